@@ -1,0 +1,19 @@
+/**
+ * The pure rules of the product behind one door of plain JSON, for vectors written by other people.
+ * Nothing is decided here: every op adapts its input, calls the function the product runs, and prints.
+ */
+import { calendarOps } from './kernel/calendar.ts'
+import { fillOps } from './kernel/fills.ts'
+import { mirrorOps } from './kernel/mirror.ts'
+import { moneyOps } from './kernel/money.ts'
+import { orderOps } from './kernel/orders.ts'
+import type { KernelOp } from './kernel/types.ts'
+
+const ops: Record<string, KernelOp> = { ...orderOps, ...fillOps, ...moneyOps, ...mirrorOps, ...calendarOps }
+
+/** Runs one op over plain JSON. Throws on an op that does not exist. */
+export function kernel(op: string, input: unknown): unknown {
+  const run = ops[op]
+  if (!run) throw new Error(`unknown kernel op ${op}; known: ${Object.keys(ops).sort().join(', ')}`)
+  return run(input as never)
+}
