@@ -1,0 +1,65 @@
+/**
+ * What every handler gets: the moment, the caller, the rows. A write handler's `sql` is the transaction that
+ * also keeps its idempotency row, so its effect and its remembered answer commit together or not at all.
+ */
+import type { Dialect, HostName, Refusal } from '../contract/index.ts'
+import type { Sql } from '../storage/sql.ts'
+
+export interface Clock {
+  /** Business time in epoch milliseconds. The test door moves it; everything a user sees is stamped with it. */
+  now(): number
+}
+
+export type Role = 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+
+/** Who calls: the person behind a live key. `siteId` is the tenant the key acts in. */
+export interface Caller {
+  accessKeyId: number
+  keyId: string
+  personId: number
+  role: Role
+  siteId: number
+  siteKind: 'platform' | 'geo' | 'whitelabel'
+  /** Own rate windows, seconds to calls; absent means the platform's. */
+  limits?: Record<string, number>
+}
+
+/** One call as the edge understood it. */
+export interface Context {
+  sql: Sql
+  now: number
+  caller: Caller
+  host: HostName
+  dialect: Dialect
+  requestId: string
+  /** If-Modified-Since in epoch milliseconds, when sent and readable. */
+  ifModifiedSince?: number
+}
+
+/** A page's place among its neighbours; absent members mean there is none. */
+export interface PageLinks {
+  next?: string
+  prev?: string
+}
+
+/** An expected no: the name gives status and code, the field and text say what it was about. */
+export interface Refused {
+  refused: Refusal
+  field?: string
+  message?: string
+}
+
+export type Outcome<Row> =
+  | { results: readonly Row[]; links?: PageLinks; headers?: Record<string, string> }
+  | { bare: boolean; headers?: Record<string, string> }
+  | { notModified: true; headers?: Record<string, string> }
+  | Refused
+
+export const refuse = (refused: Refusal, field?: string, message?: string): Refused => ({
+  refused,
+  ...(field === undefined ? {} : { field }),
+  ...(message === undefined ? {} : { message }),
+})
+
+export const isRefused = (value: unknown): value is Refused =>
+  typeof value === 'object' && value !== null && 'refused' in value
