@@ -1,0 +1,40 @@
+/**
+ * `npm run check`: everything about the code that needs no database: types, lint, format, the house rules,
+ * generated files unchanged. Ends with the operations whose handler is still to come, so that nobody forgets.
+ */
+import { spawnSync } from 'node:child_process'
+import { ensureInstalled, root } from './install.mjs'
+
+ensureInstalled()
+const steps = [
+  ['types', 'npx', ['tsc', '-p', '.']],
+  ['format and lint', 'npx', ['biome', 'check', '.']],
+  [
+    'awaited promises and complete switches',
+    'npx',
+    ['oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts'],
+  ],
+  ['the house', process.execPath, ['scripts/test.mjs', 'test/tidy.test.ts']],
+  ['generated files', process.execPath, ['--import', 'tsx', 'scripts/generate.ts', '--check']],
+  [
+    'interface documents',
+    'npx',
+    ['redocly', 'lint', 'openapi/general.json', 'openapi/geo.json', 'openapi/whitelabel.json'],
+  ],
+  [
+    'operations to come',
+    process.execPath,
+    ['--import', 'tsx', 'src/bin/lockstep.ts', 'operations', '--missing'],
+  ],
+]
+let broken = 0
+for (const [name, command, args] of steps) {
+  console.log(`\n--- ${name}`)
+  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
+  if (status !== 0) {
+    broken += 1
+    console.error(`${name}: not clean`)
+  }
+}
+console.log(broken === 0 ? '\ncheck: clean' : `\ncheck: ${broken} not clean`)
+process.exitCode = broken === 0 ? 0 : 1

@@ -1,0 +1,33 @@
+/**
+ * The house: which folder of src/ may import which, and which packages. The tidy test holds every import
+ * against this table, and docs/architecture.md shows it.
+ */
+export interface Floor {
+  /** Folders of src/ that this one may import. Its own files are always allowed, without a cycle. */
+  floors: readonly string[]
+  /** Packages; 'node:' stands for Node's own modules. */
+  packages: readonly string[]
+}
+
+export const floors: Record<string, Floor> = {
+  domain: { floors: [], packages: ['decimal.js', 'temporal-polyfill'] },
+  contract: { floors: ['domain'], packages: ['typebox', 'ajv', 'ajv-formats', 'fast-json-stringify'] },
+  sdk: { floors: ['contract'], packages: [] },
+  postgres: { floors: [], packages: ['node:'] },
+  storage: { floors: ['domain'], packages: ['node:', 'pg'] },
+  operations: { floors: ['contract', 'storage', 'domain'], packages: ['node:', 'lru-cache'] },
+  execution: { floors: ['storage', 'domain'], packages: ['node:', 'csv-parse'] },
+  http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
+  demo: {
+    floors: ['execution', 'operations', 'storage', 'domain'],
+    packages: ['node:', 'csv-parse', 'vega-datasets', '@visx/mock-data'],
+  },
+  door: {
+    floors: ['http', 'execution', 'operations', 'contract', 'storage', 'domain'],
+    packages: ['node:', 'fastify'],
+  },
+  bin: {
+    floors: ['door', 'demo', 'http', 'execution', 'operations', 'contract', 'storage', 'postgres', 'domain'],
+    packages: ['node:', 'commander', 'pino', 'close-with-grace'],
+  },
+}

@@ -1,0 +1,108 @@
+/**
+ * The house stays as drawn: imports go down the floors and never in a circle, files and functions stay
+ * readable, nothing is left for later, nothing is exported or installed that nobody uses.
+ */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+import { listFiles } from './support/files.ts'
+import { floors } from './support/floors.ts'
+
+const linesMax = 400
+const functionLinesMax = 50
+
+const files = listFiles(['src', 'test', 'bench', 'scripts']).filter((path) => /\.(ts|mjs)$/.test(path))
+const sources = new Map(files.map((path) => [path, readFileSync(path, 'utf8')]))
+const product = files.filter((path) => path.startsWith('src/') && !path.endsWith('.test.ts'))
+
+const importsOf = (path: string): string[] =>
+  ts.preProcessFile(sources.get(path) ?? '', true, true).importedFiles.map((entry) => entry.fileName)
+
+const packageOf = (specifier: string): string => {
+  if (specifier.startsWith('node:') || builtinModules.includes(specifier)) return 'node:'
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+const resolved = (from: string, specifier: string): string => normalize(join(dirname(from), specifier))
+
+/** Functions longer than the limit. A function that only returns one literal is a table and may be long. */
+function longFunctions(path: string): string[] {
+  const tree = ts.createSourceFile(path, sources.get(path) ?? '', ts.ScriptTarget.Latest, true)
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const start = tree.getLineAndCharacterOfPosition(node.getStart()).line
+      const end = tree.getLineAndCharacterOfPosition(node.end).line
+      if (end - start + 1 > functionLinesMax) found.push(`${path}:${start + 1} has ${end - start + 1} lines`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
+
+describe('the house', () => {
+  test('imports go down the floors only', () => {
+    const wrong = product.flatMap((path) => {
+      const floor = path.split('/')[1] ?? ''
+      const rule = floors[floor]
+      if (!rule) return [`${path}: no floor named ${floor}`]
+      return importsOf(path).flatMap((specifier) => {
+        if (!specifier.startsWith('.')) {
+          return rule.packages.includes(packageOf(specifier)) ? [] : [`${path} imports ${specifier}`]
+        }
+        const target = resolved(path, specifier).split('/')[1] ?? ''
+        return target === floor || rule.floors.includes(target) ? [] : [`${path} imports ${specifier}`]
+      })
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('no import runs in a circle', () => {
+    const done = new Set<string>()
+    const circles: string[] = []
+    const walk = (path: string, trail: string[]): void => {
+      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+      if (done.has(path) || trail.includes(path)) return
+      for (const specifier of importsOf(path)) {
+        if (specifier.startsWith('.')) walk(resolved(path, specifier), [...trail, path])
+      }
+      done.add(path)
+    }
+    for (const path of product) walk(path, [])
+    expect(circles).toEqual([])
+  })
+
+  test('files and functions stay readable', () => {
+    const isTable = (path: string): boolean => path.includes('/tables/')
+    const long = files
+      .filter((path) => !isTable(path))
+      .filter((path) => (sources.get(path)?.split('\n').length ?? 0) - 1 > linesMax)
+    expect(long).toEqual([])
+    expect(product.filter((path) => !isTable(path)).flatMap(longFunctions)).toEqual([])
+  })
+
+  test('the domain knows no clock, no chance and no waiting', () => {
+    const banned = /\b(Date\.now|new Date\(\)|Math\.random|await|console\.)/
+    const code = (path: string): string =>
+      (sources.get(path) ?? '').replace(/\/\*[\s\S]*?\*\//g, '').replace(/\/\/.*$/gm, '')
+    expect(product.filter((path) => path.startsWith('src/domain/') && banned.test(code(path)))).toEqual([])
+  })
+
+  test('nothing is left for later', () => {
+    const mark = new RegExp(`\\b(${['TO', 'DO'].join('')}|FIX${'ME'}|XX${'X'})\\b`)
+    expect(files.filter((path) => mark.test(sources.get(path) ?? ''))).toEqual([])
+  })
+
+  test('no export, file or dependency is unused', () => {
+    const knip = spawnSync('npx', ['knip', '--no-progress'], { encoding: 'utf8' })
+    expect(knip.stdout).toBe('')
+    expect(knip.status).toBe(0)
+  }, 60_000)
+})
