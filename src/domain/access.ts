@@ -1,0 +1,59 @@
+/**
+ * Who may do what, decided from facts alone. Every rule is a plain sentence about a caller and an object;
+ * which rule an operation asks for stands in its contract row. Account owner and strategy owner are relations
+ * of a person to an object, not roles.
+ */
+export type Role = 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+
+export interface Actor {
+  personId: number
+  role: Role
+  siteId: number
+}
+
+/** The tenant of an object: its own site and, for a white-label site of a region, the regional site above it. */
+export interface Tenancy {
+  siteId: number
+  parentSiteId: number | null
+}
+
+export interface StrategyFacts extends Tenancy {
+  ownerPersonId: number
+  isPrivate: boolean
+  /** The caller follows it with money or pays for it; a simulation does not count. */
+  isLiveSubscriber: boolean
+}
+
+/** May do everything everywhere. */
+export const isPlatformAdmin = (actor: Actor): boolean => actor.role === 'platform_admin'
+
+/** Admin of the site that the object belongs to. A regional admin also covers the white-label sites below it. */
+export function isSiteAdmin(actor: Actor, object: Tenancy): boolean {
+  if (actor.role === 'whitelabel_admin') return actor.siteId === object.siteId
+  if (actor.role === 'geosite_admin')
+    return actor.siteId === object.siteId || actor.siteId === object.parentSiteId
+  return false
+}
+
+export const ownsStrategy = (actor: Actor, strategy: StrategyFacts): boolean =>
+  isPlatformAdmin(actor) || strategy.ownerPersonId === actor.personId
+
+/** A strategy's open positions and working orders: its owner, live subscribers, the owner's site, the platform. */
+export const viewsOrders = (actor: Actor, strategy: StrategyFacts): boolean =>
+  ownsStrategy(actor, strategy) || strategy.isLiveSubscriber || isSiteAdmin(actor, strategy)
+
+/** A private strategy is seen by those who see its orders; to everybody else it does not exist. */
+export const seesStrategy = (actor: Actor, strategy: StrategyFacts): boolean =>
+  !strategy.isPrivate || viewsOrders(actor, strategy)
+
+export interface PersonFacts extends Tenancy {
+  personId: number
+}
+
+/** What belongs to a person may be read by that person and by the admins of the person's site. */
+export const readsPerson = (actor: Actor, person: PersonFacts): boolean =>
+  actsForPerson(actor, person) || isSiteAdmin(actor, person)
+
+/** What belongs to a person is changed by that person alone. */
+export const actsForPerson = (actor: Actor, person: PersonFacts): boolean =>
+  isPlatformAdmin(actor) || actor.personId === person.personId
