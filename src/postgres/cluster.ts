@@ -1,0 +1,145 @@
+/**
+ * The server's files: made once and moved into place whole, so that an interrupted first start leaves nothing
+ * half-made. Also what tells a living server from the traces of a dead one.
+ */
+import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Binaries } from './binaries.ts'
+import { type Folder, readOrMakePassword } from './folder.ts'
+import { type Identity, runAs } from './identity.ts'
+
+export const SUPERUSER = 'lockstep'
+export const DATABASE = 'lockstep'
+
+const FAST_MS = 20_000
+const IMMEDIATE_MS = 10_000
+const POLL_MS = 25
+
+/** What it takes to run one server. */
+export interface Installation {
+  readonly folder: Folder
+  readonly identity: Identity
+  readonly binaries: Binaries
+  readonly password: string
+}
+
+/** Makes the cluster when there is none and asserts its checksums. Throws with the server's own words. */
+export async function prepareCluster(
+  folder: Folder,
+  identity: Identity,
+  binaries: Binaries,
+): Promise<Installation> {
+  const { account } = identity
+  if (account) for (const path of [folder.root, folder.run]) chownSync(path, account.uid, account.gid)
+  const password = readOrMakePassword(folder)
+  if (!existsSync(folder.cluster)) await makeCluster(folder, identity, binaries, password)
+  return { folder, identity, binaries, password }
+}
+
+async function makeCluster(
+  folder: Folder,
+  identity: Identity,
+  binaries: Binaries,
+  password: string,
+): Promise<void> {
+  for (const name of readdirSync(folder.root)) {
+    if (name.startsWith('new-')) rmSync(join(folder.root, name), { recursive: true, force: true })
+  }
+  const made = join(folder.root, `new-${process.pid}`)
+  const secret = join(folder.root, `new-${process.pid}-password`)
+  writeFileSync(secret, password, { mode: 0o600 })
+  const { account } = identity
+  if (account) chownSync(secret, account.uid, account.gid)
+  try {
+    const options = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+    const access = [
+      '-U',
+      SUPERUSER,
+      `--pwfile=${secret}`,
+      '--auth=scram-sha-256',
+      '--data-checksums',
+      '--no-instructions',
+    ]
+    must('initdb', await runAs(identity, [binaries.initdb, '-D', made, ...options, ...access]))
+    const single = [binaries.postgres, '--single', '-D', made, 'postgres']
+    must('create database', await runAs(identity, single, `create database ${DATABASE}\n`))
+    renameSync(made, folder.cluster)
+  } finally {
+    rmSync(secret, { force: true })
+  }
+}
+
+function must(what: string, outcome: { ok: boolean; output: string }): void {
+  if (!outcome.ok) throw new Error(`${what} failed: ${outcome.output.trim()}`)
+}
+
+/** Asserts that pages carry checksums. Works only while the server is down. */
+export async function assertChecksums({ identity, binaries, folder }: Installation): Promise<void> {
+  const outcome = await runAs(identity, [binaries.postgres, '-C', 'data_checksums', '-D', folder.cluster])
+  must('reading data_checksums', outcome)
+  if (outcome.output.trim() !== 'on') throw new Error(`${folder.cluster} was made without data checksums`)
+}
+
+/** The postmaster's own status file: its pid and whether it accepts connections. */
+export function readStatus(cluster: string): { pid: number; ready: boolean } | undefined {
+  const file = join(cluster, 'postmaster.pid')
+  if (!existsSync(file)) return undefined
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' }
+}
+
+/**
+ * Ends what an earlier supervisor left running in this folder, the postmaster politely first, and waits for
+ * backends that outlived their postmaster. Then removes a status file that names no living server: its pid
+ * may meanwhile belong to somebody else, and the server would refuse to start.
+ */
+export async function clearOrphans({ folder, identity }: Installation): Promise<void> {
+  const steps = [
+    ['SIGINT', FAST_MS],
+    ['SIGQUIT', IMMEDIATE_MS],
+    ['SIGKILL', IMMEDIATE_MS],
+  ] as const
+  for (const [signal, patience] of steps) {
+    const orphans = await processesIn(folder.cluster, identity)
+    if (orphans.length === 0) break
+    const postmaster = readStatus(folder.cluster)?.pid
+    const led = orphans.filter((pid) => pid === postmaster)
+    signalAll(signal === 'SIGINT' ? led : orphans, signal)
+    await gone(folder.cluster, identity, patience)
+  }
+  const left = await processesIn(folder.cluster, identity)
+  if (left.length > 0) throw new Error(`processes ${left.join(', ')} still use ${folder.cluster}`)
+  if (process.platform === 'linux') rmSync(join(folder.cluster, 'postmaster.pid'), { force: true })
+}
+
+async function gone(cluster: string, identity: Identity, patience: number): Promise<void> {
+  const until = performance.now() + patience
+  while (performance.now() < until && (await processesIn(cluster, identity)).length > 0) await pause(POLL_MS)
+}
+
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
+}
+
+/**
+ * Processes that work in the folder: a postmaster and its backends have it as working directory. Asked with
+ * the server's own identity, because root without ptrace rights may not look. Elsewhere than on Linux only
+ * the postmaster is found, by its command line.
+ */
+async function processesIn(cluster: string, identity: Identity): Promise<number[]> {
+  const linux = 'for p in /proc/[0-9]*; do [ "$p/cwd" -ef "$1" ] && echo "$p"; done; true'
+  const other = 'ps -axo pid=,command= | grep -F -- "-D $1" | grep -v grep; true'
+  const script = process.platform === 'linux' ? linux : other
+  const { output } = await runAs(identity, ['/bin/sh', '-c', script, 'sh', cluster])
+  return output
+    .split('\n')
+    .map((line) => Number.parseInt(line.replace('/proc/', ''), 10))
+    .filter((pid) => pid > 1)
+}

@@ -1,0 +1,86 @@
+/**
+ * Layout of the data folder: `cluster/` (the server's own files), `run/` (sockets), `password`, `server.log`.
+ * A socket path may have about 100 bytes, so a deep data folder gets its `run` folder under /tmp, named after
+ * the data folder: everyone who drives the same folder finds the same sockets.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** Room for the longest socket name within sun_path of the strictest system (104 bytes). */
+const LONGEST_RUN_FOLDER = 75
+const LARGEST_LOG = 8 * 1024 * 1024
+
+export interface Folder {
+  readonly root: string
+  readonly cluster: string
+  readonly run: string
+  readonly passwordFile: string
+  readonly logFile: string
+}
+
+/** Makes the folder (0700) and names its parts. Throws when a part belongs to somebody else. */
+export function prepareFolder(dataDir: string): Folder {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const root = realpathSync(dataDir)
+  const folder: Folder = {
+    root,
+    cluster: join(root, 'cluster'),
+    run: runFolder(root),
+    passwordFile: join(root, 'password'),
+    logFile: join(root, 'server.log'),
+  }
+  mkdirSync(folder.run, { recursive: true, mode: 0o700 })
+  const run = lstatSync(folder.run)
+  const owners = [process.getuid?.(), statSync(root).uid, ownerOf(folder.cluster)]
+  if (!run.isDirectory() || !owners.includes(run.uid)) {
+    throw new Error(`${folder.run} exists and belongs to another user: remove it`)
+  }
+  chmodSync(folder.run, 0o700)
+  rotateLog(folder.logFile)
+  return folder
+}
+
+function runFolder(root: string): string {
+  const inside = join(root, 'run')
+  if (Buffer.byteLength(inside) <= LONGEST_RUN_FOLDER) return inside
+  return `/tmp/lockstep-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
+}
+
+/** Owner of a path, nothing when it does not exist. */
+export function ownerOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.uid
+}
+
+function rotateLog(file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_LOG) renameSync(file, `${file}.1`)
+}
+
+/** The server's password: made with the folder, then kept. Throws when a cluster exists without one. */
+export function readOrMakePassword(folder: Folder): string {
+  if (existsSync(folder.passwordFile)) return readFileSync(folder.passwordFile, 'utf8').trim()
+  if (existsSync(folder.cluster)) {
+    throw new Error(
+      `${folder.passwordFile} is missing: restore it, or remove ${folder.cluster} with all its data`,
+    )
+  }
+  const password = randomBytes(32).toString('base64url')
+  writeFileSync(folder.passwordFile, `${password}\n`, { mode: 0o600, flush: true })
+  return password
+}
+
+/** The last lines the server wrote, for an error message. */
+export function logTail(file: string): string {
+  if (!existsSync(file)) return ''
+  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-15).join('\n')
+}

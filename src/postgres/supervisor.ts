@@ -1,0 +1,194 @@
+/**
+ * Runs the embedded PostgreSQL: one server for one data folder, durable, reachable by a unix socket only.
+ * It is restarted when it dies and stopped when we ask; what a killed predecessor left running is ended first.
+ * Callers keep one `url` for the whole lifetime: their pools reconnect after a restart.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { findBinaries } from './binaries.ts'
+import {
+  assertChecksums,
+  clearOrphans,
+  DATABASE,
+  type Installation,
+  prepareCluster,
+  readStatus,
+  SUPERUSER,
+} from './cluster.ts'
+import { logTail, prepareFolder } from './folder.ts'
+import { chooseIdentity, spawnAs } from './identity.ts'
+import { type Lock, takeLock } from './lock.ts'
+import { serverArguments, serverSettings } from './settings.ts'
+
+/** A start that does not become ready is killed and tried again; a long crash recovery gets more time. */
+const START_LIMITS_MS = [10_000, 30_000, 60_000, 180_000]
+const STOP_STEPS: readonly StopStep[] = [
+  ['SIGINT', 15_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+]
+const BACKOFF_MS = { first: 100, largest: 5_000, stableAfter: 30_000 }
+const POLL_MS = 10
+
+export interface SupervisorLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface Postgres {
+  /** Connection string for any client; valid across restarts. */
+  readonly url: string
+  /** Process id of the running server; changes with a restart, nothing while it is down. */
+  pid(): number | undefined
+  /** Stops the server (`fast`: open transactions are rolled back) and gives the folder free. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the server of `dataDir`, making the folder at the first start. Throws when another supervisor drives
+ * the folder, when no allowed user can run the server, or when it does not become ready (with its last words).
+ */
+export async function startPostgres(options: { dataDir: string; log: SupervisorLog }): Promise<Postgres> {
+  const folder = prepareFolder(options.dataDir)
+  const lock = await takeLock(folder.run)
+  try {
+    const identity = chooseIdentity(folder)
+    const binaries = await findBinaries(folder, identity)
+    const installation = await prepareCluster(folder, identity, binaries)
+    await clearOrphans(installation)
+    await assertChecksums(installation)
+    const supervisor = new Supervisor(installation, lock, options.log)
+    await supervisor.start()
+    return supervisor
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+class Supervisor implements Postgres {
+  readonly url: string
+  readonly #installation: Installation
+  readonly #lock: Lock
+  readonly #log: SupervisorLog
+  readonly #stopping = new AbortController()
+  readonly #killAtExit = () => this.#running?.child.kill('SIGINT')
+  #running: Running | undefined
+  #watching: Promise<void> = Promise.resolve()
+
+  constructor(installation: Installation, lock: Lock, log: SupervisorLog) {
+    const { folder, password } = installation
+    const query = `host=${encodeURIComponent(folder.run)}&port=${serverSettings.port}`
+    this.url = `postgres://${SUPERUSER}:${password}@/${DATABASE}?${query}`
+    this.#installation = installation
+    this.#lock = lock
+    this.#log = log
+  }
+
+  pid(): number | undefined {
+    return this.#running?.child.pid
+  }
+
+  async start(): Promise<void> {
+    process.once('exit', this.#killAtExit)
+    this.#watching = this.#watch(await this.#launch())
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    if (this.#running) await end(this.#running, STOP_STEPS)
+    await this.#watching
+    process.removeListener('exit', this.#killAtExit)
+    this.#lock.release()
+  }
+
+  /** Restarts the server whenever it dies, ever more slowly while it keeps dying. */
+  async #watch(first: Running): Promise<void> {
+    let exited = first.exited
+    let wait = BACKOFF_MS.first
+    while (!this.#stopping.signal.aborted) {
+      const since = performance.now()
+      const how = await exited
+      this.#running = undefined
+      if (this.#stopping.signal.aborted) return
+      if (performance.now() - since > BACKOFF_MS.stableAfter) wait = BACKOFF_MS.first
+      this.#log.error({ how, restartInMs: wait }, 'postgres died')
+      await pause(wait, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+      wait = Math.min(wait * 2, BACKOFF_MS.largest)
+      exited = this.#launch().then((running) => running.exited, String)
+    }
+  }
+
+  /** Starts the server and waits until it accepts connections; a start that hangs or fails is repeated. */
+  async #launch(): Promise<Running> {
+    const { cluster, logFile } = this.#installation.folder
+    const beginning = performance.now()
+    for (const limit of START_LIMITS_MS) {
+      if (!(await this.#lock.held())) throw new Error(`the lock on ${cluster} was lost`)
+      await clearOrphans(this.#installation)
+      if (this.#stopping.signal.aborted) throw new Error('stopped while starting')
+      const running = spawnServer(this.#installation)
+      this.#running = running
+      if (await isReady(cluster, running, limit)) {
+        const ms = Math.round(performance.now() - beginning)
+        this.#log.info({ pid: running.child.pid, ms }, 'postgres is ready')
+        return running
+      }
+      await end(running, STOP_STEPS.slice(1))
+      this.#log.warn({ limitMs: limit, lastWords: logTail(logFile) }, 'postgres did not become ready')
+    }
+    throw new Error(`postgres did not start, see ${logFile}:\n${logTail(logFile)}`)
+  }
+}
+
+interface Running {
+  readonly child: ChildProcess
+  /** Resolves with how it ended. Never rejects. */
+  readonly exited: Promise<string>
+}
+
+function spawnServer({ folder, identity, binaries }: Installation): Running {
+  const output = openSync(folder.logFile, 'a', 0o600)
+  try {
+    const child = spawnAs(
+      identity,
+      [binaries.postgres, ...serverArguments(folder.cluster, folder.run)],
+      output,
+    )
+    const exited = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+    })
+    return { child, exited }
+  } finally {
+    closeSync(output)
+  }
+}
+
+/** Waits until the status file of this very process says ready; false when it ended or took too long. */
+async function isReady(cluster: string, { child, exited }: Running, limit: number): Promise<boolean> {
+  const until = performance.now() + limit
+  const ended = exited.then(() => true)
+  while (performance.now() < until) {
+    const status = readStatus(cluster)
+    if (status?.ready && status.pid === child.pid) return true
+    if (await Promise.race([ended, pause(POLL_MS, false)])) return false
+  }
+  return false
+}
+
+type StopStep = readonly [signal: NodeJS.Signals, patienceMs: number]
+
+/** Ends a server, asking ever less politely. */
+async function end({ child, exited }: Running, steps: readonly StopStep[]): Promise<void> {
+  for (const [signal, patience] of steps) {
+    child.kill(signal)
+    const limit = new AbortController()
+    const late = pause(patience, 'late', { signal: limit.signal }).catch(() => 'ended')
+    const outcome = await Promise.race([exited, late])
+    limit.abort()
+    if (outcome !== 'late') return
+  }
+}
