@@ -1,0 +1,134 @@
+/**
+ * Instants and civil time. An instant is a number of milliseconds since 1970-01-01T00:00Z, a day the number
+ * of civil days since 1970-01-01, a minute the minute of a wall clock. Zone rules come from Temporal; the
+ * clock itself is never read here.
+ */
+import { Temporal } from 'temporal-polyfill'
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = number
+/** Civil days since 1970-01-01: a date without a zone. */
+export type Day = number
+export type TimeZone = 'UTC' | 'America/New_York' | 'America/Chicago' | 'Europe/Berlin' | 'Europe/London'
+
+export const newYork: TimeZone = 'America/New_York'
+export const second = 1000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const dayLength = 24 * hour
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
+const dateTimePattern =
+  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/
+
+/** The day of a `YYYY-MM-DD` text; undefined when it is no date of the calendar. */
+export function readDay(text: string): Day | undefined {
+  const [, year, month, day] = datePattern.exec(text) ?? []
+  return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day))
+}
+
+/** The day of a year, month (1..12) and day of the month; undefined when there is no such date. */
+export function dayOf(year: number, month: number, dayOfMonth: number): Day | undefined {
+  if (year < 1000) return undefined
+  const at = new Date(Date.UTC(year, month - 1, dayOfMonth))
+  return at.getUTCMonth() === month - 1 && at.getUTCDate() === dayOfMonth
+    ? at.getTime() / dayLength
+    : undefined
+}
+
+/** `YYYY-MM-DD` of a day. */
+export const formatDay = (day: Day): string => new Date(day * dayLength).toISOString().slice(0, 10)
+
+/** Year, month (1..12) and day of the month. */
+export function partsOfDay(day: Day): { year: number; month: number; dayOfMonth: number } {
+  const at = new Date(day * dayLength)
+  return { year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, dayOfMonth: at.getUTCDate() }
+}
+
+/** 1 Monday .. 7 Sunday. */
+export const weekdayOf = (day: Day): number => ((((day + 3) % 7) + 7) % 7) + 1
+
+/** The civil day that a zone's calendar shows at an instant. */
+export const dayIn = (at: Instant, zone: TimeZone): Day =>
+  zone === 'UTC' ? Math.floor(at / dayLength) : Math.floor((at + offsetAt(at, zone)) / dayLength)
+
+/** The minute of the day that a zone's wall clock shows at an instant, seconds as a fraction. */
+export function minuteIn(at: Instant, zone: TimeZone): number {
+  const local = at + offsetAt(at, zone)
+  return (local - Math.floor(local / dayLength) * dayLength) / minute
+}
+
+/**
+ * The instant of a wall-clock minute on a day; minutes below 0 and from 1440 on belong to the days around
+ * it. A time that daylight saving skips moves forward by the gap, a repeated one is its first occurrence.
+ */
+export function instantAt(day: Day, minutes: number, zone: TimeZone): Instant {
+  return wallClock(day * dayLength + minutes * minute, zone)
+}
+
+/**
+ * Reads an ISO 8601 date-time, or a date as its midnight. With `Z` or an offset it is that instant, without
+ * one the wall clock of `zone`, skipped and repeated times as in `instantAt`. Undefined for anything else.
+ */
+export function readInstant(text: string, zone: TimeZone = 'UTC'): Instant | undefined {
+  const [, date, hours = '0', minutes = '0', seconds = '0', fraction = '', offset] =
+    dateTimePattern.exec(text) ?? []
+  const day = date === undefined ? undefined : readDay(date)
+  if (day === undefined || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59)
+    return undefined
+  const milliseconds = Number(fraction.padEnd(3, '0').slice(0, 3))
+  const local =
+    day * dayLength +
+    Number(hours) * hour +
+    Number(minutes) * minute +
+    Number(seconds) * second +
+    milliseconds
+  if (offset === undefined) return wallClock(local, zone)
+  const shift = offsetOf(offset)
+  return shift === undefined ? undefined : local - shift
+}
+
+/** `YYYY-MM-DDTHH:MM:SSZ`, whole seconds. */
+export const formatInstant = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+
+/**
+ * When a parked order is released: at `parkedUntil` (as `readInstant` reads it in `zone`), or now when that
+ * is not later than now. Undefined when `parkedUntil` is no date-time.
+ */
+export function parkedRelease(
+  parkedUntil: string,
+  now: Instant,
+  zone: TimeZone = newYork,
+): Instant | undefined {
+  const until = readInstant(parkedUntil, zone)
+  return until === undefined ? undefined : Math.max(until, now)
+}
+
+function offsetOf(text: string): number | undefined {
+  if (text === 'Z' || text === 'z') return 0
+  const hours = Number(text.slice(1, 3))
+  const minutes = Number(text.slice(3).replace(':', '') || '0')
+  if (hours > 23 || minutes > 59) return undefined
+  return (text.startsWith('-') ? -1 : 1) * (hours * hour + minutes * minute)
+}
+
+function wallClock(local: number, zone: TimeZone): Instant {
+  if (zone === 'UTC') return local
+  const civil = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime()
+  return civil.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds
+}
+
+const offsets = new Map<string, number>()
+
+/** Offsets change on whole hours only in the zones above, so one is remembered per zone and hour. */
+function offsetAt(at: Instant, zone: TimeZone): number {
+  if (zone === 'UTC') return 0
+  const key = `${zone}${Math.floor(at / hour)}`
+  const known = offsets.get(key)
+  if (known !== undefined) return known
+  const offset =
+    Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6
+  if (offsets.size > 20_000) offsets.clear()
+  offsets.set(key, offset)
+  return offset
+}
