@@ -1,0 +1,100 @@
+/**
+ * The plan of one signal in columns: what is read of many followers at once and what is decided for them. A
+ * column holds the double nearest to each decimal; read back by its shortest text it is that decimal again (up
+ * to 15 digits). NaN stands for null.
+ */
+import type { PositionEffect, SecurityType, Side } from './codes.ts'
+import { type Decimal, dec } from './decimal.ts'
+import { type BlockCode, type SkipCode, skipCodes } from './skip.ts'
+
+/** What a signal brings to every follower. */
+export type SignalFacts = {
+  assetClass: SecurityType
+  side: Side
+  openClose: PositionEffect
+  quantity: Decimal
+  /** The signal's filled quantity within `strategyPosition`, and when the copies are made (0 when at the same commit). */
+  filled: Decimal
+  filledBefore: Decimal
+  /** The strategy's signed position in the symbol now. */
+  strategyPosition: Decimal
+  referencePrice: Decimal | null
+}
+
+/** Bits of the `permissions` column. */
+export const permissionBits = { enabled: 1, long: 2, short: 4, closingOrdersOnly: 8 } as const
+
+/** One row per follower; the settings are those of the signal's asset class. */
+export type FollowerColumns = {
+  count: number
+  scalingPercentage: Float64Array
+  permissions: Uint8Array
+  minimum: Float64Array
+  maximum: Float64Array
+  maximumDollars: Float64Array
+  lot: Float64Array
+  /** `codeNumber` of the follower's BlockCode, 0 for none. */
+  block: Uint8Array
+  /** Signed quantity the account holds, and how much of it live copies of the symbol executed. */
+  position: Float64Array
+  executed: Float64Array
+  /** Signed fills of the other live signals of the symbol since their copies here exist. */
+  filledAhead: Float64Array
+  /** Unsigned leaves of older closing copies outside the signal's OCA group, a group counted once. */
+  closingLeaves: Float64Array
+  /** A bracket exit's entry: what the account's copy of it executed. */
+  entryExecuted: Float64Array
+}
+
+/** `quantity` above 0: an order, whose `code` says why it is not the plain scaled size. 0: a skip with its code. */
+export type PlanColumns = {
+  quantity: Float64Array
+  code: Uint8Array
+  /** The strategy position the size was taken of, signed: the base with the whole signal. */
+  strategyQuantity: Float64Array
+  /** The minimum or maximum that applies. */
+  limit: Float64Array
+}
+
+const numberOf = new Map<SkipCode, number>(skipCodes.map((code, index) => [code, index + 1]))
+
+/** The number a code has in a column; 0 is no code. */
+export const codeNumber = (code: SkipCode | null): number => (code === null ? 0 : numberOf.get(code)!)
+
+/** The code a column's number stands for; null for 0. */
+export const codeOf = (number: number): SkipCode | null => (number === 0 ? null : skipCodes[number - 1]!)
+
+/** The block column's code. Only BlockCodes are ever written there. */
+export const blockOf = (number: number): BlockCode | null => codeOf(number) as BlockCode | null
+
+/** A column's value as a decimal, null for NaN. */
+export const readColumn = (column: Float64Array, row: number): Decimal | null =>
+  Number.isNaN(column[row]!) ? null : dec(column[row]!)
+
+/** Columns for `count` followers at the defaults: 100 %, everything permitted, no minimum, no cap, nothing held. */
+export function followerColumns(count: number): FollowerColumns {
+  const filled = (value: number) => new Float64Array(count).fill(value)
+  const { enabled, long, short } = permissionBits
+  return {
+    count,
+    scalingPercentage: filled(100),
+    permissions: new Uint8Array(count).fill(enabled | long | short),
+    minimum: filled(0),
+    maximum: filled(Number.NaN),
+    maximumDollars: filled(Number.NaN),
+    lot: filled(1),
+    block: new Uint8Array(count),
+    position: filled(0),
+    executed: filled(0),
+    filledAhead: filled(0),
+    closingLeaves: filled(0),
+    entryExecuted: filled(Number.NaN),
+  }
+}
+
+export const planColumns = (count: number): PlanColumns => ({
+  quantity: new Float64Array(count),
+  code: new Uint8Array(count),
+  strategyQuantity: new Float64Array(count),
+  limit: new Float64Array(count).fill(Number.NaN),
+})

@@ -1,0 +1,97 @@
+/** Mirroring ops: sizes, copies, AutoSync, auto stop loss, broker reports, external activity, execution gap. */
+import type { PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
+import { type Decimal, dec } from '../../../src/domain/decimal.ts'
+import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror-copy.ts'
+import { type MirrorSettings, target } from '../../../src/domain/mirror-target.ts'
+import type { KernelOp } from './types.ts'
+
+/** A number of the plain JSON that may be missing. */
+type Maybe = number | null | undefined
+
+type PlainSettings = {
+  scalingPercentage: number
+  enabled?: boolean
+  long?: boolean
+  short?: boolean
+  min?: Maybe
+  max?: Maybe
+  maxDollars?: Maybe
+  lot?: Maybe
+  closingOrdersOnly?: boolean
+}
+
+const orNull = (value: Maybe): Decimal | null => (value === null || value === undefined ? null : dec(value))
+
+const orZero = (value: Maybe): Decimal => dec(value ?? 0)
+
+/** A decimal as a plain number, without a negative zero. */
+const plain = (value: Decimal): number => value.toNumber() + 0
+
+const settingsOf = (read: PlainSettings | undefined): MirrorSettings => ({
+  scalingPercentage: dec(read?.scalingPercentage ?? 100),
+  enabled: read?.enabled ?? true,
+  long: read?.long ?? true,
+  short: read?.short ?? true,
+  closingOrdersOnly: read?.closingOrdersOnly ?? false,
+  minimum: orZero(read?.min),
+  maximum: orNull(read?.max),
+  maximumDollars: orNull(read?.maxDollars),
+  lot: dec(read?.lot || 1),
+})
+
+function targetOp(input: {
+  assetClass: SecurityType
+  strategyQuantity: number
+  settings: PlainSettings
+  heldQuantity?: Maybe
+  referencePrice?: Maybe
+}) {
+  const sized = target(dec(input.strategyQuantity), {
+    assetClass: input.assetClass,
+    settings: settingsOf(input.settings),
+    held: orZero(input.heldQuantity),
+    referencePrice: orNull(input.referencePrice),
+  })
+  return { target: plain(sized.quantity), reason: sized.reason }
+}
+
+function orderQuantityOp(input: {
+  assetClass: SecurityType
+  strategyPosition: number
+  signedQuantity: number
+  filled?: Maybe
+  filledBefore?: Maybe
+  openClose: PositionEffect
+  accountPosition: number
+  executed?: Maybe
+  settings: PlainSettings
+  referencePrice?: Maybe
+}) {
+  const side: Side = input.signedQuantity < 0 ? '2' : '1'
+  const progress = {
+    side,
+    filled: orZero(input.filled).abs(),
+    filledBefore: orZero(input.filledBefore).abs(),
+    executed: orZero(input.executed).abs(),
+  }
+  const copy = copyQuantity({
+    side,
+    openClose: input.openClose,
+    remaining: dec(input.signedQuantity).abs().minus(progress.filledBefore),
+    executed: progress.executed,
+    strategyBase: strategyBase(dec(input.strategyPosition), [progress]),
+    sizing: {
+      assetClass: input.assetClass,
+      settings: settingsOf(input.settings),
+      held: accountBase(dec(input.accountPosition), [progress]),
+      referencePrice: orNull(input.referencePrice),
+    },
+    entryExecuted: null,
+  })
+  return { total: plain(copy.total), quantity: plain(copy.leaves), reason: copy.reason }
+}
+
+export const mirrorOps: Record<string, KernelOp> = {
+  'mirror.target': targetOp,
+  'mirror.orderQuantity': orderQuantityOp,
+}
