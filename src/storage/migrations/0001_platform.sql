@@ -81,7 +81,8 @@ create table instrument (
   point_value factor not null check (point_value > 0),
   tick price not null check (tick > 0),
   calendar text not null,
-  initial_margin money,
+  initial_margin money, -- per contract in the instrument's currency
+  maintenance_margin money,
   settlement text check (settlement in ('physical', 'cash')),
   is_index_option boolean not null default false,
   expiry date,
@@ -281,6 +282,26 @@ create table setup (
   closing_orders_only boolean not null default false,
   chase_filled boolean not null default true, -- a copy left behind by its signal becomes a market order
   joins_positions boolean not null,
+  is_confirmation_needed boolean not null default false,
+  virtual_limit_orders_enabled boolean not null default false,
+  trade_stocks_as_cfd boolean not null default false,
+  -- May AutoSync open what is missing, per class and region; and when a group was last in step.
+  will_sync_stocks_usa boolean not null default false,
+  will_sync_stocks_europe boolean not null default false,
+  will_sync_options_usa boolean not null default false,
+  will_sync_options_europe boolean not null default false,
+  will_sync_futures_usa boolean not null default false,
+  will_sync_futures_europe boolean not null default false,
+  will_sync_futures_asia boolean not null default false,
+  will_sync_forex boolean not null default false,
+  last_sync_stocks_usa timestamptz,
+  last_sync_stocks_europe timestamptz,
+  last_sync_options_usa timestamptz,
+  last_sync_options_europe timestamptz,
+  last_sync_futures_usa timestamptz,
+  last_sync_futures_europe timestamptz,
+  last_sync_futures_asia timestamptz,
+  last_sync_forex timestamptz,
   auto_stop_loss_dollars bigint not null default 0 check (auto_stop_loss_dollars >= 0),
   joined_version bigint not null, -- the strategy's membership version that this start made
   left_version bigint, -- and the one its stop made
