@@ -328,7 +328,7 @@ create table setup_exclusion (
 );
 
 -- An order in a brokerage account. The row is its own outbox: an action is pending until the broker answered it.
--- Its client order id is a function of (setup, signal, revision), so the unique key below is the guard against
+-- Its client order id is a function of (setup, source, revision), so the unique key below is the guard against
 -- sending twice. No foreign key on signal and setup: the fan-out writes these rows by the ten thousand and has
 -- just read and locked both.
 create table account_order (
@@ -337,7 +337,9 @@ create table account_order (
   broker_id integer not null,
   setup_id bigint not null,
   strategy_id bigint not null,
-  signal_id bigint not null,
+  -- S copy of a signal, Y AutoSync correction, M manual exit, L auto stop loss, X closing of a stopped setup.
+  source text not null default 'S' check (source in ('S', 'Y', 'M', 'L', 'X')),
+  source_id bigint not null, -- the signal of a copy, otherwise the number of what asked for the order
   revision integer not null default 0,
   instrument_id bigint not null,
   signal_type smallint not null default 1 check (signal_type in (1, 4, 5, 6)),
@@ -372,7 +374,7 @@ create table account_order (
   setup_fence bigint not null,
   xid xid8 not null default pg_current_xact_id(),
   primary key (account_id, id),
-  unique (signal_id, setup_id, revision)
+  unique (source_id, setup_id, source, revision)
 );
 create index account_order_live on account_order (setup_id, instrument_id) where status in ('A', '0', '1', '6', 'E');
 create index account_order_pending on account_order (broker_id, account_id, id) where pending_action is not null;
