@@ -23,7 +23,8 @@ import {
   tradeAfterMark,
 } from './trade.ts'
 
-export interface Instrument {
+/** What the book needs to know of an instrument. */
+export interface TradedInstrument {
   readonly symbol: string
   readonly securityType: SecurityType
   readonly pointValue: Decimal
@@ -31,7 +32,7 @@ export interface Instrument {
 
 /** A symbol that has traded or was marked: its position may be flat, its mark and rate stay known. */
 export interface Holding {
-  readonly instrument: Instrument
+  readonly instrument: TradedInstrument
   readonly position: Position
   /** Last mark; a fill marks at its price. */
   readonly mark: Decimal
@@ -89,7 +90,7 @@ export const modelAccountValue = (book: AccountBook): Decimal => {
 }
 
 /** Moves mark and rate of a symbol and lets its trade see them. */
-export function markSymbol(book: AccountBook, instrument: Instrument, mark: Mark): AccountBook {
+export function markSymbol(book: AccountBook, instrument: TradedInstrument, mark: Mark): AccountBook {
   const held = book.holdings.get(instrument.symbol)
   const moved: Holding = {
     instrument,
@@ -115,7 +116,7 @@ export function markSymbol(book: AccountBook, instrument: Instrument, mark: Mark
  */
 export function bookFill(
   book: AccountBook,
-  instrument: Instrument,
+  instrument: TradedInstrument,
   fill: BookFill,
 ): { readonly book: AccountBook; readonly change: PositionChange; readonly finished: FinishedTrade | null } {
   const { symbol } = instrument

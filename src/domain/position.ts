@@ -4,7 +4,8 @@
  * is rounded.
  */
 import { directionOf, type SecurityType, type Side } from './codes.ts'
-import { type Decimal, dec, min, sign, zero } from './decimal.ts'
+import { type Decimal, min, sign, zero } from './decimal.ts'
+import { actsAgainst } from './open-close.ts'
 
 export interface Position {
   /** Signed. */
@@ -42,17 +43,13 @@ export interface PositionChange {
   readonly cash: Decimal
 }
 
-/** Units of quote currency per price point where the contract does not say: options 100, forex 1000. */
-export const defaultPointValue = (securityType: SecurityType): Decimal =>
-  dec({ CS: 1, FUT: 1, OPT: 100, FOR: 1000 }[securityType])
-
 /** Stocks and options are paid for; futures and forex only settle their results. */
 export const isPaidInFull = (securityType: SecurityType): boolean =>
   securityType === 'CS' || securityType === 'OPT'
 
 /** The part of `leaves` that an order of this side may trade and still only reduce the position. */
 export const reducible = (position: Decimal, side: Side, leaves: Decimal): Decimal =>
-  sign(position) === -directionOf(side) ? min(leaves, position.abs()) : zero
+  actsAgainst(side, position) ? min(leaves, position.abs()) : zero
 
 /**
  * Applies a fill. Increase: avg' = (avg*|q| + px*d) / (|q|+d). Reduction by d: realises
