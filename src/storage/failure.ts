@@ -1,0 +1,51 @@
+/**
+ * What can go wrong between us and the database, sorted by what the caller may do about it. Everything else
+ * that the driver throws is a bug in a statement and passes through unchanged.
+ */
+import pg from 'pg'
+
+/** The database cannot be reached or is too busy; nothing was committed. Trying again later is safe. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable'
+}
+
+/**
+ * The connection was lost while a commit was under way: it may or may not have happened. Find out by reading
+ * what should have been written; never repeat blindly.
+ */
+export class CommitUnknown extends DatabaseUnavailable {
+  override name = 'CommitUnknown'
+}
+
+/** Serialization failure and deadlock: the whole transaction may simply run again. */
+const repeatable = new Set(['40001', '40P01'])
+/** Connection failures, a server that starts or stops, exhausted resources, time-outs. */
+const unavailable = /^(08...|53...|57P0[1-5]|57014|25P0[34])$/
+/** Those among them that leave the connection dead, or its last statement's fate open. */
+const lost = /^(08...|57P0[1-5]|25P0[34])$/
+
+export const isRepeatable = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && repeatable.has(error.code ?? '')
+
+/** Whether the server may have carried out the statement although no answer came. */
+export const isConnectionLoss = (error: unknown): boolean => lost.test(stateOf(error))
+
+/** An error of the driver as ours. */
+export function translate(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable || !unavailable.test(stateOf(error))) return error
+  return new DatabaseUnavailable(String(error), { cause: error })
+}
+
+/** The driver reports a broken connection by plain errors; what it throws about values has a class of its own. */
+function stateOf(error: unknown): string {
+  if (error instanceof pg.DatabaseError) return error.code ?? ''
+  const aboutValues =
+    error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError
+  return aboutValues ? '' : '08006'
+}
+
+/** The name of the constraint that a statement violated (unique, check, foreign key, not null), if any. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith('23')) return undefined
+  return error.constraint ?? error.column
+}

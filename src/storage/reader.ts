@@ -1,0 +1,119 @@
+/**
+ * Short reads over a few pipelined connections: statements are sent without waiting for earlier answers, so
+ * one connection carries many readers. The connections are read-only, hence a read whose connection broke may
+ * be sent once more. Not for slow statements: those behind one on the same connection wait for it.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { DatabaseUnavailable, isConnectionLoss, translate } from './failure.ts'
+import type { Execute, Outcome, Statement } from './sql.ts'
+
+const RETRY_MS = 50
+
+export interface Reader {
+  readonly execute: Execute
+  close(): Promise<void>
+}
+
+interface Settings {
+  readonly client: pg.ClientConfig
+  readonly connections: number
+  /** Session settings, sent first on every connection. */
+  readonly setup: string
+  /** How long a statement may wait for a connection. */
+  readonly waitMs: number
+  /** How long it may then take until the connection counts as dead. */
+  readonly answerMs: number
+}
+
+/** Opens nothing yet: connections are made when needed and made again when they break. */
+export function makeReader(settings: Settings): Reader {
+  const lanes = Array.from({ length: settings.connections }, () => new Lane(settings))
+  const idlest = () => lanes.reduce((best, lane) => (lane.busy < best.busy ? lane : best))
+  const execute = async (statement: Statement): Promise<Outcome> => {
+    try {
+      return await idlest().execute(statement)
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable || !isConnectionLoss(error)) throw translate(error)
+    }
+    return idlest()
+      .execute(statement)
+      .catch((error) => {
+        throw translate(error)
+      })
+  }
+  const close = async () => {
+    await Promise.all(lanes.map((lane) => lane.close()))
+  }
+  return { execute, close }
+}
+
+class Lane {
+  busy = 0
+  readonly #settings: Settings
+  #client: Promise<pg.Client> | undefined
+  #connected: pg.Client | undefined
+  #closed = false
+
+  constructor(settings: Settings) {
+    this.#settings = settings
+  }
+
+  async execute(statement: Statement): Promise<Outcome> {
+    this.busy++
+    try {
+      this.#client ??= this.#connect()
+      const client = await this.#client
+      return await client.query(withLimit(statement, this.#settings.answerMs))
+    } finally {
+      this.busy--
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const client = await this.#client?.catch(() => undefined)
+    await client?.end()
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const until = performance.now() + this.#settings.waitMs
+    for (;;) {
+      try {
+        if (this.#closed) throw new DatabaseUnavailable('the database was closed')
+        return await this.#open()
+      } catch (error) {
+        const failure = translate(error)
+        if (
+          this.#closed ||
+          !(failure instanceof DatabaseUnavailable) ||
+          performance.now() + RETRY_MS > until
+        ) {
+          this.#client = undefined
+          throw failure
+        }
+      }
+      await pause(RETRY_MS)
+    }
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.#settings.client, pipeline: true })
+    const forget = () => {
+      if (this.#connected === client) this.#client = undefined
+    }
+    client.on('error', forget)
+    client.on('end', forget)
+    await client.connect()
+    await client.query(`${this.#settings.setup}; set default_transaction_read_only = on`)
+    this.#connected = client
+    return client
+  }
+}
+
+/** The statement with a limit on our side too: a frozen server sends no time-out error. */
+export function withLimit(statement: pg.QueryConfig, milliseconds: number): pg.QueryConfig {
+  const limited: pg.QueryConfig & { query_timeout: number } = { ...statement, query_timeout: milliseconds }
+  return limited
+}
