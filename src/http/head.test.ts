@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { acceptedRequestId, hasBody, isIdempotencyKey, readHead, readHttpDate, repeated } from './head.ts'
+
+describe('header lines', () => {
+  test('names are found in any case, unknown ones are left', () => {
+    expect(readHead(['HOST', 'a', 'x-Other', 'b', 'Content-type', 'c', '__proto__', 'd'])).toEqual({
+      host: 'a',
+      contentType: 'c',
+    })
+  })
+
+  test('what may come once is marked when it comes twice, lists are joined', () => {
+    const head = readHead(['Authorization', 'a', 'authorization', 'a', 'Accept', 'x', 'accept', 'y'])
+    expect(head).toEqual({ authorization: repeated, accept: 'x, y' })
+  })
+
+  test.each([
+    [{}, false],
+    [{ contentLength: '0' }, false],
+    [{ contentLength: '1' }, true],
+    [{ transferEncoding: 'chunked' }, true],
+  ])('%o has a body: %s', (head, expected) => expect(hasBody(head)).toBe(expected))
+
+  test.each([
+    ['Thu, 26 Feb 2026 15:15:15 GMT', Date.UTC(2026, 1, 26, 15, 15, 15)],
+    ['Fri, 26 Feb 2026 15:15:15 GMT', undefined],
+    ['Thu, 26 Feb 2026 15:15:15', undefined],
+    ['Thu, 30 Feb 2026 15:15:15 GMT', undefined],
+    ['2026-02-26T15:15:15Z', undefined],
+    ['2026', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('date %s', (text, expected) => expect(readHttpDate(text)).toBe(expected))
+
+  test.each([
+    ['a', true],
+    ['~'.repeat(255), true],
+    ['~'.repeat(256), false],
+    ['', false],
+    ['a b', false],
+    ['a\tb', false],
+    ['é', false],
+    [repeated, false],
+  ])('idempotency key %j: %s', (text, expected) => expect(isIdempotencyKey(text)).toBe(expected))
+
+  test.each([
+    ['abc-DEF_1.2', 'abc-DEF_1.2'],
+    ['a'.repeat(65), undefined],
+    ['a\u001b[31m', undefined],
+    ['a,b', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('request id %j', (text, expected) => expect(acceptedRequestId(text)).toBe(expected))
+})
