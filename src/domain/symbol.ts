@@ -169,17 +169,22 @@ export function parseExchangeSymbol(input: ExchangeSymbolInput): SymbolParts | S
   return { securityType: 'OPT', root, expiry: `${year}-${month}-${day}`, putOrCall, strike }
 }
 
-/** `YYYYMM` of a future, `YYYYMMDD` of an option, undefined for what has no maturity. */
-export function maturityOf(parts: SymbolParts): string | undefined {
+/** FIX 200: `YYYYMM` of a future, `YYYYMMDD` of an option, null for what has no maturity. */
+export function maturityOf(parts: FutureParts | OptionParts): string
+export function maturityOf(parts: SymbolParts): string | null
+export function maturityOf(parts: SymbolParts): string | null {
   if (parts.securityType === 'FUT') return `${parts.year}${twoDigits(parts.month)}`
-  return parts.securityType === 'OPT' ? parts.expiry.replaceAll('-', '') : undefined
+  return parts.securityType === 'OPT' ? parts.expiry.replaceAll('-', '') : null
 }
 
-/** `Oct25`: month and year of a future or an option, undefined for what has no expiry. */
-export function expiryLabelOf(parts: SymbolParts): string | undefined {
-  if (parts.securityType === 'FUT') return `${monthNames[parts.month - 1]}${twoDigits(parts.year % 100)}`
-  if (parts.securityType !== 'OPT') return undefined
-  return `${monthNames[Number(parts.expiry.slice(5, 7)) - 1]}${parts.expiry.slice(2, 4)}`
+/** `Oct25`: month and year of a `YYYYMM` or `YYYYMMDD` maturity. */
+export const expiryLabelOf = (maturity: string): string =>
+  `${monthNames[Number(maturity.slice(4, 6)) - 1]}${maturity.slice(2, 4)}`
+
+/** What the exchange form calls the symbol: ticker, root of a future or option, or `EUR/USD`. */
+export function rootOf(parts: SymbolParts): string {
+  if (parts.securityType === 'CS') return parts.ticker
+  return parts.securityType === 'FOR' ? `${parts.base}/${parts.quote}` : parts.root
 }
 
 function parseFuture(symbol: string, today: Day): FutureParts | SymbolRefusal {
