@@ -71,7 +71,12 @@ function applyBeforeAnswer<Id>(
     case 'REPLACE_REQUEST':
     case 'BUST':
       return applyToOrder(chain, pending, event)
-    default:
+    case 'REPLACE_ACK':
+    case 'REPLACE_REJECT':
+    case 'CANCEL_REQUEST':
+    case 'CANCEL_ACK':
+    case 'EXPIRE':
+    case 'UNSOLICITED_CANCEL':
       return applyToOrder(chain, replaced, event)
   }
 }

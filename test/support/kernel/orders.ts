@@ -5,21 +5,16 @@ import type { OrdStatus } from '../../../src/domain/codes.ts'
 import { dec, zero } from '../../../src/domain/decimal.ts'
 import { applyToChain, type ChainOrder } from '../../../src/domain/order-chain.ts'
 import { applyExecution, type Execution, type ExecutionApplied } from '../../../src/domain/order-execution.ts'
-import { averageFillPrice, leavesQuantity, newOrder } from '../../../src/domain/order-state.ts'
+import {
+  averageFillPrice,
+  leavesQuantity,
+  newOrder,
+  type OrderEvent,
+} from '../../../src/domain/order-state.ts'
 import type { KernelOp } from './types.ts'
 
-type Plain =
-  | 'ACK'
-  | 'REJECT'
-  | 'CANCEL_REQUEST'
-  | 'CANCEL_ACK'
-  | 'REPLACE_ACK'
-  | 'REPLACE_REJECT'
-  | 'EXPIRE'
-  | 'UNSOLICITED_CANCEL'
-
 interface EventInput {
-  event: Plain | 'CANCEL_REJECT' | 'REPLACE_REQUEST' | 'FILL' | 'BUST'
+  event: OrderEvent['event']
   order?: string
   qty?: number
   px?: number
@@ -79,7 +74,14 @@ function step(chain: Orders, executions: Executions, input: EventInput): Executi
         newId: input.newId ?? `${orderId}+`,
       })
     }
-    default:
+    case 'ACK':
+    case 'REJECT':
+    case 'CANCEL_REQUEST':
+    case 'CANCEL_ACK':
+    case 'REPLACE_ACK':
+    case 'REPLACE_REJECT':
+    case 'EXPIRE':
+    case 'UNSOLICITED_CANCEL':
       return applyToChain(chain, orderId, { event: input.event })
   }
 }
