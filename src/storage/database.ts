@@ -10,7 +10,7 @@ import pg from 'pg'
 import { CommitUnknown, DatabaseUnavailable, isConnectionLoss, isRepeatable, translate } from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
 import { makeReader, withLimit } from './reader.ts'
-import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
+import { makeSql, type Outcome, type Sql, type Transaction } from './sql.ts'
 import { types } from './wire.ts'
 
 const OLDEST_VERSION = 150_000
@@ -194,14 +194,17 @@ async function transactOnce<T>(
     client.query(withLimit(statement, timeoutMs + ANSWER_GRACE_MS)).catch((error) => {
       throw translate(error)
     })
-  const execute = async (statement: Statement) => {
+  const execute = async (statement: pg.QueryConfig): Promise<Outcome> => {
     if (!open) throw new Error('a statement was sent after the end of its transaction')
     return send(statement)
+  }
+  const script = async (text: string) => {
+    await execute({ text })
   }
   try {
     // Waited for: were it refused, statements sent behind it would commit one by one.
     await send({ text: beginning(options, timeoutMs) })
-    const result = await work({ ...makeSql(execute), isTransaction: true })
+    const result = await work({ ...makeSql(execute), isTransaction: true, script })
     open = false
     await commit(client)
     return result

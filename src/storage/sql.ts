@@ -32,6 +32,8 @@ export interface Sql {
 /** Statements that commit or vanish together, in the order in which they were sent. */
 export interface Transaction extends Sql {
   readonly isTransaction: true
+  /** Several statements without parameters, as a migration has them. */
+  script(text: string): Promise<void>
 }
 
 /** A prepared statement with encoded parameters, as the driver takes it. */

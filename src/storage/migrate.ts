@@ -1,0 +1,106 @@
+/**
+ * Brings the schema forward: numbered SQL files, each run once, in order, in a transaction of its own. What ran
+ * is remembered with a checksum; a database that knows a file we do not have, or had another content, is
+ * refused. Any number of processes may start at once: an advisory lock lets one work at a time.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import type { Database } from './database.ts'
+import type { Sql, Transaction } from './sql.ts'
+
+const LOCK_KEY = 7_204_118_155
+/** A migration waits this long for a lock, so that it never holds up running traffic; then it tries again. */
+const LOCK_TIMEOUT = '1s'
+const LOCK_TRIES = 120
+const LOCK_PAUSE_MS = 250
+const STATEMENT_TIMEOUT_MS = 600_000
+
+interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+  readonly text: string
+}
+
+/** The migrations that come with this program. */
+export const migrationsFolder = join(import.meta.dirname, 'migrations')
+
+/**
+ * Applies what is missing and returns the names of what it applied. Throws when the database is newer than the
+ * program, when an applied file was changed, and with the SQL error when a file fails (nothing of it stays).
+ */
+export async function migrate(database: Database, folder = migrationsFolder): Promise<string[]> {
+  const migrations = readMigrations(folder)
+  const applied: string[] = []
+  for (;;) {
+    const name = await patiently(() =>
+      database.transaction((tx) => applyNext(tx, migrations), { statementTimeoutMs: STATEMENT_TIMEOUT_MS }),
+    )
+    if (name === undefined) return applied
+    applied.push(name)
+  }
+}
+
+/** Reads the files in order. Throws when a number is missing or used twice, or a name is malformed. */
+function readMigrations(folder: string): Migration[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name, index) => {
+    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name) || Number(name.slice(0, 4)) !== index + 1) {
+      throw new Error(`migration ${name} should be named ${String(index + 1).padStart(4, '0')}_what.sql`)
+    }
+    const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
+    return { number: index + 1, name, checksum: createHash('sha256').update(text).digest('hex'), text }
+  })
+}
+
+async function applyNext(tx: Transaction, migrations: readonly Migration[]): Promise<string | undefined> {
+  await tx.script(`set local lock_timeout = '${LOCK_TIMEOUT}'`)
+  await tx.run`select pg_advisory_xact_lock(${LOCK_KEY})`
+  await tx.script(`create table if not exists schema_migration (
+    number integer primary key,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default clock_timestamp()
+  )`)
+  const done = await appliedMigrations(tx)
+  for (const { number, name, checksum } of done) {
+    const known = migrations[number - 1]
+    if (!known) throw new Error(`the database has migration ${name}, this program is older: update it`)
+    if (known.name !== name || known.checksum !== checksum) {
+      throw new Error(`migration ${name} was applied with another content: applied files must never change`)
+    }
+  }
+  const next = migrations[done.length]
+  if (!next) return undefined
+  await tx.script(next.text).catch((error) => {
+    throw located(error, next)
+  })
+  const { number, name, checksum } = next
+  await tx.run`insert into schema_migration (number, name, checksum) values (${number}, ${name}, ${checksum})`
+  return name
+}
+
+/** Says in which line of the file an SQL error is. */
+function located(error: unknown, { name, text }: Migration): unknown {
+  if (!(error instanceof pg.DatabaseError) || !error.position) return error
+  const line = text.slice(0, Number(error.position)).split('\n').length
+  return new Error(`${name}, line ${line}: ${error.message}`, { cause: error })
+}
+
+const appliedMigrations = (sql: Sql): Promise<Omit<Migration, 'text'>[]> =>
+  sql.rows`select number, name, checksum from schema_migration order by number`
+
+async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const locked = error instanceof pg.DatabaseError && error.code === '55P03'
+      if (!locked || tries === LOCK_TRIES) throw error
+    }
+    await pause(LOCK_PAUSE_MS)
+  }
+}
