@@ -305,7 +305,7 @@ create table setup (
   auto_stop_loss_dollars bigint not null default 0 check (auto_stop_loss_dollars >= 0),
   joined_version bigint not null, -- the strategy's membership version that this start made
   left_version bigint, -- and the one its stop made
-  fence bigint not null default 1, -- raised by every change; an order is sent under the fence it was planned with
+  fence bigint not null default 1, -- raised by a stop; an opening order is sent only under the fence it was planned with
   started_at timestamptz not null,
   changed_at timestamptz not null,
   stopped_at timestamptz,
@@ -420,30 +420,32 @@ create table execution (
   account_id bigint not null references account,
   exec_id text not null,
   order_id bigint,
-  strategy_id bigint,
+  setup_id bigint,
   instrument_id bigint not null references instrument,
   side side not null,
   quantity quantity not null check (quantity > 0),
   px price not null,
   commission money not null default 0,
+  cash_change money not null, -- what it did to the account's cash, commission included
   executed_at timestamptz not null,
   xid xid8 not null default pg_current_xact_id(),
   primary key (broker_id, account_id, exec_id)
 );
 create index execution_order on execution (account_id, order_id);
 
--- What each strategy holds in an account: the account's sub-ledgers.
+-- What each setup holds: the account's sub-ledgers. What a stopped setup left open is no longer the platform's.
 create table account_position (
+  setup_id bigint not null references setup,
+  instrument_id bigint not null references instrument,
   account_id bigint not null references account,
   strategy_id bigint not null references strategy,
-  instrument_id bigint not null references instrument,
   quantity quantity not null,
   avg_px price,
   opened_at timestamptz,
-  primary key (account_id, strategy_id, instrument_id),
+  primary key (setup_id, instrument_id),
   check ((quantity = 0) = (avg_px is null))
 );
-create index account_position_strategy on account_position (strategy_id, instrument_id);
+create index account_position_account on account_position (account_id);
 
 -- The paper broker's own book: another party that happens to live in the same database. -----------------------
 

@@ -1,0 +1,128 @@
+/**
+ * Setups: one strategy autotraded in one account, from its start to its stop. Starting and stopping lock the
+ * strategy before the account, as every writer does, and count up the strategy's membership version: a signal
+ * notes the version it began under, and that fixes who follows it.
+ */
+import { type Page, type PageRequest, page } from './page.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
+
+/** Per class: may it trade, which way, and how much. Absent caps are null. */
+export interface SetupChoices {
+  scalingPercentage: number
+  stocksEnabled: boolean
+  maxStocksDollars: number | null
+  optionsEnabled: boolean
+  optionsShort: boolean
+  maxOptions: number | null
+  futuresEnabled: boolean
+  maxFutures: number | null
+  forexEnabled: boolean
+  maxForex: number | null
+}
+
+export interface LiveSetup {
+  id: number
+  accountId: number
+}
+
+/** The live setup of a strategy in an account, locked. */
+export const lockLiveSetup = (
+  sql: Sql,
+  accountId: number,
+  strategyId: number | bigint,
+): Promise<LiveSetup | undefined> =>
+  sql.maybe<LiveSetup>`
+    select id, account_id as "accountId" from setup
+    where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
+    for update`
+
+/** Counts a join or leave of the strategy and answers the new version; its row is locked from here on. */
+export const raiseMembership = async (sql: Sql, strategyId: number | bigint): Promise<number> =>
+  (
+    await sql.one<{ version: number }>`
+      update strategy set membership_version = membership_version + 1 where id = ${strategyId}::bigint
+      returning membership_version as version`
+  ).version
+
+const choiceColumns = fragment`
+  scaling_percentage, stocks_enabled, stocks_long, stocks_short, max_stocks_dollars, options_enabled, options_long,
+  options_short, max_options, futures_enabled, futures_long, futures_short, max_futures, forex_enabled, forex_long,
+  forex_short, max_forex, will_sync_stocks_usa, will_sync_stocks_europe, will_sync_options_usa,
+  will_sync_options_europe, will_sync_futures_usa, will_sync_futures_europe, will_sync_futures_asia,
+  will_sync_forex`
+
+/** Long and short follow Enabled, except short options; every enabled group may be synced to open once. */
+const choiceValues = (choices: SetupChoices): Fragment => {
+  const stocks = fragment`${choices.stocksEnabled}::boolean`
+  const options = fragment`${choices.optionsEnabled}::boolean`
+  const futures = fragment`${choices.futuresEnabled}::boolean`
+  const forex = fragment`${choices.forexEnabled}::boolean`
+  return fragment`
+    ${choices.scalingPercentage}::int, ${stocks}, ${stocks}, ${stocks}, ${choices.maxStocksDollars}::int,
+    ${options}, ${options}, ${choices.optionsShort}::boolean, ${choices.maxOptions}::int,
+    ${futures}, ${futures}, ${futures}, ${choices.maxFutures}::int, ${forex}, ${forex}, ${forex},
+    ${choices.maxForex}::int, ${stocks}, ${stocks}, ${options}, ${options}, ${futures}, ${futures}, ${futures}, ${forex}`
+}
+
+export interface NewSetup {
+  accountId: number
+  strategyId: number | bigint
+  joinedVersion: number
+  joinsPositions: boolean
+  startedAt: string
+}
+
+/** Starts a setup; answers its id. */
+export const insertSetup = async (sql: Sql, setup: NewSetup, choices: SetupChoices): Promise<number> =>
+  (
+    await sql.one<{ id: number }>`
+      insert into setup (account_id, strategy_id, joined_version, joins_positions, started_at, changed_at, ${choiceColumns})
+      values (${setup.accountId}::bigint, ${setup.strategyId}::bigint, ${setup.joinedVersion}::bigint,
+        ${setup.joinsPositions}::boolean, ${setup.startedAt}::timestamptz, ${setup.startedAt}::timestamptz,
+        ${choiceValues(choices)})
+      returning id`
+  ).id
+
+/** Replaces every choice of a setup. */
+export async function updateSetup(sql: Sql, setupId: number, choices: SetupChoices, changedAt: string): Promise<void> {
+  await sql.run`
+    update setup set (${choiceColumns}) = row(${choiceValues(choices)}), changed_at = ${changedAt}::timestamptz
+    where id = ${setupId}::bigint`
+}
+
+/** Leaves alone what the strategy holds now, symbol by symbol, because the follower chose not to join. */
+export async function excludeHeldSymbols(sql: Sql, setupId: number, excludedAt: string): Promise<void> {
+  await sql.run`
+    insert into setup_exclusion (setup_id, instrument_id, sign, reason, excluded_at)
+    select setup.id, position.instrument_id, sign(position.quantity), 'NotJoined', ${excludedAt}::timestamptz
+    from setup join position on position.strategy_id = setup.strategy_id
+    where setup.id = ${setupId}::bigint and position.quantity <> 0`
+}
+
+/**
+ * Stops a setup. Copies that no broker has seen end at once; the others wait for their cancel. What is held is
+ * closed by the worker unless it is to be left open.
+ */
+export async function stopSetup(
+  sql: Sql,
+  setupId: number,
+  stop: { leftVersion: number; stoppedAt: string; positionsLeftOpen: boolean },
+): Promise<void> {
+  await sql.run`
+    update setup set stopped_at = ${stop.stoppedAt}::timestamptz, changed_at = ${stop.stoppedAt}::timestamptz,
+      left_version = ${stop.leftVersion}::bigint, positions_left_open = ${stop.positionsLeftOpen}::boolean,
+      fence = fence + 1
+    where id = ${setupId}::bigint`
+  await cancelLiveOrders(sql, setupId, stop.stoppedAt)
+}
+
+/** An order that was never claimed by a sender is unknown to its broker: it ends here. */
+async function cancelLiveOrders(sql: Sql, setupId: number, at: string): Promise<void> {
+  await sql.run`
+    update account_order set
+      status = case when attempts = 0 then '4' else '6' end,
+      pending_action = case when attempts = 0 then null else 'cancel' end,
+      ended_at = case when attempts = 0 then ${at}::timestamptz end,
+      info = 'autotrade stopped'
+    where setup_id = ${setupId}::bigint and status in ('A', '0', '1', 'E')`
+}
