@@ -1,0 +1,53 @@
+/**
+ * What every step of the worker gets: the rows, the moment, the log and the rules of this platform. A step
+ * does the work that is due in set-based statements and says how many rows it moved. Steps may be repeated,
+ * may run beside any number of other workers, and may die at any statement without leaving half a change.
+ */
+import type { Instant } from '../domain/time.ts'
+import type { Database } from '../storage/database.ts'
+import type { Lease } from '../storage/leases.ts'
+import type { Fragment, Sql } from '../storage/sql.ts'
+import type { MarketBar, MarketQuote } from './market/feed.ts'
+
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface WorkContext {
+  db: Database
+  /** Business time in epoch milliseconds; the test door moves it. */
+  clock: { now(): Instant }
+  log: Log
+  /** Names this process among the workers. */
+  workerId: string
+  settings: WorkSettings
+}
+
+export interface WorkSettings {
+  /** 'none' books every fill without commission. */
+  commissionPlan: 'none' | 'default'
+  /** Others who trade on the market's batches, for example a paper broker. Called after the strategies' fills. */
+  quoteSinks: readonly MarketSink<MarketQuote>[]
+  barSinks: readonly MarketSink<MarketBar>[]
+  /** Moments at which time alone makes work. */
+  dueSources: readonly DueSource[]
+}
+
+/** Takes a batch under the publisher's lease, if it has one; answers how many rows it moved. */
+export type MarketSink<Item> = (ctx: WorkContext, batch: readonly Item[], lease?: Lease) => Promise<number>
+
+/** The earliest moment at which time makes work of one kind; undefined when none is planned. */
+export type DueSource = (sql: Sql) => Promise<Instant | undefined>
+
+export interface Step {
+  name: string
+  /**
+   * A condition in SQL, true while the step has work at the business time `now`. All conditions are asked in
+   * one statement, so an idle round costs one round trip: each must be answered by an index.
+   */
+  due(now: Instant): Fragment
+  /** Does what is due; answers how many rows it moved. */
+  run(ctx: WorkContext): Promise<number>
+}

@@ -1,0 +1,64 @@
+/**
+ * Runs a feed on one of all workers. What it publishes is written under its lease; when the lease is lost it
+ * stops at once. A feed that breaks starts again, a feed that has ended stays ended while its worker lives.
+ */
+
+import { DatabaseUnavailable } from '../storage/failure.ts'
+import type { Lease } from '../storage/leases.ts'
+import { LeaseLost } from '../storage/leases.ts'
+import type { WorkContext } from './context.ts'
+import { pause, underLease } from './leases.ts'
+import type { Feed, FeedSink } from './market/feed.ts'
+import { publishBars, publishQuotes } from './matcher.ts'
+
+const restartPause = 1_000
+const repeatPause = 100
+
+/** Runs the feed whenever this worker holds its lease, until `ending` aborts. `moved` hears of booked rows. */
+export async function runFeed(
+  ctx: WorkContext,
+  feed: Feed,
+  moved: () => void,
+  ending: AbortSignal,
+): Promise<void> {
+  let hasEnded = false
+  await underLease(ctx, `feed:${feed.name}`, ending, async (lease, held) => {
+    while (!held.aborted) {
+      try {
+        if (!hasEnded) await feed.run(sinkUnder(ctx, lease, moved, held), held)
+        hasEnded ||= !held.aborted
+        if (hasEnded) await aborted(held)
+      } catch (error) {
+        if (error instanceof LeaseLost || held.aborted) return
+        ctx.log.error({ error, feed: feed.name }, 'a feed broke and will start again')
+        await pause(restartPause, held)
+      }
+    }
+  })
+}
+
+/** Publishing waits for a database that is away: the same batch again books nothing twice. */
+function sinkUnder(ctx: WorkContext, lease: Lease, moved: () => void, held: AbortSignal): FeedSink {
+  const deliver = async (publish: () => Promise<number>): Promise<void> => {
+    for (;;) {
+      held.throwIfAborted()
+      try {
+        if ((await publish()) > 0) moved()
+        return
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable)) throw error
+      }
+      await pause(repeatPause, held)
+    }
+  }
+  return {
+    quotes: (quotes) => deliver(() => publishQuotes(ctx, quotes, lease)),
+    bars: (bars) => deliver(() => publishBars(ctx, bars, lease)),
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -1,0 +1,218 @@
+/**
+ * Strategy orders meet the market: every batch of quotes or bars once, and each new order once the last quote.
+ * A batch is one transaction: its quotes, and every fill they cause, exist together or not at all. An order
+ * that commits while a batch is booked waits for the quote and is then held against it, so none falls between.
+ */
+import { isOpen } from '../domain/calendar.ts'
+import { isValidQuote } from '../domain/quote.ts'
+import { guardLease, type Lease } from '../storage/leases.ts'
+import {
+  claimStrategies,
+  listArrivals,
+  lockReached,
+  type PriceRange,
+  settleArrivals,
+} from '../storage/matching.ts'
+import {
+  loadQuotedInstruments,
+  lockLastQuotes,
+  type QuotedInstrument,
+  type QuoteRow,
+  saveQuotes,
+  voidQuotes,
+} from '../storage/quotes.ts'
+import { fragment, type Transaction } from '../storage/sql.ts'
+import type { SignalBook } from './booking.ts'
+import { loadBooks, saveBooks } from './books.ts'
+import type { MarketSink, Step, WorkContext } from './context.ts'
+import type { InstrumentKey, MarketBar, MarketQuote } from './market/feed.ts'
+import {
+  barRange,
+  endOf,
+  fillOnArrival,
+  fillOnBar,
+  fillOnQuote,
+  quoteOf,
+  quoteRange,
+  touchesSession,
+} from './moments.ts'
+
+/** Signals that one transaction holds against the last quotes. */
+const arrivalsAtOnce = 1_000
+
+/** A batch's item with its instrument. */
+interface Known<Item> {
+  readonly item: Item
+  readonly instrument: QuotedInstrument
+}
+
+/**
+ * Takes a batch of quotes, in the order in which they were made: stores the last of each instrument and fills
+ * what they reach. A crossed quote is ignored, one out of session voids the last valid quote. Unknown
+ * instruments are passed over. Answers how many signals moved. Throws `LeaseLost` under a lost lease.
+ */
+export async function publishQuotes(
+  ctx: WorkContext,
+  quotes: readonly MarketQuote[],
+  lease?: Lease,
+): Promise<number> {
+  const known = await knownItems(ctx, quotes)
+  const inSession = known.filter(({ item, instrument }) => isOpen(instrument.calendar, item.at))
+  const valid = inSession.filter(({ item }) => isValidQuote(quoteOf(item), true))
+  const outside = known.filter((entry) => !inSession.includes(entry))
+  const moved = await ctx.db.transaction(async (tx) => {
+    if (lease) await guardLease(tx, lease)
+    if (outside.length > 0) {
+      await voidQuotes(
+        tx,
+        outside.map(({ instrument }) => instrument.id),
+        outside.map(({ item }) => item.at),
+      )
+    }
+    if (valid.length === 0) return 0
+    await saveQuotes(tx, lastOfEach(valid, quoteRow), true)
+    return matchReached(ctx, tx, valid, quoteRange, fillOnQuote)
+  })
+  return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
+}
+
+/**
+ * Takes a batch of bars, in the order in which they were made: fills what they reach by the worst case and
+ * leaves each close as the instrument's mark, which fills nothing itself. Bars that lie outside the session
+ * are passed over. Answers how many signals moved. Throws `LeaseLost` under a lost lease.
+ */
+export async function publishBars(
+  ctx: WorkContext,
+  bars: readonly MarketBar[],
+  lease?: Lease,
+): Promise<number> {
+  const known = (await knownItems(ctx, bars)).filter(({ item, instrument }) =>
+    touchesSession(instrument, item),
+  )
+  const moved = await ctx.db.transaction(async (tx) => {
+    if (lease) await guardLease(tx, lease)
+    if (known.length === 0) return 0
+    await saveQuotes(tx, lastOfEach(known, markRow), false)
+    return matchReached(ctx, tx, known, barRange, fillOnBar)
+  })
+  return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
+}
+
+/** Holds new orders against the last valid quotes, once each. Answers how many were held against them. */
+export async function matchArrivals(ctx: WorkContext): Promise<number> {
+  return ctx.db.transaction(async (tx) => {
+    const due = await listArrivals(tx, arrivalsAtOnce)
+    if (due.length === 0) return 0
+    const instrumentIds = [...new Set(due.map((key) => key.instrumentId))]
+    const quotes = await lockLastQuotes(tx, instrumentIds)
+    const claimed = await claimStrategies(tx, [...new Set(due.map((key) => key.strategyId))])
+    const keys = due.filter((key) => claimed.has(key.strategyId))
+    if (keys.length === 0) return 0
+    const instruments = byId(await loadQuotedInstruments(tx, [], instrumentIds))
+    const books = await loadBooks(ctx, tx, keys, instruments)
+    const filled = books.map((book) => {
+      const quote = quotes.get(book.instrumentId)
+      const instrument = instruments.get(book.instrumentId)
+      return quote && instrument ? fillOnArrival(book, instrument, quote) : book
+    })
+    await saveBooks(tx, books, filled)
+    return settleArrivals(tx, keys)
+  })
+}
+
+/** New orders wait to be held against the last quote. */
+export const arrivalStep: Step = {
+  name: 'matchArrivals',
+  due: () => fragment`exists (select from signal where needs_match)`,
+  run: matchArrivals,
+}
+
+/** The batch's items whose instrument exists. New orders meet the last quote before it is replaced. */
+async function knownItems<Item extends InstrumentKey>(
+  ctx: WorkContext,
+  items: readonly Item[],
+): Promise<Known<Item>[]> {
+  const symbols = items.flatMap((item) => ('symbol' in item ? [item.symbol] : []))
+  const ids = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
+  const instruments = await loadQuotedInstruments(ctx.db.read, symbols, ids)
+  if (instruments.some((instrument) => instrument.hasArrivals)) await matchArrivals(ctx)
+  const found = new Map<string | number, QuotedInstrument>()
+  for (const instrument of instruments)
+    found.set(instrument.symbol, instrument).set(instrument.id, instrument)
+  return items.flatMap((item) => {
+    const instrument = found.get('symbol' in item ? item.symbol : item.instrumentId)
+    return instrument ? [{ item, instrument }] : []
+  })
+}
+
+/** Locks what the batch reaches and serves it item by item. */
+async function matchReached<Item>(
+  ctx: WorkContext,
+  tx: Transaction,
+  batch: readonly Known<Item>[],
+  rangeOf: (id: number, items: readonly Item[]) => PriceRange,
+  serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
+): Promise<number> {
+  const items = new Map<number, Item[]>()
+  for (const { item, instrument } of batch) {
+    items.set(instrument.id, [...(items.get(instrument.id) ?? []), item])
+  }
+  const keys = await lockReached(
+    tx,
+    [...items].map(([id, list]) => rangeOf(id, list)),
+  )
+  const instruments = byId(batch.map(({ instrument }) => instrument))
+  const books = await loadBooks(ctx, tx, keys, instruments)
+  const filled = books.map((book) => {
+    const instrument = instruments.get(book.instrumentId)
+    if (!instrument) return book
+    return (items.get(book.instrumentId) ?? []).reduce(
+      (current, item) => serve(current, instrument, item),
+      book,
+    )
+  })
+  return saveBooks(tx, books, filled)
+}
+
+/** Lets the others who trade on the market have the batch. */
+async function toSinks<Item>(
+  ctx: WorkContext,
+  sinks: readonly MarketSink<Item>[],
+  batch: readonly Item[],
+  lease: Lease | undefined,
+): Promise<number> {
+  let moved = 0
+  for (const sink of sinks) moved += await sink(ctx, batch, lease)
+  return moved
+}
+
+/** One row per instrument: of several items the latest, of equal ones the last. */
+function lastOfEach<Item>(
+  batch: readonly Known<Item>[],
+  rowOf: (known: Known<Item>) => QuoteRow,
+): QuoteRow[] {
+  const last = new Map<number, QuoteRow>()
+  for (const known of batch) {
+    const row = rowOf(known)
+    if ((last.get(row.instrumentId)?.at ?? row.at) <= row.at) last.set(row.instrumentId, row)
+  }
+  return [...last.values()]
+}
+
+const quoteRow = ({ item, instrument }: Known<MarketQuote>): QuoteRow => ({
+  instrumentId: instrument.id,
+  ...quoteOf(item),
+  at: item.at,
+})
+
+const markRow = ({ item, instrument }: Known<MarketBar>): QuoteRow => ({
+  instrumentId: instrument.id,
+  bid: item.close,
+  ask: item.close,
+  bidSize: null,
+  askSize: null,
+  at: endOf(item),
+})
+
+const byId = (instruments: readonly QuotedInstrument[]): Map<number, QuotedInstrument> =>
+  new Map(instruments.map((instrument) => [instrument.id, instrument]))

@@ -1,0 +1,120 @@
+/**
+ * One book at one moment of the market: a quote, a bar, or the last quote as an order arrives. Decides who
+ * takes part and when and from what a fill happened; prices and order are the fill rules' own.
+ */
+import { isOpen, nextOpen } from '../domain/calendar.ts'
+import { Decimal } from '../domain/decimal.ts'
+import { defaultFillConfig, type FillConfig } from '../domain/fill.ts'
+import { fillAgainstBar } from '../domain/fill-bars.ts'
+import { fillAgainstQuote } from '../domain/fill-quotes.ts'
+import { isFresh, type LastQuote, priceFor, type Quote } from '../domain/quote.ts'
+import type { Instant } from '../domain/time.ts'
+import type { PriceRange } from '../storage/matching.ts'
+import type { QuotedInstrument, QuoteRow } from '../storage/quotes.ts'
+import { type BookSignal, bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
+import type { MarketBar, MarketQuote } from './market/feed.ts'
+
+export const quoteOf = ({ bid, ask, bidSize, askSize }: MarketQuote): Quote => ({
+  bid,
+  ask,
+  bidSize: bidSize ?? null,
+  askSize: askSize ?? null,
+})
+
+/** Serves the orders that worked when the quote came. */
+export function fillOnQuote(book: SignalBook, instrument: QuotedInstrument, quote: MarketQuote): SignalBook {
+  const { at } = quote
+  return atQuote(book, instrument, quoteOf(quote), at, {
+    takesPart: (signal) => signal.workingAt <= at && worksAt(signal, at),
+    timeOf: () => at,
+  })
+}
+
+/** Serves the orders that have just started to work, if the last quote was fresh and the market open then. */
+export function fillOnArrival(book: SignalBook, instrument: QuotedInstrument, last: QuoteRow): SignalBook {
+  const timeOf = (_: unknown, signal: BookSignal): Instant => Math.max(signal.workingAt, last.at)
+  return atQuote(book, instrument, last, last.at, {
+    takesPart: (signal) =>
+      signal.needsMatch &&
+      isFresh({ ...lastQuote(last, last.at) }, signal.workingAt, configOf(instrument).maxQuoteAgeSec) &&
+      isOpen(instrument.calendar, timeOf('quote', signal)) &&
+      worksAt(signal, timeOf('quote', signal)),
+    timeOf,
+  })
+}
+
+/** Serves the orders that worked when the bar began; what fills inside it fills at its end. */
+export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: MarketBar): SignalBook {
+  const end = endOf(bar)
+  const moment: MarketMoment = {
+    takesPart: (signal) => worksAt(signal, bar.at),
+    timeOf: (phase) => (phase === 'open' ? bar.at : end),
+    seenPrice: (phase, signal) =>
+      phase === 'open' ? bar.open : (signal.stopPx ?? signal.limitPx ?? bar.open),
+    seen: {
+      bar: {
+        open: bar.open.toFixed(),
+        high: bar.high.toFixed(),
+        low: bar.low.toFixed(),
+        at: new Date(bar.at).toISOString(),
+      },
+    },
+  }
+  const { open, high, low, volume = null } = bar
+  return fillAgainstBar(
+    book,
+    bookingPort(moment),
+    { start: bar.at, open, high, low, volume },
+    configOf(instrument),
+  )
+}
+
+export const endOf = (bar: MarketBar): Instant => bar.endsAt ?? bar.at
+
+/** Whether the calendar is open at any moment of the bar. */
+export const touchesSession = ({ calendar }: QuotedInstrument, bar: MarketBar): boolean =>
+  isOpen(calendar, bar.at) || nextOpen(calendar, bar.at) < endOf(bar)
+
+/** The prices at which quotes serve each side. */
+export function quoteRange(instrumentId: number, quotes: readonly MarketQuote[]): PriceRange {
+  const asks = quotes.map((quote) => quote.ask)
+  const bids = quotes.map((quote) => quote.bid)
+  return {
+    instrumentId,
+    buyLow: Decimal.min(...asks),
+    buyHigh: Decimal.max(...asks),
+    sellLow: Decimal.min(...bids),
+    sellHigh: Decimal.max(...bids),
+  }
+}
+
+/** The prices that bars cover. */
+export function barRange(instrumentId: number, bars: readonly MarketBar[]): PriceRange {
+  const low = Decimal.min(...bars.map((bar) => bar.low))
+  const high = Decimal.max(...bars.map((bar) => bar.high))
+  return { instrumentId, buyLow: low, buyHigh: high, sellLow: low, sellHigh: high }
+}
+
+function atQuote(
+  book: SignalBook,
+  instrument: QuotedInstrument,
+  quote: Quote,
+  at: Instant,
+  when: Pick<MarketMoment, 'takesPart' | 'timeOf'>,
+): SignalBook {
+  const moment: MarketMoment = {
+    ...when,
+    seenPrice: (_, signal) => priceFor(quote, signal.side),
+    seen: { quote: { bid: quote.bid.toFixed(), ask: quote.ask.toFixed(), at: new Date(at).toISOString() } },
+  }
+  return fillAgainstQuote(book, bookingPort(moment), lastQuote(quote, at), configOf(instrument)).book
+}
+
+const lastQuote = (quote: Quote, at: Instant): LastQuote => ({ quote, at, unused: { '1': null, '2': null } })
+
+/** A day order does not trade at or after its end, however late its expiry is noticed. */
+const worksAt = (signal: BookSignal, at: Instant): boolean =>
+  signal.expiresAt === null || at < signal.expiresAt
+
+const configOf = ({ securityType, tick }: QuotedInstrument): FillConfig =>
+  defaultFillConfig(securityType, tick)

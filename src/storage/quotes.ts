@@ -1,0 +1,131 @@
+/**
+ * The last quote of each instrument: what an arriving order may fill at, and the mark of what is held. A
+ * quote never moves back in time; outside the session only its validity goes, the mark stays.
+ */
+import type { CalendarName } from '../domain/calendar.ts'
+import type { SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import type { Instant } from '../domain/time.ts'
+import type { Sql, Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** What a market batch must know of an instrument. */
+export interface QuotedInstrument {
+  readonly id: number
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly calendar: CalendarName
+  readonly tick: Decimal
+  readonly pointValue: Decimal
+  readonly currency: string
+  /** Orders of it wait to be held against its last quote. */
+  readonly hasArrivals: boolean
+}
+
+export interface QuoteRow {
+  readonly instrumentId: number
+  readonly bid: Decimal
+  readonly ask: Decimal
+  readonly bidSize: Decimal | null
+  readonly askSize: Decimal | null
+  readonly at: Instant
+}
+
+/** The instruments that are named by symbol or by id; unknown names are missing. */
+export async function loadQuotedInstruments(
+  sql: Sql,
+  symbols: readonly string[],
+  ids: readonly number[],
+): Promise<QuotedInstrument[]> {
+  const rows = await sql.rows<
+    Omit<QuotedInstrument, 'tick' | 'pointValue'> & { tick: string; pointValue: string }
+  >`
+    select id, symbol, security_type as "securityType", calendar, tick, point_value as "pointValue", currency,
+      exists (select from signal s where s.needs_match and s.instrument_id = i.id) as "hasArrivals"
+    from instrument i where symbol = any(${symbols}::text[]) or id = any(${ids}::bigint[])`
+  return rows.map((row) => ({ ...row, tick: dec(row.tick), pointValue: dec(row.pointValue) }))
+}
+
+/** Stores quotes, one per instrument; one that is older than the stored quote changes nothing. */
+export async function saveQuotes(
+  tx: Transaction,
+  quotes: readonly QuoteRow[],
+  isValid: boolean,
+): Promise<void> {
+  await tx.run`
+    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, is_valid)
+    select q.*, ${isValid} from unnest(
+      ${quotes.map((quote) => quote.instrumentId)}::bigint[], ${quotes.map((quote) => quote.bid)}::numeric[],
+      ${quotes.map((quote) => quote.ask)}::numeric[], ${quotes.map((quote) => quote.bidSize)}::numeric[],
+      ${quotes.map((quote) => quote.askSize)}::numeric[], ${quotes.map((quote) => instant(quote.at))}::timestamptz[]
+    ) q order by 1
+    on conflict (instrument_id) do update set bid = excluded.bid, ask = excluded.ask,
+      bid_size = excluded.bid_size, ask_size = excluded.ask_size, quoted_at = excluded.quoted_at,
+      is_valid = excluded.is_valid
+    where quote.quoted_at <= excluded.quoted_at`
+}
+
+/** Marks the last quotes of instruments out of session as unfit for fills. */
+export async function voidQuotes(
+  tx: Transaction,
+  instrumentIds: readonly number[],
+  ats: readonly Instant[],
+): Promise<void> {
+  await tx.run`
+    update quote set is_valid = false
+    from unnest(${instrumentIds}::bigint[], ${ats.map((at) => instant(at))}::timestamptz[]) seen (instrument_id, at)
+    where quote.instrument_id = seen.instrument_id and quote.quoted_at <= seen.at and is_valid`
+}
+
+interface StoredQuote {
+  instrumentId: number
+  bid: string
+  ask: string
+  bidSize: string | null
+  askSize: string | null
+  at: Instant
+}
+
+/** The valid last quotes of instruments, held unchanged until the transaction ends. */
+export async function lockLastQuotes(
+  tx: Transaction,
+  instrumentIds: readonly number[],
+): Promise<Map<number, QuoteRow>> {
+  const rows = await tx.rows<StoredQuote>`
+    select instrument_id as "instrumentId", bid, ask, bid_size as "bidSize", ask_size as "askSize", quoted_at as at
+    from quote where instrument_id = any(${instrumentIds}::bigint[]) and is_valid
+    order by instrument_id for share`
+  return new Map(rows.map((row) => [row.instrumentId, readQuote(row)]))
+}
+
+const size = (text: string | null): Decimal | null => (text === null ? null : dec(text))
+
+const readQuote = ({ instrumentId, bid, ask, bidSize, askSize, at }: StoredQuote): QuoteRow => ({
+  instrumentId,
+  bid: dec(bid),
+  ask: dec(ask),
+  bidSize: size(bidSize),
+  askSize: size(askSize),
+  at,
+})
+
+/**
+ * Account currency per unit of each currency, by the last forex quotes, turned around where the pair is
+ * quoted the other way. A currency without a pair is missing.
+ */
+export async function loadRates(
+  sql: Sql,
+  accountCurrency: string,
+  currencies: readonly string[],
+): Promise<Map<string, Decimal>> {
+  const rows = await sql.rows<{ currency: string; mid: string; isInverse: boolean }>`
+    select distinct on (c.currency) c.currency, (q.bid + q.ask) / 2 as mid, i.symbol <> c.currency || ${accountCurrency} as "isInverse"
+    from unnest(${currencies}::text[]) c (currency)
+    join instrument i on i.security_type = 'FOR'
+      and i.symbol in (c.currency || ${accountCurrency}, ${accountCurrency} || c.currency)
+    join quote q on q.instrument_id = i.id and q.bid + q.ask > 0
+    order by c.currency, "isInverse"`
+  return new Map(
+    rows.map(({ currency, mid, isInverse }) => [currency, isInverse ? dec(1).div(mid) : dec(mid)]),
+  )
+}
