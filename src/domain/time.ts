@@ -52,12 +52,6 @@ export const weekdayOf = (day: Day): number => ((((day + 3) % 7) + 7) % 7) + 1
 export const dayIn = (at: Instant, zone: TimeZone): Day =>
   zone === 'UTC' ? Math.floor(at / dayLength) : Math.floor((at + offsetAt(at, zone)) / dayLength)
 
-/** The minute of the day that a zone's wall clock shows at an instant, seconds as a fraction. */
-export function minuteIn(at: Instant, zone: TimeZone): number {
-  const local = at + offsetAt(at, zone)
-  return (local - Math.floor(local / dayLength) * dayLength) / minute
-}
-
 /**
  * The instant of a wall-clock minute on a day; minutes below 0 and from 1440 on belong to the days around
  * it. A time that daylight saving skips moves forward by the gap, a repeated one is its first occurrence.
