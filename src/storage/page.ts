@@ -1,0 +1,192 @@
+/**
+ * Pages over rows in the order of an immutable unique key. A scan delivers every row that was there when it
+ * began exactly once, and so every row committed before its last page, also one with a key already passed:
+ * sequences hand out keys before their transactions commit.
+ *
+ * How: the cursor remembers with which snapshot each stretch of keys was read (`segments`). A row counts as
+ * seen when its key lies in a stretch and its inserting transaction (`xid`) is visible in the stretch's
+ * snapshot. The next page is the first unseen rows, the previous page the last seen ones. After a page up to
+ * key k everything up to k is seen as of that page; stretches beyond k stay as they were.
+ */
+import { type CursorBinding, type CursorRefusal, readCursor, type Segment, writeCursor } from './cursor.ts'
+import { type Fragment, fragment, identifier, join, type Sql } from './sql.ts'
+
+export type { CursorRefusal } from './cursor.ts'
+
+export interface PageRequest extends Omit<CursorBinding, 'order'> {
+  /** As the client sent it; nothing for the first page. */
+  readonly cursor?: string | undefined
+  /** Rows of a page, at least 1. */
+  readonly limit: number
+  /** The business clock, epoch milliseconds. */
+  readonly now: number
+}
+
+export interface PageQuery {
+  /** Columns as in a select list. */
+  readonly select: Fragment
+  /** Tables and joins. */
+  readonly from: Fragment
+  /** Condition; must not change its answer for a row during a scan. */
+  readonly where: Fragment
+  /** Columns of the key, most significant first; immutable, not null and together unique. */
+  readonly key: readonly KeyColumn[]
+  readonly order: 'asc' | 'desc'
+  /** The xid8 column that holds the row's inserting transaction. */
+  readonly xid: Fragment
+}
+
+interface KeyColumn {
+  readonly column: Fragment
+  readonly type: 'bigint' | 'timestamptz' | 'date' | 'text' | 'numeric'
+}
+
+export interface Page<Row> {
+  /** As selected; each row also carries the page's own columns, whose names begin with `page`. */
+  readonly rows: Row[]
+  readonly next: string | null
+  readonly prev: string | null
+}
+
+interface Marks {
+  pageKey: string[]
+  /** Index of the stretch that holds the row; their number for a row beyond all of them. */
+  pageStretch: number
+  pageSnapshot: string
+}
+
+/**
+ * One page. Refuses a cursor that is not ours for this use or older than an hour. Must not run in a
+ * transaction that wrote rows of the listing itself: these would come twice.
+ */
+export async function page<Row>(
+  sql: Sql,
+  query: PageQuery,
+  request: PageRequest,
+): Promise<Page<Row> | CursorRefusal> {
+  const binding: CursorBinding = { ...request, order: query.order }
+  const issue = (direction: 'next' | 'prev', segments: readonly Segment[]): string | null =>
+    segments.length === 0 ? null : writeCursor({ direction, segments }, binding, request.now)
+
+  const position = request.cursor === undefined ? undefined : readCursor(request.cursor, binding, request.now)
+  if (typeof position === 'string') return position
+  const segments = position?.segments ?? []
+  const wanted = request.limit + 1
+  if (position?.direction === 'prev') {
+    const found = await sql.rows<Row & Marks>`${seenRows(query, segments, wanted)}`
+    const rows = found.slice(0, request.limit).reverse()
+    const before = found[request.limit]
+    return {
+      rows,
+      next: issue('next', segments),
+      prev: before ? issue('prev', cutAt(segments, before)) : null,
+    }
+  }
+  const found = await sql.rows<Row & Marks>`${unseenRows(query, segments, wanted)}`
+  const rows = found.slice(0, request.limit)
+  const last = found.length > request.limit ? rows.at(-1) : undefined
+  return { rows, next: last ? issue('next', extend(segments, last)) : null, prev: issue('prev', segments) }
+}
+
+/** Everything up to the page's last row is now seen as of this page. */
+function extend(segments: readonly Segment[], last: Marks): Segment[] {
+  return [[last.pageKey, last.pageSnapshot], ...segments.slice(last.pageStretch)]
+}
+
+/** What was seen up to this row and no further. */
+function cutAt(segments: readonly Segment[], { pageKey, pageStretch }: Marks): Segment[] {
+  return [...segments.slice(0, pageStretch), [pageKey, segments[pageStretch]?.[1] ?? '']]
+}
+
+/** The first `count` rows not delivered yet: beyond the last stretch, and late ones inside. */
+function unseenRows(query: PageQuery, segments: readonly Segment[], count: number): Fragment {
+  const { order } = query
+  const end = segments.at(-1)?.[0]
+  const now = fragment`(select pg_current_snapshot()::text) as "pageSnapshot"`
+  if (!end) {
+    const columns = fragment`${marked(query)}, 0 as "pageStretch", ${now}`
+    return fragment`select ${columns} from ${query.from} where ${query.where} ${ordered(query, order)} limit ${count}`
+  }
+  const sortKeys = query.key.map((_, index) => identifier(`pageSort${index}`))
+  const sorts = query.key.map(({ column }, index) => fragment`${column} as ${identifier(`pageSort${index}`)}`)
+  const columns = fragment`${marked(query)}, ${join(sorts, ', ')}`
+  const oldest = Math.min(...segments.map(([, snapshot]) => Number(snapshot.split(':')[0])))
+  return fragment`
+    select *, ${now} from (
+      (select ${columns}, ${segments.length}::int as "pageStretch" from ${query.from}
+       where (${query.where}) and ${keyOf(query)} ${beyond(order)} ${keyValue(query, end)}
+       ${ordered(query, order)} limit ${count})
+      union all
+      (select ${columns}, page_stretch.index as "pageStretch" from ${query.from} ${stretch(query, segments)}
+       where (${query.where}) and ${keyOf(query)} ${within(order)} ${keyValue(query, end)}
+         and ${query.xid} >= ${oldest}::xid8 and not ${seen(query, segments)}
+       ${ordered(query, order)} limit ${count})
+    ) found
+    order by ${join(
+      sortKeys.map((name) => fragment`${name} ${direction(order)}`),
+      ', ',
+    )} limit ${count}`
+}
+
+/** The last `count` rows delivered so far, the last one first. */
+function seenRows(query: PageQuery, segments: readonly Segment[], count: number): Fragment {
+  const { order } = query
+  return fragment`
+    select ${marked(query)}, page_stretch.index as "pageStretch"
+    from ${query.from} ${stretch(query, segments)}
+    where (${query.where}) and ${keyOf(query)} ${within(order)} ${keyValue(query, segments.at(-1)?.[0] ?? [])}
+      and ${seen(query, segments)}
+    ${ordered(query, order === 'asc' ? 'desc' : 'asc')} limit ${count}`
+}
+
+const direction = (order: PageQuery['order']): Fragment => (order === 'asc' ? fragment`asc` : fragment`desc`)
+const beyond = (order: PageQuery['order']): Fragment => (order === 'asc' ? fragment`>` : fragment`<`)
+const within = (order: PageQuery['order']): Fragment => (order === 'asc' ? fragment`<=` : fragment`>=`)
+
+const columnsOf = ({ key }: PageQuery): Fragment =>
+  join(
+    key.map(({ column }) => column),
+    ', ',
+  )
+const keyOf = (query: PageQuery): Fragment => fragment`(${columnsOf(query)})`
+
+const marked = ({ select, key }: PageQuery): Fragment =>
+  fragment`${select}, array[${join(
+    key.map(({ column }) => fragment`${column}::text`),
+    ', ',
+  )}] as "pageKey"`
+
+const ordered = ({ key }: PageQuery, order: PageQuery['order']): Fragment =>
+  fragment`order by ${join(
+    key.map(({ column }) => fragment`${column} ${direction(order)}`),
+    ', ',
+  )}`
+
+const typeName = (type: KeyColumn['type']): Fragment => ({ strings: [type], values: [] })
+
+const keyValue = ({ key }: PageQuery, value: readonly string[]): Fragment =>
+  fragment`(${join(
+    key.map(({ type }, index) => fragment`${value[index]}::${typeName(type)}`),
+    ', ',
+  )})`
+
+/** Joins the index of the stretch that holds the row: how many stretches end before it. */
+function stretch(query: PageQuery, segments: readonly Segment[]): Fragment {
+  const bounds = query.key.map(
+    ({ type }, index) => fragment`${segments.map(([key]) => key[index])}::${typeName(type)}[]`,
+  )
+  const names = join(
+    query.key.map((_, index) => identifier(`bound${index}`)),
+    ', ',
+  )
+  return fragment`cross join lateral (
+    select count(*)::int as index from unnest(${join(bounds, ', ')}) as stretch_end (${names})
+    where ${keyOf(query)} ${beyond(query.order)} (${names})
+  ) page_stretch`
+}
+
+/** Whether the row's inserting transaction is visible in the snapshot of its stretch. */
+function seen({ xid }: PageQuery, segments: readonly Segment[]): Fragment {
+  const snapshots = segments.map(([, snapshot]) => snapshot)
+  return fragment`pg_visible_in_snapshot(${xid}, (${snapshots}::pg_snapshot[])[page_stretch.index + 1])`
+}
