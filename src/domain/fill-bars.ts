@@ -110,16 +110,18 @@ function offerAtOpen(order: WorkingOrder, price: Decimal): Offer | null {
   return betterThanLimit(order, price) ? { price, slips: false, triggers: false } : null
 }
 
-/** Inside the bar a touched stop trades at its stop price, a penetrated limit at its limit. */
+/**
+ * Inside the bar a touched stop trades at its stop price, a penetrated limit at its limit. A stop that the
+ * whole bar lies beyond trades at the bar's nearest price: nothing traded at its own.
+ */
 function offerInside(order: WorkingOrder, bar: Bar): Offer | null {
   if (isMarket(order)) return null
-  const [against, favourable] = order.side === '1' ? [bar.high, bar.low] : [bar.low, bar.high]
+  const [worst, best] = order.side === '1' ? [bar.high, bar.low] : [bar.low, bar.high]
   if (order.type === '3') {
-    return order.stop !== null && reachesStop(order, against)
-      ? { price: order.stop, slips: true, triggers: true }
-      : null
+    if (order.stop === null || !reachesStop(order, worst)) return null
+    return { price: reachesStop(order, best) ? best : order.stop, slips: true, triggers: true }
   }
-  return order.limit !== null && betterThanLimit(order, favourable)
+  return order.limit !== null && betterThanLimit(order, best)
     ? { price: order.limit, slips: false, triggers: false }
     : null
 }

@@ -1,0 +1,92 @@
+/** Bars and orders with their family ties, run through the bar simulation around one position. */
+import type { PositionEffect } from '../../../src/domain/codes.ts'
+import { dec } from '../../../src/domain/decimal.ts'
+import { fillAgainstBar } from '../../../src/domain/fill-bars.ts'
+import { decideOpenClose } from '../../../src/domain/open-close.ts'
+import { type BarBook, type BookOrder, barBook } from './bar-book.ts'
+import { type ConfigInput, configOf, idOf, type OrderInput, workingOrderOf } from './fill-quotes.ts'
+import { momentOf, type Num, optional, print, type Time } from './numbers.ts'
+
+interface BarOrderInput extends OrderInput {
+  parent?: string | number | null
+  bracket?: boolean | null
+  oca?: string | number | null
+}
+
+interface BarInput {
+  t: Time
+  o: Num
+  h: Num
+  l: Num
+  c?: Num
+  v?: Num | null
+  session?: boolean | null
+}
+
+interface Input {
+  orders?: BarOrderInput[]
+  bars?: BarInput[]
+  config?: ConfigInput | null
+  position?: Num | null
+}
+
+export function fillBars({ orders = [], bars = [], config: given, position }: Input) {
+  const config = configOf(given ?? {})
+  const held = dec(position ?? 0)
+  let book: BarBook = {
+    orders: orders.map((order) => bookOrderOf(order, orders, held)),
+    position: held,
+    fills: [],
+    bar: 0,
+    barStart: 0,
+  }
+  bars.forEach((bar, index) => {
+    if (bar.session === false) return
+    const start = momentOf(bar.t)
+    const shape = { start, open: dec(bar.o), high: dec(bar.h), low: dec(bar.l), volume: optional(bar.v) }
+    book = fillAgainstBar({ ...book, bar: index, barStart: start }, barBook, shape, config)
+  })
+  const fills = book.fills.map((fill) => ({
+    orderId: idOf(orders, fill.orderId),
+    qty: print(fill.quantity),
+    price: print(fill.price),
+    bar: fill.bar,
+    phase: fill.phase,
+  }))
+  return { fills, position: print(book.position) }
+}
+
+function bookOrderOf(
+  order: BarOrderInput,
+  orders: readonly BarOrderInput[],
+  position: BookOrder['leaves'],
+): BookOrder {
+  const working = workingOrderOf(order)
+  const parent = orders.find((candidate) => String(candidate.id) === String(order.parent ?? ''))
+  const isExit = parent !== undefined && order.bracket === true
+  const openClose = order.openClose ?? derived(order, parent, isExit, position)
+  return {
+    ...working,
+    openClose: openClose ?? 'O',
+    isChecked: openClose !== null,
+    exitOf: isExit ? String(order.parent) : null,
+    state: parent ? 'held' : 'working',
+    filled: dec(0),
+    parent: parent ? String(order.parent) : null,
+    oca: order.oca === null || order.oca === undefined ? null : String(order.oca),
+  }
+}
+
+/** Open or close of an order sent without it; null where it may do both. */
+function derived(
+  order: BarOrderInput,
+  parent: BarOrderInput | undefined,
+  isExit: boolean,
+  position: BookOrder['leaves'],
+): PositionEffect | null {
+  if (isExit) return 'C'
+  if (parent) return parent.openClose !== 'C' && String(parent.side) !== String(order.side) ? 'C' : 'O'
+  const { side, leaves } = workingOrderOf(order)
+  const decision = decideOpenClose(undefined, side, leaves, position)
+  return 'openClose' in decision && decision.openClose === 'C' ? 'C' : null
+}
