@@ -1,27 +1,32 @@
 /**
  * Combination rules: what no single field can say. Each rule carries its own words, so the reference states
- * exactly what is checked. A value that was refused already is never reported a second time.
+ * exactly what is checked. A value that was refused already counts as given and is not reported twice.
  */
-import { faultOf } from './errors.ts'
+import { type Faults, fault, isRefusedAt } from './faults.ts'
 import type { Given, Need } from './row.ts'
 
-const isGiven = ({ params, refused }: Given, name: string): boolean =>
-  params[name] !== undefined || refused(name)
+const isGiven = ({ params }: Given, name: string, faults: Faults): boolean =>
+  params[name] !== undefined || isRefusedAt(faults, name)
 
 /** None given: 1128 on the first name. */
 export function atLeastOne(...names: readonly [string, ...string[]]): Need {
   const says =
     names.length === 1 ? `${names[0]} must be given.` : `At least one of ${names.join(', ')} must be given.`
-  const none = [faultOf('BadCombination', names[0], says)]
-  return { says, faults: (given) => (names.some((name) => isGiven(given, name)) ? [] : none) }
+  return {
+    says,
+    check(given, faults) {
+      if (!names.some((name) => isGiven(given, name, faults))) fault(faults, 'BadCombination', names[0], says)
+    },
+  }
 }
 
 /** `name` is mandatory while `when` holds: 1102. */
 export function neededWhen(name: string, words: string, when: (params: Given['params']) => boolean): Need {
-  const missing = [faultOf('MissingValue', name)]
   return {
     says: `${name} is required ${words}.`,
-    faults: (given) => (isGiven(given, name) || !when(given.params) ? [] : missing),
+    check(given, faults) {
+      if (!isGiven(given, name, faults) && when(given.params)) fault(faults, 'MissingValue', name)
+    },
   }
 }
 
@@ -30,10 +35,10 @@ export function inOrder(from: string, to: string): Need {
   const says = `${to} is not before ${from}.`
   return {
     says,
-    faults: ({ params }) => {
+    check({ params }, faults) {
       const [start, end] = [params[from], params[to]]
-      const reversed = typeof start === 'number' && typeof end === 'number' && end < start
-      return reversed ? [faultOf('BadCombination', to, says)] : []
+      if (typeof start === 'number' && typeof end === 'number' && end < start)
+        fault(faults, 'BadCombination', to, says)
     },
   }
 }

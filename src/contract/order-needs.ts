@@ -2,104 +2,108 @@
  * Combination rules of orders: which price goes with which type, where exits may stand, which symbol names
  * the instrument. All of it is decided from the request alone; what needs the book is the platform's.
  */
-import { type Fault, faultOf, type Refusal } from './errors.ts'
+import { type Faults, faultOnce } from './faults.ts'
 import type { AccountOrderInput, StrategyOrderInput } from './resources/order.ts'
-import type { Given, Need } from './row.ts'
+import type { Need } from './row.ts'
 import type { Dialect, ReadOf } from './schema.ts'
 
+/** An order as far as it could be read. */
 type OrderRead = Partial<ReadOf<typeof StrategyOrderInput>> | Partial<ReadOf<typeof AccountOrderInput>>
 
-/** Runs a rule on the order of the request, and drops what was refused already. */
-function orderNeed(says: string, find: (order: OrderRead, say: Say, dialect: Dialect) => void): Need {
+/** A rule on the order of the request. */
+function orderNeed(says: string, check: (order: OrderRead, faults: Faults, dialect: Dialect) => void): Need {
   return {
     says,
-    faults({ params, refused, dialect }: Given) {
-      const order = params.Order as OrderRead | undefined
-      const faults: Fault[] = []
-      const say: Say = (refusal, name, message) => {
-        if (!refused(`Order.${name}`)) faults.push(faultOf(refusal, `Order.${name}`, message))
-      }
-      if (order !== undefined) find(order, say, dialect)
-      return faults
+    check({ params, dialect }, faults) {
+      if (params.Order !== undefined) check(params.Order as OrderRead, faults, dialect)
     },
   }
 }
 
-type Say = (refusal: Refusal, name: string, message?: string) => void
+/** `price` is needed with this type and allowed with no other. */
+function checkPrice(order: OrderRead, price: 'Limit' | 'Stop', type: '2' | '3', faults: Faults): void {
+  if (order.OrderType === type && order[price] === undefined)
+    faultOnce(faults, 'MissingValue', `Order.${price}`)
+  if (order.OrderType !== type && order.OrderType !== undefined && order[price] !== undefined)
+    faultOnce(faults, 'BadCombination', `Order.${price}`, `${price} goes with OrderType ${type}`)
+}
 
 const priceNeed = orderNeed(
   'Limit goes with OrderType 2 and Stop with OrderType 3; no other price is allowed.',
-  (order, say) => {
-    if (order.OrderType === undefined) return
-    for (const [name, type] of [
-      ['Limit', '2'],
-      ['Stop', '3'],
-    ] as const) {
-      if (order.OrderType === type && order[name] === undefined) say('MissingValue', name)
-      if (order.OrderType !== type && order[name] !== undefined)
-        say('BadCombination', name, `${name} goes with OrderType ${type}`)
-    }
+  (order, faults) => {
+    checkPrice(order, 'Limit', '2', faults)
+    checkPrice(order, 'Stop', '3', faults)
   },
 )
 
+/** The compat dialect lets both symbols name the instrument, as the programs written for it do. */
+function checkSymbol(holder: OrderRead, at: string, faults: Faults, dialect: Dialect): void {
+  const { PlatformSymbol, ExchangeSymbol } = holder
+  const platformPath = `${at}.${dialect === 'compat' ? 'C2Symbol' : 'PlatformSymbol'}`
+  const exchangePath = `${at}.ExchangeSymbol`
+  if (PlatformSymbol === undefined && ExchangeSymbol === undefined) {
+    if (!faults.some(({ FieldName }) => FieldName.startsWith(exchangePath)))
+      faultOnce(faults, 'MissingValue', platformPath)
+  } else if (PlatformSymbol !== undefined && ExchangeSymbol !== undefined && dialect === 'native')
+    faultOnce(faults, 'BadCombination', exchangePath, 'Send one of PlatformSymbol and ExchangeSymbol')
+}
+
 const symbolNeed = orderNeed(
   'Either PlatformSymbol or ExchangeSymbol names the instrument.',
-  (order, say, dialect) => oneSymbol(order, say, dialect),
+  (order, faults, dialect) => checkSymbol(order, 'Order', faults, dialect),
 )
-
-function oneSymbol(holder: OrderRead, say: Say, dialect: Dialect): void {
-  const name = dialect === 'compat' ? 'C2Symbol' : 'PlatformSymbol'
-  const { PlatformSymbol, ExchangeSymbol } = holder
-  if (PlatformSymbol === undefined && ExchangeSymbol === undefined) say('MissingValue', name)
-  if (PlatformSymbol !== undefined && ExchangeSymbol !== undefined && dialect === 'native')
-    say('BadCombination', 'ExchangeSymbol', 'Send one of PlatformSymbol and ExchangeSymbol')
-}
 
 const exits = ['ProfitTarget', 'StopLoss'] as const
 
 const exitNeed = orderNeed(
-  'ProfitTarget and StopLoss belong to new opening orders: long StopLoss < entry price < ProfitTarget, short the mirror image.',
-  (order, say) => {
-    const given = exits.filter((name) => order[name] !== undefined)
-    if (order.CancelReplaceSignalId !== undefined)
-      for (const name of given) say('BadCombination', name, 'A replacement takes over the exits')
-    else if (order.OpenClose === 'C')
-      for (const name of given) say('BadCombination', name, 'A closing order has no exits')
-    else checkExitPrices(order, say)
+  'ProfitTarget and StopLoss belong to new opening orders. Of a long entry StopLoss is below and ProfitTarget above the entry price, of a short one the other way round.',
+  (order, faults) => {
+    if (order.ProfitTarget === undefined && order.StopLoss === undefined) return
+    const words =
+      order.CancelReplaceSignalId !== undefined
+        ? 'A replacement takes over the exits'
+        : order.OpenClose === 'C'
+          ? 'A closing order has no exits'
+          : undefined
+    if (words === undefined) checkExitPrices(order, faults)
+    else
+      for (const name of exits)
+        if (order[name] !== undefined) faultOnce(faults, 'BadCombination', `Order.${name}`, words)
   },
 )
 
-function checkExitPrices(
-  { OrderType, Limit, Stop, Side, ProfitTarget, StopLoss }: OrderRead,
-  say: Say,
-): void {
-  if (Side === undefined) return
-  const direction = Side === '1' ? 1 : -1
+/** Exits against the entry price, or against each other where the entry has none. */
+function checkExitPrices(order: OrderRead, faults: Faults): void {
+  const { OrderType, Limit, Stop, Side, ProfitTarget, StopLoss } = order
+  if (Side === undefined || OrderType === undefined) return
   const entry = OrderType === '2' ? Limit : OrderType === '3' ? Stop : undefined
-  const isAbove = (a: number, b: number): boolean => (a - b) * direction > 0
-  const side = direction === 1 ? 'a long' : 'a short'
-  if (ProfitTarget !== undefined && entry !== undefined && !isAbove(ProfitTarget, entry))
-    say('BadCombination', 'ProfitTarget', `On the wrong side of the entry price of ${side} position`)
-  if (StopLoss !== undefined && entry !== undefined && !isAbove(entry, StopLoss))
-    say('BadCombination', 'StopLoss', `On the wrong side of the entry price of ${side} position`)
-  if (
-    ProfitTarget !== undefined &&
-    StopLoss !== undefined &&
-    entry === undefined &&
-    !isAbove(ProfitTarget, StopLoss)
-  )
-    say('BadCombination', 'StopLoss', `On the wrong side of ProfitTarget for ${side} position`)
+  const position = Side === '1' ? 'long' : 'short'
+  const words = `On the wrong side for a ${position} position`
+  if (!isAhead(ProfitTarget, entry, Side)) faultOnce(faults, 'BadCombination', 'Order.ProfitTarget', words)
+  if (!isAhead(entry, StopLoss, Side)) faultOnce(faults, 'BadCombination', 'Order.StopLoss', words)
+  if (entry === undefined && !isAhead(ProfitTarget, StopLoss, Side))
+    faultOnce(faults, 'BadCombination', 'Order.StopLoss', words)
 }
 
-const replaceNeed = orderNeed('CancelReplaceSignalId names the signal to replace.', (order, say) => {
-  if (order.CancelReplaceSignalId === undefined) say('MissingValue', 'CancelReplaceSignalId')
+/** Whether the first price is better than the second for a position of this side; unknown prices never offend. */
+function isAhead(better: number | undefined, worse: number | undefined, side: '1' | '2'): boolean {
+  if (better === undefined || worse === undefined) return true
+  return side === '1' ? better > worse : better < worse
+}
+
+const replaceNeed = orderNeed('CancelReplaceSignalId names the signal to replace.', (order, faults) => {
+  if (order.CancelReplaceSignalId === undefined)
+    faultOnce(faults, 'MissingValue', 'Order.CancelReplaceSignalId')
 })
+
+const strategyOnly = [...exits, 'CancelReplaceSignalId', 'ParentSignalId', 'ParkedUntilDate'] as const
 
 const accountNeed = orderNeed(
   'An account order has no exits, parent, parking or replaced signal.',
-  (order, say) => {
-    for (const name of [...exits, 'CancelReplaceSignalId', 'ParentSignalId', 'ParkedUntilDate'] as const)
-      if (order[name] !== undefined) say('BadCombination', name, 'Not for account orders')
+  (order, faults) => {
+    for (const name of strategyOnly)
+      if (order[name] !== undefined)
+        faultOnce(faults, 'BadCombination', `Order.${name}`, 'Not for account orders')
   },
 )
 
@@ -112,21 +116,16 @@ export const accountOrderNeeds: readonly Need[] = [priceNeed, symbolNeed, accoun
 export const positionNeeds: readonly Need[] = [
   {
     says: 'Each position has either PlatformSymbol or ExchangeSymbol; its StrategyId, if sent, equals the outer one.',
-    faults({ params, refused, dialect }) {
-      const faults: Fault[] = []
+    check({ params, dialect }, faults) {
       const positions = (params.Positions ?? []) as readonly (OrderRead | undefined)[]
-      positions.forEach((position, index) => {
-        if (position === undefined) return
-        const say: Say = (refusal, name, message) => {
-          const path = `Positions[${index}].${name}`
-          if (!refused(path)) faults.push(faultOf(refusal, path, message))
-        }
-        oneSymbol(position, say, dialect)
-        if (position.StrategyId !== undefined && params.StrategyId !== undefined)
-          if (position.StrategyId !== params.StrategyId)
-            say('BadCombination', 'StrategyId', 'Must equal the StrategyId of the request')
-      })
-      return faults
+      for (const [index, position] of positions.entries()) {
+        if (position === undefined) continue
+        const at = `Positions[${index}]`
+        checkSymbol(position, at, faults, dialect)
+        const { StrategyId } = position
+        if (StrategyId !== undefined && params.StrategyId !== undefined && StrategyId !== params.StrategyId)
+          faultOnce(faults, 'BadCombination', `${at}.StrategyId`, 'Must equal the outer StrategyId')
+      }
     },
   },
 ]

@@ -2,7 +2,7 @@
  * One row of the table of operations: everything the platform knows about an operation before it runs.
  * Routes, validation, serialization, documents, clients and the handler map are derived from rows.
  */
-import type { Fault } from './errors.ts'
+import type { Faults } from './faults.ts'
 import {
   Bool,
   type Dialect,
@@ -54,17 +54,16 @@ export type Access =
 
 export type SiteKind = 'geo' | 'whitelabel'
 
-/** What a combination rule may look at: the values read so far, and which of them were refused already. */
+/** What a combination rule may look at: the values read so far. */
 export interface Given {
   readonly dialect: Dialect
   readonly params: { readonly [name: string]: unknown }
-  refused(path: string): boolean
 }
 
-/** A rule over several parameters: its words for the reference, and the faults it finds. */
+/** A rule over several parameters: its words for the reference, and a check that adds to the faults. */
 export interface Need {
   readonly says: string
-  faults(given: Given): readonly Fault[]
+  check(given: Given, faults: Faults): void
 }
 
 export interface PathVersion {

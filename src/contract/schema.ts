@@ -7,6 +7,11 @@
 
 export type HostName = 'Gen' | 'Geo' | 'WL'
 export type Dialect = 'native' | 'compat'
+/** Whom a contract is projected for. */
+export interface Audience {
+  readonly host: HostName
+  readonly dialect: Dialect
+}
 export const hostNames: readonly HostName[] = ['Gen', 'Geo', 'WL']
 
 /** always there; maybe (a `?` of the documents); defaulted when not sent; hosted: on some hosts only. */
@@ -235,6 +240,13 @@ export const sinceVersion2 = <R, W, S, G>(field: Field<R, W, S, G>): Field<R, W,
   presence: 'maybe',
   version: 2,
 })
+
+/** Whether an audience knows a member. */
+export const isKnownTo = (field: Field, { host, dialect }: Audience): boolean =>
+  (field.hosts?.includes(host) ?? true) && !(field.compatOnly && dialect === 'native')
+/** A member's name in a dialect. */
+export const nameIn = (dialect: Dialect, name: string, field: Field): string =>
+  dialect === 'compat' ? (field.compatName ?? name) : name
 
 /** The public part of an object: what stays when its private members are left out. */
 export function publicView<M extends Members>(
