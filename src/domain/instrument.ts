@@ -61,7 +61,9 @@ export type Instrument = {
 }
 
 /** What an instrument needs from whoever enters it; the rest follows from the symbol and the defaults. */
-export type InstrumentInput = Pick<Instrument, 'symbol' | 'securityType'> & Partial<Instrument>
+export type InstrumentInput = Pick<Instrument, 'symbol' | 'securityType'> & {
+  [Member in keyof Instrument]?: Instrument[Member] | undefined
+}
 
 /** The eight groups in which followers switch mirroring on and off. */
 export type SyncGroup = `${'Stocks' | 'Options' | 'Futures'}${'USA' | 'Europe'}` | 'FuturesAsia' | 'Forex'

@@ -49,8 +49,7 @@ export function partsOfDay(day: Day): { year: number; month: number; dayOfMonth:
 export const weekdayOf = (day: Day): number => ((((day + 3) % 7) + 7) % 7) + 1
 
 /** The civil day that a zone's calendar shows at an instant. */
-export const dayIn = (at: Instant, zone: TimeZone): Day =>
-  zone === 'UTC' ? Math.floor(at / dayLength) : Math.floor((at + offsetAt(at, zone)) / dayLength)
+export const dayIn = (at: Instant, zone: TimeZone): Day => Math.floor((at + offsetAt(at, zone)) / dayLength)
 
 /**
  * The instant of a wall-clock minute on a day; minutes below 0 and from 1440 on belong to the days around
@@ -106,23 +105,34 @@ function offsetOf(text: string): number | undefined {
   return (text.startsWith('-') ? -1 : 1) * (hours * hour + minutes * minute)
 }
 
+/** The instant of a local time; only the days around a change of the clock need the rules of the zone. */
 function wallClock(local: number, zone: TimeZone): Instant {
-  if (zone === 'UTC') return local
+  const day = Math.floor(local / dayLength)
+  const before = offsetAtMidnight(day - 1, zone)
+  if (before === offsetAtMidnight(day + 2, zone)) return local - before
   const civil = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO('UTC').toPlainDateTime()
   return civil.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds
 }
 
-const offsets = new Map<string, number>()
-
-/** Offsets change on whole hours only in the zones above, so one is remembered per zone and hour. */
 function offsetAt(at: Instant, zone: TimeZone): number {
-  if (zone === 'UTC') return 0
-  const key = `${zone}${Math.floor(at / hour)}`
-  const known = offsets.get(key)
+  const day = Math.floor(at / dayLength)
+  const before = offsetAtMidnight(day, zone)
+  return before === offsetAtMidnight(day + 1, zone) ? before : computeOffset(at, zone)
+}
+
+const offsets = new Map<TimeZone, Map<Day, number>>()
+
+/** The offset of a zone at 00:00 UTC of a day, remembered. */
+function offsetAtMidnight(day: Day, zone: TimeZone): number {
+  const ofZone = offsets.get(zone) ?? new Map<Day, number>()
+  offsets.set(zone, ofZone)
+  const known = ofZone.get(day)
   if (known !== undefined) return known
-  const offset =
-    Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6
-  if (offsets.size > 20_000) offsets.clear()
-  offsets.set(key, offset)
+  if (ofZone.size > 20_000) ofZone.clear()
+  const offset = computeOffset(day * dayLength, zone)
+  ofZone.set(day, offset)
   return offset
 }
+
+const computeOffset = (at: Instant, zone: TimeZone): number =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6
