@@ -1,0 +1,89 @@
+/**
+ * Gathers calls that arrive together and hands them on as one batch: those of one turn of the event loop, and
+ * those that came while an earlier batch was under way. A batch that fails is halved until the bad call stands
+ * alone, so nobody suffers from a neighbour. Order of arrival is kept.
+ */
+
+export interface BatchLimits {
+  /** Calls in one batch. */
+  readonly sizeMax: number
+  /** Batches under way at the same time. */
+  readonly runningMax: number
+  /** A further batch starts beside a running one only when that has taken longer than this. */
+  readonly patienceMs: number
+  /** Calls that may wait; beyond it a call is turned away. */
+  readonly waitingMax: number
+}
+
+/** Thrown at a call that would have to wait behind too many others. */
+export class Overloaded extends Error {
+  override name = 'Overloaded'
+}
+
+interface Waiting<In, Out> {
+  readonly input: In
+  readonly resolve: (output: Out) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * A function for one call over a function for many, which answers in the order of its inputs. An error that
+ * `isShared` says concerns the whole batch is given to all its calls without trying again.
+ */
+export function batched<In, Out>(
+  many: (inputs: readonly In[]) => Promise<readonly Out[]>,
+  isShared: (error: unknown) => boolean,
+  limits: BatchLimits,
+): (input: In) => Promise<Out> {
+  const waiting: Waiting<In, Out>[] = []
+  let running = 0
+  let startedAt = Number.NEGATIVE_INFINITY
+  let isScheduled = false
+
+  const schedule = (): void => {
+    if (isScheduled || waiting.length === 0 || running >= limits.runningMax) return
+    isScheduled = true
+    const patience = running === 0 ? 0 : startedAt + limits.patienceMs - performance.now()
+    if (patience > 0) setTimeout(start, patience)
+    else setImmediate(start)
+  }
+  const start = (): void => {
+    isScheduled = false
+    const batch = waiting.splice(0, limits.sizeMax)
+    if (batch.length === 0) return
+    running++
+    startedAt = performance.now()
+    void settle(batch, many, isShared).finally(() => {
+      running--
+      schedule()
+    })
+    schedule()
+  }
+  return (input) =>
+    new Promise<Out>((resolve, reject) => {
+      if (waiting.length >= limits.waitingMax) return reject(new Overloaded('too many calls are waiting'))
+      waiting.push({ input, resolve, reject })
+      schedule()
+    })
+}
+
+async function settle<In, Out>(
+  batch: readonly Waiting<In, Out>[],
+  many: (inputs: readonly In[]) => Promise<readonly Out[]>,
+  isShared: (error: unknown) => boolean,
+): Promise<void> {
+  try {
+    const outputs = await many(batch.map(({ input }) => input))
+    if (outputs.length !== batch.length)
+      throw new Error(`${batch.length} calls got ${outputs.length} answers`)
+    for (const [at, { resolve }] of batch.entries()) resolve(outputs[at] as Out)
+  } catch (error) {
+    if (batch.length === 1 || isShared(error)) {
+      for (const { reject } of batch) reject(error)
+      return
+    }
+    const half = batch.length >> 1
+    await settle(batch.slice(0, half), many, isShared)
+    await settle(batch.slice(half), many, isShared)
+  }
+}

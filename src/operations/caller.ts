@@ -1,0 +1,107 @@
+/**
+ * Finds the person behind a key. Junk is dropped by its checksum without a query; what was found is believed
+ * for less than a second, so a revoked key dies within one second in every process, and sooner when the
+ * database's notification arrives. Look-ups of one key that come together share one query.
+ */
+import { LRUCache } from 'lru-cache'
+import type { Dialect } from '../contract/index.ts'
+import { isUuidKey, readKey } from '../domain/access-key.ts'
+import type { Database } from '../storage/database.ts'
+import { findKeyHolder, type KeyHolder, keyChannel } from '../storage/keys.ts'
+import { type Caller, type Clock, type Refused, refuse } from './context.ts'
+import { hashKey, type Secrets } from './secrets.ts'
+
+/** How long an answer of the database is believed, from before it was asked. */
+const believedMs = 900
+const cachedMax = 10_000
+
+/** What the database said about a key, and until when (monotonic milliseconds) that is believed. */
+interface Belief {
+  caller: Caller | undefined
+  expiresAt: number
+  until: number
+}
+
+export interface Authenticator {
+  /**
+   * The caller behind an `Authorization` header, at once when it is cached. Refuses: KeyMalformed,
+   * KeyRejected. Throws DatabaseUnavailable.
+   */
+  authenticate(header: string | undefined, dialect: Dialect): Caller | Refused | Promise<Caller | Refused>
+  /** Whether the header's key was found good within the last second. */
+  isKnown(header: string | undefined): boolean
+  close(): Promise<void>
+}
+
+export interface AuthenticatorOptions {
+  db: Database
+  clock: Clock
+  secrets: Secrets
+  /** Keys of other environments are unknown here. */
+  env: string
+}
+
+const scheme = 'Bearer '
+const malformed = refuse('KeyMalformed', 'APIKey')
+const rejected = refuse('KeyRejected', 'APIKey')
+
+/** Starts to listen for changes of keys. */
+export async function createAuthenticator(options: AuthenticatorOptions): Promise<Authenticator> {
+  const { db, clock, secrets, env } = options
+  const good = new LRUCache<string, Belief>({ max: cachedMax })
+  const bad = new LRUCache<string, Belief>({ max: cachedMax })
+  const asked = new Map<string, Promise<Belief>>()
+  let generation = 0
+
+  const subscription = await db.listen(keyChannel, () => {
+    generation++
+    good.clear()
+    bad.clear()
+  })
+
+  const ask = async (key: string): Promise<Belief> => {
+    const began = { at: performance.now(), generation }
+    const holder = await findKeyHolder(db.read, hashKey(secrets, key))
+    const belief: Belief = {
+      caller: holder && callerOf(holder),
+      expiresAt: holder?.expiresAt ?? Number.POSITIVE_INFINITY,
+      until: began.at + believedMs,
+    }
+    // An answer from before a change must not be believed after it.
+    if (began.generation === generation) (belief.caller ? good : bad).set(key, belief)
+    return belief
+  }
+  const judge = ({ caller, expiresAt }: Belief): Caller | Refused =>
+    caller !== undefined && clock.now() < expiresAt ? caller : rejected
+  const cached = (key: string): Belief | undefined => {
+    const belief = good.get(key) ?? bad.get(key)
+    return belief !== undefined && performance.now() < belief.until ? belief : undefined
+  }
+  const look = (key: string): Promise<Belief> => {
+    const known = cached(key)
+    if (known) return Promise.resolve(known)
+    const running = asked.get(key)
+    if (running) return running
+    const made = ask(key).finally(() => asked.delete(key))
+    asked.set(key, made)
+    return made
+  }
+  return {
+    authenticate: (header, dialect) => {
+      if (!header?.startsWith(scheme)) return malformed
+      const key = header.slice(scheme.length)
+      const belief = cached(key)
+      if (belief !== undefined && (dialect === 'compat' || !isUuidKey(key))) return judge(belief)
+      const form = readKey(key)
+      if (form === undefined && !(dialect === 'compat' && isUuidKey(key))) return malformed
+      if (form !== undefined && form.env !== env) return rejected
+      return look(form === undefined ? key.toLowerCase() : key).then(judge)
+    },
+    isKnown: (header) => header !== undefined && cached(header.slice(scheme.length))?.caller !== undefined,
+    close: () => subscription.stop(),
+  }
+}
+
+function callerOf({ limits, expiresAt: _, ...holder }: KeyHolder): Caller {
+  return Object.freeze({ ...holder, ...(limits === null ? {} : { limits }) })
+}

@@ -1,0 +1,121 @@
+/**
+ * One effect and one answer per idempotency key: the same request again is answered with the stored text, byte
+ * by byte; another request under a used key is refused. Works on batches: equal keys inside one batch are
+ * answered alike without acting twice.
+ */
+import {
+  claimKeys,
+  type KnownAnswer,
+  listAnswers,
+  releaseKeys,
+  storeAnswers,
+} from '../storage/idempotency.ts'
+import type { Transaction } from '../storage/sql.ts'
+import { refuse } from './context.ts'
+import { type Reply, replyTo } from './reply.ts'
+
+/** What identifies a request that may be repeated. */
+export interface Repeatable {
+  readonly operation: string
+  readonly caller: { readonly accessKeyId: number }
+  readonly idempotencyKey?: string
+  readonly fingerprint?: Uint8Array
+}
+
+/** Who acts, who has a reply already, and who gets the answer of an acting twin. */
+export interface Turns<Call> {
+  readonly acting: ReadonlySet<Call>
+  readonly answered: ReadonlyMap<Call, Reply>
+  readonly twins: ReadonlyMap<Call, Call>
+}
+
+interface Keyed<Call> {
+  call: Call
+  accessKeyId: number
+  idempotencyKey: string
+  operation: string
+  fingerprint: Uint8Array
+}
+
+type RowKey = Pick<Keyed<unknown>, 'accessKeyId' | 'idempotencyKey'>
+const nameOf = (key: RowKey): string => `${key.accessKeyId} ${key.idempotencyKey}`
+
+const reused: Reply = replyTo(refuse('IdempotencyKeyReused', 'Idempotency-Key'))
+const inProgress: Reply = replyTo(refuse('IdempotencyInProgress', 'Idempotency-Key'))
+
+const isSame = (one: Keyed<unknown>, other: Pick<KnownAnswer, 'operation' | 'fingerprint'>): boolean =>
+  one.operation === other.operation && Buffer.compare(one.fingerprint, other.fingerprint) === 0
+
+/** Claims the keys of a batch at a business time. Waits for transactions that hold one of them. */
+export async function takeTurns<Call extends Repeatable>(
+  tx: Transaction,
+  calls: readonly Call[],
+  now: number,
+): Promise<Turns<Call>> {
+  const leaders = new Map<string, Keyed<Call>>()
+  const answered = new Map<Call, Reply>()
+  const twins = new Map<Call, Call>()
+  const unkeyed = new Set<Call>()
+  for (const call of calls) {
+    const keyed = keyedOf(call)
+    if (keyed === undefined) {
+      unkeyed.add(call)
+      continue
+    }
+    const leader = leaders.get(nameOf(keyed))
+    if (leader === undefined) leaders.set(nameOf(keyed), keyed)
+    else if (isSame(keyed, leader)) twins.set(call, leader.call)
+    else answered.set(call, reused)
+  }
+  const claims = [...leaders.values()]
+  const claimed = new Set(claims.length === 0 ? [] : (await claimKeys(tx, claims, now)).map(nameOf))
+  const lost = claims.filter((claim) => !claimed.has(nameOf(claim)))
+  const known = lost.length === 0 ? [] : await listAnswers(tx, lost)
+  const knownByName = new Map(known.map((answer) => [nameOf(answer), answer]))
+  for (const claim of lost) answered.set(claim.call, replay(claim, knownByName.get(nameOf(claim))))
+  const isActing = (call: Call) => unkeyed.has(call) || (!answered.has(call) && !twins.has(call))
+  return { acting: new Set(calls.filter(isActing)), answered, twins }
+}
+
+function keyedOf<Call extends Repeatable>(call: Call): Keyed<Call> | undefined {
+  const { idempotencyKey, fingerprint, operation } = call
+  if (idempotencyKey === undefined || fingerprint === undefined) return undefined
+  return { call, accessKeyId: call.caller.accessKeyId, idempotencyKey, operation, fingerprint }
+}
+
+function replay(claim: Keyed<unknown>, known: KnownAnswer | undefined): Reply {
+  if (known === undefined || known.status === null || known.answer === null) return inProgress
+  if (!isSame(claim, known)) return reused
+  return {
+    status: known.status,
+    body: known.answer,
+    headers: { ...known.headers, 'Idempotent-Replayed': 'true' },
+  }
+}
+
+/** Faults of ours and of the moment are not remembered: the same request is to be tried anew. */
+const isLasting = ({ status }: Reply): boolean => status < 500 && status !== 429
+
+/** Stores the answers of those that acted, in the transaction of their effects. */
+export async function remember<Call extends Repeatable>(
+  tx: Transaction,
+  answers: ReadonlyMap<Call, Reply>,
+): Promise<void> {
+  const keyed = [...answers].flatMap(([call, answer]) => {
+    const key = keyedOf(call)
+    return key === undefined ? [] : [{ ...key, answer }]
+  })
+  const lasting = keyed.filter(({ answer }) => isLasting(answer))
+  const passing = keyed.filter(({ answer }) => !isLasting(answer))
+  if (passing.length > 0) await releaseKeys(tx, passing)
+  if (lasting.length === 0) return
+  await storeAnswers(
+    tx,
+    lasting.map(({ answer, ...key }) => ({
+      ...key,
+      status: answer.status,
+      answer: answer.body,
+      headers: answer.headers ?? null,
+    })),
+  )
+}

@@ -1,0 +1,34 @@
+/** What leaves the operations: a status, the text of a body, headers of this answer. */
+import { type CompiledRow, type Refusal, refusalAnswer } from '../contract/index.ts'
+import { isRefused, type Outcome, type Refused } from './context.ts'
+
+export interface Reply {
+  readonly status: number
+  /** Empty with 304. */
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Seconds after which a request that was refused for a reason of ours may be tried again. */
+const retrySeconds: Partial<Record<Refusal, number>> = {
+  Disconnected: 1,
+  Overloaded: 1,
+  Maintenance: 60,
+  NotOfferedYet: 86_400,
+  OperationUnavailable: 86_400,
+}
+
+/** A refusal as a reply. */
+export function replyTo({ refused, field, message }: Refused): Reply {
+  const seconds = retrySeconds[refused]
+  const reply = refusalAnswer(refused, field, message)
+  return seconds === undefined ? reply : { ...reply, headers: { 'Retry-After': String(seconds) } }
+}
+
+/** A handler's outcome as a reply in the words of the caller's host. */
+export function replyWith(outcome: Outcome<unknown>, compiled: CompiledRow): Reply {
+  if (isRefused(outcome)) return replyTo(outcome)
+  const headers = outcome.headers === undefined ? {} : { headers: outcome.headers }
+  if ('notModified' in outcome) return { status: 304, body: '', ...headers }
+  return { status: 200, body: compiled.writeAnswer(outcome), ...headers }
+}

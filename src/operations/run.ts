@@ -1,0 +1,218 @@
+/**
+ * Runs calls: access first, then the handler. Reads see the database's short reads. A write gets a transaction
+ * that also keeps its idempotency row, so effect and remembered answer commit together or not at all; a refused
+ * write leaves nothing behind but its answer. Handlers that take many calls at once get those of one turn of
+ * the event loop in one statement or transaction, and are answered after its commit.
+ */
+import {
+  type CompiledRow,
+  type Dialect,
+  type HostName,
+  type OperationName,
+  type ParamsOf,
+  rows,
+} from '../contract/index.ts'
+import type { Database } from '../storage/database.ts'
+import { DatabaseUnavailable } from '../storage/failure.ts'
+import type { Sql, Transaction } from '../storage/sql.ts'
+import { checkAccess } from './access.ts'
+import { type BatchLimits, batched, Overloaded } from './batch.ts'
+import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
+import type { Handler, Handlers } from './handler.ts'
+import { remember, takeTurns } from './remember.ts'
+import { type Reply, replyTo, replyWith } from './reply.ts'
+import { fingerprintOf, type Secrets } from './secrets.ts'
+
+/** One call as the edge understood it: authenticated, well-formed, in range. */
+export interface Call {
+  readonly operation: OperationName
+  readonly compiled: CompiledRow
+  readonly params: unknown
+  readonly caller: Caller
+  readonly host: HostName
+  readonly dialect: Dialect
+  readonly requestId: string
+  readonly idempotencyKey?: string
+  /** Epoch milliseconds. */
+  readonly ifModifiedSince?: number
+}
+
+export interface RunnerOptions {
+  readonly db: Database
+  readonly clock: Clock
+  readonly handlers: Handlers
+  readonly secrets: Secrets
+  /** Code of this platform in its client order ids. */
+  readonly environment: string
+}
+
+export type Run = (call: Call) => Promise<Reply>
+
+/** Operations that still wait for a handler. */
+export const missingOperations = (handlers: Handlers): OperationName[] =>
+  (Object.keys(rows) as OperationName[]).filter(
+    (name) => handlers[name] === undefined && !rows[name].unavailable,
+  )
+
+/** A call inside the runner, with the hash of what it asks for when it may be repeated. */
+interface Prepared extends Call {
+  readonly fingerprint?: Uint8Array
+}
+
+interface Asked {
+  ctx: Context
+  params: unknown
+}
+
+type Many = (sql: Sql, calls: readonly Asked[]) => Promise<readonly Outcome<unknown>[]>
+
+const readLimits: BatchLimits = { sizeMax: 500, runningMax: 16, patienceMs: 0, waitingMax: 20_000 }
+const writeLimits: BatchLimits = { sizeMax: 256, runningMax: 4, patienceMs: 10, waitingMax: 5_000 }
+
+/** The way of every call to its handler. Throws what nobody expected; everything else is a reply. */
+export function createRunner(options: RunnerOptions): Run {
+  const ways = new Map<OperationName, Run>()
+  for (const name of Object.keys(rows) as OperationName[]) ways.set(name, wayOf(name, options))
+  return async (call) => {
+    try {
+      return await (ways.get(call.operation) as Run)(call)
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) return replyTo(refuse('Disconnected'))
+      if (error instanceof Overloaded) return replyTo(refuse('Overloaded'))
+      throw error
+    }
+  }
+}
+
+function wayOf(name: OperationName, options: RunnerOptions): Run {
+  const row = rows[name]
+  const handler = options.handlers[name]
+  if (row.unavailable) return async () => replyTo(refuse('OperationUnavailable'))
+  if (handler === undefined) return async () => replyTo(refuse('NotOfferedYet'))
+  const isBatched = typeof handler === 'object'
+  const many = isBatched ? (handler.many as Many) : oneByOne(handler as Handler<OperationName>)
+  const isShared = (error: unknown): boolean => error instanceof DatabaseUnavailable
+  if (row.method === 'GET') {
+    const read = (calls: readonly Call[]) => runReads(options, calls, many)
+    return isBatched ? batched(read, isShared, readLimits) : async (call) => first(await read([call]))
+  }
+  const effect = isBatched ? many : undoingRefusals(many)
+  const write = (calls: readonly Call[]) =>
+    options.db.transaction((tx) =>
+      runWrites(
+        options,
+        tx,
+        calls.map((call) => prepared(options, call)),
+        effect,
+      ),
+    )
+  return isBatched ? batched(write, isShared, writeLimits) : async (call) => first(await write([call]))
+}
+
+function first(replies: readonly Reply[]): Reply {
+  const [reply] = replies
+  if (reply === undefined) throw new Error('a call got no reply')
+  return reply
+}
+
+const oneByOne =
+  (handler: Handler<OperationName>): Many =>
+  (_, calls) =>
+    Promise.all(calls.map(({ ctx, params }) => handler(ctx, params as ParamsOf<OperationName>)))
+
+/** For one call at a time: what a refused handler has written is taken back, its claimed row stays. */
+const undoingRefusals =
+  (many: Many): Many =>
+  async (sql, calls) => {
+    await sql.run`savepoint effect`
+    const outcomes = await many(sql, calls)
+    if (outcomes.some(isRefused)) await sql.run`rollback to savepoint effect`
+    return outcomes
+  }
+
+/** The hash covers what was understood, so that blanks and the order of members make no other request. */
+function prepared({ secrets }: RunnerOptions, call: Call): Prepared {
+  if (call.idempotencyKey === undefined) return call
+  const text = JSON.stringify(call.params, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  )
+  return { ...call, fingerprint: fingerprintOf(secrets, text) }
+}
+
+const contextOf = (options: RunnerOptions, call: Call, sql: Sql, now: number): Context => ({
+  sql,
+  environment: options.environment,
+  cursorSecret: options.secrets.cursor,
+  now,
+  caller: call.caller,
+  host: call.host,
+  dialect: call.dialect,
+  requestId: call.requestId,
+  ...(call.ifModifiedSince === undefined ? {} : { ifModifiedSince: call.ifModifiedSince }),
+})
+
+async function runReads(options: RunnerOptions, calls: readonly Call[], many: Many): Promise<Reply[]> {
+  const { read } = options.db
+  const asked = asContexts(options, calls, read)
+  const verdicts = await checkAccess(read, rowOf(calls), asked)
+  const outcomes = await decide(asked, verdicts, many, read)
+  return calls.map(({ compiled }, at) => replyWith(outcomes[at] as Outcome<unknown>, compiled))
+}
+
+/** Claims keys and checks access side by side, lets those act whose turn it is, remembers their answers. */
+async function runWrites(
+  options: RunnerOptions,
+  tx: Transaction,
+  calls: readonly Prepared[],
+  many: Many,
+): Promise<Reply[]> {
+  const now = options.clock.now()
+  const asked = asContexts(options, calls, tx, now)
+  const [turns, verdicts] = await Promise.all([
+    takeTurns(tx, calls, now),
+    checkAccess(tx, rowOf(calls), asked),
+  ])
+  const places = calls.flatMap((call, at) => (turns.acting.has(call) ? [at] : []))
+  const outcomes = await decide(
+    places.map((at) => asked[at] as Asked),
+    places.map((at) => verdicts[at]),
+    many,
+    tx,
+  )
+  const replies = new Map(turns.answered)
+  const made = new Map<Prepared, Reply>()
+  places.forEach((at, place) => {
+    const call = calls[at] as Prepared
+    made.set(call, replyWith(outcomes[place] as Outcome<unknown>, call.compiled))
+  })
+  await remember(tx, made)
+  return calls.map((call) => {
+    const reply = made.get(call) ?? replies.get(call) ?? made.get(turns.twins.get(call) ?? call)
+    if (reply === undefined) throw new Error('a call lost its turn')
+    return reply
+  })
+}
+
+const asContexts = (
+  options: RunnerOptions,
+  calls: readonly Call[],
+  sql: Sql,
+  now = options.clock.now(),
+): Asked[] => calls.map((call) => ({ ctx: contextOf(options, call, sql, now), params: call.params }))
+
+const rowOf = (calls: readonly Call[]) => rows[(calls[0] as Call).operation]
+
+/** Refusals of access stay; the others are decided by the handler. Order is kept. */
+async function decide(
+  asked: readonly Asked[],
+  verdicts: readonly (Outcome<unknown> | undefined)[],
+  many: Many,
+  sql: Sql,
+): Promise<Outcome<unknown>[]> {
+  const admitted = asked.filter((_, at) => verdicts[at] === undefined)
+  const outcomes = admitted.length === 0 ? [] : await many(sql, admitted)
+  if (outcomes.length !== admitted.length)
+    throw new Error(`${admitted.length} calls got ${outcomes.length} outcomes`)
+  let next = 0
+  return asked.map((_, at) => verdicts[at] ?? (outcomes[next++] as Outcome<unknown>))
+}

@@ -1,0 +1,20 @@
+/**
+ * The secrets that the edge works with. They live in the process's memory alone, are read once at its start and
+ * never reach the database, a log or an answer.
+ */
+import { createHmac } from 'node:crypto'
+
+export interface Secrets {
+  /** Keys the hashes of access keys: a stolen table opens nothing without it. At least 32 bytes. */
+  readonly pepper: Buffer
+  /** Signs cursors. At least 32 bytes. */
+  readonly cursor: Buffer
+}
+
+/** The keyed hash under which an access key is stored. */
+export const hashKey = (secrets: Secrets, key: string): Buffer =>
+  createHmac('sha256', secrets.pepper).update('access key\0').update(key).digest()
+
+/** A keyed hash of what a request asks for; keyed because a request may hold a password. */
+export const fingerprintOf = (secrets: Secrets, text: string): Buffer =>
+  createHmac('sha256', secrets.pepper).update('request\0').update(text).digest()
