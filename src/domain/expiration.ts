@@ -82,7 +82,7 @@ export function lastSessionEnd(calendar: CalendarName, lastTradingDay: Day): Ins
 }
 
 /** The n-th weekday (1 Monday .. 7 Sunday) at or after a day. */
-export const nthWeekday = (from: Day, weekday: number, n: number): Day =>
+const nthWeekday = (from: Day, weekday: number, n: number): Day =>
   from + ((weekday - weekdayOf(from) + 7) % 7) + 7 * (n - 1)
 
 function firstOf(year: number, month: number): Day {

@@ -201,6 +201,21 @@ describe('completed instruments', () => {
     })
   })
 
+  test('of an index keep their morning settlement', () => {
+    const entered = { symbol: 'SPX2617C6000', securityType: 'OPT', currency: 'USD' } as const
+    expect(completeInstrument(entered, today)).toMatchObject({
+      expiry: '2026-03-17',
+      lastTradingDay: '2026-03-16',
+    })
+  })
+
+  test('of a pair without a table are quoted in its second currency', () => {
+    expect(completeInstrument({ symbol: 'XAUEUR', securityType: 'FOR' }, today)).toMatchObject({
+      currency: 'EUR',
+      root: 'XAU/EUR',
+    })
+  })
+
   test('absent members count as not entered', () => {
     expect(
       completeInstrument({ symbol: 'AAPL', securityType: 'CS', currency: undefined }, today).currency,

@@ -153,7 +153,8 @@ export function deriveInstrument(parts: SymbolParts): Instrument | SymbolRefusal
 export function completeInstrument(input: InstrumentInput, today: Day): Instrument {
   const parts = parseSymbol(input.symbol, input.securityType, today)
   const derived = typeof parts === 'string' ? parts : deriveInstrument(parts)
-  const base = typeof derived === 'string' ? blank(input.symbol, input.securityType, 'USD', parts) : derived
+  const base =
+    typeof derived === 'string' ? blank(input.symbol, input.securityType, quoteOf(parts), parts) : derived
   const entered = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
   const all: Instrument = { ...base, lastTradingDay: null, ...entered }
   if (all.securityType !== 'OPT') return all
@@ -161,7 +162,9 @@ export function completeInstrument(input: InstrumentInput, today: Day): Instrume
     ...all,
     maturityMonthYear: input.maturityMonthYear ?? all.expiry?.replaceAll('-', '') ?? null,
     settlement: all.settlement ?? 'physical',
-    lastTradingDay: all.lastTradingDay ?? lastDayOfOption(all.calendar, all.expiry),
+    lastTradingDay:
+      all.lastTradingDay ??
+      (all.expiry === base.expiry ? base.lastTradingDay : lastDayOfOption(all.calendar, all.expiry)),
   }
 }
 
@@ -204,6 +207,9 @@ export function syncGroupOf({
   if (securityType === 'FUT') return asian.has(exchange) ? 'FuturesAsia' : `Futures${region}`
   return securityType === 'OPT' ? `Options${region}` : `Stocks${region}`
 }
+
+const quoteOf = (parts: SymbolParts | SymbolRefusal): string =>
+  typeof parts !== 'string' && parts.securityType === 'FOR' ? parts.quote : 'USD'
 
 function blank(
   symbol: string,

@@ -8,9 +8,9 @@ import type { PutOrCall, SecurityType } from './codes.ts'
 import { type Decimal, dec } from './decimal.ts'
 import { type Day, dayOf, partsOfDay, readDay } from './time.ts'
 
-export type StockParts = { securityType: 'CS'; ticker: string }
+type StockParts = { securityType: 'CS'; ticker: string }
 export type FutureParts = { securityType: 'FUT'; root: string; year: number; month: number }
-export type ForexParts = { securityType: 'FOR'; base: string; quote: string }
+type ForexParts = { securityType: 'FOR'; base: string; quote: string }
 /** `expiry` as YYYY-MM-DD. */
 export type OptionParts = {
   securityType: 'OPT'
