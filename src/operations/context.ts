@@ -32,6 +32,10 @@ export interface Context {
   host: HostName
   dialect: Dialect
   requestId: string
+  /** Code of this platform in its client order ids, 1 to 4 capitals or digits. */
+  environment: string
+  /** Signs cursors. */
+  cursorSecret: string | Buffer
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */
   ifModifiedSince?: number
 }

@@ -18,7 +18,7 @@ import type { Sql, Transaction } from '../storage/sql.ts'
 import { checkAccess } from './access.ts'
 import { type BatchLimits, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
-import type { Handler, Handlers } from './handler.ts'
+import type { Handler, HandlerTable } from './handler.ts'
 import { remember, takeTurns } from './remember.ts'
 import { type Reply, replyTo, replyWith } from './reply.ts'
 import { fingerprintOf, type Secrets } from './secrets.ts'
@@ -40,7 +40,7 @@ export interface Call {
 export interface RunnerOptions {
   readonly db: Database
   readonly clock: Clock
-  readonly handlers: Handlers
+  readonly handlers: HandlerTable
   readonly secrets: Secrets
   /** Code of this platform in its client order ids. */
   readonly environment: string
@@ -49,7 +49,7 @@ export interface RunnerOptions {
 export type Run = (call: Call) => Promise<Reply>
 
 /** Operations that still wait for a handler. */
-export const missingOperations = (handlers: Handlers): OperationName[] =>
+export const missingOperations = (handlers: HandlerTable): OperationName[] =>
   (Object.keys(rows) as OperationName[]).filter(
     (name) => handlers[name] === undefined && !rows[name].unavailable,
   )

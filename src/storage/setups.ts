@@ -3,7 +3,6 @@
  * strategy before the account, as every writer does, and count up the strategy's membership version: a signal
  * notes the version it began under, and that fixes who follows it.
  */
-import { type Page, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** Per class: may it trade, which way, and how much. Absent caps are null. */
@@ -84,7 +83,12 @@ export const insertSetup = async (sql: Sql, setup: NewSetup, choices: SetupChoic
   ).id
 
 /** Replaces every choice of a setup. */
-export async function updateSetup(sql: Sql, setupId: number, choices: SetupChoices, changedAt: string): Promise<void> {
+export async function updateSetup(
+  sql: Sql,
+  setupId: number,
+  choices: SetupChoices,
+  changedAt: string,
+): Promise<void> {
   await sql.run`
     update setup set (${choiceColumns}) = row(${choiceValues(choices)}), changed_at = ${changedAt}::timestamptz
     where id = ${setupId}::bigint`

@@ -8,6 +8,7 @@ import type { Sql } from './sql.ts'
 export interface LockedStrategy {
   id: number
   isAlive: boolean
+  noSubsAllowed: boolean
   membershipVersion: number
 }
 
@@ -17,7 +18,7 @@ export async function lockStrategies(
   ids: readonly (number | bigint)[],
 ): Promise<Map<number, LockedStrategy>> {
   const rows = await sql.rows<LockedStrategy>`
-    select id, is_alive as "isAlive", membership_version as "membershipVersion"
+    select id, is_alive as "isAlive", no_subs_allowed as "noSubsAllowed", membership_version as "membershipVersion"
     from strategy where id = any(${ids}::bigint[]) order by id for no key update`
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -175,6 +175,15 @@ create index signal_mirror_due on signal (id) where mirror_due;
 create index signal_expires on signal (expires_at) where expires_at is not null and status in ('A', '0', '1', '6', 'E');
 create index signal_parent on signal (parent_signal_id) where parent_signal_id is not null;
 
+-- The history lists signals that have ended: there a signal is as new as the transaction that ended it.
+create function signal_ends() returns trigger language plpgsql as $$
+begin
+  new.xid := pg_current_xact_id();
+  return new;
+end $$;
+create trigger signal_ends before update on signal for each row
+  when (old.ended_at is null and new.ended_at is not null) execute function signal_ends();
+
 -- A signal's whole life, one row per event; never updated.
 create table signal_event (
   signal_id bigint not null references signal,

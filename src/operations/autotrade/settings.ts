@@ -1,0 +1,105 @@
+/** The settings of account and setup, one row for each strategy in each account. */
+import { listSettings, type SettingsRow } from '../../storage/setup-listings.ts'
+import type { Handler } from '../handler.ts'
+import { conditional } from '../modified.ts'
+
+type Columns = Record<string, boolean | number | string | null>
+
+const flag = (columns: Columns, name: string): boolean => columns[name] === true
+const count = (columns: Columns, name: string): number | null => {
+  const value = columns[name]
+  return typeof value === 'number' ? value : null
+}
+/** Times inside the setup's row are PostgreSQL's text. */
+const moment = (columns: Columns, name: string): number | null => {
+  const value = columns[name]
+  return typeof value === 'string' ? Date.parse(value) : null
+}
+
+const sync = (setup: Columns) => ({
+  WillSyncToOpenStocksUSA: flag(setup, 'will_sync_stocks_usa'),
+  WillSyncToOpenStocksEurope: flag(setup, 'will_sync_stocks_europe'),
+  WillSyncToOpenOptionsUSA: flag(setup, 'will_sync_options_usa'),
+  WillSyncToOpenOptionsEurope: flag(setup, 'will_sync_options_europe'),
+  WillSyncToOpenFuturesUSA: flag(setup, 'will_sync_futures_usa'),
+  WillSyncToOpenFuturesEurope: flag(setup, 'will_sync_futures_europe'),
+  WillSyncToOpenFuturesAsia: flag(setup, 'will_sync_futures_asia'),
+  WillSyncToOpenForex: flag(setup, 'will_sync_forex'),
+  LastSyncStocksUSA: moment(setup, 'last_sync_stocks_usa'),
+  LastSyncStocksEurope: moment(setup, 'last_sync_stocks_europe'),
+  LastSyncOptionsUSA: moment(setup, 'last_sync_options_usa'),
+  LastSyncOptionsEurope: moment(setup, 'last_sync_options_europe'),
+  LastSyncFuturesUSA: moment(setup, 'last_sync_futures_usa'),
+  LastSyncFuturesEurope: moment(setup, 'last_sync_futures_europe'),
+  LastSyncFuturesAsia: moment(setup, 'last_sync_futures_asia'),
+  LastSyncForex: moment(setup, 'last_sync_forex'),
+})
+
+const classes = (setup: Columns) => ({
+  EnabledFutures: flag(setup, 'futures_enabled'),
+  FuturesLong: flag(setup, 'futures_long'),
+  FuturesShort: flag(setup, 'futures_short'),
+  MinFutures: count(setup, 'min_futures'),
+  MaxFutures: count(setup, 'max_futures'),
+  EnabledForex: flag(setup, 'forex_enabled'),
+  ForexEnabledLong: flag(setup, 'forex_long'),
+  ForexEnabledShort: flag(setup, 'forex_short'),
+  ForexLotSize: count(setup, 'forex_lot_size'),
+  MinForex: count(setup, 'min_forex'),
+  MaxForex: count(setup, 'max_forex'),
+  EnabledStocks: flag(setup, 'stocks_enabled'),
+  StocksLong: flag(setup, 'stocks_long'),
+  StocksShort: flag(setup, 'stocks_short'),
+  MaxStocksDollars: count(setup, 'max_stocks_dollars'),
+  TradeStocksAsCFD: flag(setup, 'trade_stocks_as_cfd'),
+  EnabledOptions: flag(setup, 'options_enabled'),
+  OptionsLong: flag(setup, 'options_long'),
+  OptionsShort: flag(setup, 'options_short'),
+  MinOptions: count(setup, 'min_options'),
+  MaxOptions: count(setup, 'max_options'),
+})
+
+const shownSettings = (row: SettingsRow) =>
+  ({
+    Id: row.id,
+    PersonId: row.personId,
+    FirstName: row.firstName,
+    LastName: row.lastName,
+    Email: row.email,
+    Country: row.countryCode,
+    Language: row.language,
+    SiteDomain: row.siteDomain,
+    BrokerId: row.brokerId,
+    Connection: row.connectionName,
+    StrategyId: row.strategyId,
+    StrategyName: row.strategyName,
+    Account: row.account,
+    AccountType: row.kind,
+    Currency: row.currency,
+    IsTradeLeader: false,
+    IsManualDiscardedPosition: row.hasExclusions,
+    IgnoreManualOrders: row.ignoreManualOrders,
+    IsConfirmationNeeded: flag(row.setup, 'is_confirmation_needed'),
+    IsSyncEnabled: row.isSyncEnabled,
+    ...sync(row.setup),
+    IsBrokerEnabled: row.isBrokerEnabled,
+    IsAutotradeDisabled: row.isAutotradeDisabled,
+    IsAutotradeDisabledReason: row.autotradeDisabledReason,
+    SyncDisabledReason: row.syncDisabledReason,
+    FirstBrokerActivationDate: row.authenticatedAt,
+    VirtualLimitOrdersEnabled: flag(row.setup, 'virtual_limit_orders_enabled'),
+    ScalingPercentage: count(row.setup, 'scaling_percentage') ?? 100,
+    SettingsLastUpdateUTC: row.settingsChangedAt,
+    Approved: true,
+    BrokerAuthorizationStatus: 'NotRequired',
+    ClosingOrdersOnly: flag(row.setup, 'closing_orders_only'),
+    ...classes(row.setup),
+  }) as const
+
+/** One row is conditional: unchanged since If-Modified-Since, it is not sent again. */
+export const getAutotradeSettings: Handler<'GetAutotradeSettings'> = async (ctx, params) => {
+  const rows = await listSettings(ctx.sql, params.PersonId, params.Account)
+  const [only] = rows
+  const results = rows.map(shownSettings)
+  return only && rows.length === 1 ? conditional(ctx, only.settingsChangedAt, results) : { results }
+}

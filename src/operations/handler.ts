@@ -1,0 +1,32 @@
+/**
+ * What an operation's code looks like to the runner. Most operations are one function from a call to an
+ * outcome; the hot ones take many calls of one tick at once and answer them from the same few statements.
+ */
+import type { OperationName, ParamsOf, ResultOf } from '../contract/index.ts'
+import type { Sql } from '../storage/sql.ts'
+import type { Context, Outcome } from './context.ts'
+import type { OfferedOperation } from './to-come.ts'
+
+/** Loads, decides, saves; `ctx.sql` is the transaction of a write, short reads otherwise. */
+export type Handler<Op extends OperationName> = (
+  ctx: Context,
+  params: ParamsOf<Op>,
+) => Promise<Outcome<ResultOf<Op>>>
+
+export interface OperationCall<Op extends OperationName> {
+  ctx: Context
+  params: ParamsOf<Op>
+}
+
+/** One outcome per call, in order. All calls share `sql`. */
+export interface BatchHandler<Op extends OperationName> {
+  many(sql: Sql, calls: readonly OperationCall<Op>[]): Promise<Outcome<ResultOf<Op>>[]>
+}
+
+export type AnyHandler<Op extends OperationName> = Handler<Op> | BatchHandler<Op>
+
+/** Every operation that is offered: with one missing this does not compile. */
+export type Handlers = { readonly [Op in OfferedOperation]: AnyHandler<Op> }
+
+/** As the runner takes them: what has no handler answers that it is not offered yet. */
+export type HandlerTable = { readonly [Op in OperationName]?: AnyHandler<Op> }

@@ -1,0 +1,13 @@
+/** Open positions as every listing shows them, of strategies and of accounts. */
+import type { PositionRow } from '../storage/strategies.ts'
+import { shownSymbols } from './symbols.ts'
+
+export const shownPosition = (row: PositionRow) => ({
+  StrategyName: row.strategyName,
+  Currency: row.currency,
+  OpenedDate: row.openedAt,
+  StrategyId: row.strategyId,
+  Quantity: row.quantity,
+  AvgPx: row.avgPx,
+  ...shownSymbols(row),
+})

@@ -1,0 +1,92 @@
+/** The Strategies group as the runner calls it. */
+
+import { listActiveSignals, type OrderRow, pageSignals } from '../../storage/signal-listings.ts'
+import { insertStrategy, listPositions } from '../../storage/strategies.ts'
+import { instant } from '../../storage/wire.ts'
+import { type Context, isRefused, type Outcome, refuse } from '../context.ts'
+import type { BatchHandler, Handler, OperationCall } from '../handler.ts'
+import { shownOrder } from '../orders.ts'
+import { paged } from '../paging.ts'
+import { shownPosition } from '../positions.ts'
+import { cancelOrder, replaceOrder } from './changes.ts'
+import { type OrderInput, placeOrders } from './orders.ts'
+
+interface SignalIds {
+  SignalId: number
+}
+const signalIds = (id: number): Outcome<SignalIds> => ({ results: [{ SignalId: id }] })
+
+const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {
+  const outcome = await replaceOrder(ctx.sql, { ctx, order })
+  return isRefused(outcome) ? outcome : signalIds(outcome)
+}
+
+/** New orders of one tick share their statements; those that replace a signal run by themselves, in order. */
+export const newStrategyOrder: BatchHandler<'NewStrategyOrder'> = {
+  many: async (sql, calls) => {
+    const isNew = ({ params }: OperationCall<'NewStrategyOrder'>): boolean =>
+      params.Order.CancelReplaceSignalId === undefined
+    const fresh = calls.filter(isNew)
+    const placed = await placeOrders(
+      sql,
+      fresh.map(({ ctx, params }) => ({ ctx, order: params.Order })),
+    )
+    const outcomes = new Map(fresh.map((call, index) => [call, placed[index]]))
+    const answers: Outcome<SignalIds>[] = []
+    for (const call of calls) {
+      const outcome = outcomes.get(call)
+      if (!outcome) answers.push(await replaced({ ...call.ctx, sql }, call.params.Order))
+      else answers.push(isRefused(outcome) ? outcome : signalIds(outcome.signal.id))
+    }
+    return answers
+  },
+}
+
+export const replaceStrategyOrder: Handler<'ReplaceStrategyOrder'> = (ctx, { Order }) => replaced(ctx, Order)
+
+export const cancelStrategyOrder: Handler<'CancelStrategyOrder'> = async (ctx, { StrategyId, SignalId }) => {
+  const outcome = await cancelOrder(ctx.sql, ctx, StrategyId, SignalId)
+  return isRefused(outcome) ? outcome : signalIds(outcome)
+}
+
+export const getStrategyActiveOrders: Handler<'GetStrategyActiveOrders'> = async (ctx, params) => {
+  const filter = {
+    strategyIds: params.StrategyIds,
+    securityType: params.SecurityType,
+    ordType: params.OrderType,
+  }
+  const rows = await listActiveSignals(ctx.sql, filter)
+  return { results: rows.map((row) => shownOrder(row, ctx.environment)) }
+}
+
+export const getStrategyOpenPositions: Handler<'GetStrategyOpenPositions'> = async (ctx, params) => {
+  const rows = await listPositions(ctx.sql, params.StrategyIds, params.SecurityType)
+  return { results: rows.map(shownPosition) }
+}
+
+export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'> = (ctx, params) => {
+  const filter = {
+    strategyId: params.StrategyId,
+    signalId: params.SignalId,
+    status: params.OrderStatus,
+    from: params.StartDate,
+    until: params.EndDate,
+  }
+  const show = (row: OrderRow) => shownOrder(row, ctx.environment)
+  return paged(ctx, 'GetStrategyHistoricalOrders', params, show, (asked) =>
+    pageSignals(ctx.sql, filter, asked),
+  )
+}
+
+/** A new strategy begins with its capital in cash, at this moment. */
+export const addStrategy: Handler<'AddStrategy'> = async (ctx, params) => {
+  if (params.Account !== undefined) return refuse('NotOfferedYet', 'Account')
+  const id = await insertStrategy(ctx.sql, {
+    siteId: ctx.caller.siteId,
+    ownerPersonId: ctx.caller.personId,
+    name: params.StrategyName,
+    startedAt: instant(ctx.now),
+    startingCash: String(params.StartingCapital),
+  })
+  return { results: [{ StrategyId: id }] }
+}

@@ -1,0 +1,71 @@
+/**
+ * Operations whose code comes later. They check the request like all others and answer that they are not
+ * offered yet. An operation that is neither here nor in the handler map does not compile.
+ */
+import type { OperationName } from '../contract/index.ts'
+
+export const operationsToCome = [
+  // The track record
+  'GetStrategyDetails',
+  'SearchStrategies',
+  'GetLeaderBoard',
+  'GetStrategyHistoricalEquity',
+  'GetStrategyHistoricalDailyEquity',
+  'GetStrategyHistoricalClosedTrades',
+  // Orders: the rest
+  'SetDesiredPositions',
+  'GetSupportedSymbols',
+  // Autotrade: the rest
+  'SetAutotradeSettings',
+  'GetDashBoard',
+  'SearchAccounts',
+  'NewAutotradeOrder',
+  'CancelAutotradeOrder',
+  'ReplaceAutotradeOrder',
+  'SearchAutotradedAccounts',
+  'GetAutotradeStats',
+  'GetPendingAccounts',
+  'ApprovedAutotradeAccount',
+  'DeleteApprovedAutotradeAccount',
+  'ApprovedBrokerTransmitAccount',
+  'DeleteApprovedBrokerTransmitAccount',
+  'GetAutotradeApprovalStatus',
+  'GetSimResults',
+  'StartSim',
+  'StopSim',
+  'ResetPaperTrade',
+  'SyncPositionsToOpen',
+  'GetAutotradeSyncStatusReport',
+  // People, money and partner sites
+  'AddProfile',
+  'GetProfile',
+  'SearchProfiles',
+  'GetInvestorPlanSubscriptions',
+  'GetManagerPlanSubscriptions',
+  'GetSubscribedStrategies',
+  'GetSubscribers',
+  'GetSubscriptionRevenue',
+  'GetWhiteLabelSiteUsers',
+  'GetGeoSiteUsers',
+  'GetGeoSites',
+  'GetPhoneAlreadyExists',
+  'GetKYCScore',
+  'UpdateKYCScore',
+  'GetKYCInfo',
+  'AddKYCInfo',
+  'GetWatchLists',
+  'GetWatchListMembers',
+  'ManageWatchList',
+  'ManageWatchListByQuery',
+  'GetAutotradePlans',
+  'GetSiteCatalog',
+  'UpdateSiteCatalog',
+  'GetWlInstrumentationExport',
+  'GetRule575Status',
+  'GetStrategyMuxStatus',
+] as const satisfies readonly OperationName[]
+
+/** Described as unavailable by the interface itself. */
+type Unavailable = 'UpdateProfile' | 'UpdateStrategy'
+
+export type OfferedOperation = Exclude<OperationName, (typeof operationsToCome)[number] | Unavailable>

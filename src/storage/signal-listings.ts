@@ -1,0 +1,171 @@
+/**
+ * Signals as they are listed: one row per signal with its instrument beside it. Also the same rows for account
+ * orders, so that both kinds of listing are shown by one function.
+ */
+import type { OrderSource } from '../domain/client-order-id.ts'
+import type {
+  OrdStatus,
+  OrdType,
+  PositionEffect,
+  SecurityType,
+  Side,
+  SignalType,
+  TimeInForce,
+} from '../domain/codes.ts'
+import type { InstrumentColumns } from './instruments.ts'
+import { instrumentColumns } from './instruments.ts'
+import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
+
+/** An order of a listing, strategy signal and account order alike. */
+export interface OrderRow extends InstrumentColumns {
+  id: number
+  signalId: number
+  /** Account orders only: what the client order id is made of. */
+  setupId: number | null
+  source: OrderSource
+  sourceId: number
+  revision: number | null
+  brokerId: number | null
+  strategyId: number
+  strategyName: string
+  signalType: SignalType
+  side: Side
+  ordType: OrdType
+  timeInForce: TimeInForce
+  positionEffect: PositionEffect
+  orderQty: string
+  cumQty: string
+  avgPx: string | null
+  limitPx: string | null
+  stopPx: string | null
+  status: OrdStatus
+  postedAt: number
+  replacesSignalId: number | null
+  parentSignalId: number | null
+  parkedUntil: number | null
+  profitTarget: string | null
+  stopLoss: string | null
+  doNotCreateOcaGroup: boolean
+  doNotSyncToOpen: boolean
+  rejectText: string | null
+  info: string | null
+}
+
+const signalColumns: Fragment = fragment`
+  o.id, o.id as "signalId", null::bigint as "setupId", 'S' as source, o.id as "sourceId", null::int as revision, null::int as "brokerId",
+  o.strategy_id as "strategyId", strategy.name as "strategyName", o.signal_type as "signalType", o.side,
+  o.ord_type as "ordType", o.time_in_force as "timeInForce", o.position_effect as "positionEffect",
+  o.order_qty as "orderQty", o.cum_qty as "cumQty", o.avg_px as "avgPx", o.limit_px as "limitPx",
+  o.stop_px as "stopPx", o.status, o.posted_at as "postedAt", o.replaces_signal_id as "replacesSignalId",
+  o.parent_signal_id as "parentSignalId", o.parked_until as "parkedUntil", o.profit_target as "profitTarget",
+  o.stop_loss as "stopLoss", o.do_not_create_oca_group as "doNotCreateOcaGroup",
+  o.do_not_sync_to_open as "doNotSyncToOpen", o.reject_text as "rejectText", o.info, ${instrumentColumns}`
+
+const signalTables: Fragment = fragment`
+  signal o join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id`
+
+export interface ActiveSignalFilter {
+  strategyIds: readonly (number | bigint)[]
+  securityType?: SecurityType | undefined
+  ordType?: OrdType | undefined
+}
+
+/** Live signals of the strategies, oldest first. */
+export const listActiveSignals = (sql: Sql, filter: ActiveSignalFilter): Promise<OrderRow[]> =>
+  sql.rows<OrderRow>`
+    select ${signalColumns} from ${signalTables}
+    where o.strategy_id = any(${filter.strategyIds}::bigint[]) and o.status in ('A', '0', '1', '6', 'E')
+      and (${filter.securityType}::text is null or i.security_type = ${filter.securityType}::text)
+      and (${filter.ordType}::text is null or o.ord_type = ${filter.ordType}::text)
+    order by o.id`
+
+export interface HistoricalSignalFilter {
+  strategyId?: number | bigint | undefined
+  signalId?: number | bigint | undefined
+  status?: OrdStatus | undefined
+  /** Posted in [from, until], epoch milliseconds. */
+  from?: number | undefined
+  until?: number | undefined
+}
+
+const historical = (filter: HistoricalSignalFilter): Fragment => fragment`
+  o.status in ('2', '4', '5', '8', 'C')
+  and (${filter.strategyId}::bigint is null or o.strategy_id = ${filter.strategyId}::bigint)
+  and (${filter.signalId}::bigint is null or o.id = ${filter.signalId}::bigint)
+  and (${filter.status}::text is null or o.status = ${filter.status}::text)
+  and (${filter.from}::float8 is null or o.posted_at >= to_timestamp(${filter.from}::float8 / 1000))
+  and (${filter.until}::float8 is null or o.posted_at <= to_timestamp(${filter.until}::float8 / 1000))`
+
+/** Ended signals that pass the filter, by id. A signal is new to this listing when it ends, whenever it was posted. */
+export const pageSignals = (
+  sql: Sql,
+  filter: HistoricalSignalFilter,
+  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
+): Promise<Page<OrderRow> | CursorRefusal> => {
+  const query: PageQuery = {
+    select: signalColumns,
+    from: signalTables,
+    where: historical(filter),
+    key: [{ column: fragment`o.id`, type: 'bigint' }],
+    order,
+    xid: fragment`o.xid`,
+  }
+  return page<OrderRow>(sql, query, request)
+}
+
+const accountOrderColumns: Fragment = fragment`
+  case when o.source = 'S' then o.source_id else o.id end as id,
+  case when o.source = 'S' then o.source_id else 0 end as "signalId",
+  o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision, o.broker_id as "brokerId",
+  o.strategy_id as "strategyId", strategy.name as "strategyName", o.signal_type as "signalType", o.side,
+  o.ord_type as "ordType", o.time_in_force as "timeInForce", o.position_effect as "positionEffect",
+  o.order_qty as "orderQty", o.cum_qty as "cumQty", o.avg_px as "avgPx", o.limit_px as "limitPx",
+  o.stop_px as "stopPx", o.status, o.posted_at as "postedAt", null::bigint as "replacesSignalId",
+  null::bigint as "parentSignalId", null::timestamptz as "parkedUntil", null::numeric as "profitTarget",
+  null::numeric as "stopLoss", false as "doNotCreateOcaGroup", false as "doNotSyncToOpen",
+  o.reject_text as "rejectText", o.info, ${instrumentColumns}`
+
+const accountOrderTables: Fragment = fragment`
+  account_order o join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id`
+
+/** Live orders of accounts, oldest first. */
+export const listActiveAccountOrders = (
+  sql: Sql,
+  accountIds: readonly number[],
+  strategyId: number | bigint | undefined,
+): Promise<OrderRow[]> =>
+  sql.rows<OrderRow>`
+    select ${accountOrderColumns} from ${accountOrderTables} join setup on setup.id = o.setup_id
+    where setup.account_id = any(${accountIds}::bigint[]) and o.status in ('A', '0', '1', '6', 'E')
+      and (${strategyId}::bigint is null or o.strategy_id = ${strategyId}::bigint)
+    order by o.id`
+
+export interface AccountOrderFilter {
+  accountIds: readonly number[]
+  strategyId?: number | bigint | undefined
+  status?: OrdStatus | undefined
+  from?: number | undefined
+  until?: number | undefined
+}
+
+/** Orders of accounts that pass the filter, by id. */
+export const pageAccountOrders = (
+  sql: Sql,
+  filter: AccountOrderFilter,
+  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
+): Promise<Page<OrderRow> | CursorRefusal> => {
+  const query: PageQuery = {
+    select: accountOrderColumns,
+    from: accountOrderTables,
+    where: fragment`o.account_id = any(${filter.accountIds}::bigint[])
+      and (${filter.strategyId}::bigint is null or o.strategy_id = ${filter.strategyId}::bigint)
+      and (${filter.status}::text is null or o.status = ${filter.status}::text)
+      and (${filter.from}::float8 is null or o.posted_at >= to_timestamp(${filter.from}::float8 / 1000))
+      and (${filter.until}::float8 is null or o.posted_at <= to_timestamp(${filter.until}::float8 / 1000))`,
+    key: [{ column: fragment`o.id`, type: 'bigint' }],
+    order,
+    xid: fragment`o.xid`,
+  }
+  return page<OrderRow>(sql, query, request)
+}
