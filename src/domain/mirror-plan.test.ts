@@ -66,6 +66,7 @@ const { enabled, long, short, closingOrdersOnly } = permissionBits
 const buy: Signal = { q: 10 }
 const sell: Signal = { q: 10, side: '2', open: 'C', p: 10 }
 
+// biome-ignore format: one case per line
 const outcomes: readonly (readonly [string, Signal, Row, number, string | null])[] = [
   ['plain', buy, {}, 10, null],
   ['scaled and capped order', buy, { scalingPercentage: 150, maximum: 12 }, 12, 'CappedToMaximum'],
@@ -85,49 +86,13 @@ const outcomes: readonly (readonly [string, Signal, Row, number, string | null])
   ['held on the other side', sell, { position: -7 }, 0, 'NothingHeld'],
   ['all of it already being closed', sell, { position: 7, closingLeaves: 7 }, 0, 'NothingHeld'],
   ['part of it already being closed', sell, { position: 7, closingLeaves: 5 }, 2, null],
-  [
-    'a close that changes nothing',
-    { ...sell, q: 2, p: 6 },
-    { scalingPercentage: 50, maximum: 1, position: 1 },
-    0,
-    'CappedToMaximum',
-  ],
-  [
-    'a close that rounds away',
-    { ...sell, q: 1, p: 10 },
-    { scalingPercentage: 10, position: 0 },
-    0,
-    'NothingHeld',
-  ],
-  [
-    'a close within the rounding',
-    { ...sell, q: 1, p: 11 },
-    { scalingPercentage: 10, position: 1 },
-    0,
-    'NoIncrease',
-  ],
-  [
-    'an exit of what the entry has bought here',
-    { ...sell, q: 4, p: 4 },
-    { filledAhead: 4, executed: 2, position: 2, entryExecuted: 2 },
-    2,
-    null,
-  ],
+  ['a close that changes nothing', { ...sell, q: 2, p: 6 }, { scalingPercentage: 50, maximum: 1, position: 1 }, 0, 'CappedToMaximum'],
+  ['a close that rounds away', { ...sell, q: 1, p: 10 }, { scalingPercentage: 10, position: 0 }, 0, 'NothingHeld'],
+  ['a close within the rounding', { ...sell, q: 1, p: 11 }, { scalingPercentage: 10, position: 1 }, 0, 'NoIncrease'],
+  ['an exit of what the entry has bought here', { ...sell, q: 4, p: 4 }, { filledAhead: 4, executed: 2, position: 2, entryExecuted: 2 }, 2, null],
   ['an entry that filled before the plan', { q: 10, filled: 10, p: 10 }, {}, 10, null],
-  [
-    'a copy made after part was filled',
-    { q: 10, filled: 4, filledBefore: 4, p: 4 },
-    { position: 4 },
-    6,
-    null,
-  ],
-  [
-    'another live signal of the symbol',
-    { q: 3, p: 6 },
-    { scalingPercentage: 150, filledAhead: 6, position: 2, executed: 2 },
-    4,
-    null,
-  ],
+  ['a copy made after part was filled', { q: 10, filled: 4, filledBefore: 4, p: 4 }, { position: 4 }, 6, null],
+  ['another live signal of the symbol', { q: 3, p: 6 }, { scalingPercentage: 150, filledAhead: 6, position: 2, executed: 2 }, 4, null],
   ['excluded', sell, { position: 7, block: codeNumber('Excluded') }, 0, 'Excluded'],
 ]
 

@@ -68,6 +68,7 @@ const targetOf = (given: Given) => {
   return [found.quantity.toNumber() + 0, found.reason]
 }
 
+// biome-ignore format: one case per line
 const cases: readonly (readonly [string, Given, number, string | null])[] = [
   ['flat stays flat whatever the minimum', { q: 0, min: 5 }, 0, null],
   ['110 % of 10 is exactly 11', { q: 10, percent: 110 }, 11, null],
@@ -95,19 +96,9 @@ const cases: readonly (readonly [string, Given, number, string | null])[] = [
   ['dollars that just suffice', { cls: 'CS', q: 100, dollars: 3000, ref: 30 }, 100, null],
   ['dollars at a broken price', { cls: 'CS', q: 100, dollars: 10, ref: 0.1 }, 100, null],
   ['0 dollars is nothing', { cls: 'CS', q: 100, dollars: 0, ref: 30 }, 0, 'CappedToMaximum'],
-  [
-    'a dollar cap never sells',
-    { cls: 'CS', q: 100, dollars: 1000, ref: 50, held: 33 },
-    33,
-    'CappedToMaximum',
-  ],
+  ['a dollar cap never sells', { cls: 'CS', q: 100, dollars: 1000, ref: 50, held: 33 }, 33, 'CappedToMaximum'],
   ['nor holds more than scaled', { cls: 'CS', q: 10, dollars: 100, ref: 50, held: 33 }, 10, null],
-  [
-    'held on the other side does not count',
-    { cls: 'CS', q: 100, dollars: 1000, ref: 50, held: -33 },
-    20,
-    'CappedToMaximum',
-  ],
+  ['held on the other side does not count', { cls: 'CS', q: 100, dollars: 1000, ref: 50, held: -33 }, 20, 'CappedToMaximum'],
   ['no price under a dollar cap', { cls: 'CS', q: 100, dollars: 1000, held: 7 }, 7, 'NoReferencePrice'],
   ['no price, and all is held', { cls: 'CS', q: 5, dollars: 1000, held: 7 }, 5, null],
   ['no price without a dollar cap', { cls: 'CS', q: 100 }, 100, null],
@@ -120,20 +111,10 @@ const cases: readonly (readonly [string, Given, number, string | null])[] = [
   ['no longs, short strategy', { q: -5, long: false }, -5, null],
   ['no shorts', { q: -5, short: false, held: -1 }, -1, 'ShortNotAllowed'],
   ['closing only', { q: 5, closingOrdersOnly: true, held: 2 }, 2, 'ClosingOrdersOnly'],
-  [
-    'the first missing permission is named',
-    { q: 5, enabled: false, long: false, closingOrdersOnly: true },
-    0,
-    'AssetClassDisabled',
-  ],
+  ['the first missing permission is named', { q: 5, enabled: false, long: false, closingOrdersOnly: true }, 0, 'AssetClassDisabled'],
   ['the direction before closing only', { q: 5, long: false, closingOrdersOnly: true }, 0, 'LongNotAllowed'],
   ['a permission after the cap', { q: 9, max: 4, enabled: false, held: 2 }, 2, 'AssetClassDisabled'],
-  [
-    'a permission that changes nothing leaves the cap',
-    { q: 9, max: 4, enabled: false, held: 4 },
-    4,
-    'CappedToMaximum',
-  ],
+  ['a permission that changes nothing leaves the cap', { q: 9, max: 4, enabled: false, held: 4 }, 4, 'CappedToMaximum'],
 ]
 
 describe('target', () => {

@@ -7,15 +7,22 @@
 import type { OrdType, SecurityType } from './codes.ts'
 import { ceilTo, type Decimal, dec, floorTo, max, min, one, sign, zero } from './decimal.ts'
 
+const permissionReasons = [
+  'AssetClassDisabled',
+  'LongNotAllowed',
+  'ShortNotAllowed',
+  'ClosingOrdersOnly',
+] as const
+
+/** What an account lacks to increase. */
+export type PermissionReason = (typeof permissionReasons)[number]
+
 export const scalingReasons = [
   'RoundedToZero',
   'RaisedToMinimum',
   'CappedToMaximum',
   'NoReferencePrice',
-  'AssetClassDisabled',
-  'LongNotAllowed',
-  'ShortNotAllowed',
-  'ClosingOrdersOnly',
+  ...permissionReasons,
 ] as const
 
 /** The last step that changed the plain scaled size. */
@@ -50,7 +57,8 @@ export type Sizing = {
 /** A signed size and the reason it is not the plain scaled one. */
 export type Size = { quantity: Decimal; reason: ScalingReason | null }
 
-const hundred = dec(100)
+/** One percent. */
+export const hundredth = dec('0.01')
 
 const lotOf = ({ assetClass, settings }: Sizing): Decimal => (assetClass === 'FOR' ? settings.lot : one)
 
@@ -63,7 +71,7 @@ const heldAlong = (direction: 1 | -1, held: Decimal): Decimal => max(zero, held.
 
 /** Scaled and rounded down to the lot, before minimum, cap and permissions; unsigned. */
 const scaled = (strategyQuantity: Decimal, sizing: Sizing): Decimal =>
-  floorTo(strategyQuantity.abs().times(sizing.settings.scalingPercentage).div(hundred), lotOf(sizing))
+  floorTo(strategyQuantity.abs().times(sizing.settings.scalingPercentage).times(hundredth), lotOf(sizing))
 
 /** The strategy's signed quantity scaled and rounded down, nothing else applied. */
 export const plainQuantity = (strategyQuantity: Decimal, sizing: Sizing): Decimal =>
@@ -98,7 +106,7 @@ function unsignedSize(strategyQuantity: Decimal, direction: 1 | -1, sizing: Sizi
 }
 
 /** Why an account may not increase in this direction, or null where it may. */
-export function missingPermission(settings: MirrorSettings, direction: 1 | -1): ScalingReason | null {
+export function missingPermission(settings: MirrorSettings, direction: 1 | -1): PermissionReason | null {
   if (!settings.enabled) return 'AssetClassDisabled'
   if (direction === 1 && !settings.long) return 'LongNotAllowed'
   if (direction === -1 && !settings.short) return 'ShortNotAllowed'

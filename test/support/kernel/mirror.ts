@@ -1,43 +1,11 @@
 /** Mirroring ops: sizes, copies, AutoSync, auto stop loss, broker reports, external activity, execution gap. */
 import type { PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
-import { type Decimal, dec } from '../../../src/domain/decimal.ts'
+import { dec } from '../../../src/domain/decimal.ts'
 import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror-copy.ts'
-import { type MirrorSettings, target } from '../../../src/domain/mirror-target.ts'
+import { target } from '../../../src/domain/mirror-target.ts'
+import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
+import { syncOp } from './mirror-sync.ts'
 import type { KernelOp } from './types.ts'
-
-/** A number of the plain JSON that may be missing. */
-type Maybe = number | null | undefined
-
-type PlainSettings = {
-  scalingPercentage: number
-  enabled?: boolean
-  long?: boolean
-  short?: boolean
-  min?: Maybe
-  max?: Maybe
-  maxDollars?: Maybe
-  lot?: Maybe
-  closingOrdersOnly?: boolean
-}
-
-const orNull = (value: Maybe): Decimal | null => (value === null || value === undefined ? null : dec(value))
-
-const orZero = (value: Maybe): Decimal => dec(value ?? 0)
-
-/** A decimal as a plain number, without a negative zero. */
-const plain = (value: Decimal): number => value.toNumber() + 0
-
-const settingsOf = (read: PlainSettings | undefined): MirrorSettings => ({
-  scalingPercentage: dec(read?.scalingPercentage ?? 100),
-  enabled: read?.enabled ?? true,
-  long: read?.long ?? true,
-  short: read?.short ?? true,
-  closingOrdersOnly: read?.closingOrdersOnly ?? false,
-  minimum: orZero(read?.min),
-  maximum: orNull(read?.max),
-  maximumDollars: orNull(read?.maxDollars),
-  lot: dec(read?.lot || 1),
-})
 
 function targetOp(input: {
   assetClass: SecurityType
@@ -94,4 +62,5 @@ function orderQuantityOp(input: {
 export const mirrorOps: Record<string, KernelOp> = {
   'mirror.target': targetOp,
   'mirror.orderQuantity': orderQuantityOp,
+  'mirror.sync': syncOp,
 }

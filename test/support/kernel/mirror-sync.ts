@@ -1,0 +1,176 @@
+/** The op mirror.sync: one AutoSync cycle of one account, numbers in and the list of actions out. */
+import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
+import { type Decimal, dec } from '../../../src/domain/decimal.ts'
+import { autoSync, type SyncActions } from '../../../src/domain/mirror-sync.ts'
+import type { SignalKey, SyncInput, SyncOrder, SyncSignal } from '../../../src/domain/mirror-sync-state.ts'
+import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
+
+type PlainSignal = {
+  signalId: SignalKey
+  symbol: string
+  side: Side
+  openClose: PositionEffect
+  type: OrdType
+  quantity: number
+  filled?: Maybe
+  limit?: Maybe
+  stop?: Maybe
+  doNotSyncToOpen?: boolean
+  ocaGroup?: string | number | null
+  replaces?: SignalKey | null
+}
+
+type PlainOrder = {
+  clientOrderId: string
+  signalId?: SignalKey | null
+  symbol: string
+  side: Side
+  openClose: PositionEffect
+  type?: OrdType
+  leaves: number
+  executed?: Maybe
+  filledBefore?: Maybe
+  limit?: Maybe
+  stop?: Maybe
+}
+
+type PlainSync = {
+  strategy: {
+    positions?: Record<string, number>
+    orders?: PlainSignal[]
+    finishedSignals?: Record<string, { status: OrdStatus; ageSec: number; doNotSyncToOpen?: boolean }>
+  }
+  account: { positions?: Record<string, number>; orders?: PlainOrder[] }
+  classes: Record<string, SecurityType>
+  settings: Partial<Record<SecurityType, PlainSettings>>
+  willSyncToOpen?: Partial<Record<SecurityType, boolean>>
+  excludedSymbols?: string[]
+  excludedSigns?: Record<string, 1 | -1>
+  chaseFilled?: boolean
+  referencePrices?: Record<string, Maybe>
+  closingOrdersOnly?: boolean
+  isSyncEnabled?: boolean
+  driftGraceSecs?: number
+}
+
+const positionsOf = (positions: Record<string, number> = {}): Map<string, Decimal> =>
+  new Map(Object.entries(positions).map(([symbol, quantity]) => [symbol, dec(quantity)]))
+
+const signalOf = (read: PlainSignal): SyncSignal => ({
+  signalId: read.signalId,
+  symbol: read.symbol,
+  side: read.side,
+  openClose: read.openClose,
+  type: read.type,
+  quantity: dec(read.quantity),
+  filled: orZero(read.filled),
+  limit: orNull(read.limit),
+  stop: orNull(read.stop),
+  doNotSyncToOpen: read.doNotSyncToOpen ?? false,
+  ocaGroup: read.ocaGroup === null || read.ocaGroup === undefined ? null : `${read.ocaGroup}`,
+  replaces: read.replaces ?? null,
+  entry: null,
+})
+
+const orderOf = (read: PlainOrder): SyncOrder => ({
+  clientOrderId: read.clientOrderId,
+  signalId: read.signalId ?? null,
+  symbol: read.symbol,
+  side: read.side,
+  openClose: read.openClose,
+  type: read.type ?? (read.signalId ? '2' : '1'),
+  leaves: dec(read.leaves),
+  executed: orZero(read.executed),
+  filledBefore: orZero(read.filledBefore),
+  limit: orNull(read.limit),
+  stop: orNull(read.stop),
+  care: 'follow',
+})
+
+function inputOf(read: PlainSync): SyncInput {
+  const termsOf: SyncInput['termsOf'] = (symbol) => {
+    const assetClass = read.classes[symbol] ?? 'CS'
+    const settings = settingsOf(read.settings[assetClass])
+    return {
+      assetClass,
+      settings: {
+        ...settings,
+        closingOrdersOnly: settings.closingOrdersOnly || (read.closingOrdersOnly ?? false),
+      },
+      willSyncToOpen: read.willSyncToOpen?.[assetClass] ?? false,
+      referencePrice: orNull(read.referencePrices?.[symbol]),
+    }
+  }
+  return {
+    strategyPositions: positionsOf(read.strategy.positions),
+    accountPositions: positionsOf(read.account.positions),
+    signals: (read.strategy.orders ?? []).map(signalOf),
+    finished: new Map(
+      Object.entries(read.strategy.finishedSignals ?? {}).map(([id, signal]) => [
+        id,
+        {
+          status: signal.status,
+          ageSeconds: signal.ageSec,
+          doNotSyncToOpen: signal.doNotSyncToOpen ?? false,
+        },
+      ]),
+    ),
+    orders: (read.account.orders ?? []).map(orderOf),
+    termsOf,
+    exclusions: new Map(
+      (read.excludedSymbols ?? []).map((symbol) => [symbol, read.excludedSigns?.[symbol] ?? null]),
+    ),
+    chaseFilled: read.chaseFilled ?? true,
+    isSyncEnabled: read.isSyncEnabled ?? true,
+    driftGraceSeconds: read.driftGraceSecs ?? 30,
+  }
+}
+
+const priceOf = (price: Decimal | null): number | null => price?.toNumber() ?? null
+
+/** One flat list, in the order in which the actions are carried out. */
+const listed = (actions: SyncActions) => [
+  ...actions.cancel.map((clientOrderId) => ({ action: 'cancel', clientOrderId })),
+  ...actions.toMarket.map(({ clientOrderId, quantity }) => ({
+    action: 'toMarket',
+    clientOrderId,
+    qty: plain(quantity),
+  })),
+  ...actions.replace.map(({ clientOrderId, quantity, limit, stop }) => ({
+    action: 'replace',
+    clientOrderId,
+    qty: plain(quantity),
+    limit: priceOf(limit),
+    stop: priceOf(stop),
+  })),
+  ...actions.place.map(({ signal, quantity }) => ({
+    action: 'place',
+    signalId: signal.signalId,
+    symbol: signal.symbol,
+    side: signal.side,
+    openClose: signal.openClose,
+    type: signal.type,
+    qty: plain(quantity),
+    limit: priceOf(signal.limit),
+    stop: priceOf(signal.stop),
+  })),
+  ...(['close', 'open'] as const).flatMap((action) =>
+    actions[action].map(({ symbol, side, quantity }) => ({ action, symbol, side, qty: plain(quantity) })),
+  ),
+]
+
+export function syncOp(input: PlainSync) {
+  const { actions, report, clearedExclusions } = autoSync(inputOf(input))
+  return {
+    actions: listed(actions),
+    report: report.map((row) => ({
+      symbol: row.symbol,
+      AccountQuantity: plain(row.accountQuantity),
+      StrategyQuantity: plain(row.strategyQuantity),
+      ScaledQuantity: plain(row.scaledQuantity),
+      InSync: row.inSync,
+      NotInSyncReason: row.reason,
+    })),
+    clearedExclusions,
+  }
+}
