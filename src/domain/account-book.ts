@@ -31,7 +31,7 @@ export interface TradedInstrument {
 }
 
 /** A symbol that has traded or was marked: its position may be flat, its mark and rate stay known. */
-export interface Holding {
+interface Holding {
   readonly instrument: TradedInstrument
   readonly position: Position
   /** Last mark; a fill marks at its price. */

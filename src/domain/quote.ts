@@ -16,7 +16,7 @@ export interface Quote {
 }
 
 /** What each side may still take of a quote or a bar; null is without limit. */
-export interface Unused {
+interface Unused {
   readonly '1': Decimal | null
   readonly '2': Decimal | null
 }

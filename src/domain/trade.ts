@@ -9,7 +9,7 @@ import type { Position, PositionChange, PositionFill } from './position.ts'
 import type { Instant } from './time.ts'
 
 /** The mark at which a trade stood lowest, and what was held then. */
-export interface WorstMark {
+interface WorstMark {
   /** Unrealised profit and loss in account currency, below 0. */
   readonly drawdown: Decimal
   readonly price: Decimal

@@ -317,6 +317,16 @@ describe('bars', () => {
     ])
   })
 
+  test('equal ranks go by acceptance, then as listed', () => {
+    const orders = [
+      order('c', 1, buy, market, { t: 2 }),
+      order('a', 1, buy, market, { t: 1 }),
+      order('b', 1, buy, market, { t: 1 }),
+    ]
+    const { fills } = bars(orders, [bar(3, 10, 11, 9)]) as { fills: { orderId: string }[] }
+    expect(fills.map(({ orderId }) => orderId)).toEqual(['a', 'b', 'c'])
+  })
+
   test('a closing order is clamped to the position, and the others end when it is flat', () => {
     const orders = [order('stop', 80, sell, stop(9.5), close), order('limit', 80, sell, limit(10.5), close)]
     expect(bars(orders, [bar(0, 10, 11, 9), bar(1, 10, 11, 9)], { position: 50 })).toEqual({

@@ -177,6 +177,20 @@ describe('accounts', () => {
     })
   })
 
+  test('the noise of an average price is no new low', () => {
+    const events = [
+      fill('AAPL', '1', 3, 10, 1),
+      mark('AAPL', 9, 2),
+      fill('AAPL', '1', 4, 9, 3),
+      mark('AAPL', 9, 4),
+    ]
+    expect(trades([...events, fill('AAPL', '2', 7, 9, 5)])[0]).toMatchObject({
+      maxDrawdown: -3,
+      worstPriceDate: 2,
+      drawdownOpenQuantity: 3,
+    })
+  })
+
   test('the drawdown equity sees the other positions at their marks', () => {
     const events = [
       fill('AAPL', '1', 10, 10, 1),
