@@ -1,6 +1,6 @@
 /**
- * What a simulated fill costs beyond the price seen. Always against the trader, never on limit orders, and
- * never a price that the instrument cannot trade at.
+ * What a simulated fill costs beyond the price seen: always against the trader. Limit orders never slip, so
+ * their fills do not come here.
  */
 import { directionOf, type Side } from './codes.ts'
 import { ceilTo, type Decimal, floorTo, min } from './decimal.ts'
