@@ -1,0 +1,258 @@
+/**
+ * One request and its answer. The checks run in one fixed order, from the worst fault to the mildest, so that
+ * every request has exactly one answer: framing, route, maintenance, limit of the address, key, limit of the
+ * key, Accept, body, shape; rights, existence and conflicts are the operations' own. Every fault of shape is
+ * listed. The body is not read before the key was found good.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Fault, faultEnvelope, faultOf, type Refusal } from '../contract/index.ts'
+import { type Caller, isRefused, refuse } from '../operations/context.ts'
+import { failureWindows, platformWindows, type Verdict, windowsOf } from '../operations/limits.ts'
+import type { Operations } from '../operations/operations.ts'
+import { type Reply, replyTo } from '../operations/reply.ts'
+import { addressOf } from './address.ts'
+import { readBody } from './body.ts'
+import {
+  acceptedRequestId,
+  type Head,
+  hasBody,
+  headersMax,
+  isIdempotencyKey,
+  readHead,
+  readHttpDate,
+  repeated,
+} from './head.ts'
+import { readJson } from './json.ts'
+import { acceptsJson, isJsonType } from './media.ts'
+import { readQuery } from './query.ts'
+import type { Destination } from './routes.ts'
+import { sendReply } from './send.ts'
+
+export interface EdgeLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface EdgeOptions {
+  readonly operations: Operations
+  /** Whether calls are counted. */
+  readonly limits: boolean
+  readonly log: EdgeLog
+  /** Awaited after each successful write, before it is answered. */
+  readonly afterWrite?: (() => Promise<void>) | undefined
+}
+
+export const urlMaxBytes = 8192
+const bodyMaxBytes = 256 * 1024
+/** A body that was never read is thrown away by Node when it is small; otherwise the connection ends. */
+const strayBodyMaxBytes = 64 * 1024
+
+/** What is known of a request while it is judged. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly head: Head
+  readonly requestId: string
+  readonly startedAt: number
+  standing?: Verdict
+  caller?: Caller
+  isLast: boolean
+}
+
+export function openExchange(request: IncomingMessage): Exchange {
+  const head = readHead(request.rawHeaders)
+  const requestId = acceptedRequestId(head.requestId) ?? randomUUID()
+  return { request, head, requestId, startedAt: performance.now(), isLast: false }
+}
+
+/** Headers that break HTTP itself, whatever they are for. */
+export function isMalformed({ request, head }: Exchange): boolean {
+  if (request.rawHeaders.length > headersMax * 2) return true
+  if (head.host === repeated || (head.host === undefined && request.httpVersion === '1.1')) return true
+  return head.expect !== undefined && head.expect.toLowerCase() !== '100-continue'
+}
+
+const malformed = (message: string): Reply => replyTo(refuse('RequestMalformed', '', message))
+export const framingFault: Reply = malformed('Malformed request')
+const wrong = (faults: readonly Fault[]): Reply => ({ status: 400, body: faultEnvelope(400, faults) })
+const fault = (refusal: Refusal, field: string, message?: string): Reply =>
+  wrong([faultOf(refusal, field, message)])
+
+/** Answers a request for an operation, whatever happens. */
+export async function serve(
+  options: EdgeOptions,
+  exchange: Exchange,
+  to: Destination,
+  response: ServerResponse,
+): Promise<void> {
+  let reply: Reply | 'gone'
+  try {
+    reply = await judge(options, exchange, to)
+    if (reply === 'gone') return
+    if (options.afterWrite && reply.status < 300 && to.method !== 'GET') await options.afterWrite()
+  } catch (error) {
+    reply = replyTo(refuse('Unknown'))
+    const { requestId } = exchange
+    options.log.error({ requestId, operation: to.operation, err: error }, 'a request failed')
+  }
+  await answer(options, exchange, response, reply, to)
+}
+
+/** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
+export async function answer(
+  { log, operations, limits }: EdgeOptions,
+  exchange: Exchange,
+  response: ServerResponse,
+  reply: Reply,
+  to?: Destination,
+): Promise<void> {
+  const { head, request, requestId, caller } = exchange
+  if (limits) exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
+  const isLast = exchange.isLast || (!request.complete && isStray(head))
+  try {
+    await sendReply(response, reply, {
+      requestId,
+      acceptEncoding: head.acceptEncoding,
+      standing: exchange.standing,
+      isLast,
+    })
+  } catch (error) {
+    log.error({ requestId, err: error }, 'an answer could not be sent')
+    response.destroy()
+  }
+  const ms = Math.round((performance.now() - exchange.startedAt) * 100) / 100
+  const what = to ? { host: to.host, operation: to.operation } : placeOf(request)
+  log.info({ requestId, ...what, keyId: caller?.keyId, status: reply.status, ms }, 'request')
+}
+
+const placeOf = ({ method, url = '' }: IncomingMessage) => ({
+  method,
+  path: url.split('?', 1)[0]?.slice(0, 200),
+})
+
+const isStray = (head: Head): boolean =>
+  head.transferEncoding !== undefined || Number(head.contentLength ?? 0) > strayBodyMaxBytes
+
+async function judge(options: EdgeOptions, exchange: Exchange, to: Destination): Promise<Reply | 'gone'> {
+  const { head, request } = exchange
+  const url = request.url ?? ''
+  if (url.length > urlMaxBytes) return malformed(`The URL is longer than ${urlMaxBytes} bytes`)
+  const admitted = await admit(options, exchange, to)
+  if ('status' in admitted) return admitted
+  if (head.accept !== 'application/json' && !acceptsJson(head.accept, to.dialect))
+    return replyTo(refuse('NotAcceptable', 'Accept'))
+  const input = await readInput(exchange, to, url)
+  if (input === 'gone' || 'status' in input) return input
+  const ifModifiedSince = to.method === 'GET' ? readHttpDate(head.ifModifiedSince) : undefined
+  return options.operations.run({
+    operation: to.operation,
+    compiled: to.compiled,
+    params: input.params,
+    caller: admitted,
+    host: to.host,
+    dialect: to.dialect,
+    requestId: exchange.requestId,
+    ...(head.idempotencyKey === undefined || to.method === 'GET'
+      ? {}
+      : { idempotencyKey: head.idempotencyKey }),
+    ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
+  })
+}
+
+/** Maintenance, limits and the key: who may go on. Hello tells about a wrong key even during maintenance. */
+async function admit(options: EdgeOptions, exchange: Exchange, to: Destination): Promise<Caller | Reply> {
+  const { operations, limits } = options
+  const isClosed = operations.isInMaintenance()
+  const closed = replyTo(refuse('Maintenance'))
+  if (isClosed && to.operation !== 'Hello') return closed
+  const { head, request } = exchange
+  if (!limits) {
+    const caller = await operations.authenticate(head.authorization, to.dialect)
+    if (isRefused(caller)) return unauthorized(replyTo(caller))
+    exchange.caller = caller
+    return isClosed ? closed : caller
+  }
+  const address = addressOf(request)
+  const addressVerdict = await operations.limiter.take(`address:${address}`, platformWindows)
+  exchange.standing = addressVerdict
+  if (!addressVerdict.isAllowed) return tooMany(addressVerdict)
+  const caller = await checkKey(operations, `failures:${address}`, exchange, to)
+  if ('status' in caller) return caller
+  exchange.caller = caller
+  const keyVerdict = await operations.limiter.take(`key:${caller.accessKeyId}`, windowsOf(caller.limits))
+  if (!keyVerdict.isAllowed || keyVerdict.tightest.remaining <= addressVerdict.tightest.remaining)
+    exchange.standing = keyVerdict
+  if (!keyVerdict.isAllowed) return tooMany(keyVerdict)
+  return isClosed ? closed : caller
+}
+
+/** An address that has tried too many wrong keys may only use keys that are known to be good. */
+async function checkKey(
+  { authenticate, isKnown, limiter }: Operations,
+  failures: string,
+  exchange: Exchange,
+  to: Destination,
+): Promise<Caller | Reply> {
+  const { authorization } = exchange.head
+  const patience = limiter.peek(failures, failureWindows)
+  if (!patience.isAllowed && !isKnown(authorization)) {
+    exchange.standing = patience
+    return tooMany(patience)
+  }
+  const caller = await authenticate(authorization, to.dialect)
+  if (!isRefused(caller)) return caller
+  await limiter.take(failures, failureWindows)
+  return unauthorized(replyTo(caller))
+}
+
+const unauthorized = (reply: Reply): Reply => ({ ...reply, headers: { 'WWW-Authenticate': 'Bearer' } })
+
+function tooMany({ tightest }: Verdict): Reply {
+  return { ...replyTo(refuse('RateLimited')), headers: { 'Retry-After': String(tightest.resetSeconds) } }
+}
+
+type Params = { params: unknown }
+
+/** Query or body as the operation's parameters, or all that is wrong with them. */
+async function readInput(exchange: Exchange, to: Destination, url: string): Promise<Params | Reply | 'gone'> {
+  const { idempotencyKey } = exchange.head
+  const at = url.indexOf('?')
+  const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+  const takesBody = to.method === 'POST' || to.method === 'PUT'
+  const raw = takesBody ? await readPayload(exchange, to) : { value: query }
+  if (raw === 'gone' || 'status' in raw) return raw
+  if (!takesBody && hasBody(exchange.head))
+    return fault('RequestMalformed', 'Body', 'This method takes no body')
+  if (query === undefined) return malformed('The query string cannot be decoded')
+  const unknown = takesBody && to.dialect === 'native' ? [...query.keys()] : []
+  const input = to.compiled.readInput(raw.value)
+  const faults = [
+    ...(to.method !== 'GET' && idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)
+      ? [faultOf('IdempotencyKeyMalformed', 'Idempotency-Key')]
+      : []),
+    ...unknown.slice(0, 20).map((name) => faultOf('InvalidParameter', name, 'Unknown name')),
+    ...('faults' in input ? input.faults : []),
+  ]
+  return 'params' in input && faults.length === 0 ? input : wrong(faults)
+}
+
+/** The JSON value of a body; undefined when there is no body at all. */
+async function readPayload(
+  exchange: Exchange,
+  to: Destination,
+): Promise<{ value: unknown } | Reply | 'gone'> {
+  const { head, request } = exchange
+  if (!hasBody(head)) return { value: undefined }
+  if (!isJsonType(head.contentType)) return fault('ContentTypeUnsupported', 'Content-Type')
+  if (head.contentEncoding !== undefined && head.contentEncoding.toLowerCase() !== 'identity')
+    return fault('ContentTypeUnsupported', 'Content-Encoding', 'The body must not be encoded')
+  const body = await readBody(request, to.row.bodyMaxBytes ?? bodyMaxBytes, head.contentLength)
+  if (body === 'gone') return body
+  if (body === 'tooLarge') {
+    exchange.isLast = true
+    return fault('BodyTooLarge', 'Body')
+  }
+  const json = readJson(body)
+  return 'fault' in json ? fault('JsonMalformed', 'Body', `Malformed JSON: ${json.fault}`) : json
+}

@@ -1,0 +1,67 @@
+/**
+ * The listening socket: time-outs, limits per address, and an answer in our words to everything that Node
+ * refuses before it becomes a request. Node's strict parser is kept.
+ */
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { refuse } from '../operations/context.ts'
+import { type Reply, replyTo } from '../operations/reply.ts'
+import { framingFault } from './exchange.ts'
+import { commonHeaders, jsonType } from './send.ts'
+
+const limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 32 * 1024,
+}
+const socketsPerAddressMax = 2_048
+
+/** A server that hands every well-formed request to `listener`; `newId` names those without a request. */
+export function createListener(listener: RequestListener, newId: () => string): Server {
+  // A missing Host is refused by us, in our words.
+  const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, listener)
+  server.maxHeadersCount = 0
+  const refuseRaw = (socket: Socket, reply: Reply): void => {
+    if (isAnswering(socket)) socket.destroy()
+    else socket.end(rawAnswer(reply, newId()), () => socket.destroySoon())
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+    else refuseRaw(socket, framingFault)
+  })
+  server.on('connect', (_, socket: Socket) => refuseRaw(socket, replyTo(refuse('RouteUnknown'))))
+  server.on('checkExpectation', listener)
+  limitSockets(server)
+  return server
+}
+
+/** True while an answer is on its way: writing into it would corrupt it. */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null }
+  return message?.headersSent === true
+}
+
+function rawAnswer({ status, body }: Reply, requestId: string): string {
+  const headers = ['Content-Type', jsonType, 'Content-Length', String(Buffer.byteLength(body))]
+  headers.push('Date', new Date().toUTCString(), ...commonHeaders({ requestId, isLast: true }))
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+  for (let at = 0; at < headers.length; at += 2) text += `${headers[at]}: ${headers[at + 1]}\r\n`
+  return `${text}\r\n${body}`
+}
+
+function limitSockets(server: Server): void {
+  const open = new Map<string, number>()
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? ''
+    const count = (open.get(address) ?? 0) + 1
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left === 0) open.delete(address)
+      else open.set(address, left)
+    })
+    if (count > socketsPerAddressMax) socket.destroy()
+  })
+}

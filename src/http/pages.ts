@@ -1,0 +1,50 @@
+/**
+ * The few pages of the edge itself. They are finished HTML; what they may load and run is fixed by a policy
+ * that names the hashes of their own inline style and script, and nothing else.
+ */
+import { createHash } from 'node:crypto'
+
+/** Finished HTML by path. */
+export type Pages = Readonly<Record<string, string>>
+
+const hashesOf = (html: string, tag: 'style' | 'script'): string[] => {
+  const found = new Set<string>()
+  let at = 0
+  for (;;) {
+    const open = html.indexOf(`<${tag}`, at)
+    const from = html.indexOf('>', open) + 1
+    const to = html.indexOf(`</${tag}>`, from)
+    if (open < 0 || from === 0 || to < 0) return [...found]
+    if (to > from) found.add(`'sha256-${createHash('sha256').update(html.slice(from, to)).digest('base64')}'`)
+    at = to
+  }
+}
+
+/** Headers of a page: nothing foreign, nothing framed, nothing guessed. */
+export function pageHeaders(html: string): string[] {
+  const policy = [
+    "default-src 'none'",
+    `style-src 'self' ${hashesOf(html, 'style').join(' ')}`.trim(),
+    `script-src 'self' ${hashesOf(html, 'script').join(' ')}`.trim(),
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+  return [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Content-Security-Policy',
+    policy,
+    'X-Frame-Options',
+    'DENY',
+    'Referrer-Policy',
+    'no-referrer',
+    'Cross-Origin-Opener-Policy',
+    'same-origin',
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+  ]
+}

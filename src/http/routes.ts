@@ -1,0 +1,67 @@
+/**
+ * Which operation a request is for. A host is found by its name in the Host header; where no name matches, by
+ * the first part of the path. Paths and methods are compared as they are: no decoding, no folding of case, no
+ * forgiving of slashes, so one operation has one address.
+ */
+import {
+  type CompiledRow,
+  compileRow,
+  type Dialect,
+  type HostName,
+  hostNames,
+  type Route,
+  routesOf,
+} from '../contract/index.ts'
+
+/** How one host is reached and speaks. */
+export interface HostSettings {
+  /** Its name in the Host header, without a port; none when it is reached by path prefix alone. */
+  readonly name?: string
+  readonly dialect: Dialect
+}
+
+export type Hosts = Readonly<Record<HostName, HostSettings>>
+
+export interface Destination extends Route {
+  readonly host: HostName
+  readonly dialect: Dialect
+  readonly compiled: CompiledRow
+}
+
+type Table = ReadonlyMap<string, Destination>
+
+/** The path prefix of each host. */
+const prefixes: Readonly<Record<HostName, string>> = { Gen: '/gen', Geo: '/geo', WL: '/wl' }
+
+/** Compiles every route of every host; gives the look-up by method, Host header and path without query. */
+export function createRouter(
+  hosts: Hosts,
+): (method: string, host: string | undefined, path: string) => Destination | undefined {
+  const tables = new Map(hostNames.map((host) => [host, tableOf(host, hosts[host].dialect)]))
+  const named = new Map<string, Table>()
+  const prefixed: Table = new Map(
+    [...tables].flatMap(([host, table]) =>
+      [...table.values()].map((to) => [`${to.method} ${prefixes[host]}${to.path}`, to] as const),
+    ),
+  )
+  for (const [host, table] of tables) {
+    const { name } = hosts[host]
+    if (name !== undefined && name !== '') named.set(name.toLowerCase(), table)
+  }
+  return (method, host, path) => {
+    const table = named.size === 0 || host === undefined ? undefined : named.get(hostNameOf(host))
+    return (table ?? prefixed).get(`${method} ${path}`)
+  }
+}
+
+function tableOf(host: HostName, dialect: Dialect): Table {
+  return new Map(
+    routesOf(host, dialect).map((route) => [
+      `${route.method} ${route.path}`,
+      { ...route, host, dialect, compiled: compileRow(route.row, host, dialect, route.version) },
+    ]),
+  )
+}
+
+/** The name in a Host header, without port and the dot of a rooted name. */
+const hostNameOf = (header: string): string => header.toLowerCase().replace(/\.?(?::[0-9]*)?$/, '')

@@ -1,0 +1,116 @@
+/**
+ * Writes answers. Every one carries its request id, may not be cached or sniffed, and says where its caller
+ * stands in the rate limits. Large bodies travel compressed when the caller asks for it.
+ */
+import type { ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Verdict, Window } from '../operations/limits.ts'
+import type { Reply } from '../operations/reply.ts'
+import { codingOf } from './media.ts'
+
+/** Smaller bodies are not worth the work. */
+const compressMinBytes = 1024
+
+const compress = {
+  br: (body: Buffer): Promise<Buffer> =>
+    promisify(brotliCompress)(body, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
+  gzip: (body: Buffer): Promise<Buffer> => promisify(gzip)(body, { level: 6 }),
+}
+
+export interface Envoy {
+  readonly requestId: string
+  readonly acceptEncoding?: string | undefined
+  /** Where the caller stands, when calls are counted. */
+  readonly standing?: Verdict | undefined
+  /** The connection ends with this answer. */
+  readonly isLast?: boolean
+}
+
+export const jsonType = 'application/json; charset=utf-8'
+
+/** Sends a JSON answer. Resolves when it was handed to the connection. */
+export async function sendReply(response: ServerResponse, reply: Reply, envoy: Envoy): Promise<void> {
+  const headers = commonHeaders(envoy)
+  for (const name in reply.headers) headers.push(name, reply.headers[name] ?? '')
+  if (reply.status === 304) return end(response, 304, headers)
+  headers.push('Content-Type', jsonType)
+  await sendBody(response, reply.status, headers, reply.body, envoy.acceptEncoding)
+}
+
+/** Sends text under headers that are complete but for its length and coding. */
+export async function sendBody(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  body: string,
+  acceptEncoding: string | undefined,
+): Promise<void> {
+  const length = Buffer.byteLength(body)
+  if (length < compressMinBytes) return end(response, status, headers, length, body)
+  headers.push('Vary', 'Accept-Encoding')
+  const coding = codingOf(acceptEncoding)
+  if (coding === 'identity') return end(response, status, headers, length, body)
+  const packed = await compress[coding](Buffer.from(body))
+  headers.push('Content-Encoding', coding)
+  end(response, status, headers, packed.length, packed)
+}
+
+function end(
+  response: ServerResponse,
+  status: number,
+  headers: string[],
+  length?: number,
+  body?: string | Buffer,
+): void {
+  if (length !== undefined) headers.push('Content-Length', String(length))
+  response.writeHead(status, headers).end(body)
+}
+
+/** Headers of every answer. */
+export function commonHeaders({ requestId, standing, isLast }: Envoy): string[] {
+  const headers = [
+    'X-Request-Id',
+    requestId,
+    'X-Content-Type-Options',
+    'nosniff',
+    'Cache-Control',
+    'no-store',
+  ]
+  if (isLast) headers.push('Connection', 'close')
+  if (standing !== undefined) pushLimits(headers, standing)
+  return headers
+}
+
+function pushLimits(headers: string[], { tightest, windows }: Verdict): void {
+  const { seconds, limit, remaining, resetSeconds } = tightest
+  const type = nameOf(seconds)
+  headers.push('X-Limit-Limit', String(limit), 'X-Limit-Type', type)
+  headers.push('X-Limit-Remaining', String(remaining), 'X-Limit-Reset', String(resetSeconds))
+  headers.push(
+    'RateLimit-Policy',
+    policyOf(windows),
+    'RateLimit',
+    `"${type}";r=${remaining};t=${resetSeconds}`,
+  )
+}
+
+const policies = new WeakMap<readonly Window[], string>()
+
+function policyOf(windows: readonly Window[]): string {
+  let policy = policies.get(windows)
+  if (policy === undefined) {
+    policy = windows.map(({ seconds, limit }) => `"${nameOf(seconds)}";q=${limit};w=${seconds}`).join(', ')
+    policies.set(windows, policy)
+  }
+  return policy
+}
+
+/** A window's length as its name: 10s, 1h, 1d. */
+function nameOf(seconds: number): string {
+  if (seconds % 86_400 === 0) return `${seconds / 86_400}d`
+  if (seconds % 3600 === 0) return `${seconds / 3600}h`
+  return `${seconds}s`
+}

@@ -1,0 +1,128 @@
+/**
+ * The server of the three hosts. Requests for operations take the short way from Node's parser to their
+ * exchange; everything else on the port (probes, pages, what a caller of `createServer` adds) is routed by
+ * fastify, and what nobody knows is a 404 in the envelope.
+ */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { refuse } from '../operations/context.ts'
+import { type Reply, replyTo } from '../operations/reply.ts'
+import { answer, type EdgeOptions, framingFault, isMalformed, openExchange, serve } from './exchange.ts'
+import { createListener } from './listener.ts'
+import { type Pages, pageHeaders } from './pages.ts'
+import { createRouter, type Hosts } from './routes.ts'
+import { commonHeaders, sendBody } from './send.ts'
+
+export interface ServerOptions extends EdgeOptions {
+  readonly hosts: Hosts
+  /** Finished HTML by path. */
+  readonly pages?: Pages
+  /** Adds routes of the caller's own. */
+  readonly extra?: (app: FastifyInstance) => void
+}
+
+export interface Server {
+  readonly app: FastifyInstance
+  /** Resolves with the server's address once it accepts connections. */
+  listen(port: number, host: string): Promise<string>
+  /** Says it is not ready, stops accepting, finishes what is under way, then closes. */
+  close(): Promise<void>
+}
+
+/** How long requests under way may take to finish at a close. */
+const finishWithinMs = 10_000
+const routeUnknown = replyTo(refuse('RouteUnknown'))
+
+export function createServer(options: ServerOptions): Server {
+  const find = createRouter(options.hosts)
+  const state = { isDraining: false }
+  const listener =
+    (others: (request: IncomingMessage, response: ServerResponse) => void) =>
+    (request: IncomingMessage, response: ServerResponse): void => {
+      const exchange = openExchange(request)
+      exchange.isLast = state.isDraining
+      if (isMalformed(exchange)) {
+        exchange.isLast = true
+        void answer(options, exchange, response, framingFault)
+        return
+      }
+      const url = request.url ?? ''
+      const at = url.indexOf('?')
+      const to = find(request.method ?? '', exchange.head.host, at < 0 ? url : url.slice(0, at))
+      if (to !== undefined) void serve(options, exchange, to, response)
+      else others(request, response)
+    }
+  const app = Fastify({
+    serverFactory: (others) => createListener(listener(others), randomUUID),
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    bodyLimit: 16 * 1024 * 1024,
+    frameworkErrors: (_, request, reply) => say(options, request, reply, routeUnknown),
+  })
+  addFallbacks(app, options)
+  addProbes(app, options, state)
+  addPages(app, options.pages ?? {})
+  options.extra?.(app)
+  return { app, listen: (port, host) => listen(app, port, host), close: () => close(app, state) }
+}
+
+/** Answers in the envelope instead of fastify's own words. */
+function say(options: EdgeOptions, request: FastifyRequest, reply: FastifyReply, said: Reply): void {
+  reply.hijack()
+  void answer(options, openExchange(request.raw), reply.raw, said)
+}
+
+function addFallbacks(app: FastifyInstance, options: EdgeOptions): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) say(options, request, reply, routeUnknown)
+    else done()
+  })
+  app.setErrorHandler((error: { statusCode?: number; message: string }, request, reply) => {
+    if (error.statusCode !== undefined && error.statusCode < 500) {
+      say(options, request, reply, replyTo(refuse('RequestMalformed', '', error.message)))
+      return
+    }
+    options.log.error({ path: request.routeOptions.url, err: error }, 'a request failed')
+    say(options, request, reply, replyTo(refuse('Unknown')))
+  })
+}
+
+/** Alive says that the process turns, ready that it can do its work. */
+function addProbes(app: FastifyInstance, { operations }: EdgeOptions, state: { isDraining: boolean }): void {
+  const common = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  app.get('/livez', (_, reply) => reply.headers(common).send({ alive: true }))
+  app.get('/readyz', async (_, reply) => {
+    const database = await operations.isReady()
+    const ready = database && !state.isDraining
+    return reply
+      .status(ready ? 200 : 503)
+      .headers({ ...common, ...(ready ? {} : { 'retry-after': '1' }) })
+      .send({ ready, database, draining: state.isDraining })
+  })
+}
+
+function addPages(app: FastifyInstance, pages: Pages): void {
+  for (const [path, html] of Object.entries(pages)) {
+    const headers = pageHeaders(html)
+    app.get(path, (request, reply) => {
+      reply.hijack()
+      const exchange = openExchange(request.raw)
+      const all = [...commonHeaders(exchange), ...headers]
+      void sendBody(reply.raw, 200, all, html, exchange.head.acceptEncoding)
+    })
+  }
+}
+
+async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {
+  await app.listen({ port, host })
+  const { address, family, port: bound } = app.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
+}
+
+async function close(app: FastifyInstance, state: { isDraining: boolean }): Promise<void> {
+  state.isDraining = true
+  const timer = setTimeout(() => app.server.closeAllConnections(), finishWithinMs)
+  await app.close().finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,85 @@
+/**
+ * The operations as the edge sees them: who calls, how often, whether the platform is open, and the way of a
+ * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
+ */
+import type { Database } from '../storage/database.ts'
+import { listSwitches, switchChannel } from '../storage/switches.ts'
+import { type Authenticator, createAuthenticator } from './caller.ts'
+import type { Clock } from './context.ts'
+import type { Handlers } from './handler.ts'
+import { createLimiter, type Limiter } from './limits.ts'
+import { createRunner, type Run } from './run.ts'
+import type { Secrets } from './secrets.ts'
+
+export interface OperationsOptions {
+  db: Database
+  clock: Clock
+  handlers: Handlers
+  secrets: Secrets
+  /** Environment of the access keys that are let in, lower-case letters. */
+  keyEnvironment: string
+  /** Code of this platform in its client order ids. */
+  environment: string
+  log: { warn(fields: object, message: string): void }
+}
+
+export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnown'> {
+  readonly run: Run
+  readonly limiter: Limiter
+  /** Whether the operator has closed the platform. */
+  isInMaintenance(): boolean
+  /** Whether the database answers within half a second. */
+  isReady(): Promise<boolean>
+  /** Stops listening and counting; the database stays open. */
+  close(): Promise<void>
+}
+
+const readyWithinMs = 500
+
+/** Wires the operations to a database. Throws DatabaseUnavailable. */
+export async function createOperations(options: OperationsOptions): Promise<Operations> {
+  const { db, clock, secrets, log } = options
+  const authenticator = await createAuthenticator({ db, clock, secrets, env: options.keyEnvironment })
+  const limiter = createLimiter({ db, log })
+  const maintenance = await watchMaintenance(db, log)
+  return {
+    run: createRunner(options),
+    authenticate: authenticator.authenticate,
+    isKnown: authenticator.isKnown,
+    limiter,
+    isInMaintenance: maintenance.isOn,
+    isReady: () => answersWithin(db, readyWithinMs),
+    close: async () => {
+      await Promise.all([authenticator.close(), maintenance.stop()])
+      await limiter.close()
+    },
+  }
+}
+
+async function watchMaintenance(
+  db: Database,
+  log: OperationsOptions['log'],
+): Promise<{ isOn(): boolean; stop(): Promise<void> }> {
+  let isOn = (await listSwitches(db.read)).get('maintenance') === true
+  const { stop } = await db.listen(switchChannel, () => {
+    listSwitches(db.read).then(
+      (switches) => {
+        isOn = switches.get('maintenance') === true
+      },
+      (error: unknown) => log.warn({ error: String(error) }, 'the switches could not be read'),
+    )
+  })
+  return { isOn: () => isOn, stop }
+}
+
+async function answersWithin(db: Database, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds)
+  })
+  const answered = db.read.one`select 1`.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([answered, late]).finally(() => clearTimeout(timer))
+}
