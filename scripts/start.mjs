@@ -1,8 +1,3 @@
-/** `npm start`: installs what is missing, then hands over to the product's own command line in this process. */
-import { ensureInstalled } from './install.mjs'
-
-ensureInstalled()
-const { register } = await import('tsx/esm/api')
-register()
+/** `npm start`: installs what is missing, then runs the whole platform. */
 process.argv.splice(2, 0, 'start')
-await import('../src/bin/lockstep.ts')
+await import('./lockstep.mjs')

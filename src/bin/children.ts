@@ -1,0 +1,71 @@
+/**
+ * Child processes of `start`: kept alive, told to end, never left behind. A child runs in its own process group,
+ * so Ctrl-C reaches the parent alone and the order of stopping is ours; when the parent dies, the child notices
+ * its closed channel and ends itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+
+/** First and longest wait before a child that died is started again, in milliseconds. */
+const restartMs = { first: 200, longest: 5_000, stableAfter: 30_000 }
+/** A child that does not end in this time is killed. */
+const stopMs = 15_000
+
+const program = join(import.meta.dirname, '..', '..', 'scripts', 'lockstep.mjs')
+
+export interface Child {
+  /** Resolves with what the child says when it is ready the first time. */
+  ready: Promise<string>
+  stop(): Promise<void>
+  /** Process id while it runs. */
+  pid(): number | undefined
+}
+
+/** Starts `lockstep <args>` and starts it again whenever it dies before `stop`. */
+export function keepAlive(args: readonly string[], env: NodeJS.ProcessEnv, log: Logger): Child {
+  let child: ChildProcess | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isStopping = false
+  let pauseMs = restartMs.first
+  let announce = (_word: string): void => {}
+  const ready = new Promise<string>((resolve) => {
+    announce = resolve
+  })
+
+  const launch = (): void => {
+    const startedAt = performance.now()
+    child = spawn(process.execPath, [program, ...args], {
+      env,
+      detached: true,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    child.on('message', (message) => announce(String(message)))
+    child.on('error', (error) => log.error({ error: error.message, args }, 'a process could not be started'))
+    child.on('exit', (code, signal) => {
+      child = undefined
+      if (isStopping) return
+      pauseMs = performance.now() - startedAt > restartMs.stableAfter ? restartMs.first : Math.min(pauseMs * 2, restartMs.longest)
+      log.warn({ args, code, signal, pauseMs }, 'a process died and is started again')
+      timer = setTimeout(launch, pauseMs)
+    })
+  }
+  launch()
+  return {
+    ready,
+    pid: () => child?.pid,
+    stop: async () => {
+      isStopping = true
+      clearTimeout(timer)
+      if (child) await end(child)
+    },
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  const killer = setTimeout(() => child.kill('SIGKILL'), stopMs)
+  await gone
+  clearTimeout(killer)
+}

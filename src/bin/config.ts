@@ -1,0 +1,73 @@
+/**
+ * The configuration, read once from the environment and passed down; nothing below reads the environment.
+ * A value that cannot be used ends the start with its name and what was expected.
+ */
+import { join, resolve } from 'node:path'
+
+export type Dialect = 'native' | 'compat'
+
+export interface HostConfig {
+  /** Host name that selects it; absent: by path prefix only. */
+  name?: string
+  dialect: Dialect
+}
+
+export interface Config {
+  port: number
+  /** Address the listener binds to. */
+  host: string
+  dataDir: string
+  /** A PostgreSQL of one's own instead of the embedded one. */
+  databaseUrl: string | undefined
+  /** Seed the demo on first start. */
+  demo: boolean
+  hosts: { Gen: HostConfig; Geo: HostConfig; WL: HostConfig }
+  logLevel: string
+  production: boolean
+  /** Keys the hashes of access keys and signs cursors; generated into the data folder when absent. */
+  secret: string | undefined
+}
+
+/** What is wrong with the environment, in words for whoever starts the product. */
+export class ConfigError extends Error {}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+
+/** Reads the environment. Throws `ConfigError` naming the first variable that cannot be used. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  return {
+    port: portOf(env.PORT),
+    host: env.HOST || '127.0.0.1',
+    dataDir: resolve(env.DATA_DIR || '.data'),
+    databaseUrl: env.DATABASE_URL || undefined,
+    demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
+    hosts: {
+      Gen: hostOf(env.GEN_HOST, 'GEN_DIALECT', env.GEN_DIALECT),
+      Geo: hostOf(env.GEO_HOST, 'GEO_DIALECT', env.GEO_DIALECT),
+      WL: hostOf(env.WL_HOST, 'WL_DIALECT', env.WL_DIALECT),
+    },
+    logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
+    production: env.NODE_ENV === 'production',
+    secret: env.LOCKSTEP_SECRET || undefined,
+  }
+}
+
+/** Where the keys of the demo people are kept, readable by their owner alone. */
+export const demoKeysFile = (config: Config): string => join(config.dataDir, 'demo-keys.json')
+
+function portOf(text: string | undefined): number {
+  if (text === undefined || text === '') return 8080
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError(`PORT must be 0 to 65535, not ${text}`)
+  return port
+}
+
+const hostOf = (name: string | undefined, dialectName: string, dialect: string | undefined): HostConfig => ({
+  ...(name ? { name } : {}),
+  dialect: oneOf(dialectName, dialect || 'native', ['native', 'compat']) as Dialect,
+})
+
+function oneOf(name: string, value: string, allowed: readonly string[]): string {
+  if (!allowed.includes(value)) throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not ${value}`)
+  return value
+}

@@ -1,0 +1,75 @@
+/**
+ * Where the database comes from: DATABASE_URL, a server that another Lockstep process of the same data folder
+ * runs already, or the embedded one, started here and stopped with us.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { startPostgres } from '../postgres/supervisor.ts'
+import { type Database, openDatabase } from '../storage/database.ts'
+import { migrate } from '../storage/migrate.ts'
+import type { Config } from './config.ts'
+
+export interface Server {
+  url: string
+  /** Stops the embedded server if it was started here. */
+  stop(): Promise<void>
+}
+
+const addressFile = (config: Config): string => join(config.dataDir, 'database-url')
+
+/** The server of this configuration, started when it is ours to start. */
+export async function provideServer(config: Config, log: Logger): Promise<Server> {
+  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {} }
+  mkdirSync(config.dataDir, { recursive: true })
+  const postgres = await startPostgres({ dataDir: join(config.dataDir, 'postgres'), log })
+  writeFileSync(addressFile(config), postgres.url, { mode: 0o600 })
+  return {
+    url: postgres.url,
+    stop: async () => {
+      rmSync(addressFile(config), { force: true })
+      await postgres.stop()
+    },
+  }
+}
+
+/** For commands beside a running platform: its server where one runs, otherwise one of our own. */
+export async function reachServer(config: Config, log: Logger): Promise<Server> {
+  const running = config.databaseUrl ? undefined : runningAddress(config)
+  if (running && (await listens(running))) return { url: running, stop: async () => {} }
+  return provideServer(config, log)
+}
+
+function runningAddress(config: Config): string | undefined {
+  try {
+    return readFileSync(addressFile(config), 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether somebody listens on the server's socket: the file may be left over from a process that was killed. */
+function listens(url: string): Promise<boolean> {
+  const { searchParams } = new URL(url.replace('@/', '@local/'))
+  const socket = connect(join(searchParams.get('host') ?? '', `.s.PGSQL.${searchParams.get('port') ?? '5432'}`))
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  }).then((isThere) => {
+    socket.destroy()
+    return isThere as boolean
+  })
+}
+
+/** Connects and brings the schema forward. */
+export async function openMigrated(url: string, applicationName: string, log: Logger): Promise<Database> {
+  const db = await openDatabase({ url, applicationName, log })
+  try {
+    const applied = await migrate(db)
+    if (applied.length > 0) log.info({ applied }, 'the schema was brought forward')
+    return db
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
