@@ -62,16 +62,13 @@ export async function publishQuotes(
   const outside = known.filter((entry) => !inSession.includes(entry))
   const moved = await ctx.db.transaction(async (tx) => {
     if (lease) await guardLease(tx, lease)
+    if (valid.length > 0) await saveQuotes(tx, lastOfEach(valid, quoteRow), true)
     if (outside.length > 0) {
-      await voidQuotes(
-        tx,
-        outside.map(({ instrument }) => instrument.id),
-        outside.map(({ item }) => item.at),
-      )
+      const ids = outside.map(({ instrument }) => instrument.id)
+      const ats = outside.map(({ item }) => item.at)
+      await voidQuotes(tx, ids, ats)
     }
-    if (valid.length === 0) return 0
-    await saveQuotes(tx, lastOfEach(valid, quoteRow), true)
-    return matchReached(ctx, tx, valid, quoteRange, fillOnQuote)
+    return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote) : 0
   })
   return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
 }
@@ -98,7 +95,7 @@ export async function publishBars(
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }
 
-/** Holds new orders against the last valid quotes, once each. Answers how many were held against them. */
+/** Holds new orders against the last valid quotes, once each. Answers how many rows moved. */
 export async function matchArrivals(ctx: WorkContext): Promise<number> {
   return ctx.db.transaction(async (tx) => {
     const due = await listArrivals(tx, arrivalsAtOnce)
@@ -115,8 +112,8 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
       const instrument = instruments.get(book.instrumentId)
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
-    await saveBooks(tx, books, filled)
-    return settleArrivals(tx, keys)
+    const moved = await saveBooks(tx, books, filled)
+    return moved + (await settleArrivals(tx, keys))
   })
 }
 

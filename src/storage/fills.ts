@@ -44,14 +44,14 @@ export async function updateSignals(tx: Transaction, changes: readonly SignalCha
   const column = <K extends keyof SignalChange>(name: K): SignalChange[K][] =>
     changes.map((change) => change[name])
   await tx.run`
-    update signal set status = c.status, is_triggered = c.is_triggered, cum_qty = c.cum_qty, avg_px = c.avg_px,
-      ended_at = c.ended_at, info = coalesce(c.info, info), needs_match = needs_match and c.ended_at is null,
-      is_held = is_held and c.status = 'A', mirror_due = mirror_due or c.ended_at is not null
+    update signal s set status = c.status, is_triggered = c.is_triggered, cum_qty = c.cum_qty, avg_px = c.avg_px,
+      ended_at = c.ended_at, info = coalesce(c.info, s.info), needs_match = s.needs_match and c.ended_at is null,
+      is_held = s.is_held and c.status = 'A', mirror_due = s.mirror_due or c.ended_at is not null
     from unnest(${column('signalId')}::bigint[], ${column('status')}::text[], ${column('isTriggered')}::boolean[],
       ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[],
       ${changes.map(({ endedAt }) => instant(endedAt))}::timestamptz[], ${column('info')}::text[])
       c (id, status, is_triggered, cum_qty, avg_px, ended_at, info)
-    where signal.id = c.id`
+    where s.id = c.id`
 }
 
 /** Books fills and adds what they did to the cash of their strategies. */

@@ -1,0 +1,105 @@
+/** Rules of the strategies' side: signals, their events, fills, positions and cash. Each names what breaks it. */
+import { type Fragment, fragment } from './sql.ts'
+
+/** What the fills of a signal, and of the signals it replaced, add up to. */
+const chainFills = fragment`
+  with recursive chain (id, member) as (
+    select id, id from signal
+    union all
+    select chain.id, s.replaces_signal_id from chain join signal s on s.id = chain.member
+    where s.replaces_signal_id is not null
+  )
+  select s.id, s.status, s.cum_qty, s.avg_px, s.replaces_signal_id,
+    coalesce(sum(f.quantity), 0) as quantity, sum(f.quantity * f.px) as value,
+    coalesce(sum(f.quantity) filter (where f.signal_id = s.id), 0) as own_quantity
+  from chain join signal s on s.id = chain.id left join fill f on f.signal_id = chain.member
+  group by s.id`
+
+export const signalRules: Record<string, Fragment> = {
+  positionIsSumOfFills: fragment`
+    select format('strategy %s instrument %s holds %s, fills say %s', strategy_id, instrument_id, held, filled)
+    from (
+      select strategy_id, instrument_id, coalesce(p.quantity, 0) as held, coalesce(f.quantity, 0) as filled
+      from position p full join (
+        select strategy_id, instrument_id, sum(case side when '1' then quantity else -quantity end) as quantity
+        from fill group by strategy_id, instrument_id
+      ) f using (strategy_id, instrument_id)
+    ) compared where held <> filled`,
+
+  positionAgeFollowsQuantity: fragment`
+    select format('strategy %s instrument %s', strategy_id, instrument_id) from position
+    where (quantity = 0) <> (opened_at is null)`,
+
+  cashIsSumOfEntries: fragment`
+    select format('strategy %s has %s, its entries say %s', id, cash, starting_cash + coalesce(entries.total, 0))
+    from strategy left join (
+      select strategy_id, sum(cash_change) as total from fill group by strategy_id
+    ) entries on entries.strategy_id = strategy.id
+    where cash <> starting_cash + coalesce(entries.total, 0)`,
+
+  fillFollowsItsSignal: fragment`
+    select format('fill %s', f.exec_id) from fill f join signal s on s.id = f.signal_id
+    where f.strategy_id <> s.strategy_id or f.instrument_id <> s.instrument_id or f.side <> s.side`,
+
+  // A replacement counts the fills of those before it; one that never worked counts nothing.
+  filledIsSumOfFills: fragment`
+    select format('signal %s shows %s filled, fills say %s', id, cum_qty, quantity) from (${chainFills}) totals
+    where case when replaces_signal_id is null then cum_qty <> own_quantity
+      else status <> '5' and cum_qty <> quantity and not (status in ('4', '8') and cum_qty = 0) end`,
+
+  averageIsWeightedMean: fragment`
+    select format('signal %s shows %s, fills say %s', id, avg_px, value / quantity) from (${chainFills}) totals
+    where status <> '5' and cum_qty > 0 and cum_qty = quantity and avg_px <> round(value / quantity, 12)`,
+
+  statusFitsQuantities: fragment`
+    select format('signal %s has status %s with %s of %s', id, status, cum_qty, order_qty) from signal
+    where case status
+      when '0' then cum_qty <> 0
+      when '1' then cum_qty = 0 or cum_qty >= order_qty
+      when '2' then cum_qty < order_qty
+      when '4' then cum_qty >= order_qty
+      when 'C' then cum_qty >= order_qty
+      when '8' then cum_qty <> 0
+      else false end`,
+
+  statusFitsTimes: fragment`
+    select format('signal %s has status %s', id, status) from signal
+    where (status in ('2', '4', '5', '8', 'C')) <> (ended_at is not null)
+      or status in ('0', '1', '2', '6', 'E') and working_at is null
+      or status in ('0', '1') and (time_in_force = '0') <> (expires_at is not null)
+      or is_held and status <> 'A' or needs_match and ended_at is not null`,
+
+  chainHasOneEnd: fragment`
+    select format('signal %s', s.id) from signal s left join signal r on r.replaces_signal_id = s.id
+    where s.status = '5' and r.id is null
+      or r.id is not null and s.status not in ('5', 'E', '6') and r.status not in ('4', '8')
+      or r.strategy_id <> s.strategy_id or r.instrument_id <> s.instrument_id or r.side <> s.side`,
+
+  eventsTellTheStatus: fragment`
+    select format('signal %s has status %s, its last event says %s', s.id, s.status, coalesce(last.status, 'nothing'))
+    from signal s left join lateral (
+      select status from signal_event e where e.signal_id = s.id order by seq desc limit 1
+    ) last on true
+    where last.status is distinct from s.status`,
+
+  eventsHaveNoGap: fragment`
+    select format('signal %s', signal_id) from signal_event
+    group by signal_id having min(seq) <> 1 or max(seq) <> count(*)`,
+
+  statusMovedLegally: fragment`
+    select format('signal %s event %s moved it from %s to %s', signal_id, seq, before, status) from (
+      select signal_id, seq, status, lag(status) over (partition by signal_id order by seq) as before from signal_event
+    ) moves
+    where before <> status and (before::text, status::text) not in (
+      ('A', '0'), ('A', '1'), ('A', '2'), ('A', '4'), ('A', '5'), ('A', '6'), ('A', '8'), ('A', 'C'),
+      ('0', '1'), ('0', '2'), ('0', '4'), ('0', '6'), ('0', '8'), ('0', 'C'), ('0', 'E'),
+      ('1', '0'), ('1', '2'), ('1', '4'), ('1', '6'), ('1', 'C'), ('1', 'E'),
+      ('2', '0'), ('2', '1'), ('2', '4'), ('4', '2'), ('8', '1'), ('8', '2'), ('C', '2'),
+      ('6', '0'), ('6', '1'), ('6', '2'), ('6', '4'), ('6', '5'), ('6', '8'), ('6', 'A'), ('6', 'C'), ('6', 'E'),
+      ('E', '0'), ('E', '1'), ('E', '2'), ('E', '4'), ('E', '5'), ('E', '6'), ('E', '8'), ('E', 'C'))`,
+
+  // NaN and the infinities are refused by the column types; a bare numeric would take them.
+  numbersAreGuarded: fragment`
+    select format('%s.%s', table_name, column_name) from information_schema.columns
+    where table_schema = 'public' and data_type in ('numeric', 'double precision', 'real') and domain_name is null`,
+}

@@ -1,0 +1,22 @@
+/**
+ * The auditor: what must hold in every committed state, each rule a query that finds those who break it. All
+ * rules are asked in one statement and so see one state, also of a platform at full work.
+ */
+import { accountRules } from './audit-accounts.ts'
+import { signalRules } from './audit-signals.ts'
+import { fragment, join, type Sql } from './sql.ts'
+
+export interface Violation {
+  readonly rule: string
+  readonly detail: string
+}
+
+/** Finds what breaks the rules; nothing on a sound platform. At most a thousand are named. */
+export async function auditViolations(sql: Sql): Promise<Violation[]> {
+  const rules = Object.entries({ ...signalRules, ...accountRules })
+  const queries = rules.map(
+    ([rule, query]) =>
+      fragment`select ${rule}::text as rule, broken.detail::text as detail from (${query}) broken (detail)`,
+  )
+  return sql.rows<Violation>`select * from (${join(queries, ' union all ')}) violations limit 1000`
+}
