@@ -1,0 +1,143 @@
+/**
+ * A typed client of the interface, derived from the table of operations. Needs nothing but fetch, so it runs
+ * in Node and in a browser.
+ *
+ * Ids are JavaScript numbers: exact, because the platform gives out ids below 2^53. An answer with a larger
+ * integer is refused with a RangeError, never rounded. Larger ids can be sent as bigint.
+ */
+import { routesOf } from '../contract/hosts.ts'
+import type { HostName } from '../contract/schema.ts'
+import type { AnswerOf, BareName, OperationName, RequestOf } from '../contract/table.ts'
+import { ApiError, type ErrorElement } from './error.ts'
+import { exactJson, parseExact } from './json.ts'
+
+export interface ClientOptions {
+  /** Where the host is served, without a trailing slash: `https://gen.example`, `http://localhost:8080/gen`. */
+  readonly baseUrl: string
+  readonly key: string
+  /** Which host `baseUrl` is; it decides the path of the one operation whose path differs. */
+  readonly host?: HostName
+  readonly fetch?: typeof fetch
+}
+
+export interface CallOptions {
+  /** Makes a repeated write harmless for 24 hours. */
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+/** One page of an answer; the cursors are ready to be sent back. */
+export interface Page<Element> {
+  readonly results: readonly Element[]
+  readonly next?: string
+  readonly prev?: string
+}
+
+type AnswerFor<Op extends OperationName> = Op extends BareName ? boolean : Page<AnswerOf<Op>>
+type PagedName = {
+  [Op in OperationName]: 'Cursor' extends keyof RequestOf<Op> ? Op : never
+}[OperationName]
+
+/** One method per operation. Refusals of the platform are thrown as ApiError. */
+export type Client = {
+  readonly [Op in OperationName]: (params: RequestOf<Op>, options?: CallOptions) => Promise<AnswerFor<Op>>
+} & {
+  /** All rows of a paginated operation, fetched page by page as they are asked for. */
+  rowsOf<Op extends PagedName>(
+    operation: Op,
+    params: RequestOf<Op>,
+    options?: CallOptions,
+  ): AsyncGenerator<AnswerOf<Op>, void>
+}
+
+type Params = Readonly<Record<string, unknown>>
+type Call = (params: Params, options?: CallOptions) => Promise<boolean | Page<unknown>>
+
+/** A client of one host with one key. */
+export function createClient(options: ClientOptions): Client {
+  const calls = new Map<string, Call>(
+    routesOf(options.host ?? 'Gen', 'native').map(({ operation, method, path }) => [
+      operation,
+      (params, callOptions = {}) => send(options, method, path, params, callOptions),
+    ]),
+  )
+  const rowsOf = (operation: string, params: Params, callOptions?: CallOptions) =>
+    allRows(calls.get(operation), params, callOptions)
+  return { ...Object.fromEntries(calls), rowsOf } as unknown as Client
+}
+
+async function* allRows(
+  call: Call | undefined,
+  params: Params,
+  options?: CallOptions,
+): AsyncGenerator<unknown, void> {
+  if (call === undefined) throw new TypeError('this host does not offer the operation')
+  let cursor = params.Cursor
+  do {
+    const page = (await call({ ...params, Cursor: cursor }, options)) as Page<unknown>
+    yield* page.results
+    cursor = page.next
+  } while (cursor !== undefined)
+}
+
+async function send(
+  { baseUrl, key, fetch: fetchWith = fetch }: ClientOptions,
+  method: string,
+  path: string,
+  params: Params,
+  { idempotencyKey, signal }: CallOptions,
+): Promise<boolean | Page<unknown>> {
+  const hasBody = method === 'POST' || method === 'PUT'
+  const url = `${baseUrl}${path}${hasBody ? '' : queryText(params)}`
+  const response = await fetchWith(url, {
+    method,
+    headers: {
+      Authorization: `Bearer ${key}`,
+      Accept: 'application/json',
+      ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+      ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+    },
+    ...(hasBody ? { body: exactJson(params) } : {}),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const text = await response.text()
+  if (!response.ok) throw errorOf(response, text)
+  return pageOf(parseExact(text))
+}
+
+function queryText(params: Params): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(params)) {
+    if (value === undefined) continue
+    for (const item of Array.isArray(value) ? value : [value]) query.append(name, String(item))
+  }
+  const text = query.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+interface Envelope {
+  readonly Results: readonly unknown[]
+  readonly Pagination?: { readonly prev_cursor?: string; readonly next_cursor?: string }
+}
+
+function pageOf(answer: unknown): boolean | Page<unknown> {
+  if (typeof answer === 'boolean') return answer
+  const { Results, Pagination = {} } = answer as Envelope
+  return {
+    results: Results,
+    ...(Pagination.next_cursor ? { next: decodeURIComponent(Pagination.next_cursor) } : {}),
+    ...(Pagination.prev_cursor ? { prev: decodeURIComponent(Pagination.prev_cursor) } : {}),
+  }
+}
+
+/** A body that is not the platform's (a proxy's page) gives an error without elements. */
+function errorOf(response: Response, text: string): ApiError {
+  let errors: readonly ErrorElement[] = []
+  try {
+    errors =
+      (JSON.parse(text) as { ResponseStatus?: { Errors?: ErrorElement[] } }).ResponseStatus?.Errors ?? []
+  } catch {
+    // Not JSON: the status says all there is.
+  }
+  return new ApiError(response.status, errors, response.headers)
+}

@@ -1,0 +1,27 @@
+/** What the platform refused, as an error with the facts a program decides by. */
+
+export interface ErrorElement {
+  readonly ErrorCode: string
+  readonly FieldName: string
+  readonly Message: string
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+  /** The platform's codes, the parameters they are about, and words. */
+  readonly errors: readonly ErrorElement[]
+  readonly requestId: string | undefined
+  /** Seconds to wait before the next try, when the platform says so. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, errors: readonly ErrorElement[], headers: Headers) {
+    const words = errors.map(({ ErrorCode, FieldName, Message }) => `${ErrorCode} ${FieldName} ${Message}`)
+    super([`status ${status}`, ...words].join('; '))
+    this.status = status
+    this.errors = errors
+    this.requestId = headers.get('x-request-id') ?? undefined
+    const retryAfter = headers.get('retry-after')
+    this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter)
+  }
+}
