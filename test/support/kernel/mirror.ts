@@ -3,6 +3,7 @@ import type { PositionEffect, SecurityType, Side } from '../../../src/domain/cod
 import { dec } from '../../../src/domain/decimal.ts'
 import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror-copy.ts'
 import { target } from '../../../src/domain/mirror-target.ts'
+import { applyReportsOp, autoStopLossOp, classifyExternalOp, executionGapOp } from './mirror-account.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 import { syncOp } from './mirror-sync.ts'
 import type { KernelOp } from './types.ts'
@@ -63,4 +64,8 @@ export const mirrorOps: Record<string, KernelOp> = {
   'mirror.target': targetOp,
   'mirror.orderQuantity': orderQuantityOp,
   'mirror.sync': syncOp,
+  'mirror.autoStopLoss': autoStopLossOp,
+  'mirror.classifyExternal': classifyExternalOp,
+  'mirror.executionGap': executionGapOp,
+  'broker.applyReports': applyReportsOp,
 }
