@@ -24,8 +24,11 @@ export interface Binaries {
 }
 
 /** Finds program files that the identity can run. Throws with the system's own words when there are none. */
-export async function findBinaries(folder: Folder, identity: Identity): Promise<Binaries> {
-  const installed = installedFolder()
+export async function findBinaries(
+  folder: Folder,
+  identity: Identity,
+  installed = installedFolder(),
+): Promise<Binaries> {
   const inPlace = await usable(installed, identity)
   if (inPlace.ok) return programs(installed)
   const copy = join(folder.root, 'program')

@@ -31,18 +31,12 @@ interface Settings {
 export function makeReader(settings: Settings): Reader {
   const lanes = Array.from({ length: settings.connections }, () => new Lane(settings))
   const idlest = () => lanes.reduce((best, lane) => (lane.busy < best.busy ? lane : best))
-  const execute = async (statement: Statement): Promise<Outcome> => {
-    try {
-      return await idlest().execute(statement)
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable || !isConnectionLoss(error)) throw translate(error)
-    }
-    return idlest()
+  const execute = (statement: Statement): Promise<Outcome> =>
+    idlest()
       .execute(statement)
       .catch((error) => {
         throw translate(error)
       })
-  }
   const close = async () => {
     await Promise.all(lanes.map((lane) => lane.close()))
   }
@@ -63,9 +57,12 @@ class Lane {
   async execute(statement: Statement): Promise<Outcome> {
     this.busy++
     try {
-      this.#client ??= this.#connect()
-      const client = await this.#client
-      return await client.query(withLimit(statement, this.#settings.answerMs))
+      const client = await this.#ready()
+      return await client.query(withLimit(statement, this.#settings.answerMs)).catch(async (error) => {
+        if (!isConnectionLoss(error)) throw error
+        this.#forget(client)
+        return (await this.#ready()).query(withLimit(statement, this.#settings.answerMs))
+      })
     } finally {
       this.busy--
     }
@@ -75,6 +72,19 @@ class Lane {
     this.#closed = true
     const client = await this.#client?.catch(() => undefined)
     await client?.end()
+  }
+
+  #ready(): Promise<pg.Client> {
+    this.#client ??= this.#connect()
+    return this.#client
+  }
+
+  /** The next statement gets a new connection; a broken one may still look alive for a moment. */
+  #forget(client: pg.Client): void {
+    if (this.#connected !== client) return
+    this.#connected = undefined
+    this.#client = undefined
+    client.end().catch(() => undefined)
   }
 
   async #connect(): Promise<pg.Client> {
@@ -100,11 +110,8 @@ class Lane {
 
   async #open(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#settings.client, pipeline: true })
-    const forget = () => {
-      if (this.#connected === client) this.#client = undefined
-    }
-    client.on('error', forget)
-    client.on('end', forget)
+    client.on('error', () => this.#forget(client))
+    client.on('end', () => this.#forget(client))
     await client.connect()
     await client.query(`${this.#settings.setup}; set default_transaction_read_only = on`)
     this.#connected = client

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
+import { identifier } from '../../src/storage/sql.ts'
 import { databaseUrl, silentLog, TEMPLATE } from './database-server.ts'
 
 export interface TestDatabase {
@@ -19,9 +20,10 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
     throw new Error(`there is no migrated test database: ${failure}`)
   }
   const name = `test_${randomBytes(8).toString('hex')}`
+  const template = identifier(options.migrated === false ? 'template0' : TEMPLATE)
   await administer(
     serverUrl,
-    `create database ${name} template ${options.migrated === false ? 'template0' : TEMPLATE}`,
+    (admin) => admin.write.run`create database ${identifier(name)} template ${template}`,
   )
   const url = databaseUrl(serverUrl, name)
   const db = await openDatabase({ url, applicationName: 'tests', log: silentLog })
@@ -29,18 +31,23 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
     const { inUse } = db.connections()
     if (inUse > 0) throw new Error(`${inUse} database connections are still in use`)
     await db.close()
-    await administer(serverUrl, `drop database ${name}`)
+    await dropDatabase(serverUrl, name)
   })
   return { db, url }
 }
 
-/** Waits for sessions that are just ending; drop and create refuse while others are connected. */
-async function administer(url: string, command: string): Promise<void> {
+async function administer<T>(url: string, work: (admin: Database) => Promise<T>): Promise<T> {
   const admin = await openDatabase({ url, applicationName: 'tests', log: silentLog, poolSize: 1, readers: 1 })
-  try {
-    const strings = Object.assign([command], { raw: [command] })
-    await admin.write.run(strings)
-  } finally {
-    await admin.close()
-  }
+  return work(admin).finally(() => admin.close())
+}
+
+/** The server waits some seconds for sessions that are just ending. Then names those that do not. */
+function dropDatabase(url: string, name: string): Promise<void> {
+  return administer(url, async (admin) => {
+    await admin.write.run`drop database ${identifier(name)}`.catch(async (error) => {
+      const left = await admin.read
+        .rows`select application_name, state, query from pg_stat_activity where datname = ${name}`
+      throw left.length > 0 ? new Error(`connections were left open: ${JSON.stringify(left)}`) : error
+    })
+  })
 }

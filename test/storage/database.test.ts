@@ -1,0 +1,272 @@
+/** Transactions, waiting, broken connections and notifications, against a real server. */
+import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/storage/database.ts'
+import { CommitUnknown, DatabaseUnavailable, violatedConstraint } from '../../src/storage/failure.ts'
+import type { Sql } from '../../src/storage/sql.ts'
+import { testDatabase } from '../support/database.ts'
+import { silentLog } from '../support/database-server.ts'
+
+const { db, url } = await testDatabase({ migrated: false })
+await db.transaction((tx) =>
+  tx.script(`
+    create table account (id bigint primary key, cash numeric not null constraint account_cash check (cash >= 0));
+    insert into account values (1, 100), (2, 100);
+    create function die() returns trigger language plpgsql as
+      'begin perform pg_terminate_backend(pg_backend_pid()); return null; end';
+    create table fatal (id bigint);
+    create constraint trigger fatal_die after insert on fatal deferrable initially deferred
+      for each row execute function die();
+  `),
+)
+
+const cashOf = async (id: number): Promise<string> =>
+  (await db.read.one<{ cash: string }>`select cash from account where id = ${id}`).cash
+const add = (sql: Sql, id: number, amount: number): Promise<number> =>
+  sql.run`update account set cash = cash + ${amount}::numeric where id = ${id}`
+const backend = async (sql: Sql): Promise<number> =>
+  (await sql.one<{ pid: number }>`select pg_backend_pid() as pid`).pid
+const terminate = (pid: number): Promise<number> => db.write.run`select pg_terminate_backend(${pid}::int)`
+/** The other party of a rendezvous: both continue when both have come. */
+function meeting(parties: number): () => Promise<void> {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let missing = parties
+  return () => {
+    if (--missing === 0) open()
+    return missing >= 0 ? opened : Promise.resolve()
+  }
+}
+
+describe('a transaction', () => {
+  test('commits what it wrote, or nothing', async () => {
+    const before = await cashOf(1)
+    await expect(
+      db.transaction(async (tx) => {
+        await add(tx, 1, 5)
+        throw new RangeError('changed my mind')
+      }),
+    ).rejects.toThrow(RangeError)
+    expect(await cashOf(1)).toBe(before)
+    expect(await db.transaction(async (tx) => add(tx, 1, 5))).toBe(1)
+    expect(await cashOf(1)).toBe(String(Number(before) + 5))
+  })
+
+  test('is run again after a serialization failure, whole', async () => {
+    const [first, second] = [Number(await cashOf(1)), Number(await cashOf(2))]
+    const both = meeting(2)
+    let runs = 0
+    const move = (from: number, to: number) =>
+      db.transaction(
+        async (tx) => {
+          runs++
+          const { cash } = await tx.one<{ cash: string }>`select cash from account where id = ${from}`
+          await both()
+          await tx.run`update account set cash = cash + ${cash}::numeric / 2 where id = ${to}`
+        },
+        { isolation: 'serializable' },
+      )
+    await Promise.all([move(1, 2), move(2, 1)])
+    expect(runs).toBe(3)
+    const orders = [
+      [first + (second + first / 2) / 2, second + first / 2],
+      [first + second / 2, second + (first + second / 2) / 2],
+    ]
+    expect(orders).toContainEqual([Number(await cashOf(1)), Number(await cashOf(2))])
+  })
+
+  test('is run again after a deadlock', async () => {
+    const before = [Number(await cashOf(1)), Number(await cashOf(2))]
+    const both = meeting(2)
+    let runs = 0
+    const bump = (first: number, second: number) =>
+      db.transaction(async (tx) => {
+        runs++
+        await add(tx, first, 1)
+        await both()
+        await add(tx, second, 1)
+      })
+    await Promise.all([bump(1, 2), bump(2, 1)])
+    expect(runs).toBe(3)
+    expect([Number(await cashOf(1)), Number(await cashOf(2))]).toEqual(before.map((cash) => cash + 2))
+  })
+
+  test('is run at most five times', async () => {
+    let runs = 0
+    const failing = db.transaction(async (tx) => {
+      runs++
+      await tx.script(`do $$ begin raise exception using errcode = '40001'; end $$`)
+    })
+    await expect(failing).rejects.toMatchObject({ code: '40001' })
+    expect(runs).toBe(5)
+  })
+
+  test('does not commit past a failure that was ignored', async () => {
+    const before = await cashOf(1)
+    const careless = db.transaction(async (tx) => {
+      await add(tx, 1, 1)
+      await tx.run`select 1 / 0`.catch(() => undefined)
+    })
+    await expect(careless).rejects.toThrow('a failed statement was ignored')
+    expect(await cashOf(1)).toBe(before)
+  })
+
+  test('takes no statement after its end', async () => {
+    const kept: Sql[] = []
+    await db.transaction(async (tx) => {
+      kept.push(tx)
+    })
+    await expect(kept[0]!.run`select 1`).rejects.toThrow('after the end of its transaction')
+  })
+
+  test('can be read-only and has its own limit per statement', async () => {
+    await expect(db.transaction((tx) => add(tx, 1, 1), { readOnly: true })).rejects.toMatchObject({
+      code: '25006',
+    })
+    const slow = db.transaction((tx) => tx.run`select pg_sleep(5)`, { statementTimeoutMs: 20 })
+    await expect(slow).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect(await db.transaction((tx) => tx.one`show statement_timeout`)).toEqual({ statement_timeout: '5s' })
+  })
+
+  test('names the constraint it violated', async () => {
+    const poor = await add(db.write, 1, -1e9).catch((error: unknown) => error)
+    expect(violatedConstraint(poor)).toBe('account_cash')
+    const twice = await db.write.run`insert into account values (1, 0)`.catch((error: unknown) => error)
+    expect(violatedConstraint(twice)).toBe('account_pkey')
+    expect(violatedConstraint(new Error('other'))).toBeUndefined()
+  })
+})
+
+describe('a lost connection', () => {
+  test('before the commit leaves nothing behind and is not repeated', async () => {
+    const before = await cashOf(1)
+    let runs = 0
+    const lost = db.transaction(async (tx) => {
+      runs++
+      await add(tx, 1, 1)
+      await terminate(await backend(tx))
+      await add(tx, 1, 1)
+    })
+    const error = await lost.catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(DatabaseUnavailable)
+    expect(error).not.toBeInstanceOf(CommitUnknown)
+    expect(runs).toBe(1)
+    expect(await cashOf(1)).toBe(before)
+  })
+
+  test('during the commit leaves its outcome unknown', async () => {
+    let runs = 0
+    const lost = db.transaction(async (tx) => {
+      runs++
+      await tx.run`insert into fatal values (1)`
+    })
+    await expect(lost).rejects.toBeInstanceOf(CommitUnknown)
+    await expect(db.write.run`insert into fatal values (2)`).rejects.toBeInstanceOf(CommitUnknown)
+    expect(runs).toBe(1)
+    expect(db.connections().inUse).toBe(0)
+  })
+
+  test('does not disturb reads', async () => {
+    const readers = new Set<number>()
+    for (let round = 0; round < 4; round++) {
+      const pids = await Promise.all(Array.from({ length: 8 }, () => backend(db.read)))
+      for (const pid of pids) readers.add(pid)
+      for (const pid of new Set(pids)) await terminate(pid)
+    }
+    expect(readers.size).toBeGreaterThan(4)
+  })
+})
+
+describe('limits', () => {
+  test('reads cannot write', async () => {
+    await expect(add(db.read, 1, 1)).rejects.toMatchObject({ code: '25006' })
+  })
+
+  test('a busy pool answers within the waiting time and leaks nothing', async () => {
+    const small = await openDatabase({
+      url,
+      applicationName: 'small',
+      log: silentLog,
+      poolSize: 1,
+      waitMs: 100,
+    })
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const holder = small.transaction(async (tx) => {
+      await tx.run`select 1`
+      await released
+    })
+    await expect(small.transaction((tx) => tx.run`select 1`)).rejects.toBeInstanceOf(DatabaseUnavailable)
+    expect(small.connections()).toEqual({ total: 1, inUse: 1 })
+    release()
+    await holder
+    expect(small.connections()).toEqual({ total: 1, inUse: 0 })
+    await small.close()
+  })
+
+  test('a slow read is cut off', async () => {
+    const short = await openDatabase({
+      url,
+      applicationName: 'short',
+      log: silentLog,
+      statementTimeoutMs: 50,
+    })
+    await expect(short.read.run`select pg_sleep(5)`).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await short.close()
+    await expect(short.read.run`select 1`).rejects.toBeInstanceOf(DatabaseUnavailable)
+  })
+
+  test('a database that is not there is refused at once', async () => {
+    const missing = url.replace(/test_\w+/, 'nowhere')
+    await expect(
+      openDatabase({ url: missing, applicationName: 'tests', log: silentLog }),
+    ).rejects.toMatchObject({ code: '3D000' })
+  })
+})
+
+describe('a listener', () => {
+  /** Collects calls and lets a test wait for the next one. */
+  function inbox() {
+    const waiting: ((payload: string | undefined) => void)[] = []
+    const unread: (string | undefined)[] = []
+    const heard = (payload: string | undefined) => {
+      const taker = waiting.shift()
+      if (taker) taker(payload)
+      else unread.push(payload)
+    }
+    const next = () =>
+      unread.length > 0
+        ? Promise.resolve(unread.shift())
+        : new Promise<string | undefined>((resolve) => waiting.push(resolve))
+    return { heard, next, unread }
+  }
+  const notify = (channel: string, payload: string) => db.write.run`select pg_notify(${channel}, ${payload})`
+
+  test('hears notifications, and is told when it may have missed some', async () => {
+    const one = inbox()
+    const two = inbox()
+    const first = await db.listen('Work "quoted"', one.heard)
+    expect(await one.next()).toBeUndefined()
+    const second = await db.listen('other', two.heard)
+    expect(await two.next()).toBeUndefined()
+    await notify('Work "quoted"', '17')
+    await notify('other', '18')
+    expect(await one.next()).toBe('17')
+    expect(await two.next()).toBe('18')
+    await db.write.run`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query ilike 'listen%'`
+    expect(await one.next()).toBeUndefined()
+    expect(await two.next()).toBeUndefined()
+    await notify('Work "quoted"', '19')
+    expect(await one.next()).toBe('19')
+    await first.stop()
+    await notify('Work "quoted"', '20')
+    await notify('other', '21')
+    expect(await two.next()).toBe('21')
+    expect(one.unread).toEqual([])
+    await second.stop()
+  })
+})

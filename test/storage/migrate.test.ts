@@ -1,0 +1,145 @@
+/** Migrations run once, in order, whole, whoever starts them and however often. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/storage/database.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { dumpSchema } from '../../src/storage/schema-dump.ts'
+import { testDatabase } from '../support/database.ts'
+import { silentLog } from '../support/database-server.ts'
+
+const { db, url } = await testDatabase({ migrated: false })
+let folder = mkdtempSync(join(tmpdir(), 'lockstep-migrations-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const file = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+
+beforeEach(async () => {
+  rmSync(folder, { recursive: true })
+  folder = mkdtempSync(join(tmpdir(), 'lockstep-migrations-'))
+  file('0001_one.sql', 'create table one (id bigint);\ninsert into one values (1);')
+  file('0002_two.sql', 'create table two (id bigint);\r\nalter table one add column name text;')
+  await db.transaction((tx) => tx.script('drop schema public cascade; create schema public'))
+})
+
+const applied = () => db.read.rows<{ name: string }>`select name from schema_migration order by number`
+
+describe('migrations', () => {
+  test('run once and in order', async () => {
+    expect(await migrate(db, folder)).toEqual(['0001_one.sql', '0002_two.sql'])
+    expect(await migrate(db, folder)).toEqual([])
+    file('0003_three.sql', 'insert into one values (3)')
+    expect(await migrate(db, folder)).toEqual(['0003_three.sql'])
+    expect(await db.read.rows`select id from one order by id`).toEqual([{ id: 1 }, { id: 3 }])
+  })
+
+  test('do not mind line endings', async () => {
+    await migrate(db, folder)
+    file('0002_two.sql', readFileSync(join(folder, '0002_two.sql'), 'utf8').replaceAll('\r\n', '\n'))
+    expect(await migrate(db, folder)).toEqual([])
+  })
+
+  test('are refused when an applied file changed', async () => {
+    await migrate(db, folder)
+    file('0001_one.sql', 'create table one (id integer)')
+    await expect(migrate(db, folder)).rejects.toThrow('0001_one.sql was applied with another content')
+  })
+
+  test('are refused when the database is newer', async () => {
+    await migrate(db, folder)
+    rmSync(join(folder, '0002_two.sql'))
+    await expect(migrate(db, folder)).rejects.toThrow('the database has migration 0002_two.sql')
+  })
+
+  test.each(['0004_gap.sql', '0002_twice.sql', '3_short.sql', '0003_Name.sql'])(
+    'refuse the name %s',
+    async (name) => {
+      file(name, 'select 1')
+      await expect(migrate(db, folder)).rejects.toThrow('should be named')
+    },
+  )
+
+  test('leave nothing of a file that fails, and say where', async () => {
+    file('0003_bad.sql', 'create table three (id bigint);\n\ninsert into nowhere values (1);')
+    await expect(migrate(db, folder)).rejects.toThrow(
+      '0003_bad.sql, line 3: relation "nowhere" does not exist',
+    )
+    expect(await applied()).toEqual([{ name: '0001_one.sql' }, { name: '0002_two.sql' }])
+    expect(await db.read.one`select to_regclass('three') as found`).toEqual({ found: null })
+  })
+
+  test('can be started by many processes at once', async () => {
+    const others = await Promise.all(
+      [1, 2, 3].map(() =>
+        openDatabase({ url, applicationName: 'tests', log: silentLog, poolSize: 1, readers: 1 }),
+      ),
+    )
+    const done = await Promise.all(others.map((other) => migrate(other, folder)))
+    expect(done.flat().sort()).toEqual(['0001_one.sql', '0002_two.sql'])
+    await Promise.all(others.map((other) => other.close()))
+  })
+
+  test('wait for a table in use instead of holding up its users', async () => {
+    file('0003_alter.sql', 'alter table one add column note text')
+    rmSync(join(folder, '0003_alter.sql'))
+    await migrate(db, folder)
+    file('0003_alter.sql', 'alter table one add column note text')
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let reading: () => void = () => undefined
+    const started = new Promise<void>((resolve) => {
+      reading = resolve
+    })
+    const reader = db.transaction(async (tx) => {
+      await tx.run`select * from one`
+      reading()
+      await released
+    })
+    await started
+    const migrating = migrate(db, folder)
+    await expect.poll(() => db.read.rows`select 1 from pg_locks where not granted`).toHaveLength(1)
+    // The migration gives up its place in the queue again and again, so that others get through.
+    await expect
+      .poll(() => db.read.rows`select 1 from pg_locks where not granted`, { timeout: 3000 })
+      .toHaveLength(0)
+    release()
+    await reader
+    expect(await migrating).toEqual(['0003_alter.sql'])
+  })
+
+  test('lead to the same dump from the same files', async () => {
+    await migrate(db, folder)
+    await db.transaction((tx) =>
+      tx.script(`
+        create type mood as enum ('sad', 'glad');
+        create domain weight as numeric(20, 8) not null check (value > 0);
+        create table parent (id bigint generated always as identity primary key, code text collate "C" unique);
+        create table child (
+          parent_id bigint not null references parent on delete cascade, weight weight default 1,
+          twice numeric generated always as (1 + 1) stored, mood mood, check (parent_id > 0)
+        );
+        create index child_mood on child (mood) where parent_id > 5;
+        create function touch() returns trigger language plpgsql as 'begin return new; end';
+        create trigger child_touch before update on child for each row execute function touch();
+        create view children as select parent_id from child;
+      `),
+    )
+    const dump = await dumpSchema(db.read)
+    expect(dump).toContain('create domain weight as numeric(20,8) not null CHECK ((VALUE > (0)::numeric));')
+    expect(dump).toContain(`create type mood as enum ('sad', 'glad');`)
+    expect(dump).toContain('id bigint not null generated always as identity')
+    expect(dump).toContain('code text collate "C",')
+    expect(dump).toContain('weight weight default 1')
+    expect(dump).toContain('twice numeric generated always as ((1 + 1)) stored')
+    expect(dump).toContain('FOREIGN KEY (parent_id) REFERENCES parent(id) ON DELETE CASCADE')
+    expect(dump).toContain(
+      'CREATE INDEX child_mood ON public.child USING btree (mood) WHERE (parent_id > 5);',
+    )
+    expect(dump).toContain('CREATE TRIGGER child_touch BEFORE UPDATE')
+    expect(dump).toContain('CREATE OR REPLACE FUNCTION public.touch()')
+    expect(dump).toContain('create view children as')
+    expect(await dumpSchema(db.read)).toBe(dump)
+  })
+})

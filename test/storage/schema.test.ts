@@ -1,0 +1,102 @@
+/** The schema that the migrations make, and the rules every table of it keeps. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { dumpSchema } from '../../src/storage/schema-dump.ts'
+import { identifier } from '../../src/storage/sql.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { db } = await testDatabase()
+const sql = db.read
+
+interface Column {
+  table: string
+  column: string
+  domain: string | null
+}
+
+/** Columns of base tables whose type, below any domain, is `name`. */
+const columnsOf = (name: string): Promise<Column[]> => sql.rows<Column>`
+  select c.relname as table, a.attname as column, case when t.typtype = 'd' then t.typname end as domain
+  from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_type t on t.oid = a.atttypid
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+    and ${name} in (t.typname, (select typname from pg_type where oid = t.typbasetype))
+  order by 1, 2`
+
+describe('the schema', () => {
+  test('is the committed one', async () => {
+    const committed = readFileSync(new URL('../../src/storage/schema.sql', import.meta.url), 'utf8')
+    expect(await dumpSchema(sql), 'run scripts/dump-schema.ts').toBe(committed)
+  })
+
+  test('takes no number that is none', async () => {
+    const columns = await columnsOf('numeric')
+    expect(columns.length).toBeGreaterThan(10)
+    expect(
+      columns.filter(({ domain }) => domain === null),
+      'use a domain',
+    ).toEqual([])
+    const domains = [...new Set(columns.map(({ domain }) => domain!))]
+    for (const domain of domains) {
+      expect(await sql.one`select 1.5::${identifier(domain)}::text ~ '^1[.]50*$' as kept`).toEqual({
+        kept: true,
+      })
+      for (const value of ['NaN', 'Infinity', '-Infinity']) {
+        await expect(
+          sql.one`select ${value}::text::${identifier(domain)}`,
+          `${domain} ${value}`,
+        ).rejects.toThrow()
+      }
+    }
+  })
+
+  test('has no doubles and no types that lose something', async () => {
+    for (const type of [
+      'float4',
+      'float8',
+      'money',
+      'timestamp',
+      'time',
+      'timetz',
+      'json',
+      'varchar',
+      'bpchar',
+      'name',
+    ]) {
+      const builtIn = await sql.rows`
+        select c.relname, a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+          and a.atttypid = ('pg_catalog.' || ${type})::regtype`
+      expect(builtIn, type).toEqual([])
+    }
+  })
+
+  test('gives every table a primary key', async () => {
+    const without = await sql.rows`
+      select relname from pg_class c where relnamespace = 'public'::regnamespace and relkind = 'r'
+        and not exists (select from pg_index where indrelid = c.oid and indisprimary)`
+    expect(without).toEqual([])
+  })
+
+  test('declares every reference', async () => {
+    const undeclared = await sql.rows`
+      select c.relname || '.' || a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and not a.attisdropped
+        and a.attname ~ '_id$' and to_regclass('public.' || regexp_replace(a.attname, '_id$', '')) is not null
+        and not exists (select from pg_constraint where conrelid = c.oid and contype = 'f' and a.attnum = any(conkey))`
+    expect(undeclared).toEqual([])
+  })
+
+  test('keeps the inserting transaction where it keeps one, and nowhere else', async () => {
+    const wrong = await sql.rows`
+      select c.relname || '.' || a.attname as column from pg_attribute a join pg_class c on c.oid = a.attrelid
+        left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.atttypid = 'xid8'::regtype
+        and (not a.attnotnull or pg_get_expr(d.adbin, d.adrelid) is distinct from 'pg_current_xact_id()')`
+    expect(wrong).toEqual([])
+  })
+
+  test('has only valid constraints and indexes', async () => {
+    expect(await sql.rows`select conname from pg_constraint where not convalidated`).toEqual([])
+    expect(await sql.rows`select indexrelid::regclass::text from pg_index where not indisvalid`).toEqual([])
+  })
+})
