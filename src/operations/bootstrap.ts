@@ -1,0 +1,27 @@
+/**
+ * What every platform has from its first start: the built-in paper broker and the currency pairs of the
+ * tables, which also give the rates between currencies. Safe to run at every start of every process.
+ */
+import { completeInstrument, knownForexPairs } from '../domain/instrument.ts'
+import { dayIn, newYork } from '../domain/time.ts'
+import { insertInstruments } from '../storage/instruments.ts'
+import { ensureBroker } from '../storage/provision.ts'
+import { loadQuotedInstruments } from '../storage/quotes.ts'
+import type { Sql } from '../storage/sql.ts'
+
+/** Adds what is missing at the business time `now`; answers the id of the paper broker. */
+export async function bootstrap(sql: Sql, now: number): Promise<{ paperBrokerId: number }> {
+  const pairs = knownForexPairs()
+  const known = new Set((await loadQuotedInstruments(sql, pairs, [])).map(({ symbol }) => symbol))
+  const missing = pairs.filter((symbol) => !known.has(symbol))
+  const today = dayIn(now, newYork)
+  const instruments = missing.map((symbol) => completeInstrument({ symbol, securityType: 'FOR' }, today))
+  if (instruments.length > 0) await insertInstruments(sql, instruments)
+  const paperBrokerId = await ensureBroker(sql, {
+    name: 'Lockstep Paper',
+    connectionName: 'Paper',
+    environment: 'paper',
+    adapter: 'paper',
+  })
+  return { paperBrokerId }
+}

@@ -1,0 +1,142 @@
+/**
+ * What a platform needs before anybody can trade on it: sites, people, brokers, accounts. Rows are written many
+ * at once and their ids come back in the order of what was asked for. Times are business times.
+ */
+import { identifier, join, type Sql, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** The site that owns everything which belongs to no partner. */
+export const findPlatformSite = async (sql: Sql): Promise<number> =>
+  (await sql.one<{ id: number }>`select id from site where kind = 'platform'`).id
+
+export interface NewSite {
+  kind: 'geo' | 'whitelabel'
+  /** What a GeoSite parameter names. */
+  code: string
+  name: string
+  domain?: string
+  /** The region above a white-label site. */
+  parentSiteId?: number
+  createdAt: number
+}
+
+/** A new partner site; answers its id. Throws when code or domain are taken. */
+export const insertSite = async (sql: Sql, site: NewSite): Promise<number> =>
+  (
+    await sql.one<{ id: number }>`
+      insert into site (kind, code, name, domain, parent_site_id, created_at)
+      values (${site.kind}, ${site.code}, ${site.name}, ${site.domain}, ${site.parentSiteId}::bigint,
+        ${instant(site.createdAt)}::timestamptz)
+      returning id`
+  ).id
+
+export interface NewPerson {
+  siteId: number
+  role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+  firstName: string
+  lastName: string
+  /** Unique on the platform, in any letter case. */
+  email: string
+  /** The name that others see; the first name where it is absent. */
+  alias?: string
+  createdAt: number
+}
+
+/** New people; answers their ids in order. Throws when an email address is taken. */
+export async function insertPersons(sql: Sql, persons: readonly NewPerson[]): Promise<number[]> {
+  const column = <K extends keyof NewPerson>(name: K): NewPerson[K][] => persons.map((person) => person[name])
+  const rows = await sql.rows<{ id: number; email: string }>`
+    insert into person (site_id, role, alias, first_name, last_name, email, created_at)
+    select site_id, role, alias, first_name, last_name, email, created_at
+    from unnest(${column('siteId')}::bigint[], ${column('role')}::text[],
+      ${persons.map(({ alias, firstName }) => alias ?? firstName)}::text[], ${column('firstName')}::text[],
+      ${column('lastName')}::text[], ${column('email')}::text[],
+      ${column('createdAt').map((at) => instant(at))}::timestamptz[])
+      with ordinality new (site_id, role, alias, first_name, last_name, email, created_at, place)
+    order by place
+    returning id, email`
+  return inOrder(rows, ({ email }) => email, column('email'))
+}
+
+export interface NewBroker {
+  name: string
+  connectionName: string
+  environment: 'live' | 'paper'
+  /** Which program speaks to it. */
+  adapter: string
+}
+
+/** The broker of this name, made when it is missing; answers its id. One that exists stays as it is. */
+export async function ensureBroker(sql: Sql, broker: NewBroker): Promise<number> {
+  await sql.run`
+    insert into broker (name, connection_name, environment, adapter)
+    values (${broker.name}, ${broker.connectionName}, ${broker.environment}, ${broker.adapter})
+    on conflict (name) do nothing`
+  return (await sql.one<{ id: number }>`select id from broker where name = ${broker.name}`).id
+}
+
+export interface NewAccount {
+  personId: number
+  brokerId: number
+  /** 0 live, 1 paper, 2 simulated. */
+  kind: 0 | 1 | 2
+  /** The broker's number of the account, unique there. */
+  account: string
+  currency?: string
+  startingCash: string
+  createdAt: number
+}
+
+/**
+ * New accounts in the sites of their people; answers their ids in order. Throws when a number is taken and
+ * when a paper or simulated account would be at a live broker.
+ */
+export async function insertAccounts(sql: Sql, accounts: readonly NewAccount[]): Promise<number[]> {
+  const column = <K extends keyof NewAccount>(name: K): NewAccount[K][] =>
+    accounts.map((account) => account[name])
+  const rows = await sql.rows<{ id: number; brokerId: number; account: string }>`
+    insert into account (site_id, person_id, broker_id, broker_environment, kind, account, currency,
+      starting_cash, cash, settings_changed_at, authenticated_at, created_at)
+    select person.site_id, person.id, broker.id, broker.environment, new.kind, new.account, new.currency,
+      new.cash, new.cash, new.at, new.at, new.at
+    from unnest(${column('personId')}::bigint[], ${column('brokerId')}::int[], ${column('kind')}::smallint[],
+      ${column('account')}::text[], ${accounts.map(({ currency }) => currency ?? 'USD')}::text[],
+      ${column('startingCash')}::numeric[], ${column('createdAt').map((at) => instant(at))}::timestamptz[])
+      with ordinality new (person_id, broker_id, kind, account, currency, cash, at, place)
+    join person on person.id = new.person_id join broker on broker.id = new.broker_id
+    order by new.place
+    returning id, broker_id as "brokerId", account`
+  const nameOf = (row: { brokerId: number; account: string }): string => `${row.brokerId} ${row.account}`
+  return inOrder(rows, nameOf, accounts.map(nameOf))
+}
+
+/** Ids of new rows by their natural keys. Throws when one was not made. */
+function inOrder<Row extends { id: number }>(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  names: readonly string[],
+): number[] {
+  const ids = new Map(rows.map((row) => [nameOf(row), row.id]))
+  return names.map((name) => {
+    const id = ids.get(name)
+    if (id === undefined) throw new Error(`no row was made for ${name}`)
+    return id
+  })
+}
+
+/** Kept by an emptied platform: what ran of the schema, and whose job is whose. */
+const keptTables = ['schema_migration', 'lease']
+
+/** Takes the platform back to the state after its migrations; leases stay. Ids start at 1 again. */
+export async function emptyPlatform(tx: Transaction): Promise<void> {
+  const platform = await tx.one<{ code: string; name: string; createdAt: number }>`
+    select code, name, created_at as "createdAt" from site where kind = 'platform'`
+  const tables = await tx.rows<{ name: string }>`
+    select tablename as name from pg_tables
+    where schemaname = 'public' and tablename <> all(${keptTables}::text[]) order by 1`
+  const names = tables.map(({ name }) => identifier(name))
+  await tx.run`truncate ${join(names, ', ')} restart identity cascade`
+  await tx.run`
+    insert into site (kind, code, name, created_at)
+    values ('platform', ${platform.code}, ${platform.name}, ${instant(platform.createdAt)}::timestamptz)`
+}
