@@ -4,11 +4,11 @@
 -- Conventions: times are business times (UTC) passed in by the caller unless a comment says otherwise;
 -- xid is the inserting transaction, by which pages find rows that committed late; every natural key is unique.
 
--- Exact numbers. numeric accepts NaN and the infinities; a book must not. NaN sorts above Infinity, so one
+-- Exact numbers (amount is money; PostgreSQL has a type of that name). numeric accepts NaN and the infinities; a book must not. NaN sorts above Infinity, so one
 -- upper bound refuses both.
 create domain quantity as numeric(20, 8) check (value > '-Infinity' and value < 'Infinity');
 create domain price as numeric(24, 12) check (value > '-Infinity' and value < 'Infinity');
-create domain money as numeric(24, 12) check (value > '-Infinity' and value < 'Infinity');
+create domain amount as numeric(24, 12) check (value > '-Infinity' and value < 'Infinity');
 create domain factor as numeric(24, 12) check (value > '-Infinity' and value < 'Infinity');
 
 create domain ord_status as text check (value in ('A', '0', '1', '2', '4', '5', '6', '8', 'C', 'E'));
@@ -81,8 +81,8 @@ create table instrument (
   point_value factor not null check (point_value > 0),
   tick price not null check (tick > 0),
   calendar text not null,
-  initial_margin money, -- per contract in the instrument's currency
-  maintenance_margin money,
+  initial_margin amount, -- per contract in the instrument's currency
+  maintenance_margin amount,
   settlement text check (settlement in ('physical', 'cash')),
   is_index_option boolean not null default false,
   expiry date,
@@ -109,11 +109,11 @@ create table strategy (
   owner_person_id bigint not null references person,
   name text not null,
   started_at timestamptz not null,
-  starting_cash money not null check (starting_cash >= 0),
-  cash money not null,
+  starting_cash amount not null check (starting_cash >= 0),
+  cash amount not null,
   is_alive boolean not null default true,
   is_private boolean not null default false,
-  monthly_cost money not null default 0 check (monthly_cost >= 0),
+  monthly_cost amount not null default 0 check (monthly_cost >= 0),
   is_resellable boolean not null default true,
   no_subs_allowed boolean not null default false,
   -- Counts joins and leaves of followers. A signal notes it when it starts to work; that fixes its followers.
@@ -205,8 +205,8 @@ create table fill (
   quantity quantity not null check (quantity > 0),
   px price not null,
   fx factor not null, -- account currency per unit of quote currency when it was booked
-  commission money not null default 0,
-  cash_change money not null, -- what it did to the strategy's cash, commission included
+  commission amount not null default 0,
+  cash_change amount not null, -- what it did to the strategy's cash, commission included
   filled_at timestamptz not null
 );
 create index fill_signal on fill (signal_id);
@@ -243,8 +243,8 @@ create table account (
   kind smallint not null check (kind in (0, 1, 2)), -- 0 live, 1 paper, 2 simulated
   account text not null,
   currency text not null default 'USD',
-  starting_cash money not null,
-  cash money not null,
+  starting_cash amount not null,
+  cash amount not null,
   is_sync_enabled boolean not null default true,
   sync_disabled_reason text,
   is_autotrade_disabled boolean not null default false,
@@ -319,12 +319,15 @@ create table setup (
   changed_at timestamptz not null,
   stopped_at timestamptz,
   positions_left_open boolean,
+  closed_at timestamptz, -- when what a stopped setup held was found closed
   xid xid8 not null default pg_current_xact_id(),
   check ((left_version is null) = (stopped_at is null))
 );
 create unique index setup_live on setup (account_id, strategy_id) where stopped_at is null;
 create index setup_strategy on setup (strategy_id, id);
 create index setup_account on setup (account_id, id);
+create index setup_closing on setup (id)
+  where stopped_at is not null and not positions_left_open and closed_at is null;
 
 -- Symbols that a setup leaves alone until the strategy is flat in them or its side changes.
 create table setup_exclusion (
@@ -362,8 +365,14 @@ create table account_order (
   status ord_status not null default 'A',
   cum_qty quantity not null default 0 check (cum_qty >= 0),
   avg_px price,
+  -- Quantity times price over what cum_qty counts, never rounded.
+  filled_value numeric not null default 0 check (filled_value > '-Infinity' and filled_value < 'Infinity'),
+  is_acknowledged boolean not null default false, -- the broker has accepted it at least once
   signal_filled_before quantity not null default 0, -- the signal's filled quantity when the copy was made
+  -- A replacement shows the totals of its chain; of these the broker's own order does not know what was
+  -- executed by orders that had ended before (carried_qty).
   replaces_order_id bigint,
+  carried_qty quantity not null default 0,
   posted_at timestamptz not null,
   ended_at timestamptz,
   chase_at timestamptz, -- when the grace of a copy whose signal has filled runs out
@@ -371,6 +380,7 @@ create table account_order (
   attempts integer not null default 0,
   claimed_until timestamptz, -- database clock; a sender that died loses its claim then
   claim_fence bigint,
+  unknown_at timestamptz, -- since when nobody knows whether the broker has it
   reject_text text,
   info text,
   -- What its quantity was decided from.
@@ -388,12 +398,15 @@ create table account_order (
 create index account_order_live on account_order (setup_id, instrument_id) where status in ('A', '0', '1', '6', 'E');
 create index account_order_pending on account_order (broker_id, account_id, id) where pending_action is not null;
 create index account_order_chase on account_order (chase_at) where chase_at is not null;
+create index account_order_unknown on account_order (account_id, instrument_id) where unknown_at is not null;
+create index account_order_replaces on account_order (account_id, replaces_order_id)
+  where replaces_order_id is not null;
 
--- A follower that gets no order from a signal, and why.
+-- A follower that gets no order from a signal, and why. Written like the orders, hence without foreign keys.
 create table account_skip (
   signal_id bigint not null,
   setup_id bigint not null,
-  account_id bigint not null references account,
+  account_id bigint not null,
   code text not null,
   strategy_qty quantity not null,
   scaling_percentage integer not null,
@@ -411,7 +424,9 @@ create table broker_report (
   report_key text not null, -- exec id of a fill, otherwise the broker's id of the answer
   account_id bigint not null references account,
   client_order_id text,
-  kind text not null check (kind in ('ack', 'fill', 'cancel', 'reject', 'cancelReject', 'replace', 'replaceReject', 'expire')),
+  -- cancelUnknown: the broker does not have the order that was to be canceled (FIX CxlRejReason 102 = 1).
+  kind text not null check (kind in ('ack', 'fill', 'bust', 'cancel', 'reject', 'cancelReject', 'cancelUnknown',
+    'replace', 'replaceReject', 'expire')),
   symbol text not null,
   side side,
   quantity quantity,
@@ -421,7 +436,7 @@ create table broker_report (
   applied_at timestamptz,
   unique (broker_id, account_id, report_key)
 );
-create index broker_report_unapplied on broker_report (id) where applied_at is null;
+create index broker_report_unapplied on broker_report (account_id, id) where applied_at is null;
 
 -- Every execution of an account, once. A foreign one has no order.
 create table execution (
@@ -434,8 +449,8 @@ create table execution (
   side side not null,
   quantity quantity not null check (quantity > 0),
   px price not null,
-  commission money not null default 0,
-  cash_change money not null, -- what it did to the account's cash, commission included
+  commission amount not null default 0,
+  cash_change amount not null, -- what it did to the account's cash, commission included
   executed_at timestamptz not null,
   xid xid8 not null default pg_current_xact_id(),
   primary key (broker_id, account_id, exec_id)
@@ -458,6 +473,8 @@ create index account_position_account on account_position (account_id);
 
 -- The paper broker's own book: another party that happens to live in the same database. -----------------------
 
+-- An order's quantities are its own: a replacement starts with what was left, complete when nothing was.
+
 create table paper_order (
   account_id bigint not null references account,
   client_order_id text not null,
@@ -468,19 +485,24 @@ create table paper_order (
   ord_type ord_type not null,
   time_in_force time_in_force not null,
   position_effect position_effect not null,
-  order_qty quantity not null check (order_qty > 0),
+  order_qty quantity not null check (order_qty >= 0),
   limit_px price,
   stop_px price,
   status ord_status not null,
   is_triggered boolean not null default false,
   cum_qty quantity not null default 0,
+  fills integer not null default 0, -- by which its executions are numbered
+  fill_cap quantity, -- a script lets it trade no more than this
+  reject_text text,
   accepted_at timestamptz not null,
   expires_at timestamptz,
   needs_match boolean not null default true,
   primary key (account_id, client_order_id)
 );
 create index paper_order_working on paper_order (instrument_id) where status in ('0', '1');
-create index paper_order_needs_match on paper_order (id) where needs_match;
+create index paper_order_needs_match on paper_order (accepted_at) where needs_match;
+create index paper_order_expires on paper_order (expires_at)
+  where expires_at is not null and status in ('0', '1');
 
 create table paper_report (
   id bigint generated always as identity primary key,
