@@ -21,18 +21,22 @@ export type SignalFacts = {
   referencePrice: Decimal | null
 }
 
+/** Stands in a column for a cap that the follower did not set. */
+export const noMaximum = -1
+
 /** Bits of the `permissions` column. */
 export const permissionBits = { enabled: 1, long: 2, short: 4, closingOrdersOnly: 8 } as const
 
 /** One row per follower; the settings are those of the signal's asset class. */
 export type FollowerColumns = {
   count: number
-  scalingPercentage: Float64Array
+  scalingPercentage: Uint16Array
   permissions: Uint8Array
-  minimum: Float64Array
-  maximum: Float64Array
-  maximumDollars: Float64Array
-  lot: Float64Array
+  /** Settings are whole numbers; `noMaximum` where there is none. */
+  minimum: Int32Array
+  maximum: Int32Array
+  maximumDollars: Int32Array
+  lot: Int32Array
   /** `codeNumber` of the follower's BlockCode, 0 for none. */
   block: Uint8Array
   /** Signed quantity the account holds, and how much of it live copies of the symbol executed. */
@@ -67,28 +71,31 @@ export const codeOf = (number: number): SkipCode | null => (number === 0 ? null 
 /** The block column's code. Only BlockCodes are ever written there. */
 export const blockOf = (number: number): BlockCode | null => codeOf(number) as BlockCode | null
 
-/** A column's value as a decimal, null for NaN. */
-export const readColumn = (column: Float64Array, row: number): Decimal | null =>
+/** A quantity column's value, null for NaN. */
+export const readQuantity = (column: Float64Array, row: number): Decimal | null =>
   Number.isNaN(column[row]!) ? null : dec(column[row]!)
+
+/** A cap's value, null for none. */
+export const readMaximum = (column: Int32Array, row: number): Decimal | null =>
+  column[row] === noMaximum ? null : dec(column[row]!)
 
 /** Columns for `count` followers at the defaults: 100 %, everything permitted, no minimum, no cap, nothing held. */
 export function followerColumns(count: number): FollowerColumns {
-  const filled = (value: number) => new Float64Array(count).fill(value)
   const { enabled, long, short } = permissionBits
   return {
     count,
-    scalingPercentage: filled(100),
+    scalingPercentage: new Uint16Array(count).fill(100),
     permissions: new Uint8Array(count).fill(enabled | long | short),
-    minimum: filled(0),
-    maximum: filled(Number.NaN),
-    maximumDollars: filled(Number.NaN),
-    lot: filled(1),
+    minimum: new Int32Array(count),
+    maximum: new Int32Array(count).fill(noMaximum),
+    maximumDollars: new Int32Array(count).fill(noMaximum),
+    lot: new Int32Array(count).fill(1),
     block: new Uint8Array(count),
-    position: filled(0),
-    executed: filled(0),
-    filledAhead: filled(0),
-    closingLeaves: filled(0),
-    entryExecuted: filled(Number.NaN),
+    position: new Float64Array(count),
+    executed: new Float64Array(count),
+    filledAhead: new Float64Array(count),
+    closingLeaves: new Float64Array(count),
+    entryExecuted: new Float64Array(count).fill(Number.NaN),
   }
 }
 

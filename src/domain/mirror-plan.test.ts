@@ -7,6 +7,7 @@ import {
   codeOf,
   type FollowerColumns,
   followerColumns,
+  noMaximum,
   permissionBits,
   type SignalFacts,
 } from './mirror-columns.ts'
@@ -145,6 +146,7 @@ const amount = (largest: number) =>
   )
 const positive = (largest: number) => amount(largest).map(Math.abs)
 const optional = (largest: number) => fc.oneof(fc.constant(none), positive(largest))
+const cap = (largest: number) => fc.oneof(fc.constant(noMaximum), fc.nat(largest), fc.constant(2 ** 31 - 1))
 
 const signals = fc.record({
   cls: fc.constantFrom<SecurityType>('CS', 'FUT', 'OPT', 'FOR'),
@@ -158,11 +160,11 @@ const signals = fc.record({
 })
 
 const rows = fc.record({
-  scalingPercentage: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(50, 100, 33.3)),
+  scalingPercentage: fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constantFrom(50, 100)),
   permissions: fc.integer({ min: 0, max: 15 }),
-  minimum: positive(4),
-  maximum: optional(40),
-  maximumDollars: optional(3000),
+  minimum: fc.nat(4),
+  maximum: cap(40),
+  maximumDollars: cap(3000),
   lot: fc.constantFrom(1, 1, 5, 10),
   block: fc.oneof(
     { weight: 8, arbitrary: fc.constant(0) },
@@ -198,7 +200,7 @@ describe('the plan over columns', () => {
 
   test('whole numbers take the whole-number form, others do not', () => {
     const whole = wholeSignal(signalOf({ q: 10, p: 5.5 }))!
-    const columns = columnsOf([{}, { position: 0.5 }, { scalingPercentage: 33.3 }, { maximum: 4e15 }])
+    const columns = columnsOf([{}, { position: 0.5 }, { filledAhead: 0.1 }, { executed: 4e15 }])
     const plan = planSignal(signalOf(buy), columns)
     const taken = [0, 1, 2, 3].map((row) => planWhole(whole, columns, row, plan))
     expect(taken).toEqual([true, false, false, false])

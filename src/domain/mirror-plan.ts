@@ -13,7 +13,8 @@ import {
   type PlanColumns,
   permissionBits,
   planColumns,
-  readColumn,
+  readMaximum,
+  readQuantity,
   type SignalFacts,
 } from './mirror-columns.ts'
 import { copyQuantity } from './mirror-copy.ts'
@@ -98,8 +99,8 @@ export function followerAt(columns: FollowerColumns, row: number): Follower {
       short: has(permissionBits.short),
       closingOrdersOnly: has(permissionBits.closingOrdersOnly),
       minimum: dec(columns.minimum[row]!),
-      maximum: readColumn(columns.maximum, row),
-      maximumDollars: readColumn(columns.maximumDollars, row),
+      maximum: readMaximum(columns.maximum, row),
+      maximumDollars: readMaximum(columns.maximumDollars, row),
       lot: dec(columns.lot[row]!),
     },
     block: blockOf(columns.block[row]!),
@@ -107,7 +108,7 @@ export function followerAt(columns: FollowerColumns, row: number): Follower {
     executed: dec(columns.executed[row]!),
     filledAhead: dec(columns.filledAhead[row]!),
     closingLeaves: dec(columns.closingLeaves[row]!),
-    entryExecuted: readColumn(columns.entryExecuted, row),
+    entryExecuted: readQuantity(columns.entryExecuted, row),
   }
 }
 
@@ -132,7 +133,7 @@ export function explainRow(signal: SignalFacts, columns: FollowerColumns, plan: 
     code: codeOf(plan.code[row]!),
     strategyQuantity: dec(plan.strategyQuantity[row]!),
     scalingPercentage: dec(columns.scalingPercentage[row]!),
-    limit: readColumn(plan.limit, row),
+    limit: readQuantity(plan.limit, row),
     position: dec(columns.position[row]!),
     price: signal.referencePrice,
   }

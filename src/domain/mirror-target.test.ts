@@ -2,14 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SecurityType } from './codes.ts'
 import { dec } from './decimal.ts'
-import {
-  type MirrorSettings,
-  plainQuantity,
-  referencePriceOf,
-  type Sizing,
-  size,
-  target,
-} from './mirror-target.ts'
+import { type MirrorSettings, referencePriceOf, type Sizing, size, target } from './mirror-target.ts'
 
 const open: MirrorSettings = {
   scalingPercentage: dec(100),
@@ -126,7 +119,6 @@ describe('target', () => {
     const given: Given = { q: -9, max: 4, enabled: false, short: false, closingOrdersOnly: true }
     const found = size(dec(-9), sizingOf(given))
     expect([found.quantity.toNumber(), found.reason]).toEqual([-4, 'CappedToMaximum'])
-    expect(plainQuantity(dec(-9), sizingOf({ ...given, percent: 50 })).toNumber()).toBe(-4)
   })
 })
 

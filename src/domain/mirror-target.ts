@@ -73,10 +73,6 @@ const heldAlong = (direction: 1 | -1, held: Decimal): Decimal => max(zero, held.
 const scaled = (strategyQuantity: Decimal, sizing: Sizing): Decimal =>
   floorTo(strategyQuantity.abs().times(sizing.settings.scalingPercentage).times(hundredth), lotOf(sizing))
 
-/** The strategy's signed quantity scaled and rounded down, nothing else applied. */
-export const plainQuantity = (strategyQuantity: Decimal, sizing: Sizing): Decimal =>
-  scaled(strategyQuantity, sizing).times(sign(strategyQuantity))
-
 /** A stock's size under its dollar cap; what is held already may stay, up to the scaled size. */
 function dollarCapped(from: Size, held: Decimal, { settings, referencePrice }: Sizing): Size {
   if (settings.maximumDollars === null) return from

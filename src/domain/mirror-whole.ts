@@ -10,6 +10,7 @@ import {
   blockOf,
   codeNumber,
   type FollowerColumns,
+  noMaximum,
   type PlanColumns,
   permissionBits,
   type SignalFacts,
@@ -72,7 +73,7 @@ export function wholeSignal(signal: SignalFacts): WholeSignal | null {
   const direction = directionOf(signal.side)
   const position = signal.strategyPosition.minus(signal.filled.minus(signal.filledBefore).times(direction))
   const change = max(zero, signal.quantity.minus(signal.filledBefore)).times(direction)
-  const price = max(zero, signal.referencePrice ?? zero)
+  const price = signal.assetClass === 'CS' ? max(zero, signal.referencePrice ?? zero) : zero
   const unit = unitOf([position, change])
   const priceUnit = unitOf([price])
   const whole: WholeSignal = {
@@ -97,11 +98,6 @@ function fits(whole: WholeSignal, columns: FollowerColumns, row: number): boolea
   const reach = Math.abs(whole.position) + Math.abs(whole.change) + Math.abs(ahead)
   const dollars = columns.maximumDollars[row]! * whole.priceUnit
   return (
-    isWhole(scaling) &&
-    isWhole(columns.minimum[row]!) &&
-    isWholeOrNone(columns.maximum[row]!) &&
-    isWholeOrNone(columns.maximumDollars[row]!) &&
-    isWhole(columns.lot[row]!) &&
     isWhole(columns.position[row]!) &&
     isWhole(columns.executed[row]!) &&
     Number.isInteger(columns.filledAhead[row]!) &&
@@ -109,7 +105,7 @@ function fits(whole: WholeSignal, columns: FollowerColumns, row: number): boolea
     isWholeOrNone(columns.entryExecuted[row]!) &&
     reach * scaling < limitOfExactness &&
     100 * whole.unit * columns.lot[row]! < limitOfExactness &&
-    !(dollars >= limitOfExactness)
+    dollars < limitOfExactness
   )
 }
 
@@ -118,7 +114,7 @@ const step = (from: WholeSize, quantity: number, reason: number): WholeSize =>
 
 /** Dollar cap of a stock: stops increases above what is held along the position. */
 function dollarCapped(from: WholeSize, held: number, whole: WholeSignal, dollars: number): WholeSize {
-  if (Number.isNaN(dollars)) return from
+  if (dollars === noMaximum) return from
   if (whole.price === 0) return step(from, Math.min(from.quantity, held), noReferencePrice)
   const cap = Math.max(Math.floor((dollars * whole.priceUnit) / whole.price), held)
   return step(from, Math.min(from.quantity, cap), cappedToMaximum)
@@ -133,7 +129,7 @@ function size(quantity: number, held: number, { whole, columns, row }: Place): W
   const minimum = columns.minimum[row]!
   const raised = scaled < minimum ? step(rounded, Math.ceil(minimum / lot) * lot, raisedToMinimum) : rounded
   const maximum = columns.maximum[row]!
-  if (Number.isNaN(maximum)) return raised
+  if (maximum === noMaximum) return raised
   return step(raised, Math.min(raised.quantity, Math.floor(maximum / lot) * lot), cappedToMaximum)
 }
 
@@ -200,6 +196,7 @@ export function planWhole(
   plan.code[row] = reason
   plan.strategyQuantity[row] = (base + whole.change) / whole.unit
   const cap = whole.stock ? columns.maximumDollars[row]! : columns.maximum[row]!
-  plan.limit[row] = reason === raisedToMinimum ? columns.minimum[row]! : cap
+  const limit = cap === noMaximum ? Number.NaN : cap
+  plan.limit[row] = reason === raisedToMinimum ? columns.minimum[row]! : limit
   return true
 }
