@@ -45,7 +45,10 @@ export function keepAlive(args: readonly string[], env: NodeJS.ProcessEnv, log: 
     child.on('exit', (code, signal) => {
       child = undefined
       if (isStopping) return
-      pauseMs = performance.now() - startedAt > restartMs.stableAfter ? restartMs.first : Math.min(pauseMs * 2, restartMs.longest)
+      pauseMs =
+        performance.now() - startedAt > restartMs.stableAfter
+          ? restartMs.first
+          : Math.min(pauseMs * 2, restartMs.longest)
       log.warn({ args, code, signal, pauseMs }, 'a process died and is started again')
       timer = setTimeout(launch, pauseMs)
     })

@@ -68,6 +68,7 @@ const hostOf = (name: string | undefined, dialectName: string, dialect: string |
 })
 
 function oneOf(name: string, value: string, allowed: readonly string[]): string {
-  if (!allowed.includes(value)) throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not ${value}`)
+  if (!allowed.includes(value))
+    throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not ${value}`)
   return value
 }

@@ -52,7 +52,9 @@ function runningAddress(config: Config): string | undefined {
 /** Whether somebody listens on the server's socket: the file may be left over from a process that was killed. */
 function listens(url: string): Promise<boolean> {
   const { searchParams } = new URL(url.replace('@/', '@local/'))
-  const socket = connect(join(searchParams.get('host') ?? '', `.s.PGSQL.${searchParams.get('port') ?? '5432'}`))
+  const socket = connect(
+    join(searchParams.get('host') ?? '', `.s.PGSQL.${searchParams.get('port') ?? '5432'}`),
+  )
   return new Promise((resolve) => {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
   }).then((isThere) => {

@@ -15,6 +15,7 @@ import type {
 import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { byPlace } from './places.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** An order of a listing, strategy signal and account order alike. */
@@ -71,14 +72,26 @@ export interface ActiveSignalFilter {
   ordType?: OrdType | undefined
 }
 
-/** Live signals of the strategies, oldest first. */
-export const listActiveSignals = (sql: Sql, filter: ActiveSignalFilter): Promise<OrderRow[]> =>
-  sql.rows<OrderRow>`
-    select ${signalColumns} from ${signalTables}
-    where o.strategy_id = any(${filter.strategyIds}::bigint[]) and o.status in ('A', '0', '1', '6', 'E')
-      and (${filter.securityType}::text is null or i.security_type = ${filter.securityType}::text)
-      and (${filter.ordType}::text is null or o.ord_type = ${filter.ordType}::text)
+/** Live signals for each filter, oldest first; one statement for all of them. */
+export async function listActiveSignals(
+  sql: Sql,
+  filters: readonly ActiveSignalFilter[],
+): Promise<OrderRow[][]> {
+  const asked = filters.flatMap((filter, place) =>
+    [...new Set(filter.strategyIds)].map((id) => ({ ...filter, id, place })),
+  )
+  const rows = await sql.rows<OrderRow & { place: number }>`
+    select asked.place, ${signalColumns}
+    from unnest(${asked.map(({ place }) => place)}::int[], ${asked.map(({ id }) => id)}::bigint[],
+      ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ ordType }) => ordType)}::text[])
+      asked (place, strategy_id, security_type, ord_type)
+    join signal o on o.strategy_id = asked.strategy_id and o.status in ('A', '0', '1', '6', 'E')
+    join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id
+    where (asked.security_type is null or i.security_type = asked.security_type)
+      and (asked.ord_type is null or o.ord_type = asked.ord_type)
     order by o.id`
+  return byPlace(rows, filters.length)
+}
 
 export interface HistoricalSignalFilter {
   strategyId?: number | bigint | undefined

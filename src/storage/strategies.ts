@@ -1,6 +1,7 @@
 /** Strategies: their rows and what they hold. */
 import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
+import { byPlace } from './places.ts'
 import { fragment, type Sql } from './sql.ts'
 
 export interface NewStrategy {
@@ -34,18 +35,26 @@ const positionColumns = fragment`
   p.strategy_id as "strategyId", strategy.name as "strategyName", p.quantity, p.avg_px as "avgPx",
   p.opened_at as "openedAt", ${instrumentColumns}`
 
-/** Open positions of strategies, by strategy and symbol. */
-export const listPositions = (
-  sql: Sql,
-  strategyIds: readonly (number | bigint)[],
-  securityType: string | undefined,
-): Promise<PositionRow[]> =>
-  sql.rows<PositionRow>`
-    select ${positionColumns}
-    from position p join strategy on strategy.id = p.strategy_id join instrument i on i.id = p.instrument_id
-    where p.strategy_id = any(${strategyIds}::bigint[]) and p.quantity <> 0
-      and (${securityType}::text is null or i.security_type = ${securityType}::text)
+export interface PositionFilter {
+  strategyIds: readonly (number | bigint)[]
+  securityType?: string | undefined
+}
+
+/** Open positions for each filter, by strategy and symbol; one statement for all of them. */
+export async function listPositions(sql: Sql, filters: readonly PositionFilter[]): Promise<PositionRow[][]> {
+  const asked = filters.flatMap((filter, place) =>
+    [...new Set(filter.strategyIds)].map((id) => ({ ...filter, id, place })),
+  )
+  const rows = await sql.rows<PositionRow & { place: number }>`
+    select asked.place, ${positionColumns}
+    from unnest(${asked.map(({ place }) => place)}::int[], ${asked.map(({ id }) => id)}::bigint[],
+      ${asked.map(({ securityType }) => securityType)}::text[]) asked (place, strategy_id, security_type)
+    join position p on p.strategy_id = asked.strategy_id and p.quantity <> 0
+    join strategy on strategy.id = p.strategy_id join instrument i on i.id = p.instrument_id
+    where asked.security_type is null or i.security_type = asked.security_type
     order by p.strategy_id, i.symbol`
+  return byPlace(rows, filters.length)
+}
 
 /** Open positions of accounts, by strategy and symbol. */
 export const listAccountPositions = (

@@ -49,19 +49,30 @@ export const cancelStrategyOrder: Handler<'CancelStrategyOrder'> = async (ctx, {
   return isRefused(outcome) ? outcome : signalIds(outcome)
 }
 
-export const getStrategyActiveOrders: Handler<'GetStrategyActiveOrders'> = async (ctx, params) => {
-  const filter = {
-    strategyIds: params.StrategyIds,
-    securityType: params.SecurityType,
-    ordType: params.OrderType,
-  }
-  const rows = await listActiveSignals(ctx.sql, filter)
-  return { results: rows.map((row) => shownOrder(row, ctx.environment)) }
+/** Polled by every client: the questions of one moment are one statement. */
+export const getStrategyActiveOrders: BatchHandler<'GetStrategyActiveOrders'> = {
+  many: async (sql, calls) => {
+    const filters = calls.map(({ params }) => ({
+      strategyIds: params.StrategyIds,
+      securityType: params.SecurityType,
+      ordType: params.OrderType,
+    }))
+    const lists = await listActiveSignals(sql, filters)
+    return lists.map((rows, place) => ({
+      results: rows.map((row) => shownOrder(row, calls[place]?.ctx.environment ?? '')),
+    }))
+  },
 }
 
-export const getStrategyOpenPositions: Handler<'GetStrategyOpenPositions'> = async (ctx, params) => {
-  const rows = await listPositions(ctx.sql, params.StrategyIds, params.SecurityType)
-  return { results: rows.map(shownPosition) }
+export const getStrategyOpenPositions: BatchHandler<'GetStrategyOpenPositions'> = {
+  many: async (sql, calls) => {
+    const filters = calls.map(({ params }) => ({
+      strategyIds: params.StrategyIds,
+      securityType: params.SecurityType,
+    }))
+    const lists = await listPositions(sql, filters)
+    return lists.map((rows) => ({ results: rows.map(shownPosition) }))
+  },
 }
 
 export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'> = (ctx, params) => {

@@ -1,0 +1,19 @@
+/** The command line: every way of running the product, and the operator's tools. */
+import { Command } from 'commander'
+import { ConfigError } from './config.ts'
+import { addOperatorCommands } from './operator.ts'
+import { addRunCommands } from './run.ts'
+
+const program = new Command('lockstep')
+  .description('Self-hosted social trading: strategy orders, filled and mirrored into followers’ accounts.')
+  .showHelpAfterError()
+addRunCommands(program)
+addOperatorCommands(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  // A wrong environment and a database that does not start are for people to read, not to debug.
+  console.error(error instanceof ConfigError ? `lockstep: ${error.message}` : error)
+  process.exitCode = 1
+}

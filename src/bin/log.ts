@@ -1,0 +1,22 @@
+/** The log of a process: one JSON line per event on standard error, so that standard output stays for people. */
+import { destination, type Logger, pino } from 'pino'
+import type { Config } from './config.ts'
+
+export const openLog = (config: Config, process: string): Logger =>
+  pino(
+    {
+      level: config.logLevel,
+      base: { process },
+      // Whatever an object of a log line holds, these never come out.
+      redact: [
+        '*.authorization',
+        '*.password',
+        '*.AccountPassword',
+        '*.UserToken',
+        '*.key',
+        '*.secret',
+        '*.url',
+      ],
+    },
+    destination(2),
+  )

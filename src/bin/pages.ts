@@ -1,0 +1,35 @@
+/** The pages of the product's own port: what runs here, and the reference of each host. */
+import { type HostName, hostNames, referencePage, referenceStyle } from '../contract/index.ts'
+import type { Config } from './config.ts'
+
+const prefixes: Record<HostName, string> = { Gen: 'gen', Geo: 'geo', WL: 'wl' }
+
+/** Where a host is reached from outside: by its own name, or by a prefix of the product's address. */
+export function baseUrlOf(config: Config, host: HostName, port = config.port): string {
+  const { name } = config.hosts[host]
+  return name ? `http://${name}` : `http://${printable(config.host)}:${port}/${prefixes[host]}`
+}
+
+/** An address that every interface answers is written as the machine's own. */
+const printable = (host: string): string =>
+  host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+
+/** Finished HTML by path. */
+export function pagesOf(config: Config): Record<string, string> {
+  const reference = (host: HostName) => `/reference/${prefixes[host]}`
+  const pages = hostNames.map((host) => {
+    const audience = { host, dialect: config.hosts[host].dialect }
+    return [reference(host), referencePage(audience, baseUrlOf(config, host))] as const
+  })
+  return { '/': homePage(hostNames.map((host) => [host, reference(host)])), ...Object.fromEntries(pages) }
+}
+
+const homePage = (links: [HostName, string][]): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Lockstep</title><style>${referenceStyle}</style></head>
+<body><main><h1>Lockstep</h1>
+<p>Social trading on your own machine: a strategy's orders are filled in a model account and mirrored into the
+accounts of those who follow it.</p>
+<h2>Reference</h2><ul>${links.map(([host, path]) => `<li><a href="${path}">${host} host</a></li>`).join('')}</ul>
+</main></body></html>
+`

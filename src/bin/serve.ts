@@ -1,0 +1,48 @@
+/** The api process: the three hosts, the reference pages and the probes on one port. */
+import type { Logger } from 'pino'
+import { createServer } from '../http/server.ts'
+import { handlers } from '../operations/index.ts'
+import { createOperations } from '../operations/operations.ts'
+import type { Config } from './config.ts'
+import { openMigrated } from './database.ts'
+import { environments } from './environment.ts'
+import { pagesOf } from './pages.ts'
+import { loadSecrets } from './secrets.ts'
+
+export interface Api {
+  /** Where it listens. */
+  url: string
+  close(): Promise<void>
+}
+
+const systemClock = { now: () => Date.now() }
+
+/** Serves until closed. The database's address comes from outside, so any number may run beside each other. */
+export async function serveApi(config: Config, databaseUrl: string, log: Logger): Promise<Api> {
+  const db = await openMigrated(databaseUrl, 'lockstep api', log)
+  const operations = await createOperations({
+    db,
+    clock: systemClock,
+    handlers,
+    secrets: loadSecrets(config),
+    keyEnvironment: environments(config).keys,
+    environment: environments(config).orders,
+    log,
+  })
+  const server = createServer({
+    operations,
+    hosts: config.hosts,
+    limits: true,
+    log,
+    pages: pagesOf(config),
+  })
+  const url = await server.listen(config.port, config.host)
+  return {
+    url,
+    close: async () => {
+      await server.close()
+      await operations.close()
+      await db.close()
+    },
+  }
+}
