@@ -39,6 +39,8 @@ import {
 
 /** Signals that one transaction holds against the last quotes. */
 const arrivalsAtOnce = 1_000
+/** A batch that reaches very many orders may take its time: its statements are few and long. */
+const patience = { statementTimeoutMs: 60_000 }
 
 /** A batch's item with its instrument. */
 interface Known<Item> {
@@ -57,9 +59,10 @@ export async function publishQuotes(
   lease?: Lease,
 ): Promise<number> {
   const known = await knownItems(ctx, quotes)
-  const inSession = known.filter(({ item, instrument }) => isOpen(instrument.calendar, item.at))
-  const valid = inSession.filter(({ item }) => isValidQuote(quoteOf(item), true))
-  const outside = known.filter((entry) => !inSession.includes(entry))
+  const inSession = ({ item, instrument }: Known<MarketQuote>): boolean =>
+    isOpen(instrument.calendar, item.at)
+  const valid = known.filter((entry) => isValidQuote(quoteOf(entry.item), inSession(entry)))
+  const outside = known.filter((entry) => !inSession(entry))
   const moved = await ctx.db.transaction(async (tx) => {
     if (lease) await guardLease(tx, lease)
     if (valid.length > 0) await saveQuotes(tx, lastOfEach(valid, quoteRow), true)
@@ -69,7 +72,7 @@ export async function publishQuotes(
       await voidQuotes(tx, ids, ats)
     }
     return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote) : 0
-  })
+  }, patience)
   return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
 }
 
@@ -91,7 +94,7 @@ export async function publishBars(
     if (known.length === 0) return 0
     await saveQuotes(tx, lastOfEach(known, markRow), false)
     return matchReached(ctx, tx, known, barRange, fillOnBar)
-  })
+  }, patience)
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }
 

@@ -11,8 +11,6 @@ import { runFeed } from './feeds.ts'
 import { pause } from './leases.ts'
 import type { Feed } from './market/feed.ts'
 
-/** Longest time without looking for work, in milliseconds. */
-const pollInterval = 200
 /** How long a failing step or an unreachable database is left alone at least and at most. */
 const shortestPause = 100
 const longestPause = 5_000
@@ -30,12 +28,14 @@ export interface WorkerParts {
   ctx: WorkContext
   steps: readonly Step[]
   feeds?: readonly Feed[]
+  /** Longest time without looking for work, in milliseconds (200). */
+  pollInterval?: number
 }
 
 /** Builds a worker; it does nothing until it is started or drained. */
-export function createWorker({ ctx, steps, feeds = [] }: WorkerParts): Worker {
+export function createWorker({ ctx, steps, feeds = [], pollInterval = 200 }: WorkerParts): Worker {
   const ending = new AbortController()
-  const bell = createBell()
+  const bell = createBell(pollInterval)
   const tasks: Promise<unknown>[] = []
   let subscription: Subscription | undefined
 
@@ -98,7 +98,7 @@ async function watch(
       ctx.log.warn({ error }, 'looking for work failed')
       await pause(backoff(silence), ending)
     }
-    await bell.wait(pollInterval)
+    await bell.wait()
   }
   await Promise.all(running.values())
 }
@@ -128,11 +128,11 @@ const backoff = (failures: number): number => Math.min(shortestPause * 2 ** fail
 /** A bell that remembers having been rung until somebody waited for it. */
 interface Bell {
   ring(): void
-  /** Resolves when the bell was or is rung, at the latest after `milliseconds`. */
-  wait(milliseconds: number): Promise<void>
+  /** Resolves when the bell was or is rung, at the latest after its patience. */
+  wait(): Promise<void>
 }
 
-function createBell(): Bell {
+function createBell(patience: number): Bell {
   let isRung = false
   let wake: (() => void) | undefined
   return {
@@ -140,10 +140,10 @@ function createBell(): Bell {
       isRung = true
       wake?.()
     },
-    async wait(milliseconds) {
+    async wait() {
       if (!isRung) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, milliseconds)
+          const timer = setTimeout(resolve, patience)
           wake = () => {
             clearTimeout(timer)
             resolve()

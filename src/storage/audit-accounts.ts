@@ -10,7 +10,7 @@ const chainExecutions = fragment`
     from chain join account_order o on o.account_id = chain.account_id and o.id = chain.member
     where o.replaces_order_id is not null
   )
-  select o.account_id, o.id, o.status, o.cum_qty, o.avg_px, o.replaces_order_id,
+  select o.account_id, o.id, o.status, o.cum_qty, o.avg_px, o.filled_value, o.replaces_order_id,
     coalesce(sum(e.quantity), 0) as quantity, sum(e.quantity * e.px) as value,
     coalesce(sum(e.quantity) filter (where e.order_id = o.id), 0) as own_quantity
   from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
@@ -42,6 +42,11 @@ export const accountRules: Record<string, Fragment> = {
     from (${chainExecutions}) totals
     where case when replaces_order_id is null then cum_qty <> own_quantity
       else status <> '5' and cum_qty <> quantity and not (status in ('4', '8') and cum_qty = 0) end`,
+
+  executedValueIsSumOfExecutions: fragment`
+    select format('order %s shows a value of %s, executions say %s', id, filled_value, value)
+    from (${chainExecutions}) totals
+    where status <> '5' and cum_qty = quantity and filled_value <> coalesce(value, 0)`,
 
   executionAverageIsWeightedMean: fragment`
     select format('order %s shows %s, executions say %s', id, avg_px, value / quantity)

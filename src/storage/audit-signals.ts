@@ -98,8 +98,12 @@ export const signalRules: Record<string, Fragment> = {
       ('6', '0'), ('6', '1'), ('6', '2'), ('6', '4'), ('6', '5'), ('6', '8'), ('6', 'A'), ('6', 'C'), ('6', 'E'),
       ('E', '0'), ('E', '1'), ('E', '2'), ('E', '4'), ('E', '5'), ('E', '6'), ('E', '8'), ('E', 'C'))`,
 
-  // NaN and the infinities are refused by the column types; a bare numeric would take them.
+  // NaN and the infinities are refused by the types of the columns, or by a check where the type is bare.
   numbersAreGuarded: fragment`
-    select format('%s.%s', table_name, column_name) from information_schema.columns
-    where table_schema = 'public' and data_type in ('numeric', 'double precision', 'real') and domain_name is null`,
+    select format('%s.%s', c.relname, a.attname)
+    from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+    where c.relnamespace = 'public'::regnamespace and a.attnum > 0 and not a.attisdropped
+      and a.atttypid in ('numeric'::regtype, 'float8'::regtype, 'float4'::regtype) and not exists (
+        select from pg_constraint k where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey)
+          and pg_get_constraintdef(k.oid) like '%Infinity%')`,
 }

@@ -61,9 +61,9 @@ async function follow(strategyId: number, instrumentId: number): Promise<void> {
     await tx.run`update signal set membership_horizon = 1, mirrored_at = now(), mirror_due = false`
     await tx.run`
       insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, side, ord_type,
-        time_in_force, position_effect, order_qty, status, cum_qty, avg_px, posted_at, ended_at, strategy_qty,
+        time_in_force, position_effect, order_qty, status, cum_qty, filled_value, avg_px, posted_at, ended_at, strategy_qty,
         scaling_percentage, held_qty, setup_fence)
-      select a.id, a.broker_id, s.id, ${strategyId}, ${filled}, ${instrumentId}, '1', '1', '0', 'O', 100, '2', 100, 10,
+      select a.id, a.broker_id, s.id, ${strategyId}, ${filled}, ${instrumentId}, '1', '1', '0', 'O', 100, '2', 100, 1000, 10,
         now(), now(), 100, 100, 0, 1 from account a, setup s`
     await tx.run`
       insert into account_skip (signal_id, setup_id, account_id, code, strategy_qty, scaling_percentage, held_qty, skipped_at)
@@ -101,6 +101,7 @@ const defects: Record<string, Defect> = {
   ledgerIsSumOfExecutions: (tx) => tx.run`update account_position set quantity = 99`,
   accountCashIsSumOfEntries: (tx) => tx.run`update account set cash = cash - 0.000000000001`,
   executedIsSumOfExecutions: (tx) => tx.run`update account_order set cum_qty = 101`,
+  executedValueIsSumOfExecutions: (tx) => tx.run`update account_order set filled_value = 999`,
   executionAverageIsWeightedMean: (tx) => tx.run`update account_order set avg_px = 10.01`,
   orderStatusFitsQuantities: (tx) => tx.run`update account_order set status = '1'`,
   oneLiveCopyPerSignal: (tx) => tx.run`
