@@ -98,6 +98,19 @@ export async function lockLastQuotes(
   return new Map(rows.map((row) => [row.instrumentId, readQuote(row)]))
 }
 
+/** The middle of each instrument's last quote, with what a next quote of it must fit; without a quote missing. */
+export async function loadMarks(
+  sql: Sql,
+  symbols: readonly string[],
+): Promise<Map<string, { calendar: CalendarName; tick: Decimal; mid: Decimal }>> {
+  const rows = await sql.rows<{ symbol: string; calendar: CalendarName; tick: string; mid: string }>`
+    select i.symbol, i.calendar, i.tick, (q.bid + q.ask) / 2 as mid
+    from instrument i join quote q on q.instrument_id = i.id where i.symbol = any(${symbols}::text[])`
+  return new Map(
+    rows.map(({ symbol, calendar, tick, mid }) => [symbol, { calendar, tick: dec(tick), mid: dec(mid) }]),
+  )
+}
+
 const size = (text: string | null): Decimal | null => (text === null ? null : dec(text))
 
 const readQuote = ({ instrumentId, bid, ask, bidSize, askSize, at }: StoredQuote): QuoteRow => ({
