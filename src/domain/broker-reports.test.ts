@@ -70,6 +70,9 @@ const cases: readonly (readonly [string, readonly (Row | 'timeout')[], unknown[]
   ['rejected', [['x', '8', 0]], ['8', 0, null, 0, 0]],
   ['a rejection after a fill is a cancel', [first, ['x', '8', 0]], ['4', 40, 10, 0, 0]],
   ['pending cancel though all is filled', [first, ['c', '6', 100, 11.2, 60, 12]], ['6', 100, 11.2, 0, 0]],
+  ['an average that comes later', [['s', '1', 40], ['t', '1', 40, 10], 'timeout'], ['1', 40, 10, 0, 40]],
+  ['a cancel of what was complete', [['x', '4', 100, 10]], ['2', 0, null, 100, 0]],
+  ['an overfill ends a pending cancel', [first, ['c', '6', 105, 10, 65, 10]], ['2', 105, 10, 0, 0]],
   ['an overfill is booked in full', [first, last, ['f3', '1', 105, 11.2, 5, 11.2]], ['2', 105, 11.2, 0, 0]],
 ]
 

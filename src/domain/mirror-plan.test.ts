@@ -156,7 +156,10 @@ const signals = fc.record({
   filled: positive(20),
   filledBefore: positive(10),
   p: amount(60),
-  ref: fc.option(fc.integer({ min: 0, max: 4000 }).map((ticks) => ticks / 100)),
+  ref: fc.oneof(
+    fc.constantFrom(null, 1.234567891),
+    fc.integer({ min: 0, max: 4000 }).map((ticks) => ticks / 100),
+  ),
 })
 
 const rows = fc.record({

@@ -20,19 +20,21 @@ export type Correction = { close: Decimal; open: Decimal; reason: CorrectionReas
 
 const nothing = (reason: CorrectionReason | null): Correction => ({ close: zero, open: zero, reason })
 
-/** What has to be closed, with `available` (unsigned) of the position not yet being closed. */
+/** What has to be closed, at most what of the position is not yet being closed. */
 function closeBy(quantity: Decimal, available: Decimal, reason: CorrectionReason): Correction {
   const close = min(quantity, available)
   return close.greaterThan(0) ? { close, open: zero, reason } : nothing('OrderPending')
 }
 
-/** The correction as the sizes alone demand it: whether it may open is decided by `permitted`. */
+/**
+ * The correction as the sizes alone demand it; `permitted` decides whether it may open. `available` (unsigned) is what
+ * of the position no order in flight closes; it is 0 where those would carry the account to the other side.
+ */
 export function correctionOf(state: SymbolState, effective: Decimal, available: Decimal): Correction {
   const { expected, accountPosition } = state
   if (effective.equals(expected)) return nothing(accountPosition.equals(expected) ? null : 'OrderPending')
   const isOpposite = sign(effective) * sign(expected) < 0
   if (isOpposite || effective.abs().greaterThan(expected.abs())) {
-    if (sign(accountPosition) * sign(effective) < 0) return nothing('OrderPending')
     return isOpposite
       ? closeBy(effective.abs(), available, 'Reversing')
       : closeBy(effective.minus(expected).abs(), available, 'Reducing')

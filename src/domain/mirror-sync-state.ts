@@ -11,7 +11,7 @@ import {
   type SecurityType,
   type Side,
 } from './codes.ts'
-import { type Decimal, min, zero } from './decimal.ts'
+import { type Decimal, zero } from './decimal.ts'
 import { accountBase, type CopyProgress, strategyBase } from './mirror-copy.ts'
 import { type MirrorSettings, type Size, type Sizing, size } from './mirror-target.ts'
 
@@ -80,7 +80,10 @@ export type SyncInput = {
   driftGraceSeconds: number
 }
 
-/** A live signal with its copy here, over all revisions of the copy; no orders where it was never copied. */
+/**
+ * A live signal with its copy here, over all revisions of the copy: `filledBefore` is the first one's. No orders where
+ * it was never copied.
+ */
 export type LiveCopy = {
   signal: SyncSignal
   orders: readonly SyncOrder[]
@@ -123,11 +126,10 @@ function liveCopy(signal: SyncSignal, orders: readonly SyncOrder[]): LiveCopy {
       signalId !== null &&
       [signal.signalId, signal.replaces].some((key) => key !== null && `${key}` === `${signalId}`),
   )
-  const first = own[0]?.filledBefore ?? signal.filled
   return {
     signal,
     orders: own,
-    filledBefore: own.reduce((before, order) => min(before, order.filledBefore), first),
+    filledBefore: own[0]?.filledBefore ?? signal.filled,
     executed: sum(own.map((order) => order.executed)),
   }
 }

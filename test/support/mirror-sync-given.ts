@@ -75,7 +75,7 @@ export type Given = {
   a?: number | Record<string, number>
   signals?: Signal[]
   orders?: Order[]
-  finished?: Record<string, [OrdStatus, number]>
+  finished?: Record<string, [status: OrdStatus, ageSeconds: number, doNotSyncToOpen?: boolean]>
   settings?: Partial<MirrorSettings>
   cls?: SecurityType
   ref?: number
@@ -105,9 +105,9 @@ export const inputOf = ({
   signals: signals.map(signal),
   orders: orders.map(order),
   finished: new Map(
-    Object.entries(finished).map(([id, [status, ageSeconds]]) => [
+    Object.entries(finished).map(([id, [status, ageSeconds, doNotSyncToOpen = false]]) => [
       id,
-      { status, ageSeconds, doNotSyncToOpen: false },
+      { status, ageSeconds, doNotSyncToOpen },
     ]),
   ),
   termsOf: () => ({
