@@ -4,7 +4,7 @@
  */
 import { compileReader, type Input } from './read.ts'
 import type { Row } from './row.ts'
-import { type Audience, type Field, isKnownTo, type Members } from './schema.ts'
+import { type Audience, type Field, isKnownTo, type Members, nameIn } from './schema.ts'
 
 /** A request's parameters as plain JSON. */
 export type Example = { readonly [name: string]: unknown }
@@ -47,17 +47,23 @@ function exampleValue(name: string, { shape }: Field, to: Audience): unknown {
   }
 }
 
-function exampleObject(members: Members, to: Audience): Example {
-  const needed = Object.entries(members).filter(
-    ([, field]) => field.presence === 'always' && isKnownTo(field, to),
+/** The members an audience knows, by the names it uses. */
+const membersFor = (members: Members, to: Audience): Members =>
+  Object.fromEntries(
+    Object.entries(members)
+      .filter(([, field]) => isKnownTo(field, to))
+      .map(([name, field]) => [nameIn(to.dialect, name, field), field]),
   )
+
+function exampleObject(members: Members, to: Audience): Example {
+  const needed = Object.entries(membersFor(members, to)).filter(([, { presence }]) => presence === 'always')
   return Object.fromEntries(needed.map(([name, field]) => [name, exampleValue(name, field, to)]))
 }
 
 /** Adds the member a fault names, as deep as the path goes. */
 function repaired(example: Example, members: Members, path: string, to: Audience): Example {
   const [, head = '', index, rest] = /^([^.[]+)(?:\[(\d+)\])?(?:\.(.+))?$/.exec(path) ?? []
-  const field = members[head]
+  const field = membersFor(members, to)[head]
   if (field === undefined) throw new Error(`no parameter ${path}`)
   if (rest === undefined) return { ...example, [head]: exampleValue(head, field, to) }
   const { shape } = field
@@ -81,9 +87,8 @@ export const queryOf = (example: Example): ReadonlyMap<string, readonly string[]
     ]),
   )
 
-/** A request the native reader accepts. */
-export function exampleOf(row: Row, host: Audience['host']): Example {
-  const to = { host, dialect: 'native' } as const
+/** A request that the audience's reader accepts. */
+export function exampleOf(row: Row, to: Audience): Example {
   const isBody = row.method === 'POST' || row.method === 'PUT'
   const read = compileReader(row, to)
   const tried = (example: Example): Input => read(isBody ? example : queryOf(example))

@@ -229,7 +229,7 @@ function operationOf(route: Route, host: HostName, viewOf: ViewOf) {
   const body = {
     required: true,
     content: {
-      'application/json': { schema: objectSchema(row.params, view), example: exampleOf(row, host) },
+      'application/json': { schema: objectSchema(row.params, view), example: exampleOf(row, view) },
     },
   }
   return {

@@ -89,7 +89,7 @@ function objectFromJson(members: Members, to: Audience): Read {
   const own = known(members, to, fromJson)
   return (raw, path, faults) => {
     if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-      return fault(faults, 'InvalidParameter', path, 'Must be an object')
+      return fault(faults, 'InvalidParameter', path || 'Body', 'Must be an object')
     const holder = raw as Params
     const at = path === '' ? '' : `${path}.`
     return readMembers(own, to.dialect, Object.keys(holder), (name) => holder[name], at, faults)

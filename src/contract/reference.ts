@@ -1,0 +1,191 @@
+/**
+ * The reference of a host as one HTML page without scripts and without foreign requests. Its only style is
+ * `referenceStyle`, inline, so a policy of `default-src 'none'` plus the hash of that text shows it.
+ */
+import { type ErrorStatus, errorCodes, refusals, statusNames } from './errors.ts'
+import { exampleOf, queryOf } from './example.ts'
+import { hostFacts, type Route, routesOf } from './hosts.ts'
+import { fieldNotes } from './notes.ts'
+import type { Access } from './row.ts'
+import { type Audience, type Field, isKnownTo, type Members, nameIn, type Shape } from './schema.ts'
+
+/** The exact text between the page's style tags; a policy lists its hash. */
+export const referenceStyle = `
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #2a6df4 }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 18rem 1fr }
+nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1rem; box-sizing: border-box; border-right: 1px solid var(--line) }
+nav a { display: block; font-size: .85rem; text-decoration: none; color: inherit; padding: .1rem 0 }
+nav a:hover, nav a:focus { color: var(--accent) }
+main { padding: 1rem 2rem 6rem; max-width: 60rem; min-width: 0 }
+section { border-top: 1px solid var(--line); margin-top: 2.5rem }
+code, pre { font: .85rem/1.5 ui-monospace, monospace }
+pre { background: var(--soft); padding: .8rem; border-radius: .4rem; overflow: auto }
+table { border-collapse: collapse; width: 100%; font-size: .9rem }
+td, th { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line) }
+h3 { font-size: 1.25rem } h4 { margin: 1.2rem 0 .3rem }
+.method { color: var(--accent); font-weight: 600 }
+@media (max-width: 50rem) { body { display: block } nav { position: static; height: auto } }
+`
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '')
+
+const accessWords: Readonly<Record<Access['rule'], string>> = {
+  anyKey: 'any valid key',
+  visibleStrategy: 'any valid key, for strategies it may see',
+  strategyViewer: 'the owner of the strategy, its live subscribers, admins of the site of the owner',
+  strategyOwner: 'the owner of the strategy',
+  strategyFollowers: 'the owner of the strategy, admins of the site (own customers), a subscriber (own rows)',
+  personReader: 'the person; admins of the site of the person',
+  person: 'the person',
+  ownOrSite: 'the person (own rows); admins of the site (members)',
+  siteAdmin: 'admins of the site',
+  approvalViewer: 'the person; admins of the site of the person',
+}
+
+function typeWords(shape: Shape): string {
+  switch (shape.kind) {
+    case 'integer':
+      return `integer (${shape.bits} bits)${rangeWords(shape)}`
+    case 'number':
+      return shape.sign === 'positive'
+        ? 'number above 0'
+        : shape.sign === 'nonzero'
+          ? 'number, not 0'
+          : 'number'
+    case 'instant':
+      return 'ISO 8601 date or date-time'
+    case 'code':
+      return shape.values.join(' | ')
+    case 'array':
+      return `array of ${typeWords(shape.items.shape)}${countWords(shape)}`
+    case 'signal':
+      return 'signal'
+    default:
+      return shape.kind
+  }
+}
+
+function rangeWords({ min, max, clamp }: Extract<Shape, { kind: 'integer' }>): string {
+  const words = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+    ...(clamp === undefined ? [] : [`lowered to ${clamp}`]),
+  ]
+  return words.map((word) => `, ${word}`).join('')
+}
+
+function countWords({ min, max, unique }: Extract<Shape, { kind: 'array' }>): string {
+  const count = max === undefined ? '' : `, ${min ?? 0} to ${max}`
+  return `${count}${unique ? ', unique' : ''}`
+}
+
+/** The members a page row is made of: nested objects with their dotted paths. */
+function flattened(members: Members, to: Audience, at: string): readonly (readonly [string, Field])[] {
+  return Object.entries(members)
+    .filter(([, field]) => isKnownTo(field, to) && !field.ignored)
+    .flatMap(([name, field]) => {
+      const path = at + nameIn(to.dialect, name, field)
+      const { shape } = field
+      const inner = shape.kind === 'array' ? shape.items.shape : shape
+      const mark = shape.kind === 'array' ? '[].' : '.'
+      const nested = inner.kind === 'object' ? flattened(inner.members, to, path + mark) : []
+      return [[path, field] as const, ...nested]
+    })
+}
+
+function presenceWords({ presence, default: value }: Field): string {
+  return presence === 'always' ? 'required' : value === undefined ? 'optional' : `default ${value}`
+}
+
+function fieldTable(members: Members, to: Audience, side: 'request' | 'answer'): string {
+  const lines = flattened(members, to, '').map(([path, field]) => {
+    const name = path.split('.').at(-1) ?? path
+    const presence =
+      side === 'request' ? presenceWords(field) : field.presence === 'maybe' ? 'may be absent' : ''
+    const cells = [typeWords(field.shape), presence, fieldNotes[name] ?? '']
+    return `<tr><td><code>${escaped(path)}</code></td>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`
+  })
+  return lines.length === 0 ? '<p>None.</p>' : `<table>${lines.join('')}</table>`
+}
+
+function curlOf(route: Route, to: Audience, baseUrl: string): string {
+  const example = exampleOf(route.row, to)
+  const hasBody = route.method === 'POST' || route.method === 'PUT'
+  const query = new URLSearchParams()
+  for (const [name, values] of hasBody ? [] : queryOf(example))
+    for (const value of values) query.append(name, value)
+  const search = query.size === 0 ? '' : `?${query.toString()}`
+  const lines = [
+    `curl -X ${route.method} '${baseUrl}${route.path}${search}'`,
+    `-H 'Authorization: Bearer <API_KEY>'`,
+    `-H 'Accept: application/json'`,
+    ...(hasBody ? [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(example)}'`] : []),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function errorWords(without: readonly number[]): string {
+  const statuses = (Object.keys(statusNames).map(Number) as ErrorStatus[]).filter(
+    (status) => !without.includes(status),
+  )
+  return statuses.map((status) => `${status} ${statusNames[status]}`).join(', ')
+}
+
+function resultTable(route: Route, to: Audience): string {
+  const { shape } = route.row.result
+  return shape.kind === 'object'
+    ? fieldTable(shape.members, to, 'answer')
+    : `<p>${escaped(typeWords(shape))}</p>`
+}
+
+/** One operation may have two routes on a host. */
+const anchorOf = ({ operation, version }: Route): string => (version === 2 ? `${operation}-v2` : operation)
+
+function sectionOf(route: Route, to: Audience, baseUrl: string): string {
+  const { row, operation, method, path } = route
+  const notes = [row.notes, ...(row.needs ?? []).map(({ says }) => says)].filter((note) => note !== undefined)
+  return `<section id="${anchorOf(route)}"><h3>${operation}</h3>
+<p><code><span class="method">${method}</span> ${path}</code></p>
+<p>${escaped(row.says)}</p>${notes.map((note) => `<p>${escaped(note)}</p>`).join('')}
+<p>Who may call: ${escaped(accessWords[row.access.rule])}.${row.paginated ? ' Paginated.' : ''}</p>
+<h4>Parameters (${method === 'POST' || method === 'PUT' ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, 'request')}
+<h4>${row.bare ? 'Answer: a bare boolean' : 'Results'}</h4>${row.bare ? '' : resultTable(route, to)}
+<h4>Errors</h4><p>${escaped(errorWords(row.without ?? []))}</p>
+<h4>Example</h4><pre>${escaped(curlOf(route, to, baseUrl))}</pre></section>`
+}
+
+function errorTable(): string {
+  const lines = Object.entries(errorCodes).map(([code, { name, cause, fix }]) => {
+    const rows = Object.values(refusals).filter((row) => row.code === Number(code))
+    const statuses = [...new Set(rows.map(({ status }) => status))].join(', ')
+    return `<tr><td>${code}</td><td>${name}</td><td>${statuses}</td><td>${escaped(cause)}</td><td>${escaped(fix)}</td></tr>`
+  })
+  const head = ['Code', 'Name', 'Status', 'Cause', 'What to do'].map((cell) => `<th>${cell}</th>`).join('')
+  return `<table><tr>${head}</tr>${lines.join('')}</table>`
+}
+
+/** The page of a host; `baseUrl` stands in the examples. */
+export function referencePage(to: Audience, baseUrl: string): string {
+  const routes = routesOf(to.host, to.dialect)
+  const title = escaped(hostFacts[to.host].title)
+  const links = routes.map(
+    ({ operation, version }) => `<a href="#${operation}">${operation}${version === 2 ? ' v2' : ''}</a>`,
+  )
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title><style>${referenceStyle}</style></head>
+<body><nav><strong>${title}</strong><a href="#errors">Errors</a>${links.join('')}</nav>
+<main><h1>${title}</h1>
+<p>Base: <code>${escaped(baseUrl)}</code>. Every call carries <code>Authorization: Bearer &lt;API_KEY&gt;</code> and <code>Accept: application/json</code>.
+Answers are <code>{"Results":[…],"Pagination":{…},"ResponseStatus":{"ErrorCode":"200"}}</code>; absent members are left out.</p>
+${routes.map((route) => sectionOf(route, to, baseUrl)).join('\n')}
+<section id="errors"><h2>Errors</h2>${errorTable()}</section></main></body></html>
+`
+}
