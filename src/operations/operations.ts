@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
 import type { Clock } from './context.ts'
-import type { Handlers } from './handler.ts'
+import type { HandlerTable } from './handler.ts'
 import { createLimiter, type Limiter } from './limits.ts'
 import { createRunner, type Run } from './run.ts'
 import type { Secrets } from './secrets.ts'
@@ -14,7 +14,7 @@ import type { Secrets } from './secrets.ts'
 export interface OperationsOptions {
   db: Database
   clock: Clock
-  handlers: Handlers
+  handlers: HandlerTable
   secrets: Secrets
   /** Environment of the access keys that are let in, lower-case letters. */
   keyEnvironment: string

@@ -48,12 +48,6 @@ export interface RunnerOptions {
 
 export type Run = (call: Call) => Promise<Reply>
 
-/** Operations that still wait for a handler. */
-export const missingOperations = (handlers: HandlerTable): OperationName[] =>
-  (Object.keys(rows) as OperationName[]).filter(
-    (name) => handlers[name] === undefined && !rows[name].unavailable,
-  )
-
 /** A call inside the runner, with the hash of what it asks for when it may be repeated. */
 interface Prepared extends Call {
   readonly fingerprint?: Uint8Array
@@ -84,6 +78,11 @@ export function createRunner(options: RunnerOptions): Run {
   }
 }
 
+/** Writes by their method that touch no row: without an idempotency key they need no transaction. */
+const rowless: ReadonlySet<OperationName> = new Set(['Hello'])
+
+const isShared = (error: unknown): boolean => error instanceof DatabaseUnavailable
+
 function wayOf(name: OperationName, options: RunnerOptions): Run {
   const row = rows[name]
   const handler = options.handlers[name]
@@ -91,22 +90,17 @@ function wayOf(name: OperationName, options: RunnerOptions): Run {
   if (handler === undefined) return async () => replyTo(refuse('NotOfferedYet'))
   const isBatched = typeof handler === 'object'
   const many = isBatched ? (handler.many as Many) : oneByOne(handler as Handler<OperationName>)
-  const isShared = (error: unknown): boolean => error instanceof DatabaseUnavailable
-  if (row.method === 'GET') {
-    const read = (calls: readonly Call[]) => runReads(options, calls, many)
-    return isBatched ? batched(read, isShared, readLimits) : async (call) => first(await read([call]))
-  }
+  const gathered = (work: (calls: readonly Call[]) => Promise<Reply[]>, limits: BatchLimits): Run =>
+    isBatched ? batched(work, isShared, limits) : async (call) => first(await work([call]))
+  const read = gathered((calls) => runReads(options, calls, many), readLimits)
+  if (row.method === 'GET') return read
   const effect = isBatched ? many : undoingRefusals(many)
-  const write = (calls: readonly Call[]) =>
-    options.db.transaction((tx) =>
-      runWrites(
-        options,
-        tx,
-        calls.map((call) => prepared(options, call)),
-        effect,
-      ),
-    )
-  return isBatched ? batched(write, isShared, writeLimits) : async (call) => first(await write([call]))
+  const write = gathered((calls) => {
+    const ready = calls.map((call) => prepared(options, call))
+    return options.db.transaction((tx) => runWrites(options, tx, ready, effect))
+  }, writeLimits)
+  if (!rowless.has(name)) return write
+  return (call) => (call.idempotencyKey === undefined ? read(call) : write(call))
 }
 
 function first(replies: readonly Reply[]): Reply {

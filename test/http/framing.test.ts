@@ -1,0 +1,108 @@
+/** Bytes that are no proper HTTP: each gets 400 in the envelope and the end of its connection; others live on. */
+import { connect } from 'node:net'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Edge, startEdge } from './support/edge.ts'
+
+let edge: Edge
+let key: string
+
+beforeAll(async () => {
+  edge = await startEdge({ handlers: { Hello: async (_, { Name }) => ({ results: [Name ?? ''] }) } })
+  key = (await edge.key(await edge.person())).key
+})
+
+const line = 'POST /gen/General/Hello HTTP/1.1\r\n'
+const usual = () =>
+  `Host: x\r\nAccept: application/json\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
+
+/** Splits what came back into status and body. */
+function answerOf(text: string): { status: number; json: unknown; head: string } {
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2)
+  return { status: Number(head.split(' ')[1]), json: JSON.parse(body), head }
+}
+
+describe('framing', () => {
+  test.each<[string, () => string]>([
+    ['no HTTP at all', () => 'hello\r\n\r\n'],
+    ['a lower-case method', () => `get / HTTP/1.1\r\n${usual()}\r\n`],
+    ['no Host', () => 'GET /gen/x HTTP/1.1\r\n\r\n'],
+    ['two Hosts', () => 'GET /gen/x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['length and chunks', () => `${line}${usual()}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`],
+    ['two lengths', () => `${line}${usual()}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+    ['a negative length', () => `${line}${usual()}Content-Length: -2\r\n\r\n{}`],
+    ['an unknown transfer coding', () => `${line}${usual()}Transfer-Encoding: chunked, gzip\r\n\r\n`],
+    ['a broken chunk', () => `${line}${usual()}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+    ['a bare line feed', () => `GET / HTTP/1.1\nHost: x\n\n`],
+    ['a blank in a header name', () => `GET / HTTP/1.1\r\nHost : x\r\n\r\n`],
+    ['a control character in a header', () => `GET / HTTP/1.1\r\nHost: x\r\nA: b\u0001\r\n\r\n`],
+    ['200 headers', () => `${line}${usual()}${'A: b\r\n'.repeat(200)}\r\n`],
+    ['100 KB of header', () => `${line}${usual()}A: ${'b'.repeat(100_000)}\r\n\r\n`],
+    ['an unknown expectation', () => `${line}${usual()}Expect: tea\r\nContent-Length: 2\r\n\r\n{}`],
+    ['an unknown version', () => `GET / HTTP/9.9\r\nHost: x\r\n\r\n`],
+  ])('%s', async (_, make) => {
+    const { status, json, head } = answerOf(await edge.raw(make()))
+    expect(status).toBe(400)
+    expect(json).toMatchObject({ ResponseStatus: { ErrorCode: '400', Errors: [{ ErrorCode: '3015' }] } })
+    expect(head.toLowerCase()).toContain('connection: close')
+    expect(head.toLowerCase()).toContain('x-request-id: ')
+    expect((await edge.call('/livez')).status).toBe(200)
+  })
+
+  test('CONNECT is an unknown route', async () => {
+    const { status, json } = answerOf(await edge.raw('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n'))
+    expect(status).toBe(404)
+    expect(json).toMatchObject({ ResponseStatus: { Errors: [{ ErrorCode: '3014' }] } })
+  })
+
+  test('a folded header does not smuggle a second one', async () => {
+    const text = await edge.raw(
+      `${line}Host: x\r\nA: b\r\n Authorization: Bearer ${key}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+    )
+    expect([400, 401]).toContain(answerOf(text).status)
+  })
+
+  test('an asked-for continue is given, the answer follows', async () => {
+    const text = await edge.raw(
+      `${line}${usual()}Expect: 100-continue\r\nConnection: close\r\nContent-Length: 12\r\n\r\n{"Name":"A"}`,
+    )
+    expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/)
+  })
+
+  test('a thousand pipelined requests are answered in order', async () => {
+    const one = (name: number) =>
+      `${line}${usual()}Content-Length: 13\r\n\r\n{"Name":"${String(name).padStart(2, '0')}"}`
+    const all = Array.from({ length: 1000 }, (_, at) => one(at % 100)).join('')
+    const text = await edge.raw(`${all}GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const names = [...text.matchAll(/"Results":\["(\d\d)"\]/g)].map(([, name]) => Number(name))
+    expect(names).toEqual(Array.from({ length: 1000 }, (_, at) => at % 100))
+  })
+
+  test('an endless chunked body is refused and cut off', async () => {
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
+    const text = await new Promise<string>((resolve) => {
+      const socket = connect(edge.port, '127.0.0.1')
+      let got = ''
+      socket.on('data', (data) => {
+        got += data.toString()
+      })
+      socket.on('error', () => undefined)
+      socket.on('close', () => resolve(got))
+      socket.write(`${line}${usual()}Transfer-Encoding: chunked\r\n\r\n`)
+      const more = (): void => {
+        if (!socket.destroyed) socket.write(chunk, more)
+      }
+      more()
+    })
+    expect(text).toMatch(/^HTTP\/1.1 400 .*"3010"/s)
+  })
+
+  test('a caller that leaves in the middle of its body harms nobody', async () => {
+    await new Promise<void>((resolve) => {
+      const socket = connect(edge.port, '127.0.0.1', () => {
+        socket.write(`${line}${usual()}Content-Length: 100\r\n\r\n{`, () => socket.destroy())
+      })
+      socket.on('close', () => resolve())
+    })
+    expect((await edge.call('/gen/General/Hello', { key, body: '{"Name":"A"}' })).status).toBe(200)
+  })
+})
