@@ -8,6 +8,7 @@ import { isValidQuote } from '../domain/quote.ts'
 import { guardLease, type Lease } from '../storage/leases.ts'
 import {
   claimStrategies,
+  isArrival,
   listArrivals,
   lockReached,
   type PriceRange,
@@ -123,7 +124,7 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
 /** New orders wait to be held against the last quote. */
 export const arrivalStep: Step = {
   name: 'matchArrivals',
-  due: () => fragment`exists (select from signal where needs_match)`,
+  due: () => fragment`exists (select from signal where ${isArrival})`,
   run: matchArrivals,
 }
 

@@ -5,7 +5,7 @@
 import type { OrdStatus, OrdType, PositionEffect, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Sql, Transaction } from './sql.ts'
+import { fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** What one strategy has in one instrument. */
@@ -46,11 +46,18 @@ export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]
     from reached join locked on locked.id = strategy_id`
 }
 
-/** Books with signals that were not yet held against the last quote, oldest signals first. */
+/**
+ * True of a signal that waits to be held against the last quote. Before the first quote of its instrument there
+ * is nothing to hold it against, and no row by which to wait for a batch that is just bringing one.
+ */
+export const isArrival = fragment`needs_match and exists (
+  select from quote q where q.instrument_id = signal.instrument_id)`
+
+/** Books with arrivals, oldest signals first. */
 export const listArrivals = (tx: Transaction, limit: number): Promise<BookKey[]> =>
   tx.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId"
-    from (select strategy_id, instrument_id from signal where needs_match order by id limit ${limit}) due`
+    from (select strategy_id, instrument_id from signal where ${isArrival} order by id limit ${limit}) due`
 
 /** Locks those of the strategies that nobody else has locked. */
 export async function claimStrategies(tx: Transaction, ids: readonly number[]): Promise<Set<number>> {

@@ -86,16 +86,19 @@ interface StoredQuote {
   at: Instant
 }
 
-/** The valid last quotes of instruments, held unchanged until the transaction ends. */
+/**
+ * The valid last quotes of instruments. Every last quote is held unchanged until the transaction ends, one that
+ * is not valid too: a batch that is about to replace it is waited for and read.
+ */
 export async function lockLastQuotes(
   tx: Transaction,
   instrumentIds: readonly number[],
 ): Promise<Map<number, QuoteRow>> {
-  const rows = await tx.rows<StoredQuote>`
-    select instrument_id as "instrumentId", bid, ask, bid_size as "bidSize", ask_size as "askSize", quoted_at as at
-    from quote where instrument_id = any(${instrumentIds}::bigint[]) and is_valid
-    order by instrument_id for share`
-  return new Map(rows.map((row) => [row.instrumentId, readQuote(row)]))
+  const rows = await tx.rows<StoredQuote & { isValid: boolean }>`
+    select instrument_id as "instrumentId", bid, ask, bid_size as "bidSize", ask_size as "askSize", quoted_at as at,
+      is_valid as "isValid"
+    from quote where instrument_id = any(${instrumentIds}::bigint[]) order by instrument_id for share`
+  return new Map(rows.filter((row) => row.isValid).map((row) => [row.instrumentId, readQuote(row)]))
 }
 
 /** The middle of each instrument's last quote, with what a next quote of it must fit; without a quote missing. */

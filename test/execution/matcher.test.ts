@@ -1,8 +1,10 @@
 /** Orders against quotes and bars on a real database: who fills, when, and who does not. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
 import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
+import { saveQuotes } from '../../src/storage/quotes.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addInstrument,
@@ -108,6 +110,36 @@ describe('orders that arrive', () => {
     const id = await place(world, { ...own, side: '1', limit: '100.10' })
     await publishQuotes(ctx, [quote(symbol, '105', '105.10', opening + 1)])
     expect(await readSignal(world, id)).toMatchObject({ status: '2', avgPx: 100.1 })
+  })
+})
+
+describe('an order beside a batch that is being booked', () => {
+  /** A batch whose quote is written and not yet committed while `meanwhile` runs. */
+  async function whileBooked(instrumentId: number, meanwhile: () => Promise<unknown>): Promise<void> {
+    let running: Promise<unknown> = Promise.resolve()
+    await db.transaction(async (tx) => {
+      const price = dec('10')
+      const row = { instrumentId, bid: price, ask: price, bidSize: null, askSize: null, at: opening }
+      await saveQuotes(tx, [row], true)
+      let isOver = false
+      running = meanwhile().finally(() => (isOver = true))
+      const isWaiting = () =>
+        db.read.one<{ is: boolean }>`select exists (select from pg_locks where not granted) as is`
+      while (!isOver && !(await isWaiting()).is);
+    })
+    await running
+  }
+
+  test.each([
+    { name: 'the first quote', before: [] },
+    { name: 'the first quote after a pause', before: [close - 86_400_000 - 1, close - 86_400_000] },
+  ])('meets $name', async ({ before }) => {
+    const { world, ctx, own, symbol, drain } = await setting()
+    for (const at of before) await publishQuotes(ctx, [quote(symbol, '8', '9', at)])
+    const id = await place(world, { ...own, side: '1', limit: '10' })
+    await whileBooked(own.instrumentId, () => matchArrivals(ctx))
+    await drain()
+    expect(await readSignal(world, id)).toMatchObject({ status: '2', avgPx: 10, needsMatch: false })
   })
 })
 
