@@ -208,6 +208,9 @@ describe('the plan over columns', () => {
     const taken = [0, 1, 2, 3].map((row) => planWhole(whole, columns, row, plan))
     expect(taken).toEqual([true, false, false, false])
     expect(wholeSignal(signalOf({ q: 1e16 }))).toBeNull()
+    const priced = wholeSignal(signalOf({ cls: 'CS', q: 10, ref: 1.234567891 }))!
+    const capped = columnsOf([{ maximumDollars: 1000 }, { maximumDollars: 2 ** 31 - 1 }])
+    expect([0, 1].map((row) => planWhole(priced, capped, row, plan))).toEqual([true, false])
   })
 
   test('every code has its own number', () => {
