@@ -8,12 +8,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { type Folder, readOrMakePassword } from './folder.ts'
 import { type Identity, runAs } from './identity.ts'
+import { serverSettings } from './settings.ts'
 
 export const SUPERUSER = 'lockstep'
 export const DATABASE = 'lockstep'
 
 const FAST_MS = 20_000
 const IMMEDIATE_MS = 10_000
+/** Backends notice that their postmaster is gone as soon as they wait for anything. */
+const ORPHAN_MS = 2_000
 const POLL_MS = 25
 
 /** What it takes to run one server. */
@@ -91,8 +94,9 @@ export function readStatus(cluster: string): { pid: number; ready: boolean } | u
 
 /**
  * Ends what an earlier supervisor left running in this folder, the postmaster politely first, and waits for
- * backends that outlived their postmaster. Then removes a status file that names no living server: its pid
- * may meanwhile belong to somebody else, and the server would refuse to start.
+ * backends that outlived their postmaster. Then removes the lock files that name no living server: their pid
+ * may meanwhile belong to somebody else, or to a dead child that nobody collects, and the server would refuse
+ * to start.
  */
 export async function clearOrphans({ folder, identity }: Installation): Promise<void> {
   const steps = [
@@ -106,11 +110,16 @@ export async function clearOrphans({ folder, identity }: Installation): Promise<
     const postmaster = readStatus(folder.cluster)?.pid
     const led = orphans.filter((pid) => pid === postmaster)
     signalAll(signal === 'SIGINT' ? led : orphans, signal)
-    await gone(folder.cluster, identity, patience)
+    await gone(folder.cluster, identity, led.length > 0 ? patience : ORPHAN_MS)
   }
   const left = await processesIn(folder.cluster, identity)
   if (left.length > 0) throw new Error(`processes ${left.join(', ')} still use ${folder.cluster}`)
-  if (process.platform === 'linux') rmSync(join(folder.cluster, 'postmaster.pid'), { force: true })
+  if (process.platform === 'linux') for (const file of leftovers(folder)) rmSync(file, { force: true })
+}
+
+function leftovers({ cluster, run }: Folder): string[] {
+  const socket = join(run, `.s.PGSQL.${serverSettings.port}`)
+  return [join(cluster, 'postmaster.pid'), socket, `${socket}.lock`]
 }
 
 async function gone(cluster: string, identity: Identity, patience: number): Promise<void> {

@@ -1,0 +1,624 @@
+create domain amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
+create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
+create domain position_effect as text CHECK ((VALUE = ANY (ARRAY['O'::text, 'C'::text])));
+create domain price as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain quantity as numeric(20,8) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain security_type as text CHECK ((VALUE = ANY (ARRAY['CS'::text, 'FUT'::text, 'OPT'::text, 'FOR'::text])));
+create domain side as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text])));
+create domain time_in_force as text CHECK ((VALUE = ANY (ARRAY['0'::text, '1'::text])));
+
+create table access_key (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  key_id text not null,
+  secret_hash bytea not null,
+  masked text not null,
+  comment text not null default ''::text,
+  limits jsonb,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint access_key_pkey PRIMARY KEY (id),
+  constraint access_key_key_id_key UNIQUE (key_id),
+  constraint access_key_secret_hash_key UNIQUE (secret_hash),
+  constraint access_key_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX access_key_person ON public.access_key USING btree (person_id);
+
+create table account (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  broker_id integer not null,
+  broker_environment text not null,
+  kind smallint not null,
+  account text not null,
+  currency text not null default 'USD'::text,
+  starting_cash amount not null,
+  cash amount not null,
+  is_sync_enabled boolean not null default true,
+  sync_disabled_reason text,
+  is_autotrade_disabled boolean not null default false,
+  autotrade_disabled_reason text,
+  ignore_manual_orders boolean not null default false,
+  settings_changed_at timestamp with time zone not null,
+  authenticated_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_broker_id_account_key UNIQUE (broker_id, account),
+  constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
+  constraint account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint account_check CHECK (((kind = 0) = (broker_environment = 'live'::text))),
+  constraint account_kind_check CHECK ((kind = ANY (ARRAY[0, 1, 2])))
+);
+CREATE INDEX account_number ON public.account USING btree (account);
+CREATE INDEX account_person ON public.account USING btree (person_id);
+CREATE INDEX account_site ON public.account USING btree (site_id);
+
+create table account_order (
+  account_id bigint not null,
+  id bigint not null generated always as identity,
+  broker_id integer not null,
+  setup_id bigint not null,
+  strategy_id bigint not null,
+  source text not null default 'S'::text,
+  source_id bigint not null,
+  revision integer not null default 0,
+  instrument_id bigint not null,
+  signal_type smallint not null default 1,
+  side side not null,
+  ord_type ord_type not null,
+  time_in_force time_in_force not null,
+  position_effect position_effect not null,
+  order_qty quantity not null,
+  limit_px price,
+  stop_px price,
+  status ord_status not null default 'A'::text,
+  cum_qty quantity not null default 0,
+  avg_px price,
+  filled_value numeric not null default 0,
+  is_acknowledged boolean not null default false,
+  signal_filled_before quantity not null default 0,
+  replaces_order_id bigint,
+  carried_qty quantity not null default 0,
+  posted_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  chase_at timestamp with time zone,
+  pending_action text,
+  attempts integer not null default 0,
+  claimed_until timestamp with time zone,
+  claim_fence bigint,
+  unknown_at timestamp with time zone,
+  reject_text text,
+  info text,
+  reason text,
+  strategy_qty quantity not null,
+  scaling_percentage integer not null,
+  limit_value quantity,
+  held_qty quantity not null,
+  reference_px price,
+  setup_fence bigint not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint account_order_pkey PRIMARY KEY (account_id, id),
+  constraint account_order_source_id_setup_id_source_revision_key UNIQUE (source_id, setup_id, source, revision),
+  constraint account_order_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_order_cum_qty_check CHECK (((cum_qty)::numeric >= (0)::numeric)),
+  constraint account_order_filled_value_check CHECK (((filled_value > '-Infinity'::numeric) AND (filled_value < 'Infinity'::numeric))),
+  constraint account_order_order_qty_check CHECK (((order_qty)::numeric > (0)::numeric)),
+  constraint account_order_pending_action_check CHECK ((pending_action = ANY (ARRAY['new'::text, 'cancel'::text, 'replace'::text]))),
+  constraint account_order_signal_type_check CHECK ((signal_type = ANY (ARRAY[1, 4, 5, 6]))),
+  constraint account_order_source_check CHECK ((source = ANY (ARRAY['S'::text, 'Y'::text, 'M'::text, 'L'::text, 'X'::text])))
+);
+CREATE INDEX account_order_chase ON public.account_order USING btree (chase_at) WHERE (chase_at IS NOT NULL);
+CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
+CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
+CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
+
+create table account_position (
+  setup_id bigint not null,
+  instrument_id bigint not null,
+  account_id bigint not null,
+  strategy_id bigint not null,
+  quantity quantity not null,
+  avg_px price,
+  opened_at timestamp with time zone,
+  constraint account_position_pkey PRIMARY KEY (setup_id, instrument_id),
+  constraint account_position_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_position_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint account_position_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint account_position_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint account_position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
+);
+CREATE INDEX account_position_account ON public.account_position USING btree (account_id);
+
+create table account_skip (
+  signal_id bigint not null,
+  setup_id bigint not null,
+  account_id bigint not null,
+  code text not null,
+  strategy_qty quantity not null,
+  scaling_percentage integer not null,
+  limit_value quantity,
+  held_qty quantity not null,
+  reference_px price,
+  skipped_at timestamp with time zone not null,
+  constraint account_skip_pkey PRIMARY KEY (signal_id, setup_id)
+);
+
+create table broker (
+  id integer not null generated always as identity,
+  name text not null,
+  connection_name text not null,
+  environment text not null,
+  adapter text not null,
+  is_enabled boolean not null default true,
+  constraint broker_pkey PRIMARY KEY (id),
+  constraint broker_id_environment_key UNIQUE (id, environment),
+  constraint broker_name_key UNIQUE (name),
+  constraint broker_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'paper'::text])))
+);
+
+create table broker_report (
+  id bigint not null generated always as identity,
+  broker_id integer not null,
+  report_key text not null,
+  account_id bigint not null,
+  client_order_id text,
+  kind text not null,
+  symbol text not null,
+  side side,
+  quantity quantity,
+  px price,
+  text text,
+  occurred_at timestamp with time zone not null,
+  applied_at timestamp with time zone,
+  constraint broker_report_pkey PRIMARY KEY (id),
+  constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
+  constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
+);
+CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+
+create table execution (
+  broker_id integer not null,
+  account_id bigint not null,
+  exec_id text not null,
+  order_id bigint,
+  setup_id bigint,
+  instrument_id bigint not null,
+  side side not null,
+  quantity quantity not null,
+  px price not null,
+  commission amount not null default 0,
+  cash_change amount not null,
+  executed_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
+  constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint execution_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint execution_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
+);
+CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
+
+create table fill (
+  id bigint not null generated always as identity,
+  exec_id text not null,
+  signal_id bigint not null,
+  strategy_id bigint not null,
+  instrument_id bigint not null,
+  side side not null,
+  quantity quantity not null,
+  px price not null,
+  fx factor not null,
+  commission amount not null default 0,
+  cash_change amount not null,
+  filled_at timestamp with time zone not null,
+  constraint fill_pkey PRIMARY KEY (id),
+  constraint fill_exec_id_key UNIQUE (exec_id),
+  constraint fill_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint fill_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint fill_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
+);
+CREATE INDEX fill_signal ON public.fill USING btree (signal_id);
+CREATE INDEX fill_strategy ON public.fill USING btree (strategy_id, id);
+
+create table idempotency (
+  access_key_id bigint not null,
+  idempotency_key text not null,
+  operation text not null,
+  fingerprint bytea not null,
+  status smallint,
+  answer text,
+  headers jsonb,
+  created_at timestamp with time zone not null,
+  constraint idempotency_pkey PRIMARY KEY (access_key_id, idempotency_key),
+  constraint idempotency_access_key_id_fkey FOREIGN KEY (access_key_id) REFERENCES access_key(id)
+);
+CREATE INDEX idempotency_age ON public.idempotency USING btree (created_at);
+
+create table incident (
+  id bigint not null generated always as identity,
+  incident_key text not null,
+  kind text not null,
+  detail jsonb not null,
+  occurred_at timestamp with time zone not null,
+  constraint incident_pkey PRIMARY KEY (id),
+  constraint incident_incident_key_key UNIQUE (incident_key)
+);
+
+create table instrument (
+  id bigint not null generated always as identity,
+  symbol text not null,
+  security_type security_type not null,
+  description text not null,
+  underlying text,
+  root text not null,
+  maturity_month_year text,
+  put_or_call text,
+  strike price,
+  security_exchange text not null default 'DEFAULT'::text,
+  currency text not null,
+  point_value factor not null,
+  tick price not null,
+  calendar text not null,
+  initial_margin amount,
+  maintenance_margin amount,
+  settlement text,
+  is_index_option boolean not null default false,
+  expiry date,
+  last_trading_day date,
+  is_tradable boolean not null default true,
+  constraint instrument_pkey PRIMARY KEY (id),
+  constraint instrument_symbol_key UNIQUE (symbol),
+  constraint instrument_point_value_check CHECK (((point_value)::numeric > (0)::numeric)),
+  constraint instrument_put_or_call_check CHECK ((put_or_call = ANY (ARRAY['0'::text, '1'::text]))),
+  constraint instrument_settlement_check CHECK ((settlement = ANY (ARRAY['physical'::text, 'cash'::text]))),
+  constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
+);
+
+create table lease (
+  name text not null,
+  holder text not null,
+  fence bigint not null,
+  expires_at timestamp with time zone not null,
+  constraint lease_pkey PRIMARY KEY (name)
+);
+
+create table paper_order (
+  account_id bigint not null,
+  client_order_id text not null,
+  id bigint not null generated always as identity,
+  broker_id integer not null,
+  instrument_id bigint not null,
+  side side not null,
+  ord_type ord_type not null,
+  time_in_force time_in_force not null,
+  position_effect position_effect not null,
+  order_qty quantity not null,
+  limit_px price,
+  stop_px price,
+  status ord_status not null,
+  is_triggered boolean not null default false,
+  cum_qty quantity not null default 0,
+  fills integer not null default 0,
+  fill_cap quantity,
+  reject_text text,
+  accepted_at timestamp with time zone not null,
+  expires_at timestamp with time zone,
+  needs_match boolean not null default true,
+  constraint paper_order_pkey PRIMARY KEY (account_id, client_order_id),
+  constraint paper_order_id_key UNIQUE (id),
+  constraint paper_order_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint paper_order_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint paper_order_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint paper_order_order_qty_check CHECK (((order_qty)::numeric >= (0)::numeric))
+);
+CREATE INDEX paper_order_expires ON public.paper_order USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND ((status)::text = ANY (ARRAY['0'::text, '1'::text])));
+CREATE INDEX paper_order_needs_match ON public.paper_order USING btree (accepted_at) WHERE needs_match;
+CREATE INDEX paper_order_working ON public.paper_order USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text]));
+
+create table paper_report (
+  id bigint not null generated always as identity,
+  broker_id integer not null,
+  report_key text not null,
+  account_id bigint not null,
+  client_order_id text,
+  kind text not null,
+  symbol text not null,
+  side side,
+  quantity quantity,
+  px price,
+  text text,
+  occurred_at timestamp with time zone not null,
+  is_delivered boolean not null default false,
+  constraint paper_report_pkey PRIMARY KEY (id),
+  constraint paper_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
+  constraint paper_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
+);
+CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (broker_id, id) WHERE (NOT is_delivered);
+
+create table person (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  role text not null,
+  alias text not null,
+  first_name text not null,
+  last_name text not null,
+  email text not null,
+  language text not null default 'eng'::text,
+  country_code text not null default 'US'::text,
+  is_alive boolean not null default true,
+  created_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint person_pkey PRIMARY KEY (id),
+  constraint person_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint person_role_check CHECK ((role = ANY (ARRAY['user'::text, 'geosite_admin'::text, 'whitelabel_admin'::text, 'platform_admin'::text])))
+);
+CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
+CREATE INDEX person_site ON public.person USING btree (site_id, id);
+
+create table platform_switch (
+  name text not null,
+  value jsonb not null,
+  changed_at timestamp with time zone not null,
+  constraint platform_switch_pkey PRIMARY KEY (name)
+);
+
+create table position (
+  strategy_id bigint not null,
+  instrument_id bigint not null,
+  quantity quantity not null,
+  avg_px price,
+  opened_at timestamp with time zone,
+  constraint position_pkey PRIMARY KEY (strategy_id, instrument_id),
+  constraint position_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint position_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
+);
+
+create table quote (
+  instrument_id bigint not null,
+  bid price not null,
+  ask price not null,
+  bid_size quantity,
+  ask_size quantity,
+  quoted_at timestamp with time zone not null,
+  is_valid boolean not null,
+  constraint quote_pkey PRIMARY KEY (instrument_id),
+  constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
+);
+
+create table rate_window (
+  subject text not null,
+  window_seconds integer not null,
+  started_at timestamp with time zone not null,
+  used integer not null,
+  constraint rate_window_pkey PRIMARY KEY (subject, window_seconds)
+);
+
+create table schema_migration (
+  number integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null default clock_timestamp(),
+  constraint schema_migration_pkey PRIMARY KEY (number)
+);
+
+create table setup (
+  id bigint not null generated always as identity,
+  account_id bigint not null,
+  strategy_id bigint not null,
+  scaling_percentage integer not null,
+  stocks_enabled boolean not null,
+  stocks_long boolean not null,
+  stocks_short boolean not null,
+  max_stocks_dollars integer,
+  options_enabled boolean not null,
+  options_long boolean not null,
+  options_short boolean not null,
+  min_options integer not null default 0,
+  max_options integer,
+  futures_enabled boolean not null,
+  futures_long boolean not null,
+  futures_short boolean not null,
+  min_futures integer not null default 0,
+  max_futures integer,
+  forex_enabled boolean not null,
+  forex_long boolean not null,
+  forex_short boolean not null,
+  forex_lot_size integer,
+  min_forex integer not null default 0,
+  max_forex integer,
+  closing_orders_only boolean not null default false,
+  chase_filled boolean not null default true,
+  joins_positions boolean not null,
+  is_confirmation_needed boolean not null default false,
+  virtual_limit_orders_enabled boolean not null default false,
+  trade_stocks_as_cfd boolean not null default false,
+  will_sync_stocks_usa boolean not null default false,
+  will_sync_stocks_europe boolean not null default false,
+  will_sync_options_usa boolean not null default false,
+  will_sync_options_europe boolean not null default false,
+  will_sync_futures_usa boolean not null default false,
+  will_sync_futures_europe boolean not null default false,
+  will_sync_futures_asia boolean not null default false,
+  will_sync_forex boolean not null default false,
+  last_sync_stocks_usa timestamp with time zone,
+  last_sync_stocks_europe timestamp with time zone,
+  last_sync_options_usa timestamp with time zone,
+  last_sync_options_europe timestamp with time zone,
+  last_sync_futures_usa timestamp with time zone,
+  last_sync_futures_europe timestamp with time zone,
+  last_sync_futures_asia timestamp with time zone,
+  last_sync_forex timestamp with time zone,
+  auto_stop_loss_dollars bigint not null default 0,
+  joined_version bigint not null,
+  left_version bigint,
+  fence bigint not null default 1,
+  started_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  stopped_at timestamp with time zone,
+  positions_left_open boolean,
+  closed_at timestamp with time zone,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint setup_pkey PRIMARY KEY (id),
+  constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint setup_auto_stop_loss_dollars_check CHECK ((auto_stop_loss_dollars >= 0)),
+  constraint setup_check CHECK (((left_version IS NULL) = (stopped_at IS NULL))),
+  constraint setup_forex_lot_size_check CHECK ((forex_lot_size > 0)),
+  constraint setup_max_forex_check CHECK ((max_forex >= 0)),
+  constraint setup_max_futures_check CHECK ((max_futures >= 0)),
+  constraint setup_max_options_check CHECK ((max_options >= 0)),
+  constraint setup_max_stocks_dollars_check CHECK ((max_stocks_dollars >= 0)),
+  constraint setup_min_forex_check CHECK ((min_forex >= 0)),
+  constraint setup_min_futures_check CHECK ((min_futures >= 0)),
+  constraint setup_min_options_check CHECK ((min_options >= 0)),
+  constraint setup_scaling_percentage_check CHECK (((scaling_percentage >= 1) AND (scaling_percentage <= 1000)))
+);
+CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
+CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
+CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
+CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
+
+create table setup_exclusion (
+  setup_id bigint not null,
+  instrument_id bigint not null,
+  sign smallint not null,
+  reason text not null,
+  excluded_at timestamp with time zone not null,
+  constraint setup_exclusion_pkey PRIMARY KEY (setup_id, instrument_id),
+  constraint setup_exclusion_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint setup_exclusion_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint setup_exclusion_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])))
+);
+
+create table signal (
+  id bigint not null generated always as identity,
+  strategy_id bigint not null,
+  instrument_id bigint not null,
+  signal_type smallint not null default 1,
+  side side not null,
+  ord_type ord_type not null,
+  time_in_force time_in_force not null,
+  position_effect position_effect not null,
+  order_qty quantity not null,
+  limit_px price,
+  stop_px price,
+  status ord_status not null,
+  is_held boolean not null default false,
+  is_triggered boolean not null default false,
+  cum_qty quantity not null default 0,
+  avg_px price,
+  posted_at timestamp with time zone not null,
+  working_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  replaces_signal_id bigint,
+  parent_signal_id bigint,
+  oca_group_id bigint,
+  parked_until timestamp with time zone,
+  profit_target price,
+  stop_loss price,
+  do_not_create_oca_group boolean not null default false,
+  do_not_sync_to_open boolean not null default false,
+  reject_text text,
+  info text,
+  request_id text,
+  reference_px price,
+  needs_match boolean not null default false,
+  membership_horizon bigint,
+  mirror_due boolean not null default false,
+  mirror_after_setup_id bigint,
+  mirrored_at timestamp with time zone,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint signal_pkey PRIMARY KEY (id),
+  constraint signal_replaces_signal_id_key UNIQUE (replaces_signal_id),
+  constraint signal_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint signal_parent_signal_id_fkey FOREIGN KEY (parent_signal_id) REFERENCES signal(id),
+  constraint signal_replaces_signal_id_fkey FOREIGN KEY (replaces_signal_id) REFERENCES signal(id),
+  constraint signal_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint signal_check CHECK ((((ord_type)::text <> '2'::text) OR (limit_px IS NOT NULL))),
+  constraint signal_check1 CHECK ((((ord_type)::text <> '3'::text) OR (stop_px IS NOT NULL))),
+  constraint signal_check2 CHECK ((((cum_qty)::numeric = (0)::numeric) = (avg_px IS NULL))),
+  constraint signal_cum_qty_check CHECK (((cum_qty)::numeric >= (0)::numeric)),
+  constraint signal_order_qty_check CHECK (((order_qty)::numeric > (0)::numeric)),
+  constraint signal_signal_type_check CHECK ((signal_type = ANY (ARRAY[1, 4, 5, 6])))
+);
+CREATE INDEX signal_expires ON public.signal USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text])));
+CREATE INDEX signal_live ON public.signal USING btree (strategy_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX signal_mirror_due ON public.signal USING btree (id) WHERE mirror_due;
+CREATE INDEX signal_needs_match ON public.signal USING btree (id) WHERE needs_match;
+CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE (parent_signal_id IS NOT NULL);
+CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
+CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
+
+create table signal_event (
+  signal_id bigint not null,
+  seq integer not null,
+  event text not null,
+  status ord_status not null,
+  occurred_at timestamp with time zone not null,
+  cause jsonb not null,
+  constraint signal_event_pkey PRIMARY KEY (signal_id, seq),
+  constraint signal_event_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id)
+);
+
+create table site (
+  id bigint not null generated always as identity,
+  kind text not null,
+  code text not null,
+  name text not null,
+  domain text,
+  parent_site_id bigint,
+  created_at timestamp with time zone not null,
+  constraint site_pkey PRIMARY KEY (id),
+  constraint site_code_key UNIQUE (code),
+  constraint site_domain_key UNIQUE (domain),
+  constraint site_parent_site_id_fkey FOREIGN KEY (parent_site_id) REFERENCES site(id),
+  constraint site_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'geo'::text, 'whitelabel'::text])))
+);
+CREATE UNIQUE INDEX site_one_platform ON public.site USING btree (kind) WHERE (kind = 'platform'::text);
+
+create table strategy (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  owner_person_id bigint not null,
+  name text not null,
+  started_at timestamp with time zone not null,
+  starting_cash amount not null,
+  cash amount not null,
+  is_alive boolean not null default true,
+  is_private boolean not null default false,
+  monthly_cost amount not null default 0,
+  is_resellable boolean not null default true,
+  no_subs_allowed boolean not null default false,
+  membership_version bigint not null default 0,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint strategy_pkey PRIMARY KEY (id),
+  constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
+  constraint strategy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint strategy_monthly_cost_check CHECK (((monthly_cost)::numeric >= (0)::numeric)),
+  constraint strategy_starting_cash_check CHECK (((starting_cash)::numeric >= (0)::numeric))
+);
+CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
+CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+
+CREATE OR REPLACE FUNCTION public.signal_ends()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.xid := pg_current_xact_id();
+  return new;
+end $function$;
