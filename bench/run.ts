@@ -1,0 +1,14 @@
+/** `npm run bench [-- NAME]`: runs one benchmark or all, prints tables, keeps bench/results/NAME.json. */
+import { bench as fanout } from './fanout.ts'
+import { bench as http } from './http.ts'
+import { bench as place } from './place.ts'
+import { publish } from './support/report.ts'
+
+const benches = [place, fanout, http]
+const wanted = process.argv[2]
+const chosen = benches.filter(({ name }) => wanted === undefined || name === wanted)
+if (chosen.length === 0) {
+  console.error(`no benchmark named ${wanted}; there are ${benches.map(({ name }) => name).join(', ')}`)
+  process.exit(1)
+}
+for (const { name, run } of chosen) publish(name, await run())

@@ -1,0 +1,66 @@
+/**
+ * The least a server can do: node:http, the key's hash looked up in memory, a fixed body of the size of one
+ * order; a POST is parsed and validated first. No database, no envelope, no limits. Started as a child.
+ */
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Ajv } from 'ajv'
+
+const [key = '', body = ''] = process.argv.slice(2)
+const keys = new Map([[createHash('sha256').update(key).digest('hex'), 'owner']])
+
+const validate = new Ajv({ allErrors: true }).compile({
+  type: 'object',
+  required: ['Order'],
+  additionalProperties: false,
+  properties: {
+    Order: {
+      type: 'object',
+      required: ['StrategyId', 'OrderType', 'Side', 'OrderQuantity', 'TIF'],
+      additionalProperties: false,
+      properties: {
+        StrategyId: { type: 'integer' },
+        OrderType: { enum: ['1', '2', '3'] },
+        Side: { enum: ['1', '2'] },
+        OrderQuantity: { type: 'number', exclusiveMinimum: 0 },
+        Limit: { type: 'number' },
+        TIF: { enum: ['0', '1'] },
+        PlatformSymbol: {
+          type: 'object',
+          required: ['FullSymbol', 'SymbolType'],
+          properties: { FullSymbol: { type: 'string' }, SymbolType: { type: 'string' } },
+        },
+      },
+    },
+  },
+})
+
+function isKnown(request: IncomingMessage): boolean {
+  const token = request.headers.authorization?.slice('Bearer '.length) ?? ''
+  return keys.has(createHash('sha256').update(token).digest('hex'))
+}
+
+function say(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.end(text)
+}
+
+const server = createServer((request, response) => {
+  if (!isKnown(request)) {
+    say(response, 401, '{}')
+    return
+  }
+  if (request.method === 'GET') {
+    say(response, 200, body)
+    return
+  }
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const isValid = validate(JSON.parse(Buffer.concat(chunks).toString()))
+    say(response, isValid ? 200 : 400, '{"Results":[{"SignalId":1}],"ResponseStatus":{"ErrorCode":"200"}}')
+  })
+})
+server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+process.once('disconnect', () => process.exit())
