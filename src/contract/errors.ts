@@ -172,7 +172,7 @@ export const errorCodes = {
   },
 } as const satisfies Record<number, ErrorCodeRow>
 
-export type ErrorCode = keyof typeof errorCodes
+type ErrorCode = keyof typeof errorCodes
 
 interface RefusalRow {
   readonly status: ErrorStatus

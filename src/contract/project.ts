@@ -3,13 +3,13 @@
  * Compiled once at start; nothing is interpreted per request.
  */
 import { envelope, type PageLinks } from './envelope.ts'
-import { compileReader, type Input, type Query } from './read.ts'
+import { compileReader, type Input } from './read.ts'
 import type { Row } from './row.ts'
 import type { Audience } from './schema.ts'
 import { writerOf } from './write.ts'
 
 /** What a handler gives on success. */
-export type Answer =
+type Answer =
   | { readonly results: readonly unknown[]; readonly links?: PageLinks }
   | { readonly bare: boolean }
 
@@ -19,8 +19,6 @@ export interface CompiledRow {
   /** The JSON text of the whole answer. Throws on an answer that is none of the row's. */
   writeAnswer(answer: Answer): string
 }
-
-export type { Input, Query }
 
 /** Compiles a row for a host and dialect; `version` is that of the route. */
 export function compileRow(

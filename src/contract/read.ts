@@ -11,7 +11,7 @@ import type { Row } from './row.ts'
 import { type Audience, type Dialect, type Field, isKnownTo, type Members, nameIn } from './schema.ts'
 
 /** A query string as the edge split it: each name with its values in order. */
-export type Query = ReadonlyMap<string, readonly string[]>
+type Query = ReadonlyMap<string, readonly string[]>
 type Params = Record<string, unknown>
 export type Input = { params: Readonly<Params> } | { faults: readonly Fault[] }
 

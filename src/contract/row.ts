@@ -52,7 +52,7 @@ export type Access =
     }
   | { rule: 'approvalViewer'; request: string }
 
-export type SiteKind = 'geo' | 'whitelabel'
+type SiteKind = 'geo' | 'whitelabel'
 
 /** What a combination rule may look at: the values read so far. */
 export interface Given {
@@ -66,7 +66,7 @@ export interface Need {
   check(given: Given, faults: Faults): void
 }
 
-export interface PathVersion {
+interface PathVersion {
   hosts: readonly HostName[]
   path: string
   version: 1 | 2

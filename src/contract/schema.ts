@@ -18,7 +18,7 @@ export const hostNames: readonly HostName[] = ['Gen', 'Geo', 'WL']
 export type Presence = 'always' | 'maybe' | 'defaulted' | 'hosted'
 
 /** Exact 64-bit integer: a JS number while that is exact, a bigint beyond 2^53. */
-export type Integer = number | bigint
+type Integer = number | bigint
 /** What prints as an exact JSON number: decimals by `toFixed()`, numeric text as PostgreSQL gives it. */
 export type Numeric = number | bigint | string | { toFixed(): string }
 /** An instant as a handler may write it: epoch milliseconds, a Date, or ISO text. */
@@ -42,7 +42,7 @@ export type Shape =
   /** A signal in an answer: its id alone on version 1 of a route, the whole row on version 2. */
   | { kind: 'signal'; row: Field }
 
-export type View = 'read' | 'written' | 'sent' | 'received'
+type View = 'read' | 'written' | 'sent' | 'received'
 
 export interface Field<
   Read = unknown,
@@ -94,7 +94,6 @@ export type ObjectOf<M extends Members, V extends View> = {
 
 export type ReadOf<F extends Field> = ViewOf<F, 'read'>
 export type WrittenOf<F extends Field> = ViewOf<F, 'written'>
-export type SentOf<F extends Field> = ViewOf<F, 'sent'>
 export type ReceivedOf<F extends Field> = ViewOf<F, 'received'>
 
 type Bounds = { min?: number; max?: number; clamp?: number }
@@ -123,7 +122,7 @@ const numberField = (shape: Omit<Extract<Shape, { kind: 'number' }>, 'kind'>): N
 export const Num = numberField({})
 /** Prices, averages and quantities: up to 8 decimals. */
 export const Price = numberField({ places: 8 })
-export const Quantity = Price
+export const Quantity = numberField({ places: 8 })
 /** Money: whole cents. */
 export const Money = numberField({ places: 2 })
 /** What a request may ask for: above zero, or other than zero. */

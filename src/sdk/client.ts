@@ -11,7 +11,7 @@ import type { AnswerOf, BareName, OperationName, RequestOf } from '../contract/t
 import { ApiError, type ErrorElement } from './error.ts'
 import { exactJson, parseExact } from './json.ts'
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Where the host is served, without a trailing slash: `https://gen.example`, `http://localhost:8080/gen`. */
   readonly baseUrl: string
   readonly key: string
@@ -20,14 +20,14 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Makes a repeated write harmless for 24 hours. */
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
 }
 
 /** One page of an answer; the cursors are ready to be sent back. */
-export interface Page<Element> {
+interface Page<Element> {
   readonly results: readonly Element[]
   readonly next?: string
   readonly prev?: string
@@ -39,7 +39,7 @@ type PagedName = {
 }[OperationName]
 
 /** One method per operation. Refusals of the platform are thrown as ApiError. */
-export type Client = {
+type Client = {
   readonly [Op in OperationName]: (params: RequestOf<Op>, options?: CallOptions) => Promise<AnswerFor<Op>>
 } & {
   /** All rows of a paginated operation, fetched page by page as they are asked for. */

@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'vitest'
+import { apple, limit, market, order, read, reader, stop } from '../../test/contract/reading.ts'
+import type { OperationName } from './index.ts'
+
+describe('a body', () => {
+  test.each<[string, unknown, unknown]>([
+    ['a market order', order({}), { Order: market }],
+    ['a limit order', { Order: limit }, { Order: limit }],
+    ['a stop order', { Order: stop }, { Order: stop }],
+    [
+      'null as absent where a member may be',
+      order({ OpenClose: null, Limit: null, ParentSignalId: null, DoNotSyncToOpen: null }),
+      { Order: market },
+    ],
+    ['an id beyond 2^53', order({ StrategyId: 2n ** 62n }), { Order: { ...market, StrategyId: 2n ** 62n } }],
+    [
+      'the exchange symbol with its defaults',
+      order({
+        PlatformSymbol: undefined,
+        ExchangeSymbol: { Symbol: 'ES', Currency: 'USD', SecurityType: 'FUT', MaturityMonthYear: '202606' },
+      }),
+      {
+        Order: {
+          ...market,
+          PlatformSymbol: undefined,
+          ExchangeSymbol: {
+            Symbol: 'ES',
+            Currency: 'USD',
+            SecurityType: 'FUT',
+            MaturityMonthYear: '202606',
+            SecurityExchange: 'DEFAULT',
+            PriceMultiplier: 1,
+          },
+        },
+      },
+    ],
+    [
+      'an echoed symbol without reading the echo',
+      order({ PlatformSymbol: { ...apple, Description: 'Apple', StrikePrice: 0 } }),
+      { Order: market },
+    ],
+    [
+      'exits on the right sides',
+      order({ ProfitTarget: 190, StopLoss: 170 }, limit),
+      { Order: { ...limit, ProfitTarget: 190, StopLoss: 170 } },
+    ],
+    [
+      'exits of a short entry',
+      order({ Side: '2', ProfitTarget: 170, StopLoss: 190 }),
+      { Order: { ...market, Side: '2', ProfitTarget: 170, StopLoss: 190 } },
+    ],
+    [
+      'a parked order in UTC',
+      order({ ParkedUntilDate: '2024-03-12T09:30:00' }),
+      { Order: { ...market, ParkedUntilDate: Date.parse('2024-03-12T09:30:00Z') } },
+    ],
+  ])('reads %s', (_name, body, expected) => {
+    expect(read('NewStrategyOrder', body)).toEqual(expected)
+  })
+
+  test.each<[string, unknown, string[]]>([
+    ['no body', undefined, ['1102 Body']],
+    ['an array at the top', [], ['1130 Body']],
+    ['no order', {}, ['1102 Order']],
+    ['null for the order', { Order: null }, ['1102 Order']],
+    ['text for the order', { Order: 'x' }, ['1130 Order']],
+    ['an unknown member', order({ Foo: 1 }), ['1130 Order.Foo']],
+    ['the wrong case of a member', order({ limit: 5 }), ['1130 Order.limit']],
+    ['the order id', order({ OrderId: 'x' }), ['1130 Order.OrderId']],
+    ['a number as text', order({ StrategyId: '7' }), ['1130 Order.StrategyId']],
+    ['a code as a number', order({ OrderType: 1 }), ['1130 Order.OrderType']],
+    ['a boolean as a number', order({ DoNotSyncToOpen: 1 }), ['1130 Order.DoNotSyncToOpen']],
+    ['a fraction for an id', order({ StrategyId: 1.5 }), ['1130 Order.StrategyId']],
+    ['an id beyond 64 bits', order({ StrategyId: 2n ** 63n }), ['1130 Order.StrategyId']],
+    [
+      'an inexact number',
+      order({ OrderQuantity: { inexact: '0.1000000000000000055' } }),
+      ['1130 Order.OrderQuantity'],
+    ],
+    ['more than eight decimals', order({ OrderQuantity: 0.123456789 }), ['1130 Order.OrderQuantity']],
+    ['a quantity of zero', order({ OrderQuantity: 0 }), ['1130 Order.OrderQuantity']],
+    ['minus zero', order({ OrderQuantity: -0 }), ['1130 Order.OrderQuantity']],
+    ['a negative quantity', order({ OrderQuantity: -1 }), ['1130 Order.OrderQuantity']],
+    ['a quantity beyond the tables', order({ OrderQuantity: 1e12 }), ['1130 Order.OrderQuantity']],
+    ['a bigint quantity', order({ OrderQuantity: 2n ** 60n }), ['1130 Order.OrderQuantity']],
+    ['infinity', order({ OrderQuantity: Number.POSITIVE_INFINITY }), ['1130 Order.OrderQuantity']],
+    ['a negative price', order({ Limit: -1 }, limit), ['1130 Order.Limit']],
+    [
+      'blank text',
+      order({ PlatformSymbol: { FullSymbol: ' ', SymbolType: 'stock' } }),
+      ['1102 Order.PlatformSymbol.FullSymbol'],
+    ],
+    [
+      'a lone surrogate',
+      order({ PlatformSymbol: { FullSymbol: '\ud800', SymbolType: 'stock' } }),
+      ['1130 Order.PlatformSymbol.FullSymbol'],
+    ],
+    ['a limit order without its price', order({ Limit: undefined }, limit), ['1102 Order.Limit']],
+    ['a refused price once', order({ Limit: 'x' }, limit), ['1130 Order.Limit']],
+    ['a stop order without its price', order({ Stop: null }, stop), ['1102 Order.Stop']],
+    ['a market order with a limit', order({ Limit: 5 }), ['1128 Order.Limit']],
+    ['a stop-limit order', order({ Limit: 5 }, stop), ['1128 Order.Limit']],
+    ['no symbol', order({ PlatformSymbol: undefined }), ['1102 Order.PlatformSymbol']],
+    [
+      'both symbols',
+      order({ ExchangeSymbol: { Symbol: 'AAPL', Currency: 'USD', SecurityType: 'CS' } }),
+      ['1128 Order.ExchangeSymbol'],
+    ],
+    ['a profit target below a long entry', order({ ProfitTarget: 180 }, limit), ['1128 Order.ProfitTarget']],
+    ['a stop loss above a long entry', order({ StopLoss: 183 }, limit), ['1128 Order.StopLoss']],
+    ['a stop loss at the entry', order({ StopLoss: 182.5 }, limit), ['1128 Order.StopLoss']],
+    ['a stop loss below a short entry', order({ Side: '2', StopLoss: 170 }, stop), ['1128 Order.StopLoss']],
+    ['exits the wrong way round', order({ ProfitTarget: 170, StopLoss: 190 }), ['1128 Order.StopLoss']],
+    ['exits of a closing order', order({ OpenClose: 'C', ProfitTarget: 190 }), ['1128 Order.ProfitTarget']],
+    ['exits of a replacement', order({ CancelReplaceSignalId: 1, StopLoss: 1 }), ['1128 Order.StopLoss']],
+    ['a park date that is none', order({ ParkedUntilDate: '2026-02-30' }), ['1130 Order.ParkedUntilDate']],
+    [
+      'everything at once',
+      { Order: { Side: '3', TIF: null, ExchangeSymbol: {} }, Extra: 1 },
+      [
+        '1130 Order.Side',
+        '1102 Order.ExchangeSymbol.Symbol',
+        '1102 Order.ExchangeSymbol.Currency',
+        '1102 Order.ExchangeSymbol.SecurityType',
+        '1102 Order.StrategyId',
+        '1102 Order.OrderType',
+        '1102 Order.OrderQuantity',
+        '1102 Order.TIF',
+        '1130 Extra',
+      ],
+    ],
+  ])('refuses %s', (_name, body, expected) => {
+    expect(read('NewStrategyOrder', body)).toEqual(expected)
+  })
+
+  test('says what was missing in the words of the platform', () => {
+    const input = reader('NewStrategyOrder')({ Order: { ...market, TIF: undefined } })
+    expect(input).toEqual({
+      faults: [{ ErrorCode: '1102', FieldName: 'Order.TIF', Message: 'Missing value' }],
+    })
+  })
+
+  test.each<[string, OperationName, unknown, unknown]>([
+    [
+      'a replacement names its signal',
+      'ReplaceStrategyOrder',
+      order({}),
+      ['1102 Order.CancelReplaceSignalId'],
+    ],
+    [
+      'an account order is limit or stop',
+      'NewAutotradeOrder',
+      { Account: 'A', ...order({}) },
+      ['1130 Order.OrderType'],
+    ],
+    [
+      'an account order has no parent',
+      'NewAutotradeOrder',
+      { Account: 'A', ...order({ ParentSignalId: 1 }, limit) },
+      ['1128 Order.ParentSignalId'],
+    ],
+    [
+      'an account order needs no strategy',
+      'NewAutotradeOrder',
+      { Account: 'A', Order: { ...stop, StrategyId: null } },
+      { Account: 'A', Order: { ...stop, StrategyId: undefined } },
+    ],
+    ['a strategy needs its capital', 'AddStrategy', { StrategyName: 'S' }, ['1102 StartingCapital']],
+    [
+      'or an account',
+      'AddStrategy',
+      { StrategyName: 'S', Account: 'A' },
+      { StrategyName: 'S', Account: 'A' },
+    ],
+    [
+      'capital is above zero',
+      'AddStrategy',
+      { StrategyName: 'S', StartingCapital: 0 },
+      ['1130 StartingCapital'],
+    ],
+    [
+      'scaling has a range',
+      'StartAutotrade',
+      { Account: 'A', StrategyId: 1, ScalingPercentage: 1001 },
+      ['1130 ScalingPercentage'],
+    ],
+    [
+      'scaling is at least one',
+      'StartAutotrade',
+      { Account: 'A', StrategyId: 1, ScalingPercentage: 0 },
+      ['1130 ScalingPercentage'],
+    ],
+    [
+      'a flag is not null',
+      'StartAutotrade',
+      { Account: 'A', StrategyId: 1, StocksEnabled: null },
+      ['1130 StocksEnabled'],
+    ],
+    [
+      'a maximum is not negative',
+      'StartAutotrade',
+      { Account: 'A', StrategyId: 1, MaxFutures: -1 },
+      ['1130 MaxFutures'],
+    ],
+    [
+      'nobody names what he may not set',
+      'StartAutotrade',
+      { Account: 'A', StrategyId: 1, Approved: true },
+      ['1130 Approved'],
+    ],
+    [
+      'a zero position',
+      'SetDesiredPositions',
+      { StrategyId: 1, Positions: [{ Quantity: 0, PlatformSymbol: apple }] },
+      ['1130 Positions[0].Quantity'],
+    ],
+    [
+      'a position of another strategy',
+      'SetDesiredPositions',
+      { StrategyId: 1, Positions: [{ Quantity: -5, PlatformSymbol: apple, StrategyId: 2, AvgPx: 'x' }] },
+      ['1128 Positions[0].StrategyId'],
+    ],
+    [
+      'a position without symbol',
+      'SetDesiredPositions',
+      { StrategyId: 1, Positions: [{ Quantity: 1 }, 5] },
+      ['1130 Positions[1]', '1102 Positions[0].PlatformSymbol'],
+    ],
+    [
+      'no positions',
+      'SetDesiredPositions',
+      { StrategyId: 1, Positions: [] },
+      { StrategyId: 1, Positions: [] },
+    ],
+    ['positions missing', 'SetDesiredPositions', { StrategyId: 1 }, ['1102 Positions']],
+  ])('%s', (_name, operation, body, expected) => {
+    expect(read(operation, body)).toEqual(expected)
+  })
+
+  test.each<[string, OperationName, unknown, unknown]>([
+    [
+      'up to 8 strategies',
+      'StartSim',
+      { PersonId: 1, StrategyIds: [1, 2, 3, 4, 5, 6, 7, 8, 9] },
+      ['1130 StrategyIds'],
+    ],
+    ['at least one', 'StartSim', { PersonId: 1, StrategyIds: [] }, ['1130 StrategyIds']],
+    ['each once', 'StartSim', { PersonId: 1, StrategyIds: [1, 1] }, ['1130 StrategyIds']],
+    [
+      'numbers all',
+      'StartSim',
+      { PersonId: 1, StrategyIds: [1, null, '2'] },
+      ['1130 StrategyIds[1]', '1130 StrategyIds[2]'],
+    ],
+    [
+      'up to 100 in the catalog',
+      'UpdateSiteCatalog',
+      { Action: 'Add', StrategyIds: Array.from({ length: 101 }, (_, id) => id) },
+      ['1130 StrategyIds'],
+    ],
+    ['an action by its case', 'UpdateSiteCatalog', { Action: 'add', StrategyIds: [1] }, ['1130 Action']],
+    [
+      'an address beside a site',
+      'AddKYCInfo',
+      { UserToken: 't', FirstName: 'A' },
+      [
+        '1102 LastName',
+        '1102 Email',
+        '1102 Phone',
+        '1102 Street',
+        '1102 City',
+        '1102 Province',
+        '1102 PostCode',
+        '1102 Country',
+      ],
+    ],
+    [
+      'the name of a new list',
+      'ManageWatchList',
+      { ModificationSource: 'LIST', ModificationAction: 'ADD' },
+      ['1102 WatchListName'],
+    ],
+    [
+      'the id of an old one',
+      'ManageWatchList',
+      { ModificationSource: 'LIST', ModificationAction: 'DELETE' },
+      ['1102 WatchListId'],
+    ],
+    [
+      'list and strategy of a member',
+      'ManageWatchList',
+      { ModificationSource: 'MEMBER', ModificationAction: 'ADD' },
+      ['1102 WatchListId', '1102 StrategyId'],
+    ],
+  ])('on WL: %s', (_name, operation, body, expected) => {
+    expect(read(operation, body, 'native', 'WL')).toEqual(expected)
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { apple, limit, query, read } from '../../test/contract/reading.ts'
+
+describe('the compat dialect', () => {
+  const compat = {
+    order: {
+      strategyid: '7',
+      ORDERTYPE: 2,
+      Side: 1,
+      OrderQuantity: '100',
+      Limit: '2.00',
+      TIF: 0,
+      C2Symbol: { fullSymbol: 'AAPL', SymbolType: 'stock' },
+      StopLoss: null,
+      DoNotCreateOCAGroup: null,
+      Whatever: 1,
+    },
+  }
+  test('reads names without case, codes as numbers, numbers as text, null as absent', () => {
+    expect(read('NewStrategyOrder', compat, 'compat')).toEqual({ Order: { ...limit, Limit: 2 } })
+  })
+
+  test.each<[string, unknown, string[]]>([
+    ['a member given twice', { order: { ...compat.order, limit: 1 } }, ['1130 Order.Limit']],
+    ['text that is no number', { order: { ...compat.order, Limit: '2,00' } }, ['1130 Order.Limit']],
+    [
+      'text that no number holds exactly',
+      { order: { ...compat.order, Limit: '2.0000000000000000001' } },
+      ['1130 Order.Limit'],
+    ],
+    ['empty text for a number', { order: { ...compat.order, Limit: '' } }, ['1130 Order.Limit']],
+    ['null for what is mandatory', { order: { ...compat.order, Side: null } }, ['1102 Order.Side']],
+    [
+      'the native name of the symbol',
+      { order: { ...compat.order, C2Symbol: null, PlatformSymbol: apple } },
+      ['1102 Order.C2Symbol'],
+    ],
+    ['a code it does not know', { order: { ...compat.order, ORDERTYPE: 4 } }, ['1130 Order.OrderType']],
+  ])('refuses %s', (_name, body, expected) => {
+    expect(read('NewStrategyOrder', body, 'compat')).toEqual(expected)
+  })
+
+  test('reads a park date without offset in New York', () => {
+    const parked = (text: string) =>
+      (
+        read('NewStrategyOrder', { Order: { ...compat.order, ParkedUntilDate: text } }, 'compat') as {
+          Order: { ParkedUntilDate: number }
+        }
+      ).Order.ParkedUntilDate
+    expect(parked('2024-03-12T09:30:00')).toBe(Date.parse('2024-03-12T13:30:00Z'))
+    expect(parked('2024-03-12T09:30:00Z')).toBe(Date.parse('2024-03-12T09:30:00Z'))
+  })
+
+  test('reads queries without case, ignores unknown names, and knows more booleans', () => {
+    expect(read('GetBrokers', query('includedisabled=1&x=2'), 'compat')).toEqual({ IncludeDisabled: true })
+    expect(read('GetBrokers', query('IncludeDisabled=False'), 'compat')).toEqual({ IncludeDisabled: false })
+    expect(read('GetBrokers', query('IncludeDisabled=yes'), 'compat')).toEqual(['1130 IncludeDisabled'])
+    expect(read('GetStrategyDetails', query('StrategyId=1&strategyid=2'), 'compat')).toEqual([
+      '1130 StrategyId',
+    ])
+  })
+
+  test('takes a zero position as none', () => {
+    const body = { StrategyId: 1, Positions: [{ Quantity: 0, C2Symbol: apple }] }
+    expect(read('SetDesiredPositions', body, 'compat')).toEqual({
+      StrategyId: 1,
+      Positions: [{ Quantity: 0, PlatformSymbol: apple }],
+    })
+  })
+
+  test('knows a list of strategies to open', () => {
+    expect(read('SyncPositionsToOpen', { Account: 'A', StrategyIds: [1, '2'] }, 'compat')).toEqual({
+      Account: 'A',
+      StrategyIds: [1, 2],
+    })
+    expect(read('SyncPositionsToOpen', { Account: 'A', StrategyIds: [1] })).toEqual(['1130 StrategyIds'])
+  })
+})
