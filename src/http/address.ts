@@ -27,8 +27,5 @@ export function countedAddress(text: string): string {
   const groups = text.includes('::')
     ? [...front, ...Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0'), ...back]
     : front
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.padStart(1, '0'))
-    .join(':')}::/64`
+  return `${groups.slice(0, 4).join(':')}::/64`
 }

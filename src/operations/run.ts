@@ -127,10 +127,15 @@ const undoingRefusals =
 /** The hash covers what was understood, so that blanks and the order of members make no other request. */
 function prepared({ secrets }: RunnerOptions, call: Call): Prepared {
   if (call.idempotencyKey === undefined) return call
-  const text = JSON.stringify(call.params, (_, value: unknown) =>
-    typeof value === 'bigint' ? `${value}n` : value,
-  )
+  const text = JSON.stringify(call.params, canonical)
   return { ...call, fingerprint: fingerprintOf(secrets, text) }
+}
+
+/** Integers beyond a double as text, members in the order of their names. */
+function canonical(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
 const contextOf = (options: RunnerOptions, call: Call, sql: Sql, now: number): Context => ({
