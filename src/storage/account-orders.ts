@@ -1,0 +1,230 @@
+/**
+ * Account orders after their planning: successors of copies, orders that end or are to be canceled. Rows of
+ * one statement are locked in the order of (account, id), as everywhere, so batches cannot block each other.
+ */
+
+import type { OrderSource } from '../domain/client-order-id.ts'
+import {
+  isLive,
+  type OrdStatus,
+  type OrdType,
+  type PositionEffect,
+  type Side,
+  type SignalType,
+  type TimeInForce,
+} from '../domain/codes.ts'
+import type { Decimal } from '../domain/decimal.ts'
+import type { Instant } from '../domain/time.ts'
+import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+export interface NewAccountOrder {
+  readonly accountId: number
+  readonly brokerId: number
+  readonly setupId: number
+  readonly strategyId: number
+  readonly source: OrderSource
+  readonly sourceId: number
+  readonly revision: number
+  readonly instrumentId: number
+  readonly signalType: SignalType
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly timeInForce: TimeInForce
+  readonly positionEffect: PositionEffect
+  /** Totals of the chain, what orders before it executed included. */
+  readonly orderQty: Decimal
+  readonly cumQty: Decimal
+  readonly filledValue: Decimal
+  readonly carriedQty: Decimal
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly status: OrdStatus
+  readonly signalFilledBefore: string
+  readonly replacesOrderId: number | null
+  readonly postedAt: Instant
+  readonly endedAt: Instant | null
+  readonly chaseAt: Instant | null
+  readonly pendingAction: 'new' | 'replace' | null
+  readonly info: string | null
+  readonly reason: string | null
+  readonly strategyQty: Decimal
+  readonly scalingPercentage: number
+  readonly limitValue: Decimal | null
+  readonly heldQty: Decimal
+  readonly referencePx: string | null
+  readonly setupFence: number
+}
+
+/** Writes orders one by one decided. A row that exists is a defect and throws. */
+export async function insertAccountOrders(
+  tx: Transaction,
+  orders: readonly NewAccountOrder[],
+): Promise<void> {
+  if (orders.length === 0) return
+  const column = <K extends keyof NewAccountOrder>(name: K): NewAccountOrder[K][] =>
+    orders.map((order) => order[name])
+  const times = (name: 'postedAt' | 'endedAt' | 'chaseAt'): (string | null)[] =>
+    orders.map((order) => instant(order[name]))
+  const averages = orders.map(({ cumQty, filledValue }) => (cumQty.isZero() ? null : filledValue.div(cumQty)))
+  await tx.run`
+    insert into account_order (account_id, broker_id, setup_id, strategy_id, source, source_id, revision, instrument_id,
+      signal_type, side, ord_type, time_in_force, position_effect, order_qty, cum_qty, avg_px, filled_value,
+      carried_qty, limit_px, stop_px, status, signal_filled_before, replaces_order_id, posted_at, ended_at, chase_at,
+      pending_action, info, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px, setup_fence)
+    select * from unnest(${column('accountId')}::bigint[], ${column('brokerId')}::int[], ${column('setupId')}::bigint[],
+      ${column('strategyId')}::bigint[], ${column('source')}::text[], ${column('sourceId')}::bigint[],
+      ${column('revision')}::int[], ${column('instrumentId')}::bigint[], ${column('signalType')}::smallint[],
+      ${column('side')}::text[], ${column('ordType')}::text[], ${column('timeInForce')}::text[],
+      ${column('positionEffect')}::text[], ${column('orderQty')}::numeric[], ${column('cumQty')}::numeric[],
+      ${averages}::numeric[], ${column('filledValue')}::numeric[], ${column('carriedQty')}::numeric[],
+      ${column('limitPx')}::numeric[], ${column('stopPx')}::numeric[], ${column('status')}::text[],
+      ${column('signalFilledBefore')}::numeric[], ${column('replacesOrderId')}::bigint[],
+      ${times('postedAt')}::timestamptz[], ${times('endedAt')}::timestamptz[], ${times('chaseAt')}::timestamptz[],
+      ${column('pendingAction')}::text[], ${column('info')}::text[], ${column('reason')}::text[],
+      ${column('strategyQty')}::numeric[], ${column('scalingPercentage')}::int[], ${column('limitValue')}::numeric[],
+      ${column('heldQty')}::numeric[], ${column('referencePx')}::numeric[], ${column('setupFence')}::bigint[])`
+}
+
+/** An order by its row. */
+export interface OrderKey {
+  readonly accountId: number
+  readonly id: number
+}
+
+/** A condition on `o` that names these orders. */
+export const theseOrders = (keys: readonly OrderKey[]): Fragment => fragment`
+  (o.account_id, o.id) in (select * from unnest(${keys.map(({ accountId }) => accountId)}::bigint[],
+    ${keys.map(({ id }) => id)}::bigint[]))`
+
+/** A condition on `o` that names the copies of a signal. */
+export const copiesOf = (signalId: number): Fragment =>
+  fragment`o.source_id = ${signalId}::bigint and o.source = 'S'`
+
+/**
+ * Withdraws live orders: what no broker has seen ends at once, the rest waits for a cancel. A replacement that
+ * is still unanswered takes the order it replaces with it: that one is what the broker works. Answers how many
+ * rows moved.
+ */
+export const cancelOrders = (
+  tx: Transaction,
+  which: Fragment,
+  end: { readonly at: Instant; readonly info: string },
+): Promise<number> =>
+  tx.run`
+    with named as (
+      select o.account_id, o.id, o.replaces_order_id, o.status from account_order o
+      where ${which} and o.status in ('A', '0', '1', '6', 'E')
+      order by o.account_id, o.id for update
+    ), replaced as (
+      select x.account_id, x.id, n.id as replacement_id
+      from named n join account_order x on x.account_id = n.account_id and x.id = n.replaces_order_id
+      where n.status = 'A' and x.status in ('A', '0', '1', '6', 'E')
+      order by x.account_id, x.id for update of x
+    ), withdrawn as (
+      select account_id, id, false as waits from named
+      union
+      select account_id, id, false from replaced
+      union
+      select account_id, replacement_id, true from replaced
+    ), decided as (
+      select account_id, id, bool_or(waits) as waits from withdrawn group by account_id, id
+    )
+    update account_order o set
+      status = case when o.attempts = 0 and o.status = 'A' then '4' else '6' end,
+      pending_action = case when o.attempts = 0 and o.status = 'A' then null else 'cancel' end,
+      ended_at = case when o.attempts = 0 and o.status = 'A' then ${instant(end.at)}::timestamptz end,
+      cum_qty = case when o.attempts = 0 and o.status = 'A' then 0 else o.cum_qty end,
+      filled_value = case when o.attempts = 0 and o.status = 'A' then 0 else o.filled_value end,
+      avg_px = case when o.attempts = 0 and o.status = 'A' then null else o.avg_px end,
+      chase_at = null, info = ${end.info}
+    from decided d
+    where o.account_id = d.account_id and o.id = d.id and o.status <> '6' and not (d.waits and o.attempts > 0)`
+
+/** Ends orders that no broker has seen because a successor took their place. */
+export async function supersedeOrders(
+  tx: Transaction,
+  keys: readonly OrderKey[],
+  at: Instant,
+): Promise<void> {
+  if (keys.length === 0) return
+  await tx.run`
+    update account_order o set status = '5', pending_action = null, chase_at = null, ended_at = ${instant(at)}::timestamptz
+    where ${theseOrders(keys)}`
+}
+
+/** Lets the copies of a filled signal go on by themselves until `chaseAt`. */
+export const graceCopies = (tx: Transaction, signalId: number, chaseAt: Instant): Promise<number> =>
+  tx.run`
+    update account_order o set chase_at = ${instant(chaseAt)}::timestamptz
+    where ${copiesOf(signalId)} and o.status in ('A', '0', '1', '6', 'E') and o.chase_at is null`
+
+/** An order as its successor is decided from it. */
+export interface CopyRow extends OrderKey {
+  readonly brokerId: number
+  readonly setupId: number
+  readonly strategyId: number
+  readonly sourceId: number
+  readonly revision: number
+  readonly instrumentId: number
+  readonly signalType: SignalType
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly timeInForce: TimeInForce
+  readonly positionEffect: PositionEffect
+  readonly orderQty: string
+  readonly cumQty: string
+  readonly filledValue: string
+  readonly carriedQty: string
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly status: OrdStatus
+  readonly attempts: number
+  readonly pendingAction: 'new' | 'cancel' | 'replace' | null
+  readonly signalFilledBefore: string
+  readonly replacesOrderId: number | null
+  readonly referencePx: string | null
+  readonly setupFence: number
+}
+
+/** The columns of `CopyRow`, of the table's alias `o`. */
+export const copyColumns: Fragment = fragment`
+  o.account_id as "accountId", o.id, o.broker_id as "brokerId", o.setup_id as "setupId",
+  o.strategy_id as "strategyId", o.source_id as "sourceId", o.revision, o.instrument_id as "instrumentId",
+  o.signal_type as "signalType", o.side, o.ord_type as "ordType", o.time_in_force as "timeInForce",
+  o.position_effect as "positionEffect", o.order_qty as "orderQty", o.cum_qty as "cumQty",
+  o.filled_value as "filledValue", o.carried_qty as "carriedQty", o.limit_px as "limitPx", o.stop_px as "stopPx",
+  o.status, o.attempts, o.pending_action as "pendingAction", o.signal_filled_before as "signalFilledBefore",
+  o.replaces_order_id as "replacesOrderId", o.reference_px as "referencePx", o.setup_fence as "setupFence"`
+
+/** The copies that a chain of signals left in these setups, locked: of each setup the live one, else the last. */
+export async function lockLastCopies(
+  tx: Transaction,
+  signalIds: readonly number[],
+  setups: { readonly after: number; readonly upTo: number },
+): Promise<CopyRow[]> {
+  const rows = await tx.rows<CopyRow>`
+    select ${copyColumns} from account_order o
+    where o.source_id = any(${signalIds}::bigint[]) and o.source = 'S'
+      and o.setup_id > ${setups.after}::bigint and o.setup_id <= ${setups.upTo}::bigint
+    order by o.account_id, o.id for update`
+  const last = new Map<number, CopyRow>()
+  for (const row of rows) {
+    const known = last.get(row.setupId)
+    if (!known || !isLive(known.status) || isLive(row.status)) last.set(row.setupId, row)
+  }
+  return [...last.values()]
+}
+
+/** Ends replacements that no broker has seen; what they should have replaced goes on. */
+export async function dropReplacements(
+  tx: Transaction,
+  keys: readonly OrderKey[],
+  at: Instant,
+): Promise<void> {
+  if (keys.length === 0) return
+  await tx.run`
+    update account_order o set status = '4', pending_action = null, chase_at = null, cum_qty = 0, filled_value = 0,
+      avg_px = null, ended_at = ${instant(at)}::timestamptz, info = 'replaced'
+    where ${theseOrders(keys)}`
+}

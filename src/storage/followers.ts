@@ -1,0 +1,301 @@
+/**
+ * The followers of one signal, read in slices by the ten thousand: every number the plan is decided from, as
+ * columns of one row, because objects per follower would cost more than the whole plan. The strategy's row is
+ * locked first: signals, fills and membership then stand still until the commit.
+ */
+import type {
+  OrdStatus,
+  OrdType,
+  PositionEffect,
+  SecurityType,
+  Side,
+  SignalType,
+  TimeInForce,
+} from '../domain/codes.ts'
+import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
+import type { Instant } from '../domain/time.ts'
+import { type Fragment, fragment, type Transaction } from './sql.ts'
+
+/** A signal whose copies must be planned or must follow it. */
+export interface DueSignal {
+  readonly id: number
+  readonly strategyId: number
+  readonly instrumentId: number
+  readonly securityType: SecurityType
+  readonly signalType: SignalType
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly timeInForce: TimeInForce
+  readonly positionEffect: PositionEffect
+  readonly orderQty: string
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly status: OrdStatus
+  readonly cumQty: string
+  /** What its chain had filled before it: its copies are made together with it, however late they are planned. */
+  readonly filledBefore: string
+  readonly endedAt: Instant | null
+  /** The signals that it replaced, one after the other. */
+  readonly predecessors: readonly number[]
+  readonly doNotSyncToOpen: boolean
+  readonly referencePx: string | null
+  /** The followers are those who had joined and not left at this version. */
+  readonly horizon: number
+  readonly mirroredAt: Instant | null
+  readonly afterSetupId: number
+  /** The strategy's signed position now. */
+  readonly position: string
+}
+
+/**
+ * Locks a strategy that has due signals and answers its id. Strategies that others hold are passed over unless
+ * nothing else is due: then it waits for one.
+ */
+export async function claimDueStrategy(tx: Transaction): Promise<number | undefined> {
+  const due = fragment`select id from strategy where id in (select strategy_id from signal where mirror_due)
+    order by id limit 1 for no key update`
+  const free = await tx.maybe<{ id: number }>`${due} skip locked`
+  return (free ?? (await tx.maybe<{ id: number }>`${due}`))?.id
+}
+
+/** The strategy's oldest due signal. The caller has locked the strategy. */
+export const loadDueSignal = (tx: Transaction, strategyId: number): Promise<DueSignal | undefined> =>
+  tx.maybe<DueSignal>`
+    select s.id, s.strategy_id as "strategyId", s.instrument_id as "instrumentId",
+      i.security_type as "securityType", s.signal_type as "signalType", s.side, s.ord_type as "ordType",
+      s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
+      s.limit_px as "limitPx", s.stop_px as "stopPx", s.status, s.cum_qty as "cumQty",
+      coalesce(before.cum_qty, 0) as "filledBefore", s.ended_at as "endedAt",
+      case when s.replaces_signal_id is null then '{}' else array(
+        with recursive chain (id) as (
+          select s.replaces_signal_id
+          union all select r.replaces_signal_id from chain join signal r on r.id = chain.id
+          where r.replaces_signal_id is not null
+        ) select id from chain
+      ) end as predecessors, s.do_not_sync_to_open as "doNotSyncToOpen",
+      s.reference_px as "referencePx", coalesce(s.membership_horizon, strategy.membership_version) as horizon,
+      s.mirrored_at as "mirroredAt", coalesce(s.mirror_after_setup_id, 0) as "afterSetupId",
+      coalesce(p.quantity, 0) as position
+    from signal s
+    join strategy on strategy.id = s.strategy_id
+    join instrument i on i.id = s.instrument_id
+    left join signal before on before.id = s.replaces_signal_id
+    left join position p on p.strategy_id = s.strategy_id and p.instrument_id = s.instrument_id
+    where s.strategy_id = ${strategyId}::bigint and s.mirror_due
+    order by s.id limit 1`
+
+/** Notes how far the planning came; the last slice sets `mirroredAt`. */
+export async function saveMirrorProgress(
+  tx: Transaction,
+  signalId: number,
+  progress: { afterSetupId: number; mirroredAt: string | null },
+): Promise<void> {
+  await tx.run`
+    update signal set mirror_after_setup_id = ${progress.afterSetupId}::bigint,
+      mirrored_at = ${progress.mirroredAt}::timestamptz
+    where id = ${signalId}::bigint`
+}
+
+/** The signal's copies are as they should be. */
+export async function settleMirroring(tx: Transaction, signalId: number): Promise<void> {
+  await tx.run`update signal set mirror_due = false where id = ${signalId}::bigint`
+}
+
+/** Another live signal of the symbol whose copies exist. */
+export interface LiveSignal {
+  readonly id: number
+  readonly side: Side
+  readonly cumQty: string
+}
+
+/** The other live signals of the strategy in the instrument. */
+export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<LiveSignal[]> =>
+  tx.rows<LiveSignal>`
+    select id, side, cum_qty as "cumQty" from signal
+    where strategy_id = ${signal.strategyId}::bigint and instrument_id = ${signal.instrumentId}::bigint
+      and status in ('A', '0', '1', '6', 'E') and not is_held and id <> ${signal.id}::bigint
+    order by id`
+
+/** Symbols are followed again when the strategy is flat in them or on the other side. */
+export async function endExclusions(tx: Transaction, signal: DueSignal, position: string): Promise<void> {
+  await tx.run`
+    delete from setup_exclusion x using setup
+    where setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
+      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)`
+}
+
+/** A slice of followers in the order of their setups; the arrays and columns run in step. */
+export interface FollowerSlice {
+  readonly columns: FollowerColumns
+  readonly setupIds: Float64Array
+  readonly accountIds: Float64Array
+  readonly brokerIds: Int32Array
+  readonly fences: Float64Array
+  /** 1 where the setup has stopped since the signal was made. */
+  readonly stopped: Uint8Array
+}
+
+const settingsOf: Record<SecurityType, Fragment> = {
+  CS: fragment`s.stocks_enabled as enabled, s.stocks_long as long, s.stocks_short as short, 0 as minimum,
+    ${noMaximum}::int as maximum, coalesce(s.max_stocks_dollars, ${noMaximum}::int) as dollars, 1 as lot`,
+  OPT: fragment`s.options_enabled as enabled, s.options_long as long, s.options_short as short,
+    s.min_options as minimum, coalesce(s.max_options, ${noMaximum}::int) as maximum, ${noMaximum}::int as dollars, 1 as lot`,
+  FUT: fragment`s.futures_enabled as enabled, s.futures_long as long, s.futures_short as short,
+    s.min_futures as minimum, coalesce(s.max_futures, ${noMaximum}::int) as maximum, ${noMaximum}::int as dollars, 1 as lot`,
+  FOR: fragment`s.forex_enabled as enabled, s.forex_long as long, s.forex_short as short,
+    s.min_forex as minimum, coalesce(s.max_forex, ${noMaximum}::int) as maximum, ${noMaximum}::int as dollars, coalesce(s.forex_lot_size, 1) as lot`,
+}
+
+/**
+ * The fills of other live signals since their copies here exist, and what those copies executed; signed. A copy
+ * that waits to replace another shows what that one executed meanwhile.
+ */
+const progressOf = (others: readonly LiveSignal[]): Fragment =>
+  others.length === 0
+    ? fragment`(select 0 as ahead, 0 as executed)`
+    : fragment`(
+      select sum((other.filled - copy.before) * other.direction) as ahead,
+        sum(copy.executed * other.direction) as executed
+      from unnest(${others.map(({ id }) => id)}::bigint[], ${others.map(({ cumQty }) => cumQty)}::numeric[],
+        ${others.map(({ side }) => (side === '1' ? 1 : -1))}::int[]) other (id, filled, direction)
+      cross join lateral (
+        select o.signal_filled_before as before, greatest(o.cum_qty, x.cum_qty) as executed
+        from account_order o
+        left join account_order x on x.account_id = o.account_id and x.id = o.replaces_order_id
+        where o.source_id = other.id and o.setup_id = member.id and o.source = 'S'
+        order by o.revision desc limit 1
+      ) copy)`
+
+/** Leaves of the account's other closing orders on the signal's side; a pair in replacement counts once. */
+const closingLeavesOf = (signal: DueSignal): Fragment =>
+  signal.positionEffect === 'O'
+    ? fragment`(select 0 as leaves)`
+    : fragment`(
+      select sum(greatest(o.order_qty - o.cum_qty, 0)) as leaves from account_order o
+      where o.setup_id = member.id and o.instrument_id = ${signal.instrumentId}::bigint
+        and o.status in ('A', '0', '1', '6', 'E') and o.position_effect = 'C' and o.side = ${signal.side}
+        and o.source <> 'L' and not (o.source = 'S' and o.source_id = any(${signal.predecessors}::bigint[]))
+        and not exists (
+          select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
+            and r.status in ('A', '0', '1', '6', 'E')))`
+
+/** What stands in the way before any arithmetic, strongest first. */
+const blockOf = (signal: DueSignal): Fragment => fragment`
+  case when member.stopped then ${codeNumber('SubscriptionEnded')}::int
+    when a.is_autotrade_disabled then ${codeNumber('AutotradeDisabled')}::int
+    when not b.is_enabled then ${codeNumber('BrokerDisabled')}::int
+    when exists (select from setup_exclusion x where x.setup_id = member.id
+      and x.instrument_id = ${signal.instrumentId}::bigint) then ${codeNumber('Excluded')}::int
+    when exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true')
+      then ${codeNumber('MassSwitch')}::int
+    when exists (select from account_order u where u.account_id = member.account_id
+      and u.instrument_id = ${signal.instrumentId}::bigint and u.unknown_at is not null)
+      then ${codeNumber('UnknownOutcomePending')}::int
+    else 0 end`
+
+interface ColumnTexts {
+  count: number
+  setupId: string | null
+  accountId: string | null
+  brokerId: string | null
+  fence: string | null
+  stopped: string | null
+  scaling: string | null
+  permissions: string | null
+  minimum: string | null
+  maximum: string | null
+  dollars: string | null
+  lot: string | null
+  block: string | null
+  position: string | null
+  executed: string | null
+  ahead: string | null
+  closing: string | null
+}
+
+/** The next `limit` followers behind `signal.afterSetupId`, fixed by the signal's horizon. */
+export async function loadFollowers(
+  tx: Transaction,
+  signal: DueSignal,
+  others: readonly LiveSignal[],
+  limit: number,
+): Promise<FollowerSlice> {
+  const { enabled, long, short, closingOrdersOnly } = permissionBits
+  const texts = await tx.one<ColumnTexts>`
+    select count(*)::int as count, string_agg(id::text, ',') as "setupId", string_agg(account_id::text, ',') as "accountId",
+      string_agg(broker_id::text, ',') as "brokerId", string_agg(fence::text, ',') as fence,
+      string_agg(stopped::text, ',') as stopped, string_agg(scaling::text, ',') as scaling,
+      string_agg(permissions::text, ',') as permissions, string_agg(minimum::text, ',') as minimum,
+      string_agg(maximum::text, ',') as maximum, string_agg(dollars::text, ',') as dollars,
+      string_agg(lot::text, ',') as lot, string_agg(block::text, ',') as block,
+      string_agg(position::text, ',') as position, string_agg(executed::text, ',') as executed,
+      string_agg(ahead::text, ',') as ahead, string_agg(closing::text, ',') as closing
+    from (
+      select member.id, member.account_id, a.broker_id, member.fence, member.stopped::int as stopped, member.scaling,
+        member.enabled::int * ${enabled}::int + member.long::int * ${long}::int + member.short::int * ${short}::int
+          + member.closing_only::int * ${closingOrdersOnly}::int as permissions,
+        member.minimum, member.maximum, member.dollars, member.lot, ${blockOf(signal)} as block,
+        coalesce(trim_scale(p.quantity), 0) as position, coalesce(trim_scale(progress.executed), 0) as executed,
+        coalesce(trim_scale(progress.ahead), 0) as ahead, coalesce(trim_scale(closing.leaves), 0) as closing
+      from (
+        select s.id, s.account_id, s.fence, s.stopped_at is not null as stopped, s.scaling_percentage as scaling,
+          s.closing_orders_only as closing_only, ${settingsOf[signal.securityType]}
+        from setup s
+        where s.strategy_id = ${signal.strategyId}::bigint and s.id > ${signal.afterSetupId}::bigint
+          and s.joined_version <= ${signal.horizon}::bigint
+          and (s.left_version is null or s.left_version > ${signal.horizon}::bigint)
+        order by s.id limit ${limit}::int
+      ) member
+      join account a on a.id = member.account_id
+      join broker b on b.id = a.broker_id
+      left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
+      cross join lateral ${progressOf(others)} progress
+      cross join lateral ${closingLeavesOf(signal)} closing
+      order by member.id
+    ) follower`
+  return sliceOf(texts)
+}
+
+function sliceOf(texts: ColumnTexts): FollowerSlice {
+  const { count } = texts
+  const wide = (text: string | null): Float64Array => readNumbers(text, new Float64Array(count))
+  const whole = (text: string | null): Int32Array => readNumbers(text, new Int32Array(count))
+  return {
+    setupIds: wide(texts.setupId),
+    accountIds: wide(texts.accountId),
+    brokerIds: whole(texts.brokerId),
+    fences: wide(texts.fence),
+    stopped: readNumbers(texts.stopped, new Uint8Array(count)),
+    columns: {
+      count,
+      scalingPercentage: readNumbers(texts.scaling, new Uint16Array(count)),
+      permissions: readNumbers(texts.permissions, new Uint8Array(count)),
+      minimum: whole(texts.minimum),
+      maximum: whole(texts.maximum),
+      maximumDollars: whole(texts.dollars),
+      lot: whole(texts.lot),
+      block: readNumbers(texts.block, new Uint8Array(count)),
+      position: wide(texts.position),
+      executed: wide(texts.executed),
+      filledAhead: wide(texts.ahead),
+      closingLeaves: wide(texts.closing),
+      entryExecuted: wide(null).fill(Number.NaN),
+    },
+  }
+}
+
+/** Reads numbers with commas between them into a column; without a text the column stays as it is. */
+function readNumbers<Column extends Record<number, number> & { readonly length: number }>(
+  text: string | null,
+  column: Column,
+): Column {
+  if (text === null) return column
+  let start = 0
+  for (let row = 0; row < column.length; row += 1) {
+    const comma = text.indexOf(',', start)
+    const end = comma < 0 ? text.length : comma
+    ;(column as Record<number, number>)[row] = Number(text.slice(start, end))
+    start = end + 1
+  }
+  return column
+}
