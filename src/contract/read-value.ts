@@ -159,7 +159,9 @@ export function scalarFromJson(shape: Scalar, dialect: Dialect, isMandatory: boo
     case 'boolean':
       return (raw, path, faults) =>
         typeof raw === 'boolean' ? raw : fault(faults, 'InvalidParameter', path, 'Must be true or false')
-    default:
+    case 'text':
+    case 'instant':
+    case 'code':
       return textual(shape, dialect, isMandatory)
   }
 }
@@ -196,7 +198,9 @@ export function scalarFromText(shape: Scalar, dialect: Dialect, isMandatory: boo
       const malformed = malformedAs(isMandatory, 'Must be true or false')
       return (raw, path, faults) => truths[dialect].get(raw) ?? malformed(raw, path, faults)
     }
-    default:
+    case 'text':
+    case 'instant':
+    case 'code':
       return textual(shape, dialect, isMandatory)
   }
 }

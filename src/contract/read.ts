@@ -118,24 +118,18 @@ function elements(
 /** The reader of a field in a JSON body. */
 function fromJson(field: Field, to: Audience, isMandatory: boolean): Read {
   const { shape } = field
-  switch (shape.kind) {
-    case 'object':
-      return objectFromJson(shape.members, to)
-    case 'array': {
-      const read = fromJson(shape.items, to, false)
-      return (raw, path, faults) =>
-        Array.isArray(raw)
-          ? elements(shape, read, raw, path, faults)
-          : fault(faults, 'InvalidParameter', path, 'Must be an array')
-    }
-    case 'signal':
-      throw new Error('a signal is never a parameter')
-    default: {
-      const read = scalarFromJson(shape, to.dialect, isMandatory)
-      return (raw, path, faults) =>
-        raw === null ? fault(faults, 'InvalidParameter', path, 'Must not be null') : read(raw, path, faults)
-    }
+  if (shape.kind === 'object') return objectFromJson(shape.members, to)
+  if (shape.kind === 'signal') throw new Error('a signal is never a parameter')
+  if (shape.kind === 'array') {
+    const read = fromJson(shape.items, to, false)
+    return (raw, path, faults) =>
+      Array.isArray(raw)
+        ? elements(shape, read, raw, path, faults)
+        : fault(faults, 'InvalidParameter', path, 'Must be an array')
   }
+  const read = scalarFromJson(shape, to.dialect, isMandatory)
+  return (raw, path, faults) =>
+    raw === null ? fault(faults, 'InvalidParameter', path, 'Must not be null') : read(raw, path, faults)
 }
 
 /** The reader of a field in a query string; it gets all values of its name. */

@@ -67,7 +67,9 @@ function typeWords(shape: Shape): string {
       return `array of ${typeWords(shape.items.shape)}${countWords(shape)}`
     case 'signal':
       return 'signal'
-    default:
+    case 'boolean':
+    case 'object':
+    case 'text':
       return shape.kind
   }
 }
