@@ -89,7 +89,7 @@ const present = (path: string): boolean =>
   existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 /** Gives a folder with everything in it to another user. */
-export function handOver(path: string, uid: number, gid: number): void {
+function handOver(path: string, uid: number, gid: number): void {
   chownSync(path, uid, gid)
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name)

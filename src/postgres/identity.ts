@@ -27,7 +27,7 @@ interface Outcome {
 }
 
 /** What children see of the environment: no secrets of ours, no PG* variables of the caller. */
-export const childEnvironment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+const childEnvironment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 /** Chooses the identity. An existing cluster keeps its owner. Throws when no way is open. */
 export function chooseIdentity(folder: Folder): Identity {
@@ -79,8 +79,9 @@ function canEnter(account: Account, path: string): boolean {
 function inNamespace(): Identity {
   const known = accounts()
   const { uid, gid } = known.get('nobody') ?? [...known.values()][0] ?? { uid: 65534, gid: 65534 }
-  const prefix = ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`]
-  if (spawnSync('unshare', [...prefix.slice(1), 'true'], { cwd: '/' }).status === 0) return { prefix }
+  const [enter, ...options] = ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`] as const
+  if (spawnSync(enter, [...options, 'true'], { cwd: '/' }).status === 0)
+    return { prefix: [enter, ...options] }
   throw new Error(
     'PostgreSQL does not run as root, no other user can reach the data folder and user namespaces are not ' +
       'available: start as an ordinary user, choose another DATA_DIR, or set DATABASE_URL',

@@ -8,7 +8,7 @@ const LIFETIME_MS = 3_600_000
 const SIGNATURE_BYTES = 32
 
 /** A key as PostgreSQL writes its columns. */
-export type KeyText = readonly string[]
+type KeyText = readonly string[]
 /** Everything up to `key` (from the segment before it) was delivered as `snapshot` (a pg_snapshot) saw it. */
 export type Segment = readonly [key: KeyText, snapshot: string]
 

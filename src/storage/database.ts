@@ -20,7 +20,7 @@ const OPEN_PATIENCE_MS = 30_000
 /** Added to the server's own statement limit before the connection counts as dead. */
 const ANSWER_GRACE_MS = 2_000
 
-export interface DatabaseLog {
+interface DatabaseLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
 }
@@ -41,7 +41,7 @@ export interface DatabaseOptions {
   readonly waitMs?: number
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
   readonly readOnly?: boolean
   /** Limit of one statement in milliseconds, instead of the database's own. */

@@ -26,7 +26,7 @@ interface Migration {
 }
 
 /** The migrations that come with this program. */
-export const migrationsFolder = join(import.meta.dirname, 'migrations')
+const migrationsFolder = join(import.meta.dirname, 'migrations')
 
 /**
  * Applies what is missing and returns the names of what it applied. Throws when the database is newer than the

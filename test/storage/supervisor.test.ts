@@ -18,6 +18,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { prepareFolder } from '../../src/postgres/folder.ts'
@@ -29,7 +30,8 @@ import { silentLog } from '../support/database-server.ts'
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65534
-const canUnshare = spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0
+const namespaces = ['unshare', '--user', '--map-user=65534', 'true'] as const
+const canUnshare = spawnSync(namespaces[0], namespaces.slice(1)).status === 0
 
 /** Short and reachable for every user, unlike some temporary folders. */
 const scratch = mkdtempSync('/tmp/lockstep-supervisor-')
@@ -60,7 +62,7 @@ const countRows = (url: string): Promise<unknown> =>
 
 /** A supervisor in another process, and perhaps as another user. */
 async function startChild(folder: string, uid?: number) {
-  const script = join(import.meta.dirname, '../support/postgres-child.ts')
+  const script = fileURLToPath(new URL('../support/postgres-child.ts', import.meta.url))
   const user = uid === undefined ? {} : { uid, gid: uid }
   const child = spawn(process.execPath, ['--import', 'tsx', script, folder], { ...user, detached: true })
   children.push(child)
