@@ -5,7 +5,12 @@
  */
 import { Decimal as DecimalJs } from 'decimal.js'
 
-export const Decimal = DecimalJs.clone({ precision: 40, rounding: DecimalJs.ROUND_HALF_EVEN, toExpNeg: -40, toExpPos: 40 })
+export const Decimal = DecimalJs.clone({
+  precision: 40,
+  rounding: DecimalJs.ROUND_HALF_EVEN,
+  toExpNeg: -40,
+  toExpPos: 40,
+})
 export type Decimal = DecimalJs
 
 /** What a decimal can be made from. A double is read by its shortest round-trip text, so 0.1 is one tenth. */
@@ -22,7 +27,8 @@ export const zero = dec(0)
 export const one = dec(1)
 
 /** Rounds half away from zero to `places` decimals: cents (2) and interface prices (8). */
-export const roundTo = (value: Decimal, places: number): Decimal => value.toDecimalPlaces(places, DecimalJs.ROUND_HALF_UP)
+export const roundTo = (value: Decimal, places: number): Decimal =>
+  value.toDecimalPlaces(places, DecimalJs.ROUND_HALF_UP)
 
 /** Money as it is shown and charged: whole cents, half away from zero. */
 export const cents = (value: Decimal): Decimal => roundTo(value, 2)

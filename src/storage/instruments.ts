@@ -25,10 +25,26 @@ export const instrumentColumns: Fragment = fragment`
   i.security_exchange as "securityExchange", i.currency`
 
 /** Adds instruments; one whose symbol is known stays as it is. Answers how many are new. */
-export function insertInstruments(sql: Sql, instruments: readonly Instrument[]): Promise<number> {
+export const insertInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>
+  sql.run`${newInstruments(instruments)} on conflict (symbol) do nothing`
+
+/** Adds instruments; the facts of one whose symbol is known are replaced. Only a test platform does that. */
+export const replaceInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>
+  sql.run`
+    ${newInstruments(instruments)}
+    on conflict (symbol) do update set security_type = excluded.security_type, description = excluded.description,
+      underlying = excluded.underlying, root = excluded.root, maturity_month_year = excluded.maturity_month_year,
+      put_or_call = excluded.put_or_call, strike = excluded.strike, security_exchange = excluded.security_exchange,
+      currency = excluded.currency, point_value = excluded.point_value, tick = excluded.tick,
+      calendar = excluded.calendar, initial_margin = excluded.initial_margin,
+      maintenance_margin = excluded.maintenance_margin, settlement = excluded.settlement,
+      is_index_option = excluded.is_index_option, expiry = excluded.expiry,
+      last_trading_day = excluded.last_trading_day`
+
+function newInstruments(instruments: readonly Instrument[]): Fragment {
   const column = <K extends keyof Instrument>(name: K): Instrument[K][] =>
     instruments.map((instrument) => instrument[name])
-  return sql.run`
+  return fragment`
     insert into instrument (symbol, security_type, description, underlying, root, maturity_month_year, put_or_call,
       strike, security_exchange, currency, point_value, tick, calendar, initial_margin, maintenance_margin,
       settlement, is_index_option, expiry, last_trading_day)
@@ -38,6 +54,5 @@ export function insertInstruments(sql: Sql, instruments: readonly Instrument[]):
       ${column('exchange')}::text[], ${column('currency')}::text[], ${column('pointValue')}::numeric[],
       ${column('tick')}::numeric[], ${column('calendar')}::text[], ${column('initialMargin')}::numeric[],
       ${column('maintenanceMargin')}::numeric[], ${column('settlement')}::text[],
-      ${column('indexOption')}::boolean[], ${column('expiry')}::date[], ${column('lastTradingDay')}::date[])
-    on conflict (symbol) do nothing`
+      ${column('indexOption')}::boolean[], ${column('expiry')}::date[], ${column('lastTradingDay')}::date[])`
 }

@@ -49,9 +49,11 @@ const eventOf = (
   offset: number,
   event: string,
   status: OrdStatus,
+  isFirst = false,
 ): NewSignalEvent => ({
   signalId,
   offset,
+  isFirst,
   event,
   status,
   occurredAt: instant(ctx.now),
@@ -167,7 +169,10 @@ async function confirmReplacement(
   await save(sql, [
     {
       signal: next,
-      events: [eventOf(ctx, next.id, 0, 'NEW', 'A'), eventOf(ctx, next.id, 1, 'REPLACE_ACK', next.status)],
+      events: [
+        eventOf(ctx, next.id, 0, 'NEW', 'A', true),
+        eventOf(ctx, next.id, 1, 'REPLACE_ACK', next.status, true),
+      ],
     },
   ])
   return next.id

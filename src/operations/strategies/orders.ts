@@ -158,6 +158,7 @@ function firstEvents(signal: NewSignal, cause: Record<string, unknown>): NewSign
   const event = (offset: number, name: string, status: OrdStatus): NewSignalEvent => ({
     signalId: signal.id,
     offset,
+    isFirst: true,
     event: name,
     status,
     occurredAt: signal.postedAt,

@@ -4,8 +4,8 @@
 -- Conventions: times are business times (UTC) passed in by the caller unless a comment says otherwise;
 -- xid is the inserting transaction, by which pages find rows that committed late; every natural key is unique.
 
--- Exact numbers (amount is money; PostgreSQL has a type of that name). numeric accepts NaN and the infinities; a book must not. NaN sorts above Infinity, so one
--- upper bound refuses both.
+-- Exact numbers (amount is money; PostgreSQL has a type of that name). numeric accepts NaN and the infinities; a
+-- book must not. NaN sorts above Infinity, so one upper bound refuses both.
 create domain quantity as numeric(20, 8) check (value > '-Infinity' and value < 'Infinity');
 create domain price as numeric(24, 12) check (value > '-Infinity' and value < 'Infinity');
 create domain amount as numeric(24, 12) check (value > '-Infinity' and value < 'Infinity');
@@ -144,7 +144,7 @@ create table signal (
   working_at timestamptz, -- since when it works; null while held or rejected
   expires_at timestamptz, -- end of its day; null for good till canceled
   ended_at timestamptz,
-  replaces_signal_id bigint unique references signal,
+  replaces_signal_id bigint references signal,
   parent_signal_id bigint references signal,
   oca_group_id bigint,
   parked_until timestamptz,
@@ -167,6 +167,7 @@ create table signal (
   check (ord_type <> '3' or stop_px is not null),
   check ((cum_qty = 0) = (avg_px is null))
 );
+create unique index signal_replaced_once on signal (replaces_signal_id) where replaces_signal_id is not null;
 create index signal_strategy on signal (strategy_id, id);
 create index signal_working on signal (instrument_id) where status in ('0', '1', '6', 'E');
 create index signal_live on signal (strategy_id, instrument_id) where status in ('A', '0', '1', '6', 'E');
@@ -184,9 +185,10 @@ end $$;
 create trigger signal_ends before update on signal for each row
   when (old.ended_at is null and new.ended_at is not null) execute function signal_ends();
 
--- A signal's whole life, one row per event; never updated.
+-- A signal's whole life, one row per event; never updated. No foreign key: a row is written with its signal, or by
+-- one who has locked it, and signals are never deleted.
 create table signal_event (
-  signal_id bigint not null references signal,
+  signal_id bigint not null,
   seq integer not null,
   event text not null,
   status ord_status not null, -- after the event
