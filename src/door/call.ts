@@ -1,0 +1,90 @@
+/**
+ * One call of the door: a body read strictly, an effect, an answer in plain JSON. What cannot be done is said
+ * in the envelope of the interface, so that one client reads both.
+ */
+import { type Fault, faultEnvelope, faultOf } from '../contract/index.ts'
+import type { WorkContext } from '../execution/context.ts'
+import type { Secrets } from '../operations/secrets.ts'
+import { violatedConstraint } from '../storage/failure.ts'
+import type { DoorClock } from './clock.ts'
+import type { BodyFault, Read } from './read.ts'
+
+/** What the calls work on. */
+export interface DoorState {
+  readonly work: WorkContext
+  readonly clock: DoorClock
+  readonly secrets: Secrets
+  /** Environment of the access keys that are given out. */
+  readonly keyEnvironment: string
+  /** Works until nothing moves; answers how many rows moved. The caller has the door to itself. */
+  drain(): Promise<number>
+  /** Begins a new platform over emptied rows: nothing that a process remembers survives. */
+  renew(fresh: { limits: boolean }, empty: () => Promise<void>): Promise<void>
+}
+
+export interface DoorReply {
+  readonly status: 200 | 400 | 503
+  /** JSON text. */
+  readonly body: string
+}
+
+export interface DoorCall {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  handle(door: DoorState, raw: unknown): Promise<DoorReply>
+}
+
+/** A body that was read and still cannot be served. Thrown, so that nothing of the call is committed. */
+export class Unserved extends Error {
+  readonly path: string
+  constructor(path: string, message: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+const ok = (answer: unknown): DoorReply => ({ status: 200, body: JSON.stringify(answer ?? {}) })
+const wrong = (faults: readonly BodyFault[]): DoorReply => ({
+  status: 400,
+  body: faultEnvelope(400, faults.slice(0, 20).map(asFault)),
+})
+const asFault = ({ path, message }: BodyFault): Fault => faultOf('InvalidParameter', path, message)
+
+/** A call with a body. What `run` answers is sent; nothing answered is `{}`. */
+export const post = <Body>(
+  path: string,
+  read: Read<Body>,
+  run: (door: DoorState, body: Body) => Promise<unknown>,
+): DoorCall => ({
+  method: 'POST',
+  path,
+  handle: async (door, raw) => {
+    const faults: BodyFault[] = []
+    const body = read(raw, '', faults)
+    if (faults.length > 0) return wrong(faults)
+    try {
+      return ok(await run(door, body))
+    } catch (error) {
+      if (error instanceof Unserved) return wrong([{ path: error.path, message: error.message }])
+      const constraint = violatedConstraint(error)
+      if (constraint === undefined) throw error
+      return wrong([{ path: '', message: `The rows do not allow it (${constraint})` }])
+    }
+  },
+})
+
+export const get = (path: string, run: (door: DoorState) => Promise<unknown>): DoorCall => ({
+  method: 'GET',
+  path,
+  handle: async (door) => ok(await run(door)),
+})
+
+/** A call whose subject comes with a later version; it never pretends. */
+export const notOffered = (path: string, what: string): DoorCall => ({
+  method: 'POST',
+  path,
+  handle: async () => ({
+    status: 503,
+    body: faultEnvelope(503, [faultOf('NotOfferedYet', '', `${what} is not offered yet`)]),
+  }),
+})

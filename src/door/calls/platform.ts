@@ -1,0 +1,62 @@
+/** The platform as a whole: begin anew, let time pass, ask whether the books are sound. */
+import { nextDue } from '../../execution/expiries.ts'
+import { bootstrap } from '../../operations/bootstrap.ts'
+import { auditViolations } from '../../storage/audit.ts'
+import { ensureBroker } from '../../storage/provision.ts'
+import { type DoorCall, type DoorState, get, post, Unserved } from '../call.ts'
+import { emptied } from '../empty.ts'
+import { aBoolean, aMoment, object, withDefault, word } from '../read.ts'
+import { builtInBrokers } from '../rows.ts'
+
+/** When a test platform begins unless told otherwise: a Tuesday, 10:00 in New York. */
+export const beginning = Date.parse('2024-03-12T14:00:00Z')
+
+const Reset = object({
+  now: withDefault(aMoment, beginning),
+  commissions: withDefault(word({ none: 'none', default: 'default' } as const), 'none'),
+  limits: withDefault(aBoolean, false),
+})
+
+/** Empties everything and gives the platform what it has from its first start, and the scripted broker. */
+export async function emptyRows({ work: { db } }: DoorState, now: number): Promise<void> {
+  await emptied(db, async (tx) => {
+    await ensureBroker(tx, builtInBrokers.live)
+    await bootstrap(tx, now)
+  })
+}
+
+const reset = post('/reset', withDefault(Reset, Reset({}, '', [])), (door, { now, commissions, limits }) =>
+  door.renew({ limits }, async () => {
+    await emptyRows(door, now)
+    door.work.settings.commissionPlan = commissions
+    door.clock.set(now)
+  }),
+)
+
+/** Stops at every moment at which time makes work and does that work before it goes on. */
+const moveClock = post('/clock', object({ now: aMoment }), async (door, { now }) => {
+  if (now < door.clock.now()) {
+    const at = new Date(door.clock.now()).toISOString()
+    throw new Unserved('now', `Time moves forward only; it is ${at}. A reset begins anew.`)
+  }
+  await passTime(door, now)
+  return { now: new Date(now).toISOString() }
+})
+
+async function passTime(door: DoorState, until: number): Promise<void> {
+  const { clock, work } = door
+  for (;;) {
+    const next = await nextDue(work)
+    if (next === undefined || next > until) break
+    const isLater = next > clock.now()
+    if (isLater) clock.set(next)
+    // What is overdue and does not move waits for something other than time.
+    if ((await door.drain()) === 0 && !isLater) break
+  }
+  clock.set(until)
+}
+
+const audit = get('/audit', async ({ work }) => ({ violations: await auditViolations(work.db.read) }))
+const webhooks = get('/webhooks', async () => [])
+
+export const platformCalls: readonly DoorCall[] = [reset, moveClock, audit, webhooks]

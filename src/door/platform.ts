@@ -1,0 +1,100 @@
+/**
+ * A whole platform in one process for checks: the three hosts, a worker that works when somebody waits for it,
+ * a clock that stands still, and the door. It keeps its rows in a database of its own and begins empty.
+ */
+import type { WorkContext } from '../execution/context.ts'
+import { expiryStep, nextSignalExpiry } from '../execution/expiries.ts'
+import { arrivalStep } from '../execution/matcher.ts'
+import { createWorker } from '../execution/worker.ts'
+import { createServer, type ServerOptions } from '../http/server.ts'
+import { handlers } from '../operations/index.ts'
+import { createOperations, type Operations } from '../operations/operations.ts'
+import type { Secrets } from '../operations/secrets.ts'
+import type { Database } from '../storage/database.ts'
+import type { DoorState } from './call.ts'
+import { beginning, emptyRows } from './calls/platform.ts'
+import { createClock } from './clock.ts'
+import { doorDatabase, openDoorDatabase } from './database.ts'
+import { createDoor } from './door.ts'
+
+export interface DoorOptions extends Pick<ServerOptions, 'hosts' | 'pages' | 'log'> {
+  /** A database server; the platform makes a database of its own on it. */
+  readonly serverUrl: string
+  /** That database's name where several test platforms share a server; begins with `lockstep_door`. */
+  readonly database?: string
+  readonly port: number
+  readonly host: string
+  readonly secrets: Secrets
+  /** Environment of the access keys, lower-case letters. */
+  readonly keyEnvironment: string
+  /** Code of this platform in its client order ids. */
+  readonly environment: string
+  /** Whether this is production, where there is no such platform. */
+  readonly production: boolean
+}
+
+export interface DoorPlatform {
+  /** Where it listens. */
+  readonly url: string
+  readonly db: Database
+  close(): Promise<void>
+}
+
+/** Starts it empty. Throws in production, and when the server does not let it make a database. */
+export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
+  if (options.production) throw new Error('the test door does not open in production')
+  const { log, host, port, hosts, pages } = options
+  const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
+  const clock = createClock(beginning)
+  const work = workContext(db, clock, log)
+  const { drain } = createWorker({ ctx: work, steps: [arrivalStep, expiryStep] })
+  const begin = () => createOperations({ ...options, db, clock, handlers })
+  let operations: Operations
+  let limits = false
+  const state: DoorState = {
+    work,
+    clock,
+    secrets: options.secrets,
+    keyEnvironment: options.keyEnvironment,
+    drain,
+    renew: async (fresh, empty) => {
+      await operations.close()
+      await empty()
+      operations = await begin()
+      limits = fresh.limits
+    },
+  }
+  await emptyRows(state, beginning)
+  operations = await begin()
+  const door = createDoor(state)
+  const server = createServer({
+    hosts,
+    log,
+    ...(pages && { pages }),
+    get operations() {
+      return operations
+    },
+    get limits() {
+      return limits
+    },
+    extra: door.routes,
+    afterWrite: door.settle,
+  })
+  return {
+    url: await server.listen(port, host),
+    db,
+    close: async () => {
+      await server.close()
+      await operations.close()
+      await db.close()
+    },
+  }
+}
+
+const workContext = (db: Database, clock: WorkContext['clock'], log: DoorOptions['log']): WorkContext => ({
+  db,
+  clock,
+  log,
+  workerId: 'door',
+  settings: { commissionPlan: 'none', quoteSinks: [], barSinks: [], dueSources: [nextSignalExpiry] },
+})

@@ -1,0 +1,58 @@
+/** Statements that only a test platform needs: the product itself never changes these facts from outside. */
+import type { NewBroker } from '../storage/provision.ts'
+import type { Sql } from '../storage/sql.ts'
+
+/** The scripted broker of live accounts, and the paper broker that every platform has. */
+export const builtInBrokers: Readonly<Record<'live' | 'paper', NewBroker>> = {
+  live: { name: 'Scripted', connectionName: 'Scripted', environment: 'live', adapter: 'scripted' },
+  paper: { name: 'Lockstep Paper', connectionName: 'Paper', environment: 'paper', adapter: 'paper' },
+}
+
+/** Sites by what a caller may call them: id as text, name, code or domain. */
+export const listSites = (sql: Sql): Promise<{ id: number; kind: string; names: (string | null)[] }[]> =>
+  sql.rows`select id, kind, array[id::text, name, code, domain] as names from site order by id`
+
+export interface StrategyFacts {
+  readonly strategyId: number
+  readonly isPrivate: boolean | undefined
+  readonly monthlyCost: string | undefined
+  readonly isResellable: boolean | undefined
+  readonly noSubsAllowed: boolean | undefined
+}
+
+/** Changes what is given of a strategy; answers how many strategies of that id there are. */
+export const updateStrategy = (sql: Sql, facts: StrategyFacts): Promise<number> => sql.run`
+  update strategy set is_private = coalesce(${facts.isPrivate}::boolean, is_private),
+    monthly_cost = coalesce(${facts.monthlyCost}::numeric, monthly_cost),
+    is_resellable = coalesce(${facts.isResellable}::boolean, is_resellable),
+    no_subs_allowed = coalesce(${facts.noSubsAllowed}::boolean, no_subs_allowed)
+  where id = ${facts.strategyId}::bigint`
+
+/** The environments of brokers by id. */
+export async function brokerEnvironments(sql: Sql): Promise<Map<number, 'live' | 'paper'>> {
+  const rows = await sql.rows<{
+    id: number
+    environment: 'live' | 'paper'
+  }>`select id, environment from broker`
+  return new Map(rows.map(({ id, environment }) => [id, environment]))
+}
+
+/** A broker with an id of the caller's choosing. */
+export async function insertBroker(sql: Sql, broker: NewBroker & { id: number }): Promise<void> {
+  await sql.run`
+    insert into broker (id, name, connection_name, environment, adapter) overriding system value
+    values (${broker.id}, ${broker.name}, ${broker.connectionName}, ${broker.environment}, ${broker.adapter})`
+}
+
+/** Instruments under any of the spellings, with what the door needs of them. */
+export const listInstruments = (
+  sql: Sql,
+  spellings: readonly string[],
+): Promise<{ symbol: string; calendar: string }[]> =>
+  sql.rows`select symbol, calendar from instrument where symbol = any(${spellings}::text[])`
+
+/** People by id. */
+export async function knownPersons(sql: Sql, ids: readonly number[]): Promise<Set<number>> {
+  const rows = await sql.rows<{ id: number }>`select id from person where id = any(${ids}::bigint[])`
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { call, faultsOf, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const door = (path: string, body?: unknown) =>
+  call(platform.url, `/test${path}`, body === undefined ? {} : { body })
+
+/** What a call answers when it must succeed. */
+async function made<T = unknown>(path: string, body: unknown): Promise<T> {
+  const answer = await door(path, body)
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+  return answer.json as T
+}
+
+type Person = { personId: number; key: string }
+const ann = { firstName: 'Ann', lastName: 'Ash', email: 'ann@example.org', role: 'user' }
+
+beforeEach(async () => {
+  await made('/reset', { now: '2024-03-12T14:00:00Z' })
+})
+
+describe('reset', () => {
+  test('begins with nothing but the built-in brokers, ids from 1, and takes little time', async () => {
+    const first = await made<Person[]>('/people', [ann])
+    const started = performance.now()
+    await made('/reset', {})
+    expect(performance.now() - started).toBeLessThan(1000)
+    const second = await made<Person[]>('/people', [ann])
+    expect(second[0]?.personId).toBe(first[0]?.personId)
+    const brokers = await call(platform.url, '/gen/Autotrade/GetBrokers', { key: second[0]?.key })
+    expect(resultsOf(brokers).map(({ Name }) => Name)).toEqual(['Scripted', 'Lockstep Paper'])
+  })
+
+  test('ends every key that was given out before, at once', async () => {
+    const [person] = await made<Person[]>('/people', [ann])
+    const hello = () => call(platform.url, '/gen/General/GetAccessKey', { key: person?.key })
+    expect((await hello()).status).toBe(200)
+    await made('/reset', {})
+    expect((await hello()).status).toBe(401)
+  })
+
+  test('counts calls only when asked to', async () => {
+    const calls = async () => {
+      const [person] = await made<Person[]>('/people', [ann])
+      const answers = []
+      for (let count = 0; count < 101; count++)
+        answers.push(await call(platform.url, '/gen/General/GetAccessKey', { key: person?.key }))
+      return answers.filter(({ status }) => status === 429).length
+    }
+    expect(await calls()).toBe(0)
+    await made('/reset', { limits: true })
+    expect(await calls()).toBeGreaterThan(0)
+    await made('/reset', { limits: true })
+    const [person] = await made<Person[]>('/people', [ann])
+    expect((await call(platform.url, '/gen/General/GetAccessKey', { key: person?.key })).status).toBe(200)
+  })
+})
+
+describe('bodies are read strictly', () => {
+  test.each([
+    ['/reset', { now: '2024-13-01T00:00:00Z' }, '1130 now'],
+    ['/reset', { nwo: '2024-03-12T00:00:00Z' }, '1130 nwo'],
+    ['/reset', { commissions: 'some' }, '1130 commissions'],
+    ['/clock', {}, '1130 now'],
+    ['/clock', { now: '2024-03-12T13:59:59Z' }, '1130 now'],
+    ['/instruments', [{ symbol: 'AAPL', securityType: 'STOCK' }], '1130 [0].securityType'],
+    ['/instruments', [{ symbol: 'AAPL', securityType: 'CS', calendar: 'NOWHERE' }], '1130 [0].calendar'],
+    ['/instruments', [{ symbol: 'AAPL', securityType: 'CS', tick: 0 }], '1130 [0].tick'],
+    ['/quotes', [{ symbol: 'NONE', bid: 1, ask: 2 }], '1130 [0].symbol'],
+    ['/quotes', [{ symbol: 'AAPL', bid: '1e400', ask: 2 }], '1130 [0].bid'],
+    ['/quotes', ['AAPL'], '1130 [0]'],
+    ['/people', [{ ...ann, role: 'king' }], '1130 [0].role'],
+    ['/people', [{ ...ann, site: 'nowhere' }], '1130 [0].site'],
+    ['/people', [{ ...ann, role: 'geosite_admin' }], '1130 [0].site'],
+    ['/people', [ann, ann], '1130'],
+    ['/sites', [{ kind: 'planet', name: 'x', domain: 'x.example' }], '1130 [0].kind'],
+    ['/accounts', [{ account: 'A', personId: 99, cash: 1 }], '1130 [0].personId'],
+    ['/strategies', [{ strategyId: 99, private: true }], '1130 [0].strategyId'],
+    ['/strategies', [{ strategyId: 1, private: 'yes' }], '1130 [0].private'],
+    ['/bars', [{ symbol: 'AAPL', t: '2024-03-12', o: 1, h: 1, l: 1 }], '1130 [0].c'],
+  ])('%s %j', async (path, body, fault) => {
+    const answer = await door(path, body)
+    expect([answer.status, faultsOf(answer)]).toEqual([400, [fault]])
+  })
+
+  test('text that is no JSON', async () => {
+    expect((await door('/quotes', '{')).status).toBe(400)
+  })
+
+  test('a list that fails half-way leaves nothing', async () => {
+    const other = { ...ann, email: 'bob@example.org' }
+    expect((await door('/people', [other, { ...ann, site: 77 }])).status).toBe(400)
+    expect((await made<Person[]>('/people', [other])).length).toBe(1)
+  })
+})
+
+describe('what is not offered yet says so', () => {
+  test.each(['/subscriptions', '/corporate-actions', '/benchmark'])('%s', async (path) => {
+    const answer = await door(path, [])
+    expect([answer.status, faultsOf(answer).length]).toEqual([503, 1])
+  })
+})
+
+describe('people, sites and accounts', () => {
+  test('a person belongs to the site that was named by id, name or domain', async () => {
+    const [geo, wl] = await made<number[]>('/sites', [
+      { kind: 'geo', name: 'North', domain: 'north.example' },
+      { kind: 'whitelabel', name: 'West', domain: 'west.example' },
+    ])
+    const people = await made<Person[]>('/people', [
+      { ...ann, role: 'geosite_admin', site: geo },
+      { ...ann, email: 'b@example.org', role: 'whitelabel_admin', site: 'west.example' },
+      { ...ann, email: 'c@example.org', role: 'wlAdmin', site: 'West' },
+      { ...ann, email: 'd@example.org', role: 'platform_admin' },
+    ])
+    const rows = await platform.db.read.rows<{ role: string; site: number }>`
+      select role, site_id as site from person order by id`
+    expect(rows).toEqual([
+      { role: 'geosite_admin', site: geo },
+      { role: 'whitelabel_admin', site: wl },
+      { role: 'whitelabel_admin', site: wl },
+      { role: 'platform_admin', site: 1 },
+    ])
+    expect(new Set(people.map(({ key }) => key)).size).toBe(4)
+  })
+
+  test('accounts stand at the broker of their kind', async () => {
+    const [person] = await made<Person[]>('/people', [ann])
+    const { personId } = person as Person
+    const account = (name: string, more: object = {}) => ({ account: name, personId, cash: 1000, ...more })
+    await made('/accounts', [
+      account('L'),
+      account('P', { kind: 'paper' }),
+      account('S', { kind: 'sim', currency: 'EUR' }),
+      account('L', { brokerId: 7 }),
+    ])
+    expect((await door('/accounts', [account('Q', { kind: 'paper', brokerId: 1 })])).status).toBe(400)
+    expect((await door('/accounts', [account('P', { kind: 'sim' })])).status).toBe(400)
+    const rows = await platform.db.read.rows`
+      select account, kind, broker_id as broker, currency, cash::float8 from account order by id`
+    expect(rows).toEqual([
+      { account: 'L', kind: 0, broker: 1, currency: 'USD', cash: 1000 },
+      { account: 'P', kind: 1, broker: 2, currency: 'USD', cash: 1000 },
+      { account: 'S', kind: 2, broker: 2, currency: 'EUR', cash: 1000 },
+      { account: 'L', kind: 0, broker: 7, currency: 'USD', cash: 1000 },
+    ])
+  })
+})
+
+describe('the market', () => {
+  const es = { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' }
+
+  test('an instrument may be quoted in any spelling, and its facts be replaced', async () => {
+    await made('/instruments', [es, { symbol: 'EURUSD', securityType: 'FOR', tick: 0.0001 }])
+    await made('/instruments', [{ ...es, pointValue: 5 }])
+    await made('/quotes', [
+      { symbol: '@ESM4', bid: 4999.75, ask: 5000 },
+      { symbol: 'EUR/USD', bid: '1.0900', ask: '1.0901' },
+    ])
+    const rows = await platform.db.read.rows`
+      select i.symbol, i.point_value::float8 as pv, i.tick::float8, q.bid::float8 from instrument i
+      join quote q on q.instrument_id = i.id order by i.symbol desc`
+    expect(rows).toEqual([
+      { symbol: 'EURUSD', pv: 1000, tick: 0.0001, bid: 1.09 },
+      { symbol: '@ESM24', pv: 5, tick: 0.25, bid: 4999.75 },
+    ])
+  })
+})
+
+describe('who gets in', () => {
+  test('the books of an empty platform are sound, and nothing was delivered', async () => {
+    expect((await door('/audit')).json).toEqual({ violations: [] })
+    expect((await door('/webhooks')).json).toEqual([])
+  })
+
+  test('a call that does not exist is told so in the envelope', async () => {
+    const answer = await door('/nothing', {})
+    expect([answer.status, faultsOf(answer).length]).toEqual([404, 1])
+  })
+})

@@ -1,0 +1,51 @@
+/**
+ * A whole platform for a test file: the three hosts, the worker and the door in this process, over real HTTP and
+ * a database of its own, stopped and dropped after the file's tests.
+ */
+import { randomBytes } from 'node:crypto'
+import { afterAll, inject } from 'vitest'
+import type { Dialect } from '../../src/contract/index.ts'
+import { type DoorPlatform, startDoorPlatform } from '../../src/door/platform.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { identifier } from '../../src/storage/sql.ts'
+import { silentLog } from './database-server.ts'
+
+export const secrets = { pepper: randomBytes(32), cursor: randomBytes(32) }
+export const keyEnvironment = 'test'
+
+export interface TestPlatform extends DoorPlatform {
+  /** Lines that the platform logged as errors. */
+  readonly errors: string[]
+}
+
+/** Starts an empty platform whose hosts speak one dialect. */
+export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPlatform> {
+  const { url: serverUrl, failure } = inject('databaseServer')
+  if (serverUrl === '') throw new Error(`there is no database server: ${failure}`)
+  const database = `lockstep_door_${randomBytes(6).toString('hex')}`
+  const errors: string[] = []
+  const error = (fields: object, message: string): void =>
+    void errors.push(`${message} ${JSON.stringify(fields, errorText)}`)
+  const platform = await startDoorPlatform({
+    serverUrl,
+    database,
+    port: 0,
+    host: '127.0.0.1',
+    hosts: { Gen: { dialect }, Geo: { dialect }, WL: { dialect } },
+    secrets,
+    keyEnvironment,
+    environment: 'T',
+    production: false,
+    log: { ...silentLog, error },
+  })
+  afterAll(async () => {
+    await platform.close()
+    const admin = await openDatabase({
+      ...{ url: serverUrl, applicationName: 'tests', log: silentLog, poolSize: 1, readers: 1 },
+    })
+    await admin.write.run`drop database ${identifier(database)}`.finally(() => admin.close())
+  })
+  return { ...platform, errors }
+}
+
+const errorText = (_: string, value: unknown): unknown => (value instanceof Error ? value.stack : value)
