@@ -1,0 +1,129 @@
+/** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
+import type { Command } from 'commander'
+import { isRefused } from '../operations/context.ts'
+import { issueKey, revokeKey } from '../operations/keys.ts'
+import { operationsToCome } from '../operations/to-come.ts'
+import { auditViolations } from '../storage/audit.ts'
+import type { Database } from '../storage/database.ts'
+import { setSwitch } from '../storage/switches.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { openMigrated, reachServer } from './database.ts'
+import { examine } from './doctor.ts'
+import { environments } from './environment.ts'
+import { openLog } from './log.ts'
+import { loadSecrets } from './secrets.ts'
+
+interface Output {
+  json?: boolean
+}
+const yearMs = 365 * 86_400_000
+const auditLimitMs = 300_000
+
+/** Prints for people, or the same facts as JSON. */
+function say(output: Output, facts: object, text: string): void {
+  console.log(output.json ? JSON.stringify(facts) : text)
+}
+
+/** Runs a tool on the platform's database, wherever that is. */
+async function withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
+  const config = readConfig(process.env)
+  const log = openLog({ ...config, logLevel: 'warn' }, 'cli')
+  const server = await reachServer(config, log)
+  try {
+    const db = await openMigrated(server.url, 'lockstep cli', log)
+    await work(db, config).finally(() => db.close())
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Adds migrate, keys, maintenance, audit, doctor and operations. */
+export function addOperatorCommands(program: Command): void {
+  const tool = (parent: Command, name: string, says: string): Command =>
+    parent.command(name).description(says).option('--json', 'answer as JSON')
+
+  tool(program, 'migrate', 'bring the schema of the database forward').action((output: Output) =>
+    withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
+  )
+  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+  tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
+    (state: string, output: Output) => switchMaintenance(state, output),
+  )
+  tool(
+    program,
+    'audit',
+    'check every book against every other; exit 1 when something does not add up',
+  ).action(audit)
+  tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
+  tool(program, 'operations', 'list the operations that are still to come')
+    .option('--missing', 'the same; the list is what is missing')
+    .action((output: Output) =>
+      say(
+        output,
+        { missing: operationsToCome },
+        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
+          '\n  ',
+        ),
+      ),
+    )
+}
+
+type Tool = (parent: Command, name: string, says: string) => Command
+
+function addKeyCommands(tool: Tool, keys: Command): void {
+  tool(keys, 'issue', 'issue a key; it is shown once')
+    .requiredOption('--person <id>', 'whose key it is', Number)
+    .option('--comment <text>', 'what it is for', '')
+    .option('--days <n>', 'how long it lives', Number, 365)
+    .action((options: Output & { person: number; comment: string; days: number }) =>
+      withDatabase(async (db, config) => {
+        const now = Date.now()
+        const order = {
+          personId: options.person,
+          env: environments(config).keys,
+          comment: options.comment,
+          expiresAt: now + (options.days * yearMs) / 365,
+          now,
+        }
+        const issued = await db.transaction((tx) => issueKey(tx, loadSecrets(config), order))
+        if (isRefused(issued))
+          throw new ConfigError(issued.message ?? `there is no living person ${options.person}`)
+        say(options, { key: issued.key, keyId: issued.keyId }, issued.key)
+      }),
+    )
+  tool(keys, 'revoke <keyId>', 'end a key; every process refuses it within a second').action(
+    (keyId: string, output: Output) =>
+      withDatabase(async (db) => {
+        const revoked = await revokeKey(db.write, keyId, Date.now())
+        if (!revoked) throw new ConfigError(`there is no living key ${keyId}`)
+        say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
+      }),
+  )
+}
+
+async function switchMaintenance(state: string, output: Output): Promise<void> {
+  if (state !== 'on' && state !== 'off') throw new ConfigError('maintenance is either on or off')
+  await withDatabase(async (db) => {
+    await setSwitch(db.write, 'maintenance', state === 'on', Date.now())
+    say(output, { maintenance: state }, `Maintenance is ${state}.`)
+  })
+}
+
+const audit = (output: Output): Promise<void> =>
+  withDatabase(async (db) => {
+    const violations = await db.transaction(auditViolations, {
+      readOnly: true,
+      statementTimeoutMs: auditLimitMs,
+    })
+    const lines = violations.map(({ rule, detail }) => `${rule}: ${JSON.stringify(detail)}`)
+    say(output, { violations }, lines.length === 0 ? 'Every book adds up.' : lines.join('\n'))
+    if (violations.length > 0) process.exitCode = 1
+  })
+
+const doctor = (output: Output): Promise<void> =>
+  withDatabase(async (db) => {
+    const findings = await examine(db, Date.now())
+    const lines = findings.map(({ name, ok, says }) => `${ok ? 'ok ' : 'BAD'} ${name}: ${says}`)
+    say(output, { findings }, lines.join('\n'))
+    if (findings.some(({ ok }) => !ok)) process.exitCode = 1
+  })

@@ -1,0 +1,91 @@
+/** The commands that run something for as long as it is wanted: the whole platform, or one process of it. */
+import type { Command } from 'commander'
+import type { Logger } from 'pino'
+import { startDoorPlatform } from '../door/platform.ts'
+import { type Config, readConfig } from './config.ts'
+import { provideServer, reachServer } from './database.ts'
+import { openLog } from './log.ts'
+import { pagesOf } from './pages.ts'
+import { announceReady, endsWith } from './process.ts'
+import { serveApi } from './serve.ts'
+import { startAll } from './start.ts'
+import { runWorker } from './worker.ts'
+
+/** Adds start, serve and worker. */
+export function addRunCommands(program: Command): void {
+  program
+    .command('start')
+    .description('run everything: database, migrations, demo on first start, the three hosts, a worker')
+    .action(() => start(readConfig(process.env)))
+  program
+    .command('serve')
+    .description('serve the three hosts; start the database when none runs for the data folder')
+    .option('--test-door', 'an empty platform whose clock stands still, with the door under /test')
+    .action(({ testDoor }: { testDoor?: boolean }) => {
+      const config = readConfig(process.env)
+      return testDoor ? serveDoor(config) : serve(config)
+    })
+  program
+    .command('worker')
+    .description('fill, mirror, send and book; any number may run beside each other')
+    .action(() => work(readConfig(process.env)))
+}
+
+async function start(config: Config): Promise<void> {
+  const log = openLog(config, 'start')
+  const platform = await startAll(config, log)
+  endsWith(log, platform.close)
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = openLog(config, 'api')
+  await keep(log, config, async (url) => {
+    const api = await serveApi(config, url, log)
+    return { word: api.url, close: api.close }
+  })
+}
+
+async function work(config: Config): Promise<void> {
+  const log = openLog(config, 'worker')
+  await keep(log, config, async (url) => {
+    const worker = await runWorker(config, url, log)
+    return { word: 'worker', close: worker.close }
+  })
+}
+
+interface Running {
+  word: string
+  close(): Promise<void>
+}
+
+/** Runs one process on the database it can reach, and ends both in order. */
+async function keep(log: Logger, config: Config, run: (url: string) => Promise<Running>): Promise<void> {
+  const server = await reachServer(config, log)
+  const running = await run(server.url)
+  endsWith(log, async () => {
+    await running.close()
+    await server.stop()
+  })
+  announceReady(running.word)
+  if (!process.send) console.log(`ready ${running.word}`)
+}
+
+/** One process for everything, so that each call can answer after all it causes has come to rest. */
+async function serveDoor(config: Config): Promise<void> {
+  const log = openLog(config, 'door')
+  const server = await provideServer(config, log)
+  const door = await startDoorPlatform({
+    serverUrl: server.url,
+    hosts: config.hosts,
+    host: config.host,
+    port: config.port,
+    production: config.production,
+    pages: pagesOf(config),
+    log,
+  })
+  endsWith(log, async () => {
+    await door.close()
+    await server.stop()
+  })
+  console.log(`ready ${door.url}`)
+}
