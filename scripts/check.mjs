@@ -8,12 +8,7 @@ import { ensureInstalled, root } from './install.mjs'
 ensureInstalled()
 const steps = [
   ['types', 'npx', ['tsc', '-p', '.']],
-  ['format and lint', 'npx', ['biome', 'check', '.']],
-  [
-    'awaited promises and complete switches',
-    'npx',
-    ['oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts'],
-  ],
+  ['format, lint, awaited promises, complete switches', 'npm', ['run', '--silent', 'lint']],
   ['the house', process.execPath, ['scripts/test.mjs', 'test/tidy.test.ts']],
   ['generated files', process.execPath, ['--import', 'tsx', 'scripts/generate.ts', '--check']],
   [

@@ -20,8 +20,6 @@ export type PutOrCall = '0' | '1'
 /** 1 strategy, 4 manual, 5 strategy with manual override, 6 auto stop loss. */
 export type SignalType = 1 | 4 | 5 | 6
 
-export const securityTypes: readonly SecurityType[] = ['CS', 'FUT', 'OPT', 'FOR']
-
 /** Statuses in which an order may still trade; the others are terminal. */
 export const liveStatuses: readonly OrdStatus[] = ['A', '0', '1', '6', 'E']
 

@@ -83,10 +83,6 @@ export function immutableDifference(
   return undefined
 }
 
-/** The chain total of a replacement: never below what is filled already. */
-export const replacementTotal = (requested: Decimal, filled: Decimal): Decimal =>
-  requested.lessThan(filled) ? filled : requested
-
 /** The price an order of this side would trade at now; zero is no price. */
 export function currentPriceOf(side: Side, bid: string | null, ask: string | null): Decimal | undefined {
   const text = side === '1' ? ask : bid
