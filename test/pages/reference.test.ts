@@ -1,0 +1,54 @@
+/** The reference pages in a real browser: they are shown, they ask nobody else for anything, they break no rule. */
+import Fastify from 'fastify'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/bin/config.ts'
+import { pagesOf } from '../../src/bin/pages.ts'
+import { pageHeaders } from '../../src/http/pages.ts'
+import { browserPath, launchBrowser } from '../support/browser.ts'
+
+const pages = pagesOf(readConfig({}))
+const app = Fastify()
+let browser: Browser
+let base = ''
+
+describe.skipIf(browserPath === undefined)('the reference in a browser (skipped without chromium)', () => {
+  beforeAll(async () => {
+    for (const [path, html] of Object.entries(pages)) {
+      const flat = pageHeaders(html)
+      const pairs = flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]]] : []))
+      app.get(path, (_, reply) => reply.headers(Object.fromEntries(pairs)).send(html))
+    }
+    base = await app.listen({ port: 0, host: '127.0.0.1' })
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await app.close()
+  })
+
+  test.each(Object.keys(pages))('%s', async (path) => {
+    const page = await browser.newPage()
+    const asked: string[] = []
+    const complaints: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.goto(`${base}${path}`)
+    expect(asked.filter((url) => !url.startsWith(base))).toEqual([])
+    expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([])
+    expect(await page.locator('h1').first().textContent()).toContain('Lockstep')
+    await page.close()
+  })
+
+  test('an operation is found by its link, with its parameters and a call to paste', async () => {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
+    await page.goto(`${base}/reference/gen`)
+    await page.getByRole('link', { name: 'NewStrategyOrder', exact: true }).first().click()
+    const section = page.locator('#NewStrategyOrder')
+    expect(await section.textContent()).toContain('OrderQuantity')
+    expect(await section.textContent()).toContain('curl')
+    expect(await section.isVisible()).toBe(true)
+    await page.close()
+  })
+})
