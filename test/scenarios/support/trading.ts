@@ -1,0 +1,110 @@
+/** Sentences in which owners act and brokers answer. */
+import { call, resultsOf } from '../../support/http.ts'
+import { expectSame, type Given, type Sentence } from './language.ts'
+import { ask, door, named, outcomeOf, type Stage, type Strategy, symbolOf } from './stage.ts'
+import { numberOf, readTerms, sideOf } from './terms.ts'
+
+/** Sends an order and remembers the signal under its label, or compares how it was refused. */
+async function send(
+  stage: Stage,
+  strategy: Strategy,
+  request: { path: string; method: string; order: Record<string, unknown> },
+  outcome: string | undefined,
+): Promise<void> {
+  const { path, method, order } = request
+  const answer = await ask(stage, strategy.owner.key, path, { method, body: { Order: order } })
+  const [, label] = /^signal ([\w-]+)$/.exec(outcome ?? '') ?? []
+  expectSame(label === undefined ? (outcome ?? '200') : '200', outcomeOf(answer))
+  if (label === undefined) return
+  const [row] = resultsOf<{ SignalId: number }>(answer)
+  stage.signals.set(label, { signalId: row?.SignalId ?? 0, strategy, order })
+}
+
+function place(stage: Stage, given: Given): Promise<void> {
+  const strategy = named(stage.strategies, given.strategy)
+  const order = {
+    StrategyId: strategy.strategyId,
+    ...{ Side: sideOf(given.side), OrderQuantity: numberOf(given.quantity), TIF: '0' },
+    ...readTerms(given.terms ?? ''),
+    PlatformSymbol: symbolOf(stage, given.symbol),
+  }
+  return send(stage, strategy, { path: '/Strategies/NewStrategyOrder', method: 'POST', order }, given.outcome)
+}
+
+/** A replacement repeats the whole order; what the sentence does not say stays. */
+function replace(stage: Stage, given: Given): Promise<void> {
+  const { signalId, strategy, order: before } = named(stage.signals, given.label)
+  const { OpenClose: _, ...kept } = before
+  const order = {
+    ...kept,
+    ...(given.side === undefined ? {} : { Side: sideOf(given.side) }),
+    ...(given.quantity === undefined ? {} : { OrderQuantity: numberOf(given.quantity) }),
+    ...readTerms(given.terms ?? ''),
+    CancelReplaceSignalId: signalId,
+  }
+  const request = { path: '/Strategies/ReplaceStrategyOrder', method: 'PUT', order }
+  return send(stage, strategy, request, given.outcome)
+}
+
+async function cancel(stage: Stage, { label, outcome }: Given): Promise<void> {
+  const { signalId, strategy } = named(stage.signals, label)
+  const params = `?StrategyId=${strategy.strategyId}&SignalId=${signalId}`
+  const path = `/Strategies/CancelStrategyOrder${params}`
+  const answer = await ask(stage, strategy.owner.key, path, { method: 'DELETE' })
+  expectSame(outcome ?? '200', outcomeOf(answer))
+}
+
+const unquoted = (text: string | undefined): string => (text ?? '').slice(1, -1)
+const accountOf = (stage: Stage, name: string | undefined): string => named(stage.accounts, name).account
+
+async function repeatLast(stage: Stage, { account }: Given): Promise<void> {
+  const { execId } = await stage.platform.db.read.one<{ execId: string }>`
+    select e.exec_id as "execId" from execution e join account a on a.id = e.account_id
+    where a.account = ${accountOf(stage, account)} order by e.executed_at desc, e.xid desc limit 1`
+  await door(stage, '/broker', { duplicate: execId })
+}
+
+export const tradingSentences: readonly Sentence<Stage>[] = [
+  { says: '<strategy> <side> <quantity> <symbol> <terms>[ -> <outcome>]', does: place },
+  { says: 'replace signal <label> by <side> <quantity> <terms>[ -> <outcome>]', does: replace },
+  { says: 'cancel signal <label>[ -> <outcome>]', does: cancel },
+  {
+    says: 'a stranger cancels signal <label> -> <outcome>',
+    does: async (stage, { label, outcome }) => {
+      const [stranger] = await door<{ key: string }[]>(stage, '/people', [
+        { firstName: 'Mallory', lastName: 'M', email: 'mallory@example.org', role: 'user' },
+      ])
+      const { signalId, strategy } = named(stage.signals, label)
+      const params = `?StrategyId=${strategy.strategyId}&SignalId=${signalId}`
+      const answer = await call(stage.platform.url, `/gen/Strategies/CancelStrategyOrder${params}`, {
+        ...{ method: 'DELETE', key: stranger?.key },
+      })
+      expectSame(outcome ?? '', outcomeOf(answer))
+    },
+  },
+  { says: 'broker holds its answers', does: (stage) => door(stage, '/broker', { hold: true }) },
+  { says: 'broker answers', does: (stage) => door(stage, '/broker', { hold: false }) },
+  { says: 'broker is down', does: (stage) => door(stage, '/broker', { down: true }) },
+  { says: 'broker is up', does: (stage) => door(stage, '/broker', { down: false }) },
+  {
+    says: 'broker rejects the next order of <account> with <text>',
+    does: (stage, { account, text }) =>
+      door(stage, '/broker', { reject: { account: accountOf(stage, account), text: unquoted(text) } }),
+  },
+  {
+    says: 'broker fills only <quantity> of the next order of <account>',
+    does: (stage, { account, quantity }) =>
+      door(stage, '/broker', { partial: { account: accountOf(stage, account), qty: numberOf(quantity) } }),
+  },
+  { says: 'broker repeats the last execution of <account>', does: repeatLast },
+  {
+    says: 'by hand in <account> <side> <quantity> <symbol> @ <price>',
+    does: (stage, { side, quantity, symbol, price, account }) =>
+      door(stage, '/broker', {
+        execution: {
+          ...{ account: accountOf(stage, account), symbol: symbolOf(stage, symbol).FullSymbol },
+          ...{ side: sideOf(side), qty: numberOf(quantity), px: numberOf(price), clientOrderId: null },
+        },
+      }),
+  },
+]
