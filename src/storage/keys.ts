@@ -40,6 +40,14 @@ export async function lockHolder(
     where person_id = ${personId} and deleted_at is null and expires_at > ${instant(now)}`
 }
 
+/** Public ids of the person's keys that live at `now`, oldest first. */
+export async function listLiveKeys(sql: Sql, personId: number, now: number): Promise<string[]> {
+  const rows = await sql.rows<{ keyId: string }>`
+    select key_id as "keyId" from access_key
+    where person_id = ${personId} and deleted_at is null and expires_at > ${instant(now)} order by id`
+  return rows.map(({ keyId }) => keyId)
+}
+
 export interface NewKey {
   personId: number
   keyId: string

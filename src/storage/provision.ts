@@ -2,6 +2,8 @@
  * What a platform needs before anybody can trade on it: sites, people, brokers, accounts. Rows are written many
  * at once and their ids come back in the order of what was asked for. Times are business times.
  */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { CalendarName } from '../domain/calendar.ts'
 import { identifier, join, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -109,6 +111,31 @@ export async function insertAccounts(sql: Sql, accounts: readonly NewAccount[]):
   const nameOf = (row: { brokerId: number; account: string }): string => `${row.brokerId} ${row.account}`
   return inOrder(rows, nameOf, accounts.map(nameOf))
 }
+
+/** Gives an instrument another calendar and description; what it means in money stays. */
+export async function relistInstrument(
+  sql: Sql,
+  { symbol, calendar, description }: { symbol: string; calendar: CalendarName; description: string },
+): Promise<void> {
+  await sql.run`
+    update instrument set calendar = ${calendar}, description = ${description} where symbol = ${symbol}`
+}
+
+const provisioningLock = 7_204_118_156
+
+/** Lets one transaction at a time furnish the platform; waits for its turn by asking again. */
+export async function lockProvisioning(tx: Transaction): Promise<void> {
+  for (;;) {
+    const { taken } = await tx.one<{ taken: boolean }>`
+      select pg_try_advisory_xact_lock(${provisioningLock}) as taken`
+    if (taken) return
+    await pause(250)
+  }
+}
+
+/** Whether nobody has ever used the platform: it knows no people. */
+export const isEmptyPlatform = async (sql: Sql): Promise<boolean> =>
+  (await sql.one<{ empty: boolean }>`select not exists (select from person) as empty`).empty
 
 /** Ids of new rows by their natural keys. Throws when one was not made. */
 function inOrder<Row extends { id: number }>(

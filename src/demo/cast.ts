@@ -1,0 +1,151 @@
+/**
+ * Who appears in the demo: sites, people with keys, strategies, and twenty followers with everything that
+ * makes mirroring interesting: rounding, caps, late joiners, one who does not join what is held, one who lets
+ * positions run out, two who stop. Dates are trade dates; what they name happens an hour before the open.
+ */
+import { buyAndHold, meanReversion, monthlyRebalance, type Rule, trend200 } from './rules.ts'
+
+export type StrategyName = 'hold' | 'trend' | 'rebalance' | 'reversion'
+
+export interface StrategyPart {
+  readonly key: StrategyName
+  readonly name: string
+  readonly capital: number
+  readonly startsOn: string
+  readonly rule: Rule
+}
+
+export const strategyParts: readonly StrategyPart[] = [
+  { key: 'hold', name: 'Buy and hold SPX', capital: 100_000, startsOn: '2000-01-03', rule: buyAndHold },
+  { key: 'trend', name: '200-day trend SPX', capital: 100_000, startsOn: '2000-01-03', rule: trend200 },
+  {
+    key: 'rebalance',
+    name: 'Monthly rebalance SPX AAPL',
+    capital: 250_000,
+    startsOn: '2007-04-24',
+    rule: monthlyRebalance,
+  },
+  {
+    key: 'reversion',
+    name: 'Mean reversion SPX',
+    capital: 100_000,
+    startsOn: '2009-03-09',
+    rule: meanReversion,
+  },
+]
+
+export interface FollowPart {
+  readonly strategy: StrategyName
+  readonly percent: number
+  readonly from: string
+  readonly maxDollars?: number
+  /** Leaves alone what the strategy holds when it is joined. */
+  readonly doesNotJoin?: boolean
+  /** From this day on stocks are switched off: positions end with the strategy's, none begin. */
+  readonly closingFrom?: string
+  readonly until?: string
+  readonly leavesOpen?: boolean
+}
+
+export interface FollowerPart {
+  readonly name: string
+  readonly account: string
+  readonly cash: string
+  readonly isOfPartner?: boolean
+  readonly follows: readonly FollowPart[]
+}
+
+const first = '2000-01-03'
+const hold = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
+  strategy: 'hold',
+  percent,
+  from: first,
+  ...more,
+})
+const trend = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
+  strategy: 'trend',
+  percent,
+  from: first,
+  ...more,
+})
+const rebalance = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
+  strategy: 'rebalance',
+  percent,
+  from: '2007-04-24',
+  ...more,
+})
+const reversion = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
+  strategy: 'reversion',
+  percent,
+  from: '2009-03-09',
+  ...more,
+})
+
+/** The investor of the demo; his account follows the trend. */
+export const investorPart: FollowerPart = {
+  name: 'Ines Investor',
+  account: 'PAPER-1000',
+  cash: '100000',
+  follows: [trend(50, { from: '2015-06-01' })],
+}
+
+export const followerParts: readonly FollowerPart[] = [
+  { name: 'Ana Ortiz', account: 'PAPER-1001', cash: '100000', follows: [hold(100)] },
+  { name: 'Ben Fischer', account: 'PAPER-1002', cash: '60000', follows: [hold(50)] },
+  { name: 'Chloe Martin', account: 'PAPER-1003', cash: '25000', follows: [hold(1)] },
+  { name: 'Dev Patel', account: 'PAPER-1004', cash: '40000', follows: [hold(33), trend(25)] },
+  { name: 'Elena Rossi', account: 'PAPER-1005', cash: '30000', follows: [hold(100, { maxDollars: 10_000 })] },
+  { name: 'Finn Larsen', account: 'PAPER-1006', cash: '150000', follows: [trend(150)] },
+  { name: 'Grace Kim', account: 'PAPER-1007', cash: '50000', follows: [trend(100, { maxDollars: 20_000 })] },
+  { name: 'Hugo Silva', account: 'PAPER-1008', cash: '20000', follows: [trend(17)] },
+  { name: 'Iris Novak', account: 'PAPER-1009', cash: '80000', follows: [trend(75, { from: '2004-06-01' })] },
+  {
+    name: 'Jonas Weber',
+    account: 'PAPER-1010',
+    cash: '90000',
+    follows: [trend(90, { from: '2006-03-01', doesNotJoin: true })],
+  },
+  { name: 'Kim Tran', account: 'PAPER-1011', cash: '500000', follows: [trend(400), rebalance(100)] },
+  { name: 'Lucia Marin', account: 'PAPER-1012', cash: '250000', follows: [rebalance(100)] },
+  { name: 'Mats Berg', account: 'PAPER-1013', cash: '120000', follows: [rebalance(37)] },
+  {
+    name: 'Nadia Haddad',
+    account: 'PAPER-1014',
+    cash: '60000',
+    follows: [rebalance(50, { maxDollars: 15_000 })],
+  },
+  {
+    name: 'Omar Khan',
+    account: 'PAPER-1015',
+    cash: '70000',
+    follows: [rebalance(25, { until: '2010-09-15' })],
+  },
+  {
+    name: 'Petra Vogel',
+    account: 'PAPER-1016',
+    cash: '110000',
+    follows: [rebalance(45, { until: '2011-03-15', leavesOpen: true })],
+  },
+  {
+    name: 'Quinn Moore',
+    account: 'PAPER-1017',
+    cash: '100000',
+    isOfPartner: true,
+    follows: [reversion(100)],
+  },
+  { name: 'Rosa Blanco', account: 'PAPER-1018', cash: '30000', isOfPartner: true, follows: [reversion(29)] },
+  {
+    name: 'Sam Clarke',
+    account: 'PAPER-1019',
+    cash: '75000',
+    isOfPartner: true,
+    follows: [reversion(60, { closingFrom: '2015-01-05' }), trend(10)],
+  },
+  {
+    name: 'Tara Singh',
+    account: 'PAPER-1020',
+    cash: '90000',
+    isOfPartner: true,
+    follows: [reversion(3), trend(80), hold(10)],
+  },
+]

@@ -1,0 +1,109 @@
+/** The demo's instruments, and the simulation that carries their prices on after the recorded history. */
+
+import { dec } from '../domain/decimal.ts'
+import { completeInstrument, deriveInstrument, type Instrument } from '../domain/instrument.ts'
+import { type Day, dayIn, dayLength, type Instant, newYork, partsOfDay, readDay } from '../domain/time.ts'
+import {
+  type SimulatedInstrument,
+  type SimulationPlan,
+  simulationSwitch,
+} from '../execution/market/simulated.ts'
+import { insertInstruments } from '../storage/instruments.ts'
+import { relistInstrument } from '../storage/provision.ts'
+import { loadQuotedInstruments, saveQuotes } from '../storage/quotes.ts'
+import type { Transaction } from '../storage/sql.ts'
+import { setSwitch } from '../storage/switches.ts'
+import type { DemoSymbol } from './rules.ts'
+
+const descriptions: Record<DemoSymbol, string> = {
+  SPX: 'S&P 500 index (an index, traded as a stock of point value 1)',
+  AAPL: 'Apple Inc.',
+}
+const seed = 20_200_417
+const stepMs = 250
+
+/** The instruments of the recorded history. */
+export async function insertRecorded(tx: Transaction, today: Day): Promise<void> {
+  const made = Object.entries(descriptions).map(([symbol, description]) =>
+    completeInstrument({ symbol, securityType: 'CS', description }, today),
+  )
+  await insertInstruments(tx, made)
+}
+
+/** Instruments that are simulated from the start, with plausible first prices in the middle of bid and ask. */
+function simulated(future: string): readonly (SimulatedInstrument & { price?: string })[] {
+  return [
+    { symbol: 'SPX', volatility: 0.16, loading: 0.95, spreadTicks: 30, size: 500 },
+    { symbol: 'AAPL', volatility: 0.3, loading: 0.7, spreadTicks: 5, size: 1_000 },
+    { symbol: future, price: '2874.5', volatility: 0.16, loading: 0.96, spreadTicks: 2, size: 200 },
+    { symbol: 'EURUSD', price: '1.0875', volatility: 0.07, loading: 0.2, spreadTicks: 12, size: 1_000 },
+    { symbol: 'USDJPY', price: '107.52', volatility: 0.08, loading: 0.25, spreadTicks: 12, size: 1_000 },
+  ]
+}
+
+/**
+ * Opens the market that goes on: every instrument has a mark at `now`, the recorded ones their last closes, and
+ * is labelled as simulated; SPX and AAPL trade round the clock.
+ */
+export async function openSimulation(
+  tx: Transaction,
+  now: Instant,
+  lastPrices: Record<DemoSymbol, string>,
+): Promise<void> {
+  const today = dayIn(now, newYork)
+  const future = currentFuture(today)
+  await insertInstruments(tx, [future])
+  await relist(tx, future)
+  const instruments = simulated(future.symbol)
+  const known = await loadQuotedInstruments(
+    tx,
+    instruments.map(({ symbol }) => symbol),
+    [],
+  )
+  const quotes = known.map(({ id, symbol }) => {
+    const started = instruments.find((instrument) => instrument.symbol === symbol)?.price
+    const price = dec(started ?? lastPrices[symbol as DemoSymbol])
+    return { instrumentId: id, bid: price, ask: price, bidSize: null, askSize: null, at: now }
+  })
+  // Marks, not quotes to trade on: the first of those comes from the simulation.
+  await saveQuotes(tx, quotes, false)
+  const plan: SimulationPlan = {
+    seed,
+    stepMs,
+    instruments: instruments.map(({ price: _, ...instrument }) => instrument),
+  }
+  await setSwitch(tx, simulationSwitch, plan, now)
+}
+
+async function relist(tx: Transaction, future: Instrument): Promise<void> {
+  const recorded = (symbol: DemoSymbol, last: string) => ({
+    symbol,
+    calendar: 'CONTINUOUS' as const,
+    description: `${descriptions[symbol]}; recorded prices to ${last}, then simulated round the clock`,
+  })
+  const pair = (symbol: string, text: string) => ({
+    symbol,
+    calendar: 'FOREX' as const,
+    description: `${text} (simulated)`,
+  })
+  const { symbol, calendar, description } = future
+  await relistInstrument(tx, recorded('SPX', '2020-04-17'))
+  await relistInstrument(tx, recorded('AAPL', '2012-05-01'))
+  await relistInstrument(tx, pair('EURUSD', 'EUR/USD'))
+  await relistInstrument(tx, pair('USDJPY', 'USD/JPY'))
+  await relistInstrument(tx, { symbol, calendar, description: `${description} (simulated)` })
+}
+
+/** The quarterly future on the index that still trades for a week or more. */
+function currentFuture(today: Day): Instrument {
+  const { year, month } = partsOfDay(today)
+  for (let ahead = 0; ahead < 12; ahead++) {
+    const at = new Date(Date.UTC(year, month - 1 + ahead, 1))
+    const [ofYear, ofMonth] = [at.getUTCFullYear(), at.getUTCMonth() + 1]
+    if (ofMonth % 3 !== 0) continue
+    const future = deriveInstrument({ securityType: 'FUT', root: 'ES', year: ofYear, month: ofMonth })
+    if (typeof future === 'string') throw new Error('the tables know no future on the index')
+    if ((readDay(future.lastTradingDay ?? '') ?? 0) >= today + 7) return future
+  }
+  throw new Error(`no future on the index trades after ${new Date(today * dayLength).toISOString()}`)
+}

@@ -1,0 +1,114 @@
+/**
+ * Seeds the demo: people, accounts and two decades of recorded prices traded by rule through the product's own
+ * engine. A platform is seeded once. A seeding that was cut short is emptied and played again from its start,
+ * to the same books; a platform that somebody else has begun to use is left alone. Only one process seeds.
+ */
+import { dayIn, newYork, readDay } from '../domain/time.ts'
+import { bootstrap } from '../operations/bootstrap.ts'
+import type { Secrets } from '../operations/secrets.ts'
+import type { Database } from '../storage/database.ts'
+import { emptyPlatform, isEmptyPlatform, lockProvisioning } from '../storage/provision.ts'
+import { listSwitches, setSwitch } from '../storage/switches.ts'
+import { followerParts, investorPart, strategyParts } from './cast.ts'
+import type { DemoFacts, DemoKey } from './facts.ts'
+import { playHistory } from './history.ts'
+import { issueDemoKeys } from './keys.ts'
+import { insertRecorded, openSimulation } from './market.ts'
+import { insertPeople, type People } from './people.ts'
+import { buildStage, type Stage } from './stage.ts'
+import { openTape, type Tape } from './tape.ts'
+
+export interface SeedOptions {
+  readonly db: Database
+  readonly secrets: Secrets
+  /** How keys and client order ids of this platform are marked. */
+  readonly env: { readonly keys: string; readonly orders: string }
+  readonly log: Stage['work']['log']
+  /** Business time at which the history ends and the simulation begins. */
+  readonly now: number
+  /** Trade dates played so far, and all. */
+  readonly onProgress?: (done: number, total: number) => void
+  /** Ends the history on an earlier day, YYYY-MM-DD. */
+  readonly lastDay?: string
+}
+
+const seedingSwitch = 'seeding'
+
+/** Kept in the switch when the demo is there: who gets new keys when the first ones are lost. */
+interface Seeded {
+  readonly state: 'running' | 'done'
+  readonly facts?: Omit<DemoFacts, 'keys'> & { readonly holders: readonly Omit<DemoKey, 'key'>[] }
+}
+
+/** Seeds an empty platform and answers its facts; undefined where it is seeded already or in use without. */
+export async function seedDemo(options: SeedOptions): Promise<DemoFacts | undefined> {
+  const { db } = options
+  // The lock's transaction stays open, and does nothing else, until the seeding is over.
+  return db.transaction(async (lock) => {
+    await lockProvisioning(lock)
+    const seeding = await readSeeding(db)
+    if (seeding?.state === 'done') return undefined
+    if (!seeding && !(await isEmptyPlatform(db.read))) return undefined
+    return seed(options)
+  })
+}
+
+/** New keys for the people of a seeded demo, the old ones end; undefined where there is no demo. */
+export async function renewDemoKeys({
+  db,
+  secrets,
+  env,
+  now,
+}: Pick<SeedOptions, 'db' | 'secrets' | 'env' | 'now'>): Promise<DemoFacts | undefined> {
+  const { facts } = (await readSeeding(db)) ?? {}
+  if (!facts) return undefined
+  const { holders, ...known } = facts
+  return { ...known, keys: await issueDemoKeys({ db, secrets, environment: env.keys, now }, holders) }
+}
+
+const readSeeding = async (db: Database): Promise<Seeded | undefined> =>
+  (await listSwitches(db.read)).get(seedingSwitch) as Seeded | undefined
+
+async function seed(options: SeedOptions): Promise<DemoFacts> {
+  const { db, secrets, env, now, onProgress = () => undefined } = options
+  const tape = openTape(options.lastDay === undefined ? undefined : readDay(options.lastDay))
+  const begin = tape.days[0]?.open ?? now
+  const people = await begun(db, begin, now)
+  const stage = buildStage(db, options.log, env.orders, secrets.cursor)
+  const strategies = await playHistory(stage, people, tape, onProgress)
+  stage.clock.time = now
+  await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))
+  await stage.worker.drain()
+  const holders = people.keyHolders.map((holder) => ({
+    ...holder,
+    ...(holder.role === 'developer' && { strategyId: strategies.get('trend') ?? 0 }),
+    ...(holder.role === 'investor' && { account: investorPart.account }),
+  }))
+  const facts = {
+    strategies: strategyParts.flatMap(({ key, name }) => {
+      const id = strategies.get(key)
+      return id === undefined ? [] : [{ id, name }]
+    }),
+    accounts: [investorPart, ...followerParts].map(({ account }) => account),
+  }
+  const keys = await issueDemoKeys({ db, secrets, environment: env.keys, now }, holders)
+  const done: Seeded = { state: 'done', facts: { ...facts, holders } }
+  await setSwitch(db.write, seedingSwitch, done, now)
+  return { ...facts, keys }
+}
+
+/** Empties what an unfinished seeding left and puts up the stage's people and instruments. */
+const begun = (db: Database, begin: number, now: number): Promise<People> =>
+  db.transaction(async (tx) => {
+    await emptyPlatform(tx)
+    const running: Seeded = { state: 'running' }
+    await setSwitch(tx, seedingSwitch, running, now)
+    const { paperBrokerId } = await bootstrap(tx, now)
+    await insertRecorded(tx, dayIn(now, newYork))
+    return insertPeople(tx, paperBrokerId, begin - 86_400_000)
+  })
+
+function lastPrices({ price }: Tape): { SPX: string; AAPL: string } {
+  const textOf = (symbol: 'SPX' | 'AAPL'): string => price(symbol)?.toFixed() ?? '100'
+  return { SPX: textOf('SPX'), AAPL: textOf('AAPL') }
+}

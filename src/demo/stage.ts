@@ -1,0 +1,71 @@
+/**
+ * What the demo plays on: the product's own operations and worker over a clock that the history moves. Nothing
+ * is written past them but the people, accounts and instruments that a platform begins with.
+ */
+import type { WorkContext } from '../execution/context.ts'
+import { expiryStep, nextSignalExpiry } from '../execution/expiries.ts'
+import { arrivalStep } from '../execution/matcher.ts'
+import { mirrorStep } from '../execution/mirror.ts'
+import { createWorker, type Worker } from '../execution/worker.ts'
+import { type Context, isRefused, type Refused } from '../operations/context.ts'
+import type { Database } from '../storage/database.ts'
+import type { Transaction } from '../storage/sql.ts'
+
+export interface Stage {
+  readonly db: Database
+  readonly work: WorkContext
+  readonly worker: Worker
+  readonly clock: { time: number; now(): number }
+  /** Code of this platform in its client order ids. */
+  readonly environment: string
+  readonly cursorSecret: Buffer
+}
+
+/** A stage whose worker works when it is asked to, by the clock that the history moves. */
+export function buildStage(
+  db: Database,
+  log: WorkContext['log'],
+  environment: string,
+  cursorSecret: Buffer,
+): Stage {
+  const clock = { time: 0, now: (): number => clock.time }
+  const work: WorkContext = {
+    db,
+    clock,
+    log,
+    workerId: 'demo',
+    settings: {
+      commissionPlan: 'default',
+      quoteSinks: [],
+      barSinks: [],
+      dueSources: [nextSignalExpiry],
+    },
+  }
+  const worker = createWorker({ ctx: work, steps: [arrivalStep, expiryStep, mirrorStep] })
+  return { db, work, worker, clock, environment, cursorSecret }
+}
+
+/** Whoever trades or follows. */
+export interface Actor {
+  readonly personId: number
+  readonly siteId: number
+  readonly siteKind: 'platform' | 'whitelabel'
+}
+
+/** The context of a person's call at the clock's moment. */
+export const contextOf = (stage: Stage, sql: Transaction, actor: Actor): Context => ({
+  sql,
+  now: stage.clock.now(),
+  caller: { ...actor, accessKeyId: 0, keyId: 'demo', role: 'user' },
+  host: 'Gen',
+  dialect: 'native',
+  requestId: `demo ${new Date(stage.clock.now()).toISOString()}`,
+  environment: stage.environment,
+  cursorSecret: stage.cursorSecret,
+})
+
+/** What was answered. Throws when it is a refusal: the demo asks for nothing that may be refused. */
+export function granted<Answer>(answer: Answer | Refused): Answer {
+  if (isRefused(answer)) throw new Error(`the demo was refused: ${JSON.stringify(answer)}`)
+  return answer
+}
