@@ -4,9 +4,11 @@ import type { Logger } from 'pino'
 import { startDoorPlatform } from '../door/platform.ts'
 import { type Config, readConfig } from './config.ts'
 import { provideServer, reachServer } from './database.ts'
+import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { pagesOf } from './pages.ts'
 import { announceReady, endsWith } from './process.ts'
+import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
 import { startAll } from './start.ts'
 import { runWorker } from './worker.ts'
@@ -80,6 +82,9 @@ async function serveDoor(config: Config): Promise<void> {
     host: config.host,
     port: config.port,
     production: config.production,
+    secrets: loadSecrets(config),
+    keyEnvironment: environments(config).keys,
+    environment: environments(config).orders,
     pages: pagesOf(config),
     log,
   })
