@@ -121,8 +121,8 @@ export interface NewSignalEvent {
   signalId: number
   /** Place among the events written by this statement for the signal, from 0. */
   offset: number
-  /** The signal is new too, so the event's number is known without looking. */
-  isFirst: boolean
+  /** True when the signal is new too: then the event's number is known without looking. */
+  isFirst?: boolean
   event: string
   status: OrdStatus
   occurredAt: string
@@ -139,7 +139,7 @@ export async function insertSignalEvents(sql: Sql, events: readonly NewSignalEve
       1 + place + case when is_first then 0 else
         (select coalesce(max(seq), 0) from signal_event known where known.signal_id = new.signal_id) end,
       event, status, occurred_at, cause
-    from unnest(${column('signalId')}::bigint[], ${column('offset')}::int[], ${column('isFirst')}::boolean[],
+    from unnest(${column('signalId')}::bigint[], ${column('offset')}::int[], ${events.map(({ isFirst = false }) => isFirst)}::boolean[],
       ${column('event')}::text[], ${column('status')}::text[], ${column('occurredAt')}::timestamptz[],
       ${events.map((event) => JSON.stringify(event.cause))}::jsonb[])
       new (signal_id, place, is_first, event, status, occurred_at, cause)`
