@@ -29,7 +29,7 @@ import { readQuery } from './query.ts'
 import type { Destination } from './routes.ts'
 import { sendReply } from './send.ts'
 
-export interface EdgeLog {
+interface EdgeLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
@@ -44,7 +44,13 @@ export interface EdgeOptions {
   readonly afterWrite?: (() => Promise<void>) | undefined
 }
 
-export const urlMaxBytes = 8192
+/** What the server itself adds to its options. */
+export interface Edge extends EdgeOptions {
+  /** The server is closing: connections end with their next answer. */
+  readonly isDraining: () => boolean
+}
+
+const urlMaxBytes = 8192
 const bodyMaxBytes = 256 * 1024
 /** A body that was never read is thrown away by Node when it is small; otherwise the connection ends. */
 const strayBodyMaxBytes = 64 * 1024
@@ -74,6 +80,7 @@ export function isMalformed({ request, head }: Exchange): boolean {
 }
 
 const malformed = (message: string): Reply => replyTo(refuse('RequestMalformed', '', message))
+const closed: Reply = replyTo(refuse('Maintenance'))
 export const framingFault: Reply = malformed('Malformed request')
 const wrong = (faults: readonly Fault[]): Reply => ({ status: 400, body: faultEnvelope(400, faults) })
 const fault = (refusal: Refusal, field: string, message?: string): Reply =>
@@ -81,7 +88,7 @@ const fault = (refusal: Refusal, field: string, message?: string): Reply =>
 
 /** Answers a request for an operation, whatever happens. */
 export async function serve(
-  options: EdgeOptions,
+  options: Edge,
   exchange: Exchange,
   to: Destination,
   response: ServerResponse,
@@ -101,7 +108,7 @@ export async function serve(
 
 /** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
 export async function answer(
-  { log, operations, limits }: EdgeOptions,
+  { log, operations, limits, isDraining }: Edge,
   exchange: Exchange,
   response: ServerResponse,
   reply: Reply,
@@ -109,7 +116,7 @@ export async function answer(
 ): Promise<void> {
   const { head, request, requestId, caller } = exchange
   if (limits) exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
-  const isLast = exchange.isLast || (!request.complete && isStray(head))
+  const isLast = exchange.isLast || isDraining() || (!request.complete && isStray(head))
   try {
     await sendReply(response, reply, {
       requestId,
@@ -164,7 +171,6 @@ async function judge(options: EdgeOptions, exchange: Exchange, to: Destination):
 async function admit(options: EdgeOptions, exchange: Exchange, to: Destination): Promise<Caller | Reply> {
   const { operations, limits } = options
   const isClosed = operations.isInMaintenance()
-  const closed = replyTo(refuse('Maintenance'))
   if (isClosed && to.operation !== 'Hello') return closed
   const { head, request } = exchange
   if (!limits) {

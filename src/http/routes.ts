@@ -14,7 +14,7 @@ import {
 } from '../contract/index.ts'
 
 /** How one host is reached and speaks. */
-export interface HostSettings {
+interface HostSettings {
   /** Its name in the Host header, without a port; none when it is reached by path prefix alone. */
   readonly name?: string
   readonly dialect: Dialect

@@ -6,10 +6,19 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
-import { answer, type EdgeOptions, framingFault, isMalformed, openExchange, serve } from './exchange.ts'
+import {
+  answer,
+  type Edge,
+  type EdgeOptions,
+  framingFault,
+  isMalformed,
+  openExchange,
+  serve,
+} from './exchange.ts'
 import { createListener } from './listener.ts'
 import { type Pages, pageHeaders } from './pages.ts'
 import { createRouter, type Hosts } from './routes.ts'
@@ -27,8 +36,11 @@ export interface Server {
   readonly app: FastifyInstance
   /** Resolves with the server's address once it accepts connections. */
   listen(port: number, host: string): Promise<string>
-  /** Says it is not ready, stops accepting, finishes what is under way, then closes. */
-  close(): Promise<void>
+  /**
+   * Says that it is not ready, gives balancers a notice to see it, stops accepting, finishes what is under way,
+   * then closes.
+   */
+  close(noticeMs?: number): Promise<void>
 }
 
 /** How long requests under way may take to finish at a close. */
@@ -38,20 +50,20 @@ const routeUnknown = replyTo(refuse('RouteUnknown'))
 export function createServer(options: ServerOptions): Server {
   const find = createRouter(options.hosts)
   const state = { isDraining: false }
+  const edge: Edge = { ...options, isDraining: () => state.isDraining }
   const listener =
     (others: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse): void => {
       const exchange = openExchange(request)
-      exchange.isLast = state.isDraining
       if (isMalformed(exchange)) {
         exchange.isLast = true
-        void answer(options, exchange, response, framingFault)
+        void answer(edge, exchange, response, framingFault)
         return
       }
       const url = request.url ?? ''
       const at = url.indexOf('?')
       const to = find(request.method ?? '', exchange.head.host, at < 0 ? url : url.slice(0, at))
-      if (to !== undefined) void serve(options, exchange, to, response)
+      if (to !== undefined) void serve(edge, exchange, to, response)
       else others(request, response)
     }
   const app = Fastify({
@@ -59,47 +71,51 @@ export function createServer(options: ServerOptions): Server {
     exposeHeadRoutes: false,
     return503OnClosing: false,
     bodyLimit: 16 * 1024 * 1024,
-    frameworkErrors: (_, request, reply) => say(options, request, reply, routeUnknown),
+    frameworkErrors: (_, request, reply) => say(edge, request, reply, routeUnknown),
   })
-  addFallbacks(app, options)
-  addProbes(app, options, state)
+  addFallbacks(app, edge)
+  addProbes(app, edge)
   addPages(app, options.pages ?? {})
   options.extra?.(app)
-  return { app, listen: (port, host) => listen(app, port, host), close: () => close(app, state) }
+  return {
+    app,
+    listen: (port, host) => listen(app, port, host),
+    close: (noticeMs = 0) => close(app, state, noticeMs),
+  }
 }
 
 /** Answers in the envelope instead of fastify's own words. */
-function say(options: EdgeOptions, request: FastifyRequest, reply: FastifyReply, said: Reply): void {
+function say(edge: Edge, request: FastifyRequest, reply: FastifyReply, said: Reply): void {
   reply.hijack()
-  void answer(options, openExchange(request.raw), reply.raw, said)
+  void answer(edge, openExchange(request.raw), reply.raw, said)
 }
 
-function addFallbacks(app: FastifyInstance, options: EdgeOptions): void {
+function addFallbacks(app: FastifyInstance, edge: Edge): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) say(options, request, reply, routeUnknown)
+    if (request.is404) say(edge, request, reply, routeUnknown)
     else done()
   })
   app.setErrorHandler((error: { statusCode?: number; message: string }, request, reply) => {
     if (error.statusCode !== undefined && error.statusCode < 500) {
-      say(options, request, reply, replyTo(refuse('RequestMalformed', '', error.message)))
+      say(edge, request, reply, replyTo(refuse('RequestMalformed', '', error.message)))
       return
     }
-    options.log.error({ path: request.routeOptions.url, err: error }, 'a request failed')
-    say(options, request, reply, replyTo(refuse('Unknown')))
+    edge.log.error({ path: request.routeOptions.url, err: error }, 'a request failed')
+    say(edge, request, reply, replyTo(refuse('Unknown')))
   })
 }
 
 /** Alive says that the process turns, ready that it can do its work. */
-function addProbes(app: FastifyInstance, { operations }: EdgeOptions, state: { isDraining: boolean }): void {
+function addProbes(app: FastifyInstance, { operations, isDraining }: Edge): void {
   const common = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
   app.get('/livez', (_, reply) => reply.headers(common).send({ alive: true }))
   app.get('/readyz', async (_, reply) => {
     const database = await operations.isReady()
-    const ready = database && !state.isDraining
+    const ready = database && !isDraining()
     return reply
       .status(ready ? 200 : 503)
       .headers({ ...common, ...(ready ? {} : { 'retry-after': '1' }) })
-      .send({ ready, database, draining: state.isDraining })
+      .send({ ready, database, draining: isDraining() })
   })
 }
 
@@ -121,8 +137,9 @@ async function listen(app: FastifyInstance, port: number, host: string): Promise
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
 }
 
-async function close(app: FastifyInstance, state: { isDraining: boolean }): Promise<void> {
+async function close(app: FastifyInstance, state: { isDraining: boolean }, noticeMs: number): Promise<void> {
   state.isDraining = true
+  if (noticeMs > 0) await pause(noticeMs)
   const timer = setTimeout(() => app.server.closeAllConnections(), finishWithinMs)
   await app.close().finally(() => clearTimeout(timer))
 }

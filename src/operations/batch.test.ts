@@ -22,28 +22,31 @@ describe('batches', () => {
     ])
   })
 
-  test('what comes while a batch runs makes the next one', async () => {
-    const seen: number[][] = []
-    let release = (): void => undefined
-    const gate = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    const run = batched<number, number>(
-      async (inputs) => {
-        seen.push([...inputs])
-        if (seen.length === 1) await gate
-        return inputs
-      },
-      never,
-      limits,
-    )
-    const first = run(1)
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-    const others = [run(2), run(3)]
-    release()
-    await Promise.all([first, ...others])
-    expect(seen).toEqual([[1], [2, 3]])
-  })
+  test.each([1, 2])(
+    'what comes while a batch runs makes the next one at its end (%i at most)',
+    async (runningMax) => {
+      const seen: number[][] = []
+      let release = (): void => undefined
+      const gate = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const run = batched<number, number>(
+        async (inputs) => {
+          seen.push([...inputs])
+          if (seen.length === 1) await gate
+          return inputs
+        },
+        never,
+        { ...limits, runningMax, patienceMs: 3_600_000 },
+      )
+      const first = run(1)
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      const others = [run(2), run(3)]
+      release()
+      await Promise.all([first, ...others])
+      expect(seen).toEqual([[1], [2, 3]])
+    },
+  )
 
   test('a stuck batch does not stop the others for longer than its patience', async () => {
     const run = batched<number, number>(

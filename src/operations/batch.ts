@@ -38,17 +38,21 @@ export function batched<In, Out>(
   const waiting: Waiting<In, Out>[] = []
   let running = 0
   let startedAt = Number.NEGATIVE_INFINITY
-  let isScheduled = false
+  let soon: NodeJS.Immediate | undefined
+  let later: NodeJS.Timeout | undefined
 
   const schedule = (): void => {
-    if (isScheduled || waiting.length === 0 || running >= limits.runningMax) return
-    isScheduled = true
-    const patience = running === 0 ? 0 : startedAt + limits.patienceMs - performance.now()
-    if (patience > 0) setTimeout(start, patience)
-    else setImmediate(start)
+    if (soon !== undefined || waiting.length === 0 || running >= limits.runningMax) return
+    if (running === 0) {
+      clearTimeout(later)
+      later = undefined
+      soon = setImmediate(start)
+    } else later ??= setTimeout(start, Math.max(0, startedAt + limits.patienceMs - performance.now()))
   }
   const start = (): void => {
-    isScheduled = false
+    soon = undefined
+    clearTimeout(later)
+    later = undefined
     const batch = waiting.splice(0, limits.sizeMax)
     if (batch.length === 0) return
     running++

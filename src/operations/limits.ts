@@ -16,7 +16,7 @@ export interface Window {
 }
 
 /** Where a subject stands in one window. */
-export interface Standing extends Window {
+interface Standing extends Window {
   readonly remaining: number
   /** Whole seconds until the window ends, at least 1. */
   readonly resetSeconds: number

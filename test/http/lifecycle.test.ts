@@ -1,0 +1,93 @@
+/** The server's own life: what is awaited before an answer, what a caller adds to it, how it ends. */
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { type Edge, faultsOf, startEdge } from './support/edge.ts'
+
+const hello = '/gen/General/Hello'
+
+async function withKey(edge: Edge): Promise<string> {
+  return (await edge.key(await edge.person())).key
+}
+
+test('after a successful write, and only then, the answer waits for what it has caused', async () => {
+  let settled = 0
+  const edge = await startEdge({
+    handlers: {
+      Hello: async () => ({ results: [String(settled)] }),
+      GetBrokers: async () => ({ results: [] }),
+    },
+    afterWrite: async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      settled++
+    },
+  })
+  const key = await withKey(edge)
+  await edge.call(hello, { key, body: '{}' })
+  expect(settled).toBe(1)
+  await edge.call('/gen/Autotrade/GetBrokers', { key })
+  await edge.call(hello, { key, body: '{' })
+  await edge.call(hello, { body: '{}' })
+  expect(settled).toBe(1)
+})
+
+test('routes of a caller stand beside the hosts; their faults speak the envelope', async () => {
+  const edge = await startEdge({
+    extra: (app) => {
+      app.post('/test/echo', async (request) => request.body)
+      app.post('/test/fail', async () => {
+        throw new Error('secret detail')
+      })
+    },
+  })
+  const headers = { accept: undefined }
+  expect((await edge.call('/test/echo', { body: '{"a":1}', headers })).json).toEqual({ a: 1 })
+  const broken = await edge.call('/test/echo', { body: '{', headers })
+  expect([broken.status, faultsOf(broken)[0]?.code]).toEqual([400, '3015'])
+  const failed = await edge.call('/test/fail', { body: '{}' })
+  expect([failed.status, failed.text.includes('secret detail')]).toEqual([500, false])
+  expect((await edge.call('/test/nothing')).status).toBe(404)
+})
+
+test('a closing server finishes what it has begun and takes nothing new', async () => {
+  let release = (): void => undefined
+  let entered = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const inside = new Promise<void>((resolve) => {
+    entered = resolve
+  })
+  const edge = await startEdge({
+    handlers: {
+      Hello: async () => {
+        entered()
+        await gate
+        return { results: ['done'] }
+      },
+    },
+  })
+  expect((await edge.call('/readyz')).status).toBe(200)
+  const pending = edge.call(hello, { key: await withKey(edge), body: '{}' })
+  await inside
+  const closing = edge.server.close()
+  const refused = await new Promise<string | undefined>((resolve) => {
+    const socket = connect(edge.port, '127.0.0.1')
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    socket.on('connect', () => resolve('connected'))
+  })
+  release()
+  expect(refused).toBe('ECONNREFUSED')
+  const answer = await pending
+  expect([answer.status, answer.headers.connection]).toEqual([200, 'close'])
+  const began = performance.now()
+  await closing
+  expect(performance.now() - began).toBeLessThan(1000)
+})
+
+test('a closing server says so while it still accepts', async () => {
+  const edge = await startEdge({})
+  const closing = edge.server.close(200)
+  const probe = await edge.call('/readyz')
+  expect([probe.status, probe.json]).toEqual([503, { ready: false, database: true, draining: true }])
+  await closing
+})
