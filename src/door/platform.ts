@@ -46,7 +46,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   const { log, host, port, hosts, pages } = options
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
   const clock = createClock(beginning)
-  const work = workContext(db, clock, log)
+  const work = workContext(db, clock, options)
   const { drain } = createWorker({ ctx: work, steps: [arrivalStep, expiryStep] })
   const begin = () => createOperations({ ...options, db, clock, handlers })
   let operations: Operations
@@ -91,10 +91,20 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   }
 }
 
-const workContext = (db: Database, clock: WorkContext['clock'], log: DoorOptions['log']): WorkContext => ({
+const workContext = (
+  db: Database,
+  clock: WorkContext['clock'],
+  { log, environment }: DoorOptions,
+): WorkContext => ({
   db,
   clock,
   log,
   workerId: 'door',
-  settings: { commissionPlan: 'none', quoteSinks: [], barSinks: [], dueSources: [nextSignalExpiry] },
+  settings: {
+    environment,
+    commissionPlan: 'none',
+    quoteSinks: [],
+    barSinks: [],
+    dueSources: [nextSignalExpiry],
+  },
 })
