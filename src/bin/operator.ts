@@ -11,6 +11,7 @@ import { openMigrated, reachServer } from './database.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
+import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
 
 interface Output {
@@ -37,7 +38,7 @@ async function withDatabase(work: (db: Database, config: Config) => Promise<void
   }
 }
 
-/** Adds migrate, keys, maintenance, audit, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, replay, doctor and operations. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -54,6 +55,15 @@ export function addOperatorCommands(program: Command): void {
     'audit',
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
+  tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market')
+    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
+    .action((file: string, options: Output & { speed: number }) =>
+      withDatabase(async (db, config) => {
+        const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
+        await replayFile(config, db, openLog(config, 'replay'), { file, speed })
+        say(options, { played: file }, `${file} has been played.`)
+      }),
+    )
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
   tool(program, 'operations', 'list the operations that are still to come')
     .option('--missing', 'the same; the list is what is missing')

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { createServer } from '../http/server.ts'
 import { handlers } from '../operations/index.ts'
 import { createOperations } from '../operations/operations.ts'
+import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
@@ -14,8 +15,6 @@ export interface Api {
   url: string
   close(): Promise<void>
 }
-
-const systemClock = { now: () => Date.now() }
 
 /** Serves until closed. The database's address comes from outside, so any number may run beside each other. */
 export async function serveApi(config: Config, databaseUrl: string, log: Logger): Promise<Api> {

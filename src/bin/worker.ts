@@ -1,0 +1,35 @@
+/** The worker process: fills, mirrors, sends and books, and publishes the simulated market if it is the one. */
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import { assembleWork } from '../execution/assembly.ts'
+import { simulatedFeed } from '../execution/market/simulated.ts'
+import { createWorker } from '../execution/worker.ts'
+import { bootstrap } from '../operations/bootstrap.ts'
+import { systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { openMigrated } from './database.ts'
+import { environments } from './environment.ts'
+
+/** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
+export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+
+/** Works until closed; any number of workers may share a database. */
+export async function runWorker(
+  config: Config,
+  databaseUrl: string,
+  log: Logger,
+): Promise<{ close(): Promise<void> }> {
+  const db = await openMigrated(databaseUrl, 'lockstep worker', log)
+  await bootstrap(db.write, systemClock.now())
+  const { orders: environment } = environments(config)
+  const { ctx, steps } = assembleWork({ db, clock: systemClock, log, workerId: workerId(), environment })
+  const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
+  await worker.start()
+  return {
+    close: async () => {
+      await worker.stop()
+      await db.close()
+    },
+  }
+}
