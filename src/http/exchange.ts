@@ -37,8 +37,8 @@ interface EdgeLog {
 
 export interface EdgeOptions {
   readonly operations: Operations
-  /** Whether calls are counted. */
-  readonly limits: boolean
+  /** Whether calls are counted; a function where that may change while the server runs. */
+  readonly limits: boolean | (() => boolean)
   readonly log: EdgeLog
   /** Awaited after each successful write, before it is answered. */
   readonly afterWrite?: (() => Promise<void>) | undefined
@@ -46,6 +46,7 @@ export interface EdgeOptions {
 
 /** What the server itself adds to its options. */
 export interface Edge extends EdgeOptions {
+  readonly isCounting: () => boolean
   /** The server is closing: connections end with their next answer. */
   readonly isDraining: () => boolean
 }
@@ -108,14 +109,15 @@ export async function serve(
 
 /** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
 export async function answer(
-  { log, operations, limits, isDraining }: Edge,
+  { log, operations, isCounting, isDraining }: Edge,
   exchange: Exchange,
   response: ServerResponse,
   reply: Reply,
   to?: Destination,
 ): Promise<void> {
   const { head, request, requestId, caller } = exchange
-  if (limits) exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
+  if (isCounting())
+    exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
   const isLast = exchange.isLast || isDraining() || (!request.complete && isStray(head))
   try {
     await sendReply(response, reply, {
@@ -141,7 +143,7 @@ const placeOf = ({ method, url = '' }: IncomingMessage) => ({
 const isStray = (head: Head): boolean =>
   head.transferEncoding !== undefined || Number(head.contentLength ?? 0) > strayBodyMaxBytes
 
-async function judge(options: EdgeOptions, exchange: Exchange, to: Destination): Promise<Reply | 'gone'> {
+async function judge(options: Edge, exchange: Exchange, to: Destination): Promise<Reply | 'gone'> {
   const { head, request } = exchange
   const url = request.url ?? ''
   if (url.length > urlMaxBytes) return malformed(`The URL is longer than ${urlMaxBytes} bytes`)
@@ -168,12 +170,12 @@ async function judge(options: EdgeOptions, exchange: Exchange, to: Destination):
 }
 
 /** Maintenance, limits and the key: who may go on. Hello tells about a wrong key even during maintenance. */
-async function admit(options: EdgeOptions, exchange: Exchange, to: Destination): Promise<Caller | Reply> {
-  const { operations, limits } = options
+async function admit(options: Edge, exchange: Exchange, to: Destination): Promise<Caller | Reply> {
+  const { operations } = options
   const isClosed = operations.isInMaintenance()
   if (isClosed && to.operation !== 'Hello') return closed
   const { head, request } = exchange
-  if (!limits) {
+  if (!options.isCounting()) {
     const caller = await operations.authenticate(head.authorization, to.dialect)
     if (isRefused(caller)) return unauthorized(replyTo(caller))
     exchange.caller = caller

@@ -50,7 +50,9 @@ const routeUnknown = replyTo(refuse('RouteUnknown'))
 export function createServer(options: ServerOptions): Server {
   const find = createRouter(options.hosts)
   const state = { isDraining: false }
-  const edge: Edge = { ...options, isDraining: () => state.isDraining }
+  const { limits } = options
+  const isCounting = typeof limits === 'function' ? limits : () => limits
+  const edge: Edge = { ...options, isCounting, isDraining: () => state.isDraining }
   const listener =
     (others: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse): void => {

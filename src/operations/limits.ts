@@ -34,6 +34,8 @@ export interface Limiter {
   take(subject: string, windows: readonly Window[]): Verdict | Promise<Verdict>
   /** Where the subject stands, as far as it is known here, without counting. */
   peek(subject: string, windows: readonly Window[]): Verdict
+  /** Forgets every count of this process, as after the shared table was emptied. */
+  forget(): void
   /** Adds all counts to the shared table now. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -111,6 +113,11 @@ class SharedLimiter implements Limiter {
     const subject = this.#find(name, windows)
     const counters = subject?.counters ?? windows.map(({ seconds }) => newCounter(seconds, this.#now()))
     return this.#judge(counters, windows)
+  }
+
+  forget(): void {
+    this.#subjects.clear()
+    this.#dirty.clear()
   }
 
   async flush(): Promise<void> {

@@ -201,6 +201,24 @@ describe('over HTTP', () => {
     expect(three.json).toMatchObject({ ResponseStatus: { ErrorCode: '429', Message: 'TooManyRequests' } })
   })
 
+  test('counting may be switched off and on, and begin anew', async () => {
+    let isOn = false
+    const other = await startEdge({
+      limits: () => isOn,
+      handlers: { Hello: async () => ({ results: ['x'] }) },
+      db: edge.db,
+    })
+    const { key } = await other.key(await other.person(), { limits: { 10: 1 } })
+    const ask = async () => (await other.call(hello, { key, body: '{}' })).status
+    expect([await ask(), await ask()]).toEqual([200, 200])
+    isOn = true
+    expect([await ask(), await ask()]).toEqual([200, 429])
+    await other.operations.limiter.flush()
+    await other.db.write.run`delete from rate_window`
+    other.operations.limiter.forget()
+    expect([await ask(), await ask()]).toEqual([200, 429])
+  })
+
   test('answers before the key carry the address’s windows', async () => {
     for (const answer of [await edge.call('/gen/Nothing'), await edge.call(hello, { body: '{}' })]) {
       expect([401, 404]).toContain(answer.status)
