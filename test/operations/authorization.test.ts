@@ -1,0 +1,150 @@
+/**
+ * Who may call what: every route with every kind of caller. The rules are a copy made by hand of what the
+ * platform promises, not the table that the product runs.
+ */
+import { describe, expect, test } from 'vitest'
+import { hostNames, type OperationName, routesOf } from '../../src/contract/index.ts'
+import { call, faultsOf } from '../support/http.ts'
+import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
+
+const town = await buildTown()
+const { people, strategyId, signals } = town
+const everybody = Object.keys(people) as CitizenName[]
+
+/** Who is let in; everybody else is told 403. */
+const viewers: CitizenName[] = ['owner', 'holder', 'westAdmin', 'northAdmin', 'operator']
+const readers: CitizenName[] = ['holder', 'westAdmin', 'northAdmin', 'operator']
+const owners: CitizenName[] = ['owner', 'operator']
+const holders: CitizenName[] = ['holder', 'operator']
+
+const { personId } = people.holder
+const ofHolder = { Account: holderAccount, PersonId: personId }
+const order = {
+  ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
+  PlatformSymbol: apple,
+}
+
+const rules: Partial<Record<OperationName, readonly [object, readonly CitizenName[], ...number[]]>> = {
+  Hello: [{ Name: 'x' }, everybody],
+  GetAccessKey: [{}, everybody],
+  GetBrokers: [{}, everybody],
+  AddStrategy: [{ StrategyName: 'new', StartingCapital: 1 }, everybody],
+  GetAutotraders: [{ StrategyId: strategyId }, everybody],
+  NewStrategyOrder: [{ Order: order }, owners],
+  ReplaceStrategyOrder: [{ Order: { ...order, CancelReplaceSignalId: signals.filled } }, owners, 409],
+  CancelStrategyOrder: [{ StrategyId: strategyId, SignalId: signals.canceled }, owners],
+  GetStrategyActiveOrders: [{ StrategyIds: strategyId }, viewers],
+  GetStrategyOpenPositions: [{ StrategyIds: strategyId }, viewers],
+  GetStrategyHistoricalOrders: [{ StrategyId: strategyId }, viewers],
+  GetAutotradedStrategies: [{ PersonId: personId }, readers],
+  GetAutotradeSettings: [{ PersonId: personId }, readers],
+  GetAutotradeActiveOrders: [ofHolder, readers],
+  GetAutotradeHistoricalOrders: [ofHolder, readers],
+  GetAutoTradeOpenPositions: [{ Account: holderAccount }, readers],
+  StartAutotrade: [{ ...ofHolder, StrategyId: strategyId, StocksEnabled: true }, holders],
+  StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
+}
+
+describe('who may call an operation', () => {
+  test.each(Object.entries(rules))('%s', async (name, [params, allowed, status = 200]) => {
+    const operation = name as OperationName
+    for (const host of hostNames) {
+      if (!routesOf(host, 'native').some((route) => route.operation === operation)) continue
+      const said = new Map<string, number>()
+      for (const citizen of everybody) {
+        const { key } = people[citizen]
+        said.set(citizen, (await town.ask(operation, params, { key, host })).status)
+      }
+      // On the white-label host a start asks the customer for approval, which is not offered yet.
+      const open = operation === 'StartAutotrade' && host === 'WL' ? 503 : status
+      const expected = everybody.map((citizen) => [citizen, allowed.includes(citizen) ? open : 403])
+      expect([host, Object.fromEntries(said)]).toEqual([host, Object.fromEntries(expected)])
+    }
+  })
+})
+
+describe('no operation answers without a living key', () => {
+  const routes = hostNames.flatMap((host) =>
+    routesOf(host, 'native').map((route) => ({ ...route, path: `/${host.toLowerCase()}${route.path}` })),
+  )
+  const wrongKeys: [string, string | undefined, string][] = [
+    ['no key', undefined, '2014 APIKey'],
+    ['no key at all', 'ls_test_x_y_z', '2014 APIKey'],
+    ['an expired key', town.expiredKey, '2015 APIKey'],
+    ['a revoked key', town.revokedKey, '2015 APIKey'],
+    ['a key with another end', `${people.owner.key.slice(0, -1)}#`, '2014 APIKey'],
+  ]
+
+  test.each(wrongKeys)('%s', async (_, key, fault) => {
+    const wrong: string[] = []
+    for (const { method, path } of routes) {
+      const body = method === 'POST' || method === 'PUT' ? '{}' : undefined
+      const answer = await call(town.platform.url, path, { method, body, key })
+      const isRight = answer.status === 401 && faultsOf(answer).join() === fault
+      if (!isRight) wrong.push(`${method} ${path}: ${answer.status} ${answer.text}`)
+    }
+    expect(wrong).toEqual([])
+    expect(routes.length).toBeGreaterThan(150)
+  })
+
+  test('with a key, what is not offered yet says so or names what is wrong, whoever asks', async () => {
+    const wrong: string[] = []
+    for (const { method, path, operation } of routes) {
+      if (operation in rules) continue
+      const body = method === 'POST' || method === 'PUT' ? '{}' : undefined
+      for (const citizen of ['stranger', 'operator'] as const) {
+        const answer = await call(town.platform.url, path, { method, body, key: people[citizen].key })
+        if (answer.status !== 503 && answer.status !== 400) wrong.push(`${citizen} ${path}: ${answer.text}`)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('what a caller may not see', () => {
+  const foreign: [string, OperationName, object, string][] = [
+    [
+      'a strategy that is not there',
+      'NewStrategyOrder',
+      { Order: { ...order, StrategyId: 999 } },
+      'Order.StrategyId',
+    ],
+    ['orders of no strategy', 'GetStrategyActiveOrders', { StrategyIds: 999 }, 'StrategyIds'],
+    [
+      'one strategy of several',
+      'GetStrategyOpenPositions',
+      { StrategyIds: `${town.lonelyStrategyId},${strategyId}` },
+      'StrategyIds',
+    ],
+    ['a signal that is not there', 'GetStrategyHistoricalOrders', { SignalId: 999 }, 'SignalId'],
+    ['settings of nobody', 'GetAutotradeSettings', { PersonId: 999 }, 'PersonId'],
+    ['an account that is not there', 'GetAutoTradeOpenPositions', { Account: 'NONE' }, 'Account'],
+    [
+      'his own name with a foreign account',
+      'GetAutotradeActiveOrders',
+      { PersonId: people.stranger.personId, Account: holderAccount },
+      'Account',
+    ],
+  ]
+  test.each(foreign)(
+    '%s is forbidden like a foreign one; the operator learns that there is none',
+    async (_, operation, params, field) => {
+      const denied = await town.ask(operation, params, { key: people.stranger.key })
+      expect([denied.status, faultsOf(denied)]).toEqual([403, [`1002 ${field}`]])
+      const answer = await town.ask(operation, params, { key: people.operator.key })
+      expect([200, 404]).toContain(answer.status)
+    },
+  )
+
+  test('the rows of a listing are cut to the caller', async () => {
+    const seen = async (citizen: CitizenName) => {
+      const answer = await town.ask('GetAutotraders', {}, { key: people[citizen].key })
+      return (answer.json as { Results: unknown[] }).Results.length
+    }
+    const counts = await Promise.all(everybody.map(async (citizen) => [citizen, await seen(citizen)]))
+    expect(Object.fromEntries(counts)).toEqual({
+      ...{ owner: 1, holder: 1, westAdmin: 1, northAdmin: 1, operator: 1 },
+      ...{ neighbour: 0, stranger: 0, eastAdmin: 0, southAdmin: 0 },
+    })
+  })
+})
