@@ -61,7 +61,7 @@ interface Asked {
 type Many = (sql: Sql, calls: readonly Asked[]) => Promise<readonly Outcome<unknown>[]>
 
 const readLimits: BatchLimits = { sizeMax: 500, runningMax: 16, patienceMs: 0, waitingMax: 20_000 }
-const writeLimits: BatchLimits = { sizeMax: 256, runningMax: 4, patienceMs: 3, waitingMax: 5_000 }
+const writeLimits: BatchLimits = { sizeMax: 256, runningMax: 4, patienceMs: 10, waitingMax: 5_000 }
 
 /** The way of every call to its handler. Throws what nobody expected; everything else is a reply. */
 export function createRunner(options: RunnerOptions): Run {

@@ -69,16 +69,17 @@ const refusalOf: Record<PlacingRefusal, Refused> = {
 
 /** Places new orders, all in the caller's transaction; one answer per call, in order. */
 export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promise<(PlacedCall | Refused)[]> {
-  const strategies = await lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))])
   const read = calls.map(readOrder)
-  const rows = await loadPlacing(
-    sql,
-    read.map((named, index) => ({
-      strategyId: calls[index]?.order.StrategyId ?? 0,
-      securityType: isRefused(named) ? 'CS' : named.securityType,
-      spellings: isRefused(named) ? [] : named.spellings,
-    })),
-  )
+  const questions = read.map((named, index) => ({
+    strategyId: calls[index]?.order.StrategyId ?? 0,
+    securityType: isRefused(named) ? ('CS' as const) : named.securityType,
+    spellings: isRefused(named) ? [] : named.spellings,
+  }))
+  // Sent together: the server reads the positions after it has the locks, in a snapshot of its own.
+  const [strategies, rows] = await Promise.all([
+    lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
+    loadPlacing(sql, questions),
+  ])
   const placed = calls.map((call, index) => {
     const named = read[index]
     if (isRefused(named)) return named
