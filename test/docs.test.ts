@@ -1,0 +1,164 @@
+/**
+ * The documents stay true: what they link to, name and list exists, and what is written from code equals it.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { hostFacts, routesOf } from '../src/contract/hosts.ts'
+import { hostNames } from '../src/contract/schema.ts'
+import { rows } from '../src/contract/table.ts'
+import { handlers } from '../src/operations/index.ts'
+import { floorTable, withFloorTable } from './support/floor-table.ts'
+import { floors } from './support/floors.ts'
+
+const records = readdirSync('docs/decisions').filter((name) => /^\d/.test(name))
+const documents = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'docs/architecture.md',
+  'docs/glossary.md',
+  'docs/decisions/README.md',
+  ...records.map((name) => `docs/decisions/${name}`),
+]
+const texts = new Map(documents.map((path) => [path, readFileSync(path, 'utf8')]))
+const textOf = (path: string): string => texts.get(path) ?? ''
+const readme = textOf('README.md')
+/** A text without what aligns its tables. */
+const plain = (text: string): string => text.replace(/ +/g, ' ')
+
+const found = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, group]) => group ?? '')
+
+const run = promisify(execFile)
+const helps = new Map<string, Promise<string>>()
+
+/** What `lockstep <path> --help` prints, asked once. */
+function helpOf(...path: readonly string[]): Promise<string> {
+  const asked = helps.get(path.join(' '))
+  if (asked) return asked
+  const help = run(process.execPath, ['scripts/lockstep.mjs', ...path, '--help']).then(({ stdout }) => stdout)
+  helps.set(path.join(' '), help)
+  return help
+}
+
+/** The commands that a help text lists. */
+const commandsIn = (help: string): string[] =>
+  found(help.slice(Math.max(0, help.indexOf('Commands:'))), /^ {2}([a-z]+)\b/gm)
+
+/** Whether the command line knows the words of an invocation: a command, its part, its options. */
+async function isKnown(line: string): Promise<boolean> {
+  const [command = '', ...rest] = line.trim().split(/\s+/)
+  if (!commandsIn(await helpOf()).includes(command)) return false
+  const help = await helpOf(command)
+  const hasParts = help.includes('Commands:')
+  if (hasParts && !commandsIn(help).includes(rest[0] ?? '')) return false
+  const own = hasParts ? await helpOf(command, rest[0] ?? '') : help
+  return rest.filter((word) => word.startsWith('--')).every((option) => own.includes(option))
+}
+
+/** The heading of a page as the address of a link, as GitHub makes it. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-')
+
+describe('links and paths', () => {
+  test.each(documents)('%s links to what exists', (document) => {
+    const broken = found(textOf(document), /\]\(([^)\s]+)\)/g)
+      .filter((target) => !/^https?:/.test(target))
+      .filter((target) => {
+        const [file = '', anchor] = target.split('#')
+        const path = file === '' ? document : join(dirname(document), file)
+        if (!existsSync(path)) return true
+        const headings = anchor === undefined ? [] : found(readFileSync(path, 'utf8'), /^#+ (.+)$/gm)
+        return anchor !== undefined && !headings.map(anchorOf).includes(anchor)
+      })
+    expect(broken).toEqual([])
+  })
+
+  test.each(documents)('%s names files that exist', (document) => {
+    const named = found(textOf(document), /`((?:src|test|scripts|docs|bench|openapi)\/[^`*\s]*)`/g)
+    expect(named.filter((path) => !/N{3}|NAME/.test(path) && !existsSync(path))).toEqual([])
+  })
+
+  test('every decision has the next number, its three parts, and a place in the list', () => {
+    expect(records.map((name) => Number(name.slice(0, 4)))).toEqual(records.map((_, place) => place + 1))
+    const list = plain(textOf('docs/decisions/README.md'))
+    for (const name of records) {
+      const text = textOf(`docs/decisions/${name}`)
+      const [title] = found(text, /^# (.+)$/gm)
+      expect(found(text, /^## (.+)$/gm), name).toEqual(['Context', 'Decision', 'Consequence'])
+      expect(list).toContain(`| ${name.slice(0, 4)} | [${title?.slice(5)}](${name}) |`)
+    }
+  })
+})
+
+describe('what is written from code', () => {
+  test('the table of floors is the one that imports are held against', () => {
+    const document = textOf('docs/architecture.md')
+    expect(document).toBe(withFloorTable(document))
+    for (const name of Object.keys(floors)) expect(plain(floorTable())).toContain(`| \`${name}/\` |`)
+  })
+
+  test('the environment is the one that is read', () => {
+    const table = readme.slice(readme.indexOf('## Environment'), readme.indexOf('## What is not there yet'))
+    const listed = found(table, /^\|([^|]*`[^|]*)\|/gm).flatMap((cell) => found(cell, /`([A-Z_]+)`/g))
+    const read = found(readFileSync('src/bin/config.ts', 'utf8'), /env\.([A-Z_]+)/g)
+    expect(listed.sort()).toEqual([...new Set(read)].sort())
+  })
+
+  test('hosts and their reference pages', () => {
+    for (const host of hostNames) {
+      const prefix = host.toLowerCase()
+      expect(plain(readme)).toContain(`| ${host} |`)
+      expect(readme).toContain(`\`/reference/${prefix}\``)
+      expect(existsSync(`openapi/${hostFacts[host].file}.json`)).toBe(true)
+    }
+  })
+
+  test('the operations that the changes call built have handlers, and no other has one', () => {
+    const [built = ''] = found(textOf('CHANGELOG.md').replace(/\s+/g, ' '), /Built: ([^.]+)\./g)
+    expect(built.split(/, /).sort()).toEqual(Object.keys(handlers).sort())
+    const names = Object.entries(rows).map(([name, row]) => row.operation ?? name)
+    expect(textOf('CHANGELOG.md')).toContain(`${new Set(names).size} operations in ${names.length} rows`)
+  })
+
+  test('the calls to paste are routes of the general host', () => {
+    const routes = new Set(routesOf('Gen', 'native').map(({ path }) => path))
+    const calls = found(readme, /\$BASE(\/[A-Za-z/]+)/g)
+    expect(calls).toHaveLength(3)
+    expect(calls.filter((path) => !routes.has(path))).toEqual([])
+  })
+})
+
+describe('commands', () => {
+  const scripts = JSON.parse(readFileSync('package.json', 'utf8')).scripts as Record<string, string>
+
+  test.each(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md'])('npm knows those of %s', (document) => {
+    const named = found(textOf(document), /npm (?:run )?([a-z]+)\b/g).filter((name) => name !== 'needs')
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+    for (const name of new Set(named)) {
+      const file = scripts[name]?.split(' ').find((word) => /\.(ts|mjs)$/.test(word)) ?? ''
+      expect(existsSync(file), `${name} runs ${file}`).toBe(true)
+    }
+  })
+
+  test('the command line knows those of the documents', async () => {
+    const listed = found(
+      plain(textOf('CHANGELOG.md').replaceAll('\n', ' ')),
+      /- Command line: ([^.]+)\./g,
+    ).flatMap((names) => names.split(', '))
+    const known = commandsIn(await helpOf())
+    expect(listed.sort()).toEqual(known.filter((name) => name !== 'help').sort())
+    const named = documents.flatMap((path) =>
+      found(textOf(path), /(?:npm run cli --|`lockstep) ([a-z][^`\n]*)/g),
+    )
+    expect(named.length).toBeGreaterThan(10)
+    const answers = await Promise.all(named.map(async (line) => ({ line, isKnown: await isKnown(line) })))
+    expect(answers.filter((answer) => !answer.isKnown)).toEqual([])
+  }, 60_000)
+})
