@@ -3,7 +3,7 @@
  * the same transaction, so a twin either waits for the commit and reads the answer, or acts itself because
  * nothing was committed. Rows are claimed in the order of their key, so batches cannot block each other.
  */
-import type { Sql, Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** How long an answer is remembered, in business time. */
@@ -87,3 +87,7 @@ export const releaseKeys = (tx: Transaction, keys: readonly RowKey[]): Promise<n
 /** Deletes what is forgotten at a business time. */
 export const purgeAnswers = (sql: Sql, now: number): Promise<number> =>
   sql.run`delete from idempotency where created_at <= ${instant(now - rememberedMs)}`
+
+/** True while there are answers to delete at `now`; a condition for a larger statement. */
+export const areAnswersOld = (now: number): Fragment =>
+  fragment`exists (select from idempotency where created_at <= ${instant(now - rememberedMs)})`

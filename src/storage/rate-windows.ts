@@ -3,7 +3,7 @@
  * seconds since the start of a window, so that processes need not agree on anything else. A window that lies
  * in the future (the clock was set back) starts anew.
  */
-import type { Sql } from './sql.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
 
 export interface WindowUse {
   subject: string
@@ -39,3 +39,7 @@ export const addWindowUse = (sql: Sql, uses: readonly WindowUse[]): Promise<Wind
 /** Forgets windows that have run out. */
 export const purgeWindows = (sql: Sql): Promise<number> =>
   sql.run`delete from rate_window where started_at < clock_timestamp() - make_interval(secs => window_seconds)`
+
+/** True while there are windows that ended a day ago; a condition for a larger statement. */
+export const areWindowsOld = (): Fragment =>
+  fragment`exists (select from rate_window where started_at < clock_timestamp() - interval '2 days')`

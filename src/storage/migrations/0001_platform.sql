@@ -494,6 +494,7 @@ create table paper_order (
   is_triggered boolean not null default false,
   cum_qty quantity not null default 0,
   fills integer not null default 0, -- by which its executions are numbered
+  carried_qty quantity not null default 0, -- executed by the orders that it replaced
   fill_cap quantity, -- a script lets it trade no more than this
   reject_text text,
   accepted_at timestamptz not null,
@@ -522,7 +523,7 @@ create table paper_report (
   is_delivered boolean not null default false,
   unique (broker_id, account_id, report_key)
 );
-create index paper_report_undelivered on paper_report (broker_id, id) where not is_delivered;
+create index paper_report_undelivered on paper_report (id) where not is_delivered;
 
 -- What joins the processes ----------------------------------------------------------------------------------
 
@@ -556,6 +557,7 @@ create unlogged table rate_window (
   used integer not null,
   primary key (subject, window_seconds)
 );
+create index rate_window_age on rate_window (started_at);
 
 -- Switches of the platform: maintenance, noOpeningOrders, seeding.
 create table platform_switch (
