@@ -28,6 +28,8 @@ export interface WorkContext {
 export interface WorkSettings {
   /** 'none' books every fill without commission. */
   commissionPlan: 'none' | 'default'
+  /** Code of this installation in its client order ids. */
+  environment: string
   /** Others who trade on the market's batches, for example a paper broker. Called after the strategies' fills. */
   quoteSinks: readonly MarketSink<MarketQuote>[]
   barSinks: readonly MarketSink<MarketBar>[]

@@ -25,7 +25,7 @@ import type { Transaction } from '../storage/sql.ts'
 import { executedOf, type Succession, saveSuccessions, successionOf } from './succession.ts'
 
 /** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
-const driftGrace = 30 * second
+export const driftGrace = 30 * second
 
 /** When the copies of a signal are to be turned to market; null while it is not filled. */
 export const chaseAtOf = (signal: DueSignal): Instant | null =>

@@ -1,0 +1,28 @@
+/**
+ * The account side of the worker: plan, send, take in reports, follow, close. Each step finds its own work in
+ * the rows, so any number of workers may run them side by side.
+ */
+import { findNextChase } from '../storage/chases.ts'
+import type { Broker } from './brokers/broker.ts'
+import { chaseStep } from './chase.ts'
+import { closingStep } from './closings.ts'
+import type { DueSource, Step } from './context.ts'
+import { mirrorStep } from './mirror.ts'
+import { reportStep } from './reports.ts'
+import { queueStep, senderStep } from './sender.ts'
+
+/** The steps for these brokers, named as the `adapter` of the rows that they serve. */
+export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
+  mirrorStep,
+  chaseStep,
+  closingStep,
+  ...Object.entries(brokers).flatMap(([adapter, broker]) => [
+    senderStep(adapter, broker),
+    queueStep(adapter, broker),
+    ...broker.steps,
+  ]),
+  reportStep,
+]
+
+/** When the next copy's grace runs out. */
+export const nextChase: DueSource = findNextChase

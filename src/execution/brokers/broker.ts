@@ -1,0 +1,72 @@
+/**
+ * The port to a broker. Requests go out in batches and each gets an answer of its own; what becomes of an order
+ * is told by reports, at least once and in any order, never by the answer. An answer says only whether the
+ * broker has the request. A client order id is used for one order for ever, so the same request may be sent
+ * again: it changes nothing the second time.
+ */
+import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import type { Step, WorkContext } from '../context.ts'
+
+/** An order in the broker's words. */
+export interface OrderTicket {
+  readonly accountId: number
+  /** The broker's own number of the account. */
+  readonly account: string
+  readonly clientOrderId: string
+  readonly instrumentId: number
+  readonly symbol: string
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly timeInForce: TimeInForce
+  readonly positionEffect: PositionEffect
+  /** Total, of a replacement with what the broker's chain has filled. */
+  readonly quantity: string
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+}
+
+export interface ReplaceTicket extends OrderTicket {
+  readonly replacesClientOrderId: string
+}
+
+export type OrderName = Pick<OrderTicket, 'accountId' | 'account' | 'clientOrderId'>
+
+/**
+ * accepted: the broker has it, reports follow. rejected: it refused (`unknownOrder`: it has no order of that id;
+ * FIX CxlRejReason 102 = 1). unsent: the link is down and nothing was sent. unknown: it may have it or not; only
+ * asking by client order id can tell, a time-out cannot. A broker's refusal of an id it knows is `unknown`.
+ */
+export type Answer =
+  | { readonly answer: 'accepted' | 'unsent' | 'unknown' }
+  | { readonly answer: 'rejected'; readonly text: string; readonly unknownOrder?: boolean }
+
+/** What the broker says an account holds and works. */
+export interface AccountSnapshot {
+  readonly accountId: number
+  /** Signed quantities by symbol, flat ones left out. */
+  readonly positions: ReadonlyMap<string, string>
+  /** Client order ids of its working orders. */
+  readonly working: readonly string[]
+}
+
+/** The broker could not be asked: what was to be learnt stays unknown. */
+export class BrokerUnreachable extends Error {
+  override name = 'BrokerUnreachable'
+}
+
+export interface Broker {
+  /** Requests that one call may carry, and calls that may be under way at once. */
+  readonly limits: { readonly batch: number; readonly concurrency: number }
+  /** Whether the link is up; while it is down nothing is sent. */
+  isUp(): boolean
+  /** Answers in the order of the tickets. Throwing means that all are unknown. */
+  place(ctx: WorkContext, brokerId: number, tickets: readonly OrderTicket[]): Promise<readonly Answer[]>
+  replace(ctx: WorkContext, brokerId: number, tickets: readonly ReplaceTicket[]): Promise<readonly Answer[]>
+  cancel(ctx: WorkContext, brokerId: number, orders: readonly OrderName[]): Promise<readonly Answer[]>
+  /** Whether the broker has each order; of those it has, reports follow. Throws `BrokerUnreachable`. */
+  find(ctx: WorkContext, brokerId: number, orders: readonly OrderName[]): Promise<readonly boolean[]>
+  /** Throws `BrokerUnreachable`: a failed question is never an empty account. */
+  snapshot(ctx: WorkContext, accountIds: readonly number[]): Promise<readonly AccountSnapshot[]>
+  /** What the adapter does by itself, above all taking in its reports. */
+  readonly steps: readonly Step[]
+}

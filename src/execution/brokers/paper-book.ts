@@ -1,0 +1,105 @@
+/**
+ * The paper broker's book of one account in one instrument, as the fill rules see it. Like a real broker it
+ * fills what it was told to, whether that opens or closes; only the order in which orders are served knows the
+ * difference.
+ */
+import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
+import type { FillPort, SimulatedFill, WorkingOrder } from '../../domain/fill.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { PaperOrderRow } from '../../storage/paper.ts'
+
+export interface PaperOrder {
+  readonly row: PaperOrderRow
+  readonly cumQty: Decimal
+  readonly fills: number
+  readonly isTriggered: boolean
+}
+
+export interface PaperFill {
+  readonly row: PaperOrderRow
+  readonly execId: string
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly at: Instant
+}
+
+export interface PaperBook {
+  readonly orders: ReadonlyMap<string, PaperOrder>
+  readonly fills: readonly PaperFill[]
+}
+
+export const paperBook = (rows: readonly PaperOrderRow[]): PaperBook => ({
+  orders: new Map(
+    rows.map((row) => [
+      String(row.id),
+      { row, cumQty: dec(row.cumQty), fills: row.fills, isTriggered: row.isTriggered },
+    ]),
+  ),
+  fills: [],
+})
+
+/** Who takes part in a moment of the market, and when a fill there happened. */
+export interface PaperMoment {
+  takesPart(row: PaperOrderRow): boolean
+  timeOf(phase: SimulatedFill['phase'], row: PaperOrderRow): Instant
+}
+
+/** What an order may still trade: a script may hold it below its quantity. */
+function leavesOf({ row, cumQty }: PaperOrder): Decimal {
+  const most = row.fillCap === null ? dec(row.orderQty) : min(dec(row.orderQty), dec(row.fillCap))
+  return max(zero, most.minus(cumQty))
+}
+
+/** A day order does not trade at or after its end, however late its expiry is noticed. */
+export const worksAt = ({ expiresAt }: PaperOrderRow, at: Instant): boolean =>
+  expiresAt === null || at < expiresAt
+
+function workingOrder(id: string, order: PaperOrder): WorkingOrder {
+  const { row } = order
+  return {
+    id,
+    side: row.side,
+    type: row.ordType,
+    openClose: row.positionEffect,
+    leaves: leavesOf(order),
+    limit: row.limitPx === null ? null : dec(row.limitPx),
+    stop: row.stopPx === null ? null : dec(row.stopPx),
+    acceptedAt: row.acceptedAt,
+    workingSince: row.acceptedAt,
+    triggered: order.isTriggered,
+    exitOf: null,
+  }
+}
+
+/** Opens a book to the fill simulation at one moment of the market. */
+export function paperPort(moment: PaperMoment): FillPort<PaperBook> {
+  return {
+    working: (book) =>
+      [...book.orders]
+        .filter(([, order]) => moment.takesPart(order.row) && leavesOf(order).greaterThan(0))
+        .map(([id, order]) => workingOrder(id, order)),
+    trigger: (book, id) => change(book, id, (order) => ({ ...order, isTriggered: true })),
+    fill: (book, { orderId, quantity, price, phase }) => {
+      const { row, fills } = orderOf(book, orderId)
+      const filled = change(book, orderId, (order) => ({
+        ...order,
+        cumQty: order.cumQty.plus(quantity),
+        fills: fills + 1,
+      }))
+      const execId = `P${row.id}-${fills + 1}`
+      const fill: PaperFill = { row, execId, quantity, price, at: moment.timeOf(phase, row) }
+      return { book: { ...filled, fills: [...filled.fills, fill] }, quantity }
+    },
+  }
+}
+
+function orderOf(book: PaperBook, id: string): PaperOrder {
+  const order = book.orders.get(id)
+  if (!order) throw new RangeError(`no order ${id} in the paper book`)
+  return order
+}
+
+const change = (book: PaperBook, id: string, to: (order: PaperOrder) => PaperOrder): PaperBook => ({
+  ...book,
+  orders: new Map(book.orders).set(id, to(orderOf(book, id))),
+})

@@ -1,0 +1,228 @@
+/**
+ * The paper broker meets the market: the same quotes and bars and the same fill rules as the strategies, after
+ * its own latency and slippage. Every fill is written with the report that tells of it.
+ */
+import { isOpen } from '../../domain/calendar.ts'
+import { type Decimal, zero } from '../../domain/decimal.ts'
+import { defaultFillConfig, type FillConfig } from '../../domain/fill.ts'
+import { fillAgainstBar } from '../../domain/fill-bars.ts'
+import { fillAgainstQuote } from '../../domain/fill-quotes.ts'
+import { isFresh, isValidQuote, type LastQuote, type Quote } from '../../domain/quote.ts'
+import type { Instant } from '../../domain/time.ts'
+import { guardLease, type Lease } from '../../storage/leases.ts'
+import {
+  listWorkedInstruments,
+  lockPaperArrivals,
+  lockReachedPaper,
+  type PaperOrderRow,
+  savePaperOrders,
+} from '../../storage/paper.ts'
+import { insertPaperExecutions } from '../../storage/paper-reports.ts'
+import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/quotes.ts'
+import type { Transaction } from '../../storage/sql.ts'
+import type { WorkContext } from '../context.ts'
+import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
+import { barRange, endOf, quoteOf, quoteRange, touchesSession } from '../moments.ts'
+import { type PaperBook, type PaperOrder, paperBook, paperPort, worksAt } from './paper-book.ts'
+
+/** What a fill at this broker costs beyond the price seen. */
+export interface PaperSlippage {
+  readonly slippageTicks: Decimal
+  readonly slippageBps: Decimal
+}
+
+const arrivalsAtOnce = 5_000
+
+type Serve = (book: PaperBook, instrument: QuotedInstrument) => PaperBook
+
+const configOf = ({ securityType, tick }: QuotedInstrument, slippage: PaperSlippage): FillConfig => ({
+  ...defaultFillConfig(securityType, tick),
+  ...slippage,
+})
+
+const unlimited = (quote: Quote, at: Instant): LastQuote => ({ quote, at, unused: { '1': null, '2': null } })
+
+/** Serves the working orders that a batch of quotes reaches, in the order of the quotes. */
+export async function takeQuotes(
+  ctx: WorkContext,
+  slippage: PaperSlippage,
+  quotes: readonly MarketQuote[],
+  lease?: Lease,
+): Promise<number> {
+  const batch = (await worked(ctx, quotes)).filter(
+    ({ item, instrument }) => isOpen(instrument.calendar, item.at) && isValidQuote(quoteOf(item), true),
+  )
+  return takeBatch(ctx, batch, quoteRange, lease, (item) => (book, instrument) => {
+    const { at } = item
+    const port = paperPort({
+      takesPart: (row) => row.acceptedAt <= at && worksAt(row, at),
+      timeOf: () => at,
+    })
+    return fillAgainstQuote(book, port, unlimited(quoteOf(item), at), configOf(instrument, slippage)).book
+  })
+}
+
+/** Serves the orders that worked when a bar began by the bar's worst case. */
+export async function takeBars(
+  ctx: WorkContext,
+  slippage: PaperSlippage,
+  bars: readonly MarketBar[],
+  lease?: Lease,
+): Promise<number> {
+  const batch = (await worked(ctx, bars)).filter(({ item, instrument }) => touchesSession(instrument, item))
+  return takeBatch(ctx, batch, barRange, lease, (item) => (book, instrument) => {
+    const port = paperPort({
+      takesPart: (row) => worksAt(row, item.at),
+      timeOf: (phase) => (phase === 'open' ? item.at : endOf(item)),
+    })
+    const { open, high, low, volume = null } = item
+    return fillAgainstBar(
+      book,
+      port,
+      { start: item.at, open, high, low, volume },
+      configOf(instrument, slippage),
+    )
+  })
+}
+
+/** Holds accepted orders against the last valid quotes, once each. Answers how many rows moved. */
+export async function takeArrivals(ctx: WorkContext, slippage: PaperSlippage): Promise<number> {
+  return ctx.db.transaction(async (tx) => {
+    const rows = await lockPaperArrivals(tx, ctx.clock.now(), arrivalsAtOnce)
+    if (rows.length === 0) return 0
+    const ids = [...new Set(rows.map(({ instrumentId }) => instrumentId))]
+    const [quotes, instruments] = await Promise.all([
+      lockLastQuotes(tx, ids),
+      loadQuotedInstruments(tx, [], ids),
+    ])
+    const byId = new Map(instruments.map((instrument) => [instrument.id, instrument]))
+    await serve(tx, rows, byId, (instrumentId) => {
+      const last = quotes.get(instrumentId)
+      return last
+        ? [(book, instrument) => onArrival(book, instrument, unlimited(last, last.at), slippage)]
+        : []
+    })
+    return rows.length
+  })
+}
+
+/** An arriving order trades on a last quote that was fresh then, if the market was open. */
+function onArrival(
+  book: PaperBook,
+  instrument: QuotedInstrument,
+  last: LastQuote,
+  slippage: PaperSlippage,
+): PaperBook {
+  const config = configOf(instrument, slippage)
+  const timeOf = (row: PaperOrderRow): Instant => Math.max(row.acceptedAt, last.at)
+  const port = paperPort({
+    takesPart: (row) =>
+      isFresh(last, row.acceptedAt, config.maxQuoteAgeSec) &&
+      isOpen(instrument.calendar, timeOf(row)) &&
+      worksAt(row, timeOf(row)),
+    timeOf: (_, row) => timeOf(row),
+  })
+  return fillAgainstQuote(book, port, last, config).book
+}
+
+interface Known<Item> {
+  readonly item: Item
+  readonly instrument: QuotedInstrument
+}
+
+/** The batch's items in whose instrument the book has working orders. */
+async function worked<Item extends InstrumentKey>(
+  ctx: WorkContext,
+  items: readonly Item[],
+): Promise<Known<Item>[]> {
+  const symbols = items.flatMap((item) => ('symbol' in item ? [item.symbol] : []))
+  const named = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
+  const ids = await listWorkedInstruments(ctx.db.read, symbols, named)
+  if (ids.length === 0) return []
+  const instruments = await loadQuotedInstruments(ctx.db.read, [], ids)
+  return items.flatMap((item) => {
+    const instrument = instruments.find(({ id, symbol }) =>
+      'symbol' in item ? symbol === item.symbol : id === item.instrumentId,
+    )
+    return instrument ? [{ item, instrument }] : []
+  })
+}
+
+async function takeBatch<Item>(
+  ctx: WorkContext,
+  batch: readonly Known<Item>[],
+  rangeOf: (id: number, items: readonly Item[]) => Parameters<typeof lockReachedPaper>[1][number],
+  lease: Lease | undefined,
+  serveItem: (item: Item) => Serve,
+): Promise<number> {
+  if (batch.length === 0) return 0
+  const items = new Map<number, Item[]>()
+  const instruments = new Map<number, QuotedInstrument>()
+  for (const { item, instrument } of batch) {
+    instruments.set(instrument.id, instrument)
+    const known = items.get(instrument.id)
+    if (known) known.push(item)
+    else items.set(instrument.id, [item])
+  }
+  return ctx.db.transaction(async (tx) => {
+    if (lease) await guardLease(tx, lease)
+    const rows = await lockReachedPaper(
+      tx,
+      [...items].map(([id, list]) => rangeOf(id, list)),
+    )
+    return serve(tx, rows, instruments, (id) => (items.get(id) ?? []).map(serveItem))
+  })
+}
+
+/** Runs each account's orders of an instrument through its moments and writes what changed; answers how many. */
+async function serve(
+  tx: Transaction,
+  rows: readonly PaperOrderRow[],
+  instruments: ReadonlyMap<number, QuotedInstrument>,
+  momentsOf: (instrumentId: number) => readonly Serve[],
+): Promise<number> {
+  const books = new Map<string, PaperOrderRow[]>()
+  for (const row of rows) {
+    const key = `${row.accountId} ${row.instrumentId}`
+    const known = books.get(key)
+    if (known) known.push(row)
+    else books.set(key, [row])
+  }
+  const moments = new Map([...instruments.keys()].map((id) => [id, momentsOf(id)]))
+  const served = [...books.values()].map((group) => {
+    const [first] = group
+    const instrument = first && instruments.get(first.instrumentId)
+    if (!instrument) return paperBook(group)
+    return (moments.get(instrument.id) ?? []).reduce(
+      (book, moment) => moment(book, instrument),
+      paperBook(group),
+    )
+  })
+  const orders = served.flatMap((book) => [...book.orders.values()])
+  await savePaperOrders(tx, orders.map(changeOf))
+  const fills = served.flatMap((book) => book.fills)
+  await insertPaperExecutions(
+    tx,
+    fills.map(({ row, execId, quantity, price, at }) => ({
+      brokerId: row.brokerId,
+      accountId: row.accountId,
+      execId,
+      clientOrderId: row.clientOrderId,
+      symbol: instruments.get(row.instrumentId)?.symbol ?? '',
+      side: row.side,
+      quantity,
+      px: price,
+      at,
+    })),
+  )
+  return fills.length
+}
+
+const changeOf = ({ row, cumQty, fills, isTriggered }: PaperOrder) =>
+  ({
+    id: row.id,
+    status: cumQty.greaterThanOrEqualTo(row.orderQty) ? '2' : cumQty.greaterThan(zero) ? '1' : '0',
+    cumQty,
+    fills,
+    isTriggered,
+  }) as const

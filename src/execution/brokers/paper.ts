@@ -1,0 +1,257 @@
+/**
+ * The paper broker: an exchange with a durable book of its own, behind the same port as any other. What it has
+ * accepted, filled or expired survives every crash of the platform, and a request that comes twice changes
+ * nothing the second time. A script may make it refuse, fill in part, keep silent, lose its link or repeat itself.
+ */
+import { dayOrderExpiry } from '../../domain/calendar.ts'
+import { type Decimal, zero } from '../../domain/decimal.ts'
+import type { Instant } from '../../domain/time.ts'
+import {
+  cancelPaperOrders,
+  expirePaperOrders,
+  fillPaperOrder,
+  findNextPaperMoment,
+  findPaperOrders,
+  insertPaperOrders,
+  isPaperArrivalDue,
+  isPaperExpiryDue,
+  listWorkingPaper,
+  loadCalendars,
+  type PaperAnswer,
+  type PaperRequest,
+  replacePaperOrders,
+} from '../../storage/paper.ts'
+import {
+  bustPaperExecution,
+  deliverPaperReports,
+  insertPaperExecutions,
+  isPaperDeliveryDue,
+  type PaperExecution,
+  repeatPaperReport,
+  sumPaperPositions,
+} from '../../storage/paper-reports.ts'
+import { fragment } from '../../storage/sql.ts'
+import type { DueSource, MarketSink, Step, WorkContext } from '../context.ts'
+import type { MarketBar, MarketQuote } from '../market/feed.ts'
+import {
+  type AccountSnapshot,
+  type Answer,
+  type Broker,
+  BrokerUnreachable,
+  type OrderName,
+  type OrderTicket,
+} from './broker.ts'
+import { takeArrivals, takeBars, takeQuotes } from './paper-market.ts'
+
+export interface PaperOptions {
+  /** Business time between a request and its acceptance, in milliseconds (0). */
+  readonly latencyMs?: number
+  readonly slippageTicks?: Decimal
+  readonly slippageBps?: Decimal
+}
+
+/** What a script makes the broker do. */
+export interface PaperControls {
+  /** Refuses the account's next order. */
+  reject(accountId: number, text: string): void
+  /** Fills the account's next order no further than this; the rest of it stays. */
+  partial(accountId: number, quantity: string): void
+  /** Keeps every answer and report back. */
+  hold(isHeld: boolean): void
+  /** Cuts the link, or restores it. */
+  down(isDown: boolean): void
+  /** An execution out of the blue; answers its id. */
+  execution(ctx: WorkContext, execution: Omit<PaperExecution, 'execId' | 'at'>): Promise<string>
+  /** Tells of an execution again; false when it does not know it. */
+  duplicate(ctx: WorkContext, execId: string): Promise<boolean>
+  /** Cancels an execution; false when it does not know it. */
+  bust(ctx: WorkContext, execId: string): Promise<boolean>
+}
+
+export interface PaperBroker {
+  readonly broker: Broker
+  readonly controls: PaperControls
+  readonly quoteSink: MarketSink<MarketQuote>
+  readonly barSink: MarketSink<MarketBar>
+  readonly dueSource: DueSource
+}
+
+/** What a script has asked for and the state of the link. */
+interface Script {
+  readonly rejections: Map<number, string>
+  readonly caps: Map<number, string>
+  isHeld: boolean
+  isDown: boolean
+}
+
+const reportsAtOnce = 5_000
+
+/** Builds the broker; register its sinks, its due source and its steps with the worker. */
+export function createPaperBroker(options: PaperOptions = {}): PaperBroker {
+  const script: Script = { rejections: new Map(), caps: new Map(), isHeld: false, isDown: false }
+  const { slippageTicks = zero, slippageBps = zero } = options
+  const slippage = { slippageTicks, slippageBps }
+  return {
+    broker: {
+      limits: { batch: 200, concurrency: 1 },
+      isUp: () => !script.isDown,
+      ...requests(script, options.latencyMs ?? 0),
+      steps: stepsOf(script, (ctx) => takeArrivals(ctx, slippage)),
+    },
+    controls: controlsOf(script),
+    quoteSink: (ctx, batch, lease) => takeQuotes(ctx, slippage, batch, lease),
+    barSink: (ctx, batch, lease) => takeBars(ctx, slippage, batch, lease),
+    dueSource: findNextPaperMoment,
+  }
+}
+
+type Requests = Pick<Broker, 'place' | 'replace' | 'cancel' | 'find' | 'snapshot'>
+
+function requests(script: Script, latencyMs: number): Requests {
+  /** A link that is down carries nothing; one whose answers are held back carries the request all the same. */
+  const over = async (count: number, ask: () => Promise<readonly Answer[]>): Promise<readonly Answer[]> => {
+    if (script.isDown) return all(count, 'unsent')
+    const answers = await ask()
+    return script.isHeld ? all(count, 'unknown') : answers
+  }
+  const reachable = (): void => {
+    if (script.isDown || script.isHeld) throw new BrokerUnreachable('the paper broker does not answer')
+  }
+  const accept = (ctx: WorkContext, tickets: readonly OrderTicket[]): Promise<PaperRequest[]> =>
+    requestsOf(ctx, tickets, ctx.clock.now() + latencyMs)
+  return {
+    place: (ctx, brokerId, tickets) =>
+      over(tickets.length, async () => {
+        const asked = (await accept(ctx, tickets)).map((request) => scripted(script, request))
+        return (await insertPaperOrders(ctx.db.write, brokerId, asked)).sort(byPlace).map(answerToOrder)
+      }),
+    replace: (ctx, brokerId, tickets) =>
+      over(tickets.length, async () => {
+        const asked = await accept(ctx, tickets)
+        const replaced = tickets.map(({ replacesClientOrderId }) => replacesClientOrderId)
+        const said = await ctx.db.transaction((tx) => replacePaperOrders(tx, brokerId, asked, replaced))
+        return said.sort(byPlace).map(answerToOrder)
+      }),
+    cancel: (ctx, brokerId, orders) =>
+      over(orders.length, async () => {
+        const said = await cancelPaperOrders(ctx.db.write, brokerId, orders, ctx.clock.now())
+        return said.sort(byPlace).map(answerToCancel)
+      }),
+    find: async (ctx, _brokerId, orders) => {
+      reachable()
+      const known = await findPaperOrders(ctx.db.read, orders)
+      return orders.map((_: OrderName, place) => known.has(place))
+    },
+    snapshot: async (ctx, accountIds) => {
+      reachable()
+      return snapshotOf(ctx, accountIds)
+    },
+  }
+}
+
+const all = (count: number, answer: 'unsent' | 'unknown'): Answer[] =>
+  Array.from({ length: count }, () => ({ answer }))
+
+const byPlace = (one: PaperAnswer, other: PaperAnswer): number => one.place - other.place
+
+const answerToOrder = ({ status, text }: PaperAnswer): Answer =>
+  status === null || status === '8' ? { answer: 'rejected', text: text ?? 'refused' } : { answer: 'accepted' }
+
+function answerToCancel({ status }: PaperAnswer): Answer {
+  if (status === '4') return { answer: 'accepted' }
+  return status === null
+    ? { answer: 'rejected', text: 'unknown order', unknownOrder: true }
+    : { answer: 'rejected', text: 'too late to cancel' }
+}
+
+/** Tickets as the book takes them; a day order ends with the session that runs, or the next one. */
+async function requestsOf(
+  ctx: WorkContext,
+  tickets: readonly OrderTicket[],
+  acceptedAt: Instant,
+): Promise<PaperRequest[]> {
+  const calendars = await loadCalendars(
+    ctx.db.read,
+    tickets.map(({ instrumentId }) => instrumentId),
+  )
+  return tickets.map((ticket) => {
+    const calendar = calendars.get(ticket.instrumentId)
+    if (!calendar) throw new Error(`the paper broker knows no instrument ${ticket.instrumentId}`)
+    const expiresAt = ticket.timeInForce === '0' ? dayOrderExpiry(calendar, acceptedAt) : null
+    return { ...ticket, acceptedAt, expiresAt, rejectText: null, fillCap: null }
+  })
+}
+
+/** Uses up what the script says about the account's next order. */
+function scripted({ rejections, caps }: Script, request: PaperRequest): PaperRequest {
+  const { accountId } = request
+  const rejectText = rejections.get(accountId) ?? null
+  if (rejections.delete(accountId)) return { ...request, rejectText }
+  const fillCap = caps.get(accountId) ?? null
+  caps.delete(accountId)
+  return { ...request, fillCap }
+}
+
+async function snapshotOf(ctx: WorkContext, accountIds: readonly number[]): Promise<AccountSnapshot[]> {
+  const [positions, working] = await Promise.all([
+    sumPaperPositions(ctx.db.read, accountIds),
+    listWorkingPaper(ctx.db.read, accountIds),
+  ])
+  return accountIds.map((accountId) => ({
+    accountId,
+    positions: new Map(
+      positions
+        .filter((row) => row.accountId === accountId)
+        .map(({ symbol, quantity }) => [symbol, quantity]),
+    ),
+    working: working.filter((row) => row.accountId === accountId).map(({ clientOrderId }) => clientOrderId),
+  }))
+}
+
+function stepsOf(script: Script, arrive: Step['run']): Step[] {
+  const isSilent = (): boolean => script.isDown || script.isHeld
+  return [
+    { name: 'paper arrivals', due: isPaperArrivalDue, run: arrive },
+    {
+      name: 'paper expiries',
+      due: isPaperExpiryDue,
+      run: (ctx) => expirePaperOrders(ctx.db.write, ctx.clock.now()),
+    },
+    {
+      name: 'paper reports',
+      due: () => (isSilent() ? fragment`false` : isPaperDeliveryDue),
+      run: (ctx) => deliverPaperReports(ctx.db.write, reportsAtOnce),
+    },
+  ]
+}
+
+function controlsOf(script: Script): PaperControls {
+  let made = 0
+  return {
+    reject: (accountId, text) => {
+      script.rejections.set(accountId, text)
+    },
+    partial: (accountId, quantity) => {
+      script.caps.set(accountId, quantity)
+    },
+    hold: (isHeld) => {
+      script.isHeld = isHeld
+    },
+    down: (isDown) => {
+      script.isDown = isDown
+    },
+    execution: async (ctx, execution) => {
+      made += 1
+      const at = ctx.clock.now()
+      const execId = `F${at.toString(36)}-${made}`
+      const { accountId, clientOrderId, quantity } = execution
+      await ctx.db.transaction(async (tx) => {
+        if (clientOrderId !== null) await fillPaperOrder(tx, { accountId, clientOrderId, quantity })
+        await insertPaperExecutions(tx, [{ ...execution, execId, at }])
+      })
+      return execId
+    },
+    duplicate: (ctx, execId) => repeatPaperReport(ctx.db.write, execId),
+    bust: (ctx, execId) => bustPaperExecution(ctx.db.write, execId, ctx.clock.now()),
+  }
+}

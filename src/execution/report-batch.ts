@@ -1,0 +1,246 @@
+/**
+ * A batch of broker reports against the orders they name. Pure: the state machine moves the orders, executions
+ * and incidents are collected for whoever writes them down. Every execution is booked, also one of a finished
+ * order, above the quantity or of nobody: what a broker executed is a fact.
+ */
+import { type ClientOrderKey, clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
+import { isLive, type Side } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import { applyToChain, type ChainEvent, type ChainOrder } from '../domain/order-chain.ts'
+import { averageFillPrice, type OrderState, type Outcome } from '../domain/order-state.ts'
+import type { NewIncident, OrderChange, ReportedOrder, ReportRow } from '../storage/reports.ts'
+
+/** An order of the batch with its state so far. */
+interface Tracked {
+  readonly row: ReportedOrder
+  readonly before: OrderState
+  readonly rejectText: string | null
+  readonly endedAt: number | null
+}
+
+/** An execution to book; without an order it is nobody's. */
+export interface BatchExecution {
+  readonly report: ReportRow
+  readonly order: ReportedOrder | null
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly px: Decimal
+  /** What the order's chain had executed before, for its commission. */
+  readonly before: OrderState | null
+}
+
+export interface Batch {
+  readonly executions: readonly BatchExecution[]
+  readonly changes: readonly OrderChange[]
+  readonly incidents: readonly NewIncident[]
+  /** Accounts in which somebody else has traded. */
+  readonly foreign: ReadonlySet<number>
+}
+
+type Chain = readonly ChainOrder<number>[]
+
+/** Reads which order a report is about; null where its id is not one of ours. */
+export function orderKeyOf(environment: string, { clientOrderId }: ReportRow): ClientOrderKey | null {
+  const key = clientOrderId === null ? null : parseClientOrderId(clientOrderId)
+  return key?.environment === environment ? key : null
+}
+
+const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): string =>
+  `${accountId} ${key.setupId} ${key.source} ${key.sourceId} ${key.revision}`
+
+/** Applies the reports in their order. */
+export function applyBatch(
+  environment: string,
+  reports: readonly ReportRow[],
+  orders: readonly ReportedOrder[],
+): Batch {
+  const batch = new BatchState(orders)
+  for (const report of reports) {
+    const key = orderKeyOf(environment, report)
+    const order = key ? batch.find(nameOf(report.accountId, key)) : undefined
+    if (!order) batch.strange(report, isOurs(environment, report))
+    else if (report.instrumentId !== order.instrumentId) batch.strange(report, true)
+    else batch.apply(report, order)
+  }
+  return batch.result()
+}
+
+const isOurs = (environment: string, { clientOrderId }: ReportRow): boolean =>
+  clientOrderId?.toUpperCase().startsWith(clientOrderIdPrefix(environment)) === true
+
+/** The orders of a batch while its reports are applied. */
+class BatchState {
+  readonly #orders = new Map<number, Tracked>()
+  readonly #byName = new Map<string, ReportedOrder>()
+  readonly #chains = new Map<number, { chain: Chain }>()
+  readonly #executions: BatchExecution[] = []
+  readonly #incidents: NewIncident[] = []
+  readonly #foreign = new Set<number>()
+
+  constructor(orders: readonly ReportedOrder[]) {
+    for (const row of [...orders].sort((one, other) => one.id - other.id)) {
+      const state = chainOrderOf(row)
+      this.#orders.set(row.id, { row, before: state, rejectText: null, endedAt: null })
+      this.#byName.set(nameOf(row.accountId, row), row)
+      const holder = (row.replacesOrderId !== null && this.#chains.get(row.replacesOrderId)) || { chain: [] }
+      holder.chain = [...holder.chain, state]
+      this.#chains.set(row.id, holder)
+    }
+  }
+
+  find(name: string): ReportedOrder | undefined {
+    return this.#byName.get(name)
+  }
+
+  apply(report: ReportRow, order: ReportedOrder): void {
+    if (report.kind === 'bust') {
+      this.#raise(report, 'ExecutionBusted', { execId: report.text, orderId: order.id })
+      return
+    }
+    const holder = this.#chains.get(order.id)
+    const event = eventOf(report)
+    if (!holder || !event) {
+      this.#raise(report, 'MalformedReport', { orderId: order.id })
+      return
+    }
+    const before = holder.chain
+    const { chain, outcome } = applyToChain(before, order.id, event)
+    holder.chain = chain
+    if (event.event === 'FILL') {
+      this.#execute(report, order, before.find(({ id }) => id === order.id) ?? null)
+    }
+    this.#note(report, before, chain)
+    if (isIncident(outcome)) this.#raise(report, incidentKinds[outcome], { orderId: order.id })
+  }
+
+  /** A report that no order of ours explains: an execution is booked as nobody's. */
+  strange(report: ReportRow, isOurs: boolean): void {
+    if (report.kind === 'fill') this.#execute(report, null, null)
+    if (report.kind === 'fill' && !isOurs) this.#foreign.add(report.accountId)
+    this.#raise(report, isOurs ? 'UnknownOrder' : 'ExternalExecution', {})
+  }
+
+  result(): Batch {
+    const changes = [...this.#orders.values()].flatMap((tracked): OrderChange[] => {
+      const now = this.#chains.get(tracked.row.id)?.chain.find(({ id }) => id === tracked.row.id)
+      return !now || now === tracked.before ? [] : [changeOf(tracked, now)]
+    })
+    return { executions: this.#executions, changes, incidents: this.#incidents, foreign: this.#foreign }
+  }
+
+  /** Remembers when orders ended and what the broker said about it. */
+  #note(report: ReportRow, before: Chain, after: Chain): void {
+    for (const order of after) {
+      const was = before.find(({ id }) => id === order.id)
+      const tracked = this.#orders.get(order.id)
+      if (!tracked || !was || was === order) continue
+      const endedAt = isLive(was.status) && !isLive(order.status) ? report.occurredAt : tracked.endedAt
+      const isRefused = order.status === '8' && was.status !== '8'
+      const rejectText = isRefused ? (report.text ?? 'rejected by the broker') : tracked.rejectText
+      this.#orders.set(order.id, { ...tracked, endedAt, rejectText })
+    }
+  }
+
+  #execute(report: ReportRow, order: ReportedOrder | null, before: OrderState | null): void {
+    const { side, quantity, px, instrumentId } = report
+    if (side === null || quantity === null || px === null || instrumentId === null) {
+      this.#raise(report, 'MalformedReport', {})
+      return
+    }
+    this.#executions.push({ report, order, side, quantity: dec(quantity), px: dec(px), before })
+  }
+
+  #raise(report: ReportRow, kind: string, detail: Record<string, unknown>): void {
+    const { brokerId, accountId, reportKey, clientOrderId, symbol, side, quantity, px, occurredAt } = report
+    this.#incidents.push({
+      key: `${kind}:${brokerId}:${accountId}:${reportKey}`,
+      kind,
+      detail: {
+        brokerId,
+        accountId,
+        reportKey,
+        clientOrderId,
+        report: report.kind,
+        symbol,
+        side,
+        quantity,
+        px,
+        ...detail,
+      },
+      occurredAt,
+    })
+  }
+}
+
+const incidentKinds = { lateFill: 'LateFill', overfill: 'Overfill', anomaly: 'OrderAnomaly' } as const
+
+const isIncident = (outcome: Outcome): outcome is keyof typeof incidentKinds => outcome in incidentKinds
+
+function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
+  const state = {
+    id: row.id,
+    status: row.status,
+    orderQuantity: dec(row.orderQty),
+    filledQuantity: dec(row.cumQty),
+    filledValue: dec(row.filledValue),
+    acknowledged: row.isAcknowledged,
+    held: row.status === 'A' && row.attempts === 0,
+  }
+  return row.replacesOrderId === null ? state : { ...state, replaces: row.replacesOrderId }
+}
+
+/** The report as an event of the order it names; undefined where an execution says no quantity or price. */
+function eventOf({ kind, quantity, px }: ReportRow): ChainEvent<number> | undefined {
+  switch (kind) {
+    case 'ack':
+      return { event: 'ACK' }
+    case 'reject':
+      return { event: 'REJECT' }
+    case 'cancel':
+      return { event: 'CANCEL_ACK' }
+    case 'expire':
+      return { event: 'EXPIRE' }
+    case 'replace':
+      return { event: 'REPLACE_ACK' }
+    case 'replaceReject':
+      return { event: 'REPLACE_REJECT' }
+    case 'cancelReject':
+      return { event: 'CANCEL_REJECT', unknownOrder: false }
+    case 'cancelUnknown':
+      return { event: 'CANCEL_REJECT', unknownOrder: true }
+    case 'fill':
+      return quantity === null || px === null || !dec(quantity).greaterThan(0)
+        ? undefined
+        : { event: 'FILL', quantity: dec(quantity), price: dec(px) }
+    case 'bust':
+      return undefined
+  }
+}
+
+function changeOf({ row, rejectText, endedAt }: Tracked, now: ChainOrder<number>): OrderChange {
+  return {
+    accountId: row.accountId,
+    id: row.id,
+    status: now.status,
+    pendingAction: pendingAfter(row, now),
+    isAcknowledged: now.acknowledged,
+    orderQty: now.orderQuantity,
+    cumQty: now.filledQuantity,
+    avgPx: averageFillPrice(now) ?? null,
+    filledValue: now.filledValue,
+    endedAt,
+    rejectText,
+  }
+}
+
+/** What is still to be sent: nothing of an order that is over, nor what the report has answered. */
+function pendingAfter(
+  { pendingAction, status }: ReportedOrder,
+  now: ChainOrder<number>,
+): ReportedOrder['pendingAction'] {
+  if (!isLive(now.status)) return null
+  if (pendingAction === 'cancel') return now.status === '6' ? 'cancel' : null
+  // The wish to cancel has moved from the order it replaced.
+  if (now.status === '6' && status !== '6') return 'cancel'
+  return now.status === 'A' ? pendingAction : null
+}

@@ -1,0 +1,232 @@
+/**
+ * Applies what brokers reported, account by account: orders, executions, sub-ledgers and cash move in one
+ * transaction or not at all, so a crash leaves the reports to be applied again. An execution is booked once,
+ * by its id; what no order of ours explains is booked as the account's own and told to the operator.
+ */
+import { addTurnover, fillCommission, noTurnover, type OrderTurnover } from '../domain/commission.ts'
+import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
+import { applyFill, flat, type Position } from '../domain/position.ts'
+import { commissionPlans } from '../domain/tables/commission-plans.ts'
+import type { Instant } from '../domain/time.ts'
+import { loadRates } from '../storage/quotes.ts'
+import {
+  claimReportedAccounts,
+  disableSync,
+  insertExecutions,
+  insertIncidents,
+  type LedgerChange,
+  type LedgerRow,
+  loadLedgers,
+  loadReports,
+  lockReportedOrders,
+  type NewExecution,
+  type ReportedAccount,
+  type ReportRow,
+  saveLedgers,
+  saveReportedOrders,
+  settleReports,
+} from '../storage/reports.ts'
+import { fragment, type Transaction } from '../storage/sql.ts'
+import type { Step, WorkContext } from './context.ts'
+import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
+
+const accountsAtOnce = 1_000
+const reportsAtOnce = 4_000
+const statementTimeoutMs = 30_000
+
+/** Applies every report that has arrived; answers how many. */
+export async function applyReports(ctx: WorkContext): Promise<number> {
+  let applied = 0
+  for (;;) {
+    const count = await ctx.db.transaction((tx) => applyNext(ctx, tx), { statementTimeoutMs })
+    if (count === 0) return applied
+    applied += count
+  }
+}
+
+async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
+  const accounts = await claimReportedAccounts(tx, accountsAtOnce)
+  if (accounts.length === 0) return 0
+  const reports = await loadReports(
+    tx,
+    accounts.map(({ id }) => id),
+    reportsAtOnce,
+  )
+  const { environment } = ctx.settings
+  const keys = new Map<string, NonNullable<ReturnType<typeof orderKeyOf>> & { accountId: number }>()
+  for (const report of reports) {
+    const key = orderKeyOf(environment, report)
+    if (key) keys.set(`${report.accountId} ${report.clientOrderId}`, { ...key, accountId: report.accountId })
+  }
+  const orders = keys.size > 0 ? await lockReportedOrders(tx, [...keys.values()]) : []
+  const batch = applyBatch(environment, reports, orders)
+  const now = ctx.clock.now()
+  await Promise.all([
+    saveReportedOrders(tx, batch.changes),
+    book(ctx, tx, batch.executions, accounts),
+    insertIncidents(tx, incidentsOf(batch, accounts)),
+    disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
+    settleReports(
+      tx,
+      reports.map(({ id }) => id),
+      now,
+    ),
+  ])
+  return reports.length
+}
+
+/** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
+const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>
+  accounts
+    .filter(
+      ({ id, isSyncEnabled, ignoresManualOrders }) =>
+        foreign.has(id) && isSyncEnabled && !ignoresManualOrders,
+    )
+    .map(({ id }) => id)
+
+function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[]): Batch['incidents'] {
+  const allowed = new Set(
+    accounts.filter(({ ignoresManualOrders }) => ignoresManualOrders).map(({ id }) => id),
+  )
+  return incidents.filter(
+    ({ kind, detail }) => kind !== 'ExternalExecution' || !allowed.has(detail.accountId as number),
+  )
+}
+
+/** A sub-ledger's row while executions are booked on it. */
+interface Ledger {
+  readonly position: Position
+  readonly openedAt: Instant | null
+}
+
+/** Books executions on orders' sub-ledgers and on the accounts' cash. */
+async function book(
+  ctx: WorkContext,
+  tx: Transaction,
+  executions: readonly BatchExecution[],
+  accounts: readonly ReportedAccount[],
+): Promise<void> {
+  if (executions.length === 0) return
+  const rates = await ratesOf(tx, executions, accounts)
+  const owned = executions.flatMap(({ order }) => order ?? [])
+  const known = await loadLedgers(tx, distinct(owned))
+  const stored = new Map(known.map((row) => [ledgerName(row), row]))
+  const ledgers = new Map<string, LedgerChange>()
+  const booked: NewExecution[] = []
+  for (const execution of executions) {
+    const terms = termsOf(execution.report, rates.get(execution.report.accountId))
+    const name = execution.order && ledgerName(execution.order)
+    const before = name
+      ? ledgerOf(ledgers.get(name) ?? stored.get(name), terms)
+      : { position: flat, openedAt: null }
+    const change = applyFill(before.position, { ...execution, price: execution.px }, terms)
+    const commission = commissionOf(ctx, execution, terms)
+    booked.push(executionOf(execution, commission, roundTo(change.cash.minus(commission), 12)))
+    if (name && execution.order) {
+      const { setupId, instrumentId, accountId, strategyId } = execution.order
+      const { quantity, avgPx } = change.position
+      const openedAt = openedAtAfter(before, change, execution.report.occurredAt)
+      ledgers.set(name, { setupId, instrumentId, accountId, strategyId, quantity, avgPx, openedAt })
+    }
+  }
+  await Promise.all([insertExecutions(tx, booked), saveLedgers(tx, [...ledgers.values()])])
+}
+
+type LedgerKey = Pick<LedgerRow, 'setupId' | 'instrumentId'>
+
+const ledgerName = ({ setupId, instrumentId }: LedgerKey): string => `${setupId} ${instrumentId}`
+
+const distinct = (keys: readonly LedgerKey[]): LedgerKey[] => [
+  ...new Map(keys.map((key) => [ledgerName(key), key])).values(),
+]
+
+interface Terms {
+  readonly securityType: NonNullable<ReportRow['securityType']>
+  readonly pointValue: Decimal
+  readonly fx: Decimal
+}
+
+function termsOf(
+  { securityType, pointValue, currency }: ReportRow,
+  rates?: ReadonlyMap<string, Decimal>,
+): Terms {
+  return {
+    securityType: securityType ?? 'CS',
+    pointValue: dec(pointValue ?? 1),
+    fx: rates?.get(currency ?? '') ?? one,
+  }
+}
+
+/** Each account's rates: its currency per unit of the currencies that its executions are quoted in. */
+async function ratesOf(
+  tx: Transaction,
+  executions: readonly BatchExecution[],
+  accounts: readonly ReportedAccount[],
+): Promise<Map<number, ReadonlyMap<string, Decimal>>> {
+  const quoted = [...new Set(executions.flatMap(({ report }) => report.currency ?? []))]
+  const byCurrency = new Map<string, ReadonlyMap<string, Decimal>>()
+  for (const currency of new Set(accounts.map((account) => account.currency))) {
+    const foreign = quoted.filter((other) => other !== currency)
+    byCurrency.set(currency, foreign.length > 0 ? await loadRates(tx, currency, foreign) : new Map())
+  }
+  return new Map(accounts.map(({ id, currency }) => [id, byCurrency.get(currency) ?? new Map()]))
+}
+
+function ledgerOf(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: Terms): Ledger {
+  if (!row || row.avgPx === null) return { position: flat, openedAt: null }
+  const avgPx = dec(row.avgPx)
+  // The cost in account currency is not kept beside the position: no cash depends on it.
+  const position = { quantity: dec(row.quantity), avgPx, avgCost: avgPx.times(pointValue).times(fx) }
+  return { position, openedAt: row.openedAt }
+}
+
+/** A position is as old as the fill that opened it from flat, or that carried it through zero. */
+function openedAtAfter(
+  before: Ledger,
+  { position, opened }: { readonly position: Position; readonly opened: Decimal },
+  at: Instant,
+): Instant | null {
+  if (position.quantity.isZero()) return null
+  return position.quantity.abs().equals(opened) ? at : (before.openedAt ?? at)
+}
+
+/** The plan prices the order's whole chain after each fill; what nobody ordered costs nothing here. */
+function commissionOf(
+  ctx: WorkContext,
+  { before, quantity, px, order }: BatchExecution,
+  terms: Terms,
+): Decimal {
+  if (ctx.settings.commissionPlan === 'none' || !order) return zero
+  const pointValue = terms.pointValue.times(terms.fx)
+  const traded: OrderTurnover = before
+    ? { quantity: before.filledQuantity, notional: before.filledValue.abs().times(pointValue) }
+    : noTurnover
+  const after = addTurnover(traded, { quantity, price: px, pointValue })
+  return fillCommission(commissionPlans[0][terms.securityType], traded, after)
+}
+
+const executionOf = (
+  { report, order, side, quantity, px }: BatchExecution,
+  commission: Decimal,
+  cashChange: Decimal,
+): NewExecution => ({
+  brokerId: report.brokerId,
+  accountId: report.accountId,
+  execId: report.reportKey,
+  orderId: order?.id ?? null,
+  setupId: order?.setupId ?? null,
+  instrumentId: report.instrumentId ?? 0,
+  side,
+  quantity,
+  px,
+  commission,
+  cashChange,
+  executedAt: report.occurredAt,
+})
+
+/** Reports wait to be applied. */
+export const reportStep: Step = {
+  name: 'applyReports',
+  due: () => fragment`exists (select from broker_report where applied_at is null)`,
+  run: applyReports,
+}

@@ -1,0 +1,67 @@
+/** What stopped setups still hold and are to close. */
+
+import type { Instant } from '../domain/time.ts'
+import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** True while a stopped setup may still hold what is to be closed. */
+export const isClosingDue: Fragment = fragment`exists (
+  select from setup where stopped_at is not null and not positions_left_open and closed_at is null)`
+
+/** Locks such setups; those that others hold are passed over. */
+export const claimClosingSetups = async (tx: Transaction, limit: number): Promise<number[]> => {
+  const rows = await tx.rows<{ id: number }>`
+    select id from setup where stopped_at is not null and not positions_left_open and closed_at is null
+    order by id limit ${limit}::int for update skip locked`
+  return rows.map(({ id }) => id)
+}
+
+/** An open position without a working order in a stopped setup. */
+export interface ClosingRow {
+  readonly setupId: number
+  readonly accountId: number
+  readonly brokerId: number
+  readonly strategyId: number
+  readonly instrumentId: number
+  readonly quantity: string
+  readonly scalingPercentage: number
+  readonly fence: number
+  /** Closing orders so far. */
+  readonly revision: number
+  readonly bid: string | null
+  readonly ask: string | null
+}
+
+/**
+ * What the setups hold and nothing works on. After a refusal of the broker nothing is tried blindly again, and
+ * nothing while Autotrade is disabled in the account.
+ */
+export const loadClosings = (tx: Transaction, setupIds: readonly number[]): Promise<ClosingRow[]> =>
+  tx.rows<ClosingRow>`
+    select setup.id as "setupId", setup.account_id as "accountId", a.broker_id as "brokerId",
+      setup.strategy_id as "strategyId", p.instrument_id as "instrumentId", p.quantity,
+      setup.scaling_percentage as "scalingPercentage", setup.fence, coalesce(last.revision + 1, 0) as revision,
+      q.bid, q.ask
+    from setup join account a on a.id = setup.account_id
+    join account_position p on p.setup_id = setup.id and p.quantity <> 0
+    left join lateral (
+      select o.revision, o.status from account_order o
+      where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
+      order by o.revision desc limit 1
+    ) last on true
+    left join quote q on q.instrument_id = p.instrument_id
+    where setup.id = any(${setupIds}::bigint[]) and not a.is_autotrade_disabled
+      and last.status is distinct from '8'
+      and not exists (
+        select from account_order o where o.setup_id = setup.id and o.instrument_id = p.instrument_id
+          and o.status in ('A', '0', '1', '6', 'E'))
+    order by setup.account_id, setup.id, p.instrument_id`
+
+/** Setups that hold nothing and have nothing at work are closed for good; answers how many. */
+export const settleClosings = (tx: Transaction, setupIds: readonly number[], now: Instant): Promise<number> =>
+  tx.run`
+    update setup set closed_at = ${instant(now)}::timestamptz
+    where id = any(${setupIds}::bigint[])
+      and not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
+      and not exists (
+        select from account_order o where o.setup_id = setup.id and o.status in ('A', '0', '1', '6', 'E'))`

@@ -1,0 +1,88 @@
+/**
+ * What the paper broker tells: executions and answers as durable reports, delivered when its link is up and as
+ * often as a script wants. Its word on what an account holds is the sum of the executions it told of.
+ */
+import type { Side } from '../domain/codes.ts'
+import type { Decimal } from '../domain/decimal.ts'
+import type { Instant } from '../domain/time.ts'
+import { fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+export interface PaperExecution {
+  readonly brokerId: number
+  readonly accountId: number
+  readonly execId: string
+  readonly clientOrderId: string | null
+  readonly symbol: string
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly px: Decimal
+  readonly at: Instant
+}
+
+/** Tells of executions. */
+export async function insertPaperExecutions(sql: Sql, executions: readonly PaperExecution[]): Promise<void> {
+  if (executions.length === 0) return
+  const column = <K extends keyof PaperExecution>(name: K): PaperExecution[K][] =>
+    executions.map((execution) => execution[name])
+  await sql.run`
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
+      occurred_at)
+    select broker_id, exec_id, account_id, client_order_id, 'fill', symbol, side, quantity, px, executed_at
+    from unnest(${column('brokerId')}::int[], ${column('execId')}::text[], ${column('accountId')}::bigint[],
+      ${column('clientOrderId')}::text[], ${column('symbol')}::text[], ${column('side')}::text[],
+      ${column('quantity')}::numeric[], ${column('px')}::numeric[],
+      ${executions.map(({ at }) => instant(at))}::timestamptz[])
+      e (broker_id, exec_id, account_id, client_order_id, symbol, side, quantity, px, executed_at)`
+}
+
+/** True while reports wait for their delivery. */
+export const isPaperDeliveryDue = fragment`exists (select from paper_report where not is_delivered)`
+
+/** Delivers reports over the link; what arrives a second time is dropped on the platform's side. */
+export const deliverPaperReports = async (sql: Sql, limit: number): Promise<number> =>
+  (
+    await sql.one<{ count: number }>`
+      with due as (
+        select * from paper_report where not is_delivered order by id limit ${limit}::int for update skip locked
+      ), arrived as (
+        insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity,
+          px, text, occurred_at)
+        select broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, text, occurred_at
+        from due order by id
+        on conflict (broker_id, account_id, report_key) do nothing
+      ), delivered as (
+        update paper_report r set is_delivered = true from due where r.id = due.id returning 1
+      )
+      select count(*)::int as count from delivered`
+  ).count
+
+/** Lets a report be delivered once more; false when there is none of that execution. */
+export const repeatPaperReport = async (sql: Sql, execId: string): Promise<boolean> =>
+  (await sql.run`update paper_report set is_delivered = false where report_key = ${execId}`) > 0
+
+/** Tells that an execution was canceled; false when there is none. */
+export const bustPaperExecution = async (sql: Sql, execId: string, at: Instant): Promise<boolean> =>
+  (await sql.run`
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
+      text, occurred_at)
+    select broker_id, 'bust:' || report_key, account_id, client_order_id, 'bust', symbol, side, quantity, px,
+      report_key, ${instant(at)}::timestamptz
+    from paper_report where report_key = ${execId} and kind = 'fill'
+    on conflict (broker_id, account_id, report_key) do nothing`) > 0
+
+export interface PaperPosition {
+  readonly accountId: number
+  readonly symbol: string
+  readonly quantity: string
+}
+
+/** What the executions of these accounts add up to, flat symbols left out. */
+export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Promise<PaperPosition[]> =>
+  sql.rows<PaperPosition>`
+    select account_id as "accountId", symbol,
+      sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) as quantity
+    from paper_report where account_id = any(${accountIds}::bigint[]) and kind in ('fill', 'bust')
+    group by account_id, symbol
+    having sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) <> 0
+    order by account_id, symbol`

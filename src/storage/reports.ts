@@ -1,0 +1,299 @@
+/**
+ * What brokers reported: taken in once each, whatever order and however often it arrives, and applied account by
+ * account in the order of arrival. The account's row is locked while its reports are applied.
+ */
+
+import type { ClientOrderKey, OrderSource } from '../domain/client-order-id.ts'
+import type { OrdStatus, SecurityType, Side } from '../domain/codes.ts'
+import type { Decimal } from '../domain/decimal.ts'
+import type { Instant } from '../domain/time.ts'
+import type { OrderKey } from './account-orders.ts'
+import type { Sql, Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+export type ReportKind =
+  | 'ack'
+  | 'fill'
+  | 'bust'
+  | 'cancel'
+  | 'reject'
+  | 'cancelReject'
+  | 'cancelUnknown'
+  | 'replace'
+  | 'replaceReject'
+  | 'expire'
+
+export interface NewReport {
+  readonly brokerId: number
+  readonly reportKey: string
+  readonly accountId: number
+  readonly clientOrderId: string | null
+  readonly kind: ReportKind
+  readonly symbol: string
+  readonly text: string | null
+  readonly occurredAt: Instant
+}
+
+/** Takes in answers that carry no execution; one that is known changes nothing. */
+export async function insertReports(sql: Sql, reports: readonly NewReport[]): Promise<void> {
+  if (reports.length === 0) return
+  const column = <K extends keyof NewReport>(name: K): NewReport[K][] => reports.map((report) => report[name])
+  await sql.run`
+    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at)
+    select * from unnest(${column('brokerId')}::int[], ${column('reportKey')}::text[], ${column('accountId')}::bigint[],
+      ${column('clientOrderId')}::text[], ${column('kind')}::text[], ${column('symbol')}::text[],
+      ${column('text')}::text[], ${reports.map((report) => instant(report.occurredAt))}::timestamptz[])
+    on conflict (broker_id, account_id, report_key) do nothing`
+}
+
+/** An account whose reports are applied now. */
+export interface ReportedAccount {
+  readonly id: number
+  readonly currency: string
+  readonly isSyncEnabled: boolean
+  readonly ignoresManualOrders: boolean
+}
+
+/** Locks accounts that have unapplied reports; those that others hold are passed over. */
+export const claimReportedAccounts = (tx: Transaction, limit: number): Promise<ReportedAccount[]> =>
+  tx.rows<ReportedAccount>`
+    select id, currency, is_sync_enabled as "isSyncEnabled", ignore_manual_orders as "ignoresManualOrders"
+    from account where id in (
+      select account_id from (
+        select distinct account_id from broker_report where applied_at is null order by account_id
+      ) due limit ${limit}::int)
+    order by id for no key update skip locked`
+
+/** A report to apply. Quantity and price are those of an execution. */
+export interface ReportRow extends NewReport {
+  readonly id: number
+  readonly side: Side | null
+  readonly quantity: string | null
+  readonly px: string | null
+  /** Of the symbol; null where no such instrument exists. */
+  readonly instrumentId: number | null
+  readonly securityType: SecurityType | null
+  readonly pointValue: string | null
+  readonly currency: string | null
+}
+
+/** Unapplied reports of the accounts, in the order of their arrival. */
+export const loadReports = (
+  tx: Transaction,
+  accountIds: readonly number[],
+  limit: number,
+): Promise<ReportRow[]> =>
+  tx.rows<ReportRow>`
+    select r.id, r.broker_id as "brokerId", r.report_key as "reportKey", r.account_id as "accountId",
+      r.client_order_id as "clientOrderId", r.kind, r.symbol, r.side, r.quantity, r.px, r.text,
+      r.occurred_at as "occurredAt", i.id as "instrumentId", i.security_type as "securityType",
+      i.point_value as "pointValue", i.currency
+    from broker_report r left join instrument i on i.symbol = r.symbol
+    where r.applied_at is null and r.account_id = any(${accountIds}::bigint[])
+    order by r.id limit ${limit}::int`
+
+/** An order as reports change it. */
+export interface ReportedOrder extends OrderKey {
+  readonly setupId: number
+  readonly strategyId: number
+  readonly instrumentId: number
+  readonly source: OrderSource
+  readonly sourceId: number
+  readonly revision: number
+  readonly status: OrdStatus
+  readonly attempts: number
+  readonly pendingAction: 'new' | 'cancel' | 'replace' | null
+  readonly isAcknowledged: boolean
+  readonly orderQty: string
+  readonly cumQty: string
+  readonly filledValue: string
+  readonly replacesOrderId: number | null
+}
+
+/**
+ * The orders of these ids with all orders of their chains, locked. Only what was replaced, is being replaced or
+ * replaces has more than itself in its chain.
+ */
+export const lockReportedOrders = (
+  tx: Transaction,
+  keys: readonly (ClientOrderKey & { readonly accountId: number })[],
+): Promise<ReportedOrder[]> =>
+  tx.rows<ReportedOrder>`
+    with recursive named as (
+      select o.account_id, o.id, o.status, o.replaces_order_id
+      from unnest(${keys.map(({ accountId }) => accountId)}::bigint[], ${keys.map(({ setupId }) => setupId)}::bigint[],
+        ${keys.map(({ source }) => source)}::text[], ${keys.map(({ sourceId }) => sourceId)}::bigint[],
+        ${keys.map(({ revision }) => revision)}::int[]) k (account_id, setup_id, source, source_id, revision)
+      join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
+        and o.revision = k.revision and o.account_id = k.account_id
+    ), chain as (
+      select account_id, id, status, replaces_order_id from named
+      union
+      select o.account_id, o.id, o.status, o.replaces_order_id
+      from chain join account_order o on o.account_id = chain.account_id
+        and (o.id = chain.replaces_order_id or o.replaces_order_id = chain.id and chain.status in ('5', '6', 'E'))
+      where chain.replaces_order_id is not null or chain.status in ('5', '6', 'E')
+    )
+    select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.strategy_id as "strategyId",
+      o.instrument_id as "instrumentId", o.source, o.source_id as "sourceId", o.revision, o.status, o.attempts,
+      o.pending_action as "pendingAction", o.is_acknowledged as "isAcknowledged", o.order_qty as "orderQty",
+      o.cum_qty as "cumQty", o.filled_value as "filledValue", o.replaces_order_id as "replacesOrderId"
+    from account_order o where (o.account_id, o.id) in (select account_id, id from chain)
+    order by o.account_id, o.id for update`
+
+export interface OrderChange extends OrderKey {
+  readonly status: OrdStatus
+  readonly pendingAction: 'new' | 'cancel' | 'replace' | null
+  readonly isAcknowledged: boolean
+  readonly orderQty: Decimal
+  readonly cumQty: Decimal
+  readonly avgPx: Decimal | null
+  readonly filledValue: Decimal
+  /** When a report ended it; an order that had ended before stays as it was. */
+  readonly endedAt: Instant | null
+  /** Null leaves what is there. */
+  readonly rejectText: string | null
+}
+
+/** Writes orders as reports left them: what was reported is known again. */
+export async function saveReportedOrders(tx: Transaction, changes: readonly OrderChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const column = <K extends keyof OrderChange>(name: K): OrderChange[K][] =>
+    changes.map((change) => change[name])
+  await tx.run`
+    update account_order o set status = c.status, pending_action = c.pending_action,
+      is_acknowledged = c.is_acknowledged, order_qty = c.order_qty, cum_qty = c.cum_qty, avg_px = c.avg_px,
+      filled_value = c.filled_value, reject_text = coalesce(c.reject_text, o.reject_text),
+      ended_at = case when c.status in ('A', '0', '1', '6', 'E') then null else coalesce(o.ended_at, c.ended_at) end,
+      chase_at = case when c.status in ('A', '0', '1', '6', 'E') then o.chase_at end, unknown_at = null,
+      claimed_until = case when c.pending_action is not distinct from o.pending_action then o.claimed_until end
+    from unnest(${column('accountId')}::bigint[], ${column('id')}::bigint[], ${column('status')}::text[],
+      ${column('pendingAction')}::text[], ${column('isAcknowledged')}::boolean[], ${column('orderQty')}::numeric[],
+      ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[], ${column('filledValue')}::numeric[],
+      ${changes.map(({ endedAt }) => instant(endedAt))}::timestamptz[], ${column('rejectText')}::text[])
+      c (account_id, id, status, pending_action, is_acknowledged, order_qty, cum_qty, avg_px, filled_value, ended_at,
+        reject_text)
+    where o.account_id = c.account_id and o.id = c.id`
+}
+
+export interface NewExecution {
+  readonly brokerId: number
+  readonly accountId: number
+  readonly execId: string
+  readonly orderId: number | null
+  readonly setupId: number | null
+  readonly instrumentId: number
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly px: Decimal
+  readonly commission: Decimal
+  readonly cashChange: Decimal
+  readonly executedAt: Instant
+}
+
+/** Books executions and what they did to the accounts' cash. An id that is known throws: each is booked once. */
+export async function insertExecutions(tx: Transaction, executions: readonly NewExecution[]): Promise<void> {
+  if (executions.length === 0) return
+  const column = <K extends keyof NewExecution>(name: K): NewExecution[K][] =>
+    executions.map((execution) => execution[name])
+  await tx.run`
+    with booked as (
+      insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
+        commission, cash_change, executed_at)
+      select * from unnest(${column('brokerId')}::int[], ${column('accountId')}::bigint[], ${column('execId')}::text[],
+        ${column('orderId')}::bigint[], ${column('setupId')}::bigint[], ${column('instrumentId')}::bigint[],
+        ${column('side')}::text[], ${column('quantity')}::numeric[], ${column('px')}::numeric[],
+        ${column('commission')}::numeric[], ${column('cashChange')}::numeric[],
+        ${executions.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
+      returning account_id, cash_change
+    )
+    update account set cash = cash + change.total
+    from (select account_id, sum(cash_change) as total from booked group by account_id) change
+    where account.id = change.account_id`
+}
+
+/** What a setup holds of an instrument. */
+export interface LedgerRow {
+  readonly setupId: number
+  readonly instrumentId: number
+  readonly quantity: string
+  readonly avgPx: string | null
+  readonly openedAt: Instant | null
+}
+
+/** The sub-ledgers' rows of these setups and instruments, as far as they exist. Their accounts are locked. */
+export const loadLedgers = (
+  tx: Transaction,
+  keys: readonly Pick<LedgerRow, 'setupId' | 'instrumentId'>[],
+): Promise<LedgerRow[]> =>
+  tx.rows<LedgerRow>`
+    select p.setup_id as "setupId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
+      p.opened_at as "openedAt"
+    from unnest(${keys.map(({ setupId }) => setupId)}::bigint[], ${keys.map(({ instrumentId }) => instrumentId)}::bigint[])
+      k (setup_id, instrument_id)
+    join account_position p on p.setup_id = k.setup_id and p.instrument_id = k.instrument_id`
+
+export interface LedgerChange {
+  readonly setupId: number
+  readonly instrumentId: number
+  readonly accountId: number
+  readonly strategyId: number
+  readonly quantity: Decimal
+  readonly avgPx: Decimal | null
+  readonly openedAt: Instant | null
+}
+
+/** Writes sub-ledgers as they are now. A stopped setup whose ledger moved again has to be closed again. */
+export async function saveLedgers(tx: Transaction, ledgers: readonly LedgerChange[]): Promise<void> {
+  if (ledgers.length === 0) return
+  const column = <K extends keyof LedgerChange>(name: K): LedgerChange[K][] => ledgers.map((row) => row[name])
+  await tx.run`
+    with saved as (
+      insert into account_position (setup_id, instrument_id, account_id, strategy_id, quantity, avg_px, opened_at)
+      select * from unnest(${column('setupId')}::bigint[], ${column('instrumentId')}::bigint[],
+        ${column('accountId')}::bigint[], ${column('strategyId')}::bigint[], ${column('quantity')}::numeric[],
+        ${column('avgPx')}::numeric[], ${ledgers.map(({ openedAt }) => instant(openedAt))}::timestamptz[])
+      on conflict (setup_id, instrument_id) do update
+        set quantity = excluded.quantity, avg_px = excluded.avg_px, opened_at = excluded.opened_at
+      returning setup_id
+    )
+    update setup set closed_at = null
+    where id in (select setup_id from saved) and closed_at is not null`
+}
+
+/** Reports that were applied, whatever they did. */
+export async function settleReports(tx: Transaction, ids: readonly number[], now: Instant): Promise<void> {
+  await tx.run`update broker_report set applied_at = ${instant(now)}::timestamptz where id = any(${ids}::bigint[])`
+}
+
+/** Something that an operator must look at; the key says when two are the same. */
+export interface NewIncident {
+  readonly key: string
+  readonly kind: string
+  readonly detail: Record<string, unknown>
+  readonly occurredAt: Instant
+}
+
+export async function insertIncidents(sql: Sql, incidents: readonly NewIncident[]): Promise<void> {
+  if (incidents.length === 0) return
+  await sql.run`
+    insert into incident (incident_key, kind, detail, occurred_at)
+    select * from unnest(${incidents.map(({ key }) => key)}::text[], ${incidents.map(({ kind }) => kind)}::text[],
+      ${incidents.map(({ detail }) => JSON.stringify(detail))}::jsonb[],
+      ${incidents.map(({ occurredAt }) => instant(occurredAt))}::timestamptz[])
+    on conflict (incident_key) do nothing`
+}
+
+/** Switches AutoSync off in accounts where somebody else has traded. */
+export async function disableSync(
+  tx: Transaction,
+  accountIds: readonly number[],
+  reason: string,
+  now: Instant,
+): Promise<void> {
+  if (accountIds.length === 0) return
+  await tx.run`
+    update account set is_sync_enabled = false, sync_disabled_reason = ${reason},
+      settings_changed_at = ${instant(now)}::timestamptz
+    where id = any(${accountIds}::bigint[])`
+}
