@@ -26,6 +26,7 @@ export function makeWorld(db: Database, settings: Partial<WorkSettings> = {}): W
   const clock = { time: opening, now: () => clock.time }
   const all: WorkSettings = {
     commissionPlan: 'none',
+    environment: 'T',
     quoteSinks: [],
     barSinks: [],
     dueSources: [nextSignalExpiry],
