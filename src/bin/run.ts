@@ -18,7 +18,11 @@ export function addRunCommands(program: Command): void {
   program
     .command('start')
     .description('run everything: database, migrations, demo on first start, the three hosts, a worker')
-    .action(() => start(readConfig(process.env)))
+    .action(() => {
+      // A person watches the terminal: only what needs attention comes between.
+      process.env.LOG_LEVEL ||= 'warn'
+      return start(readConfig(process.env))
+    })
   program
     .command('serve')
     .description('serve the three hosts; start the database when none runs for the data folder')

@@ -1,0 +1,48 @@
+/**
+ * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
+ * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
+ */
+import { accountSteps, nextChase } from './account-side.ts'
+import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
+import type { Step, WorkContext, WorkSettings } from './context.ts'
+import { expiryStep, nextSignalExpiry } from './expiries.ts'
+import { housekeepingStep } from './housekeeping.ts'
+import { arrivalStep } from './matcher.ts'
+
+export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
+  /** Code of this platform in its client order ids. */
+  readonly environment: string
+  readonly commissionPlan?: WorkSettings['commissionPlan']
+  readonly paper?: PaperOptions
+  /** The paper broker also serves the brokers of checks, which count as live ones. */
+  readonly isScripted?: boolean
+}
+
+export interface Assembly {
+  readonly ctx: WorkContext
+  readonly steps: readonly Step[]
+  /** What a script can make the paper broker do. */
+  readonly controls: PaperControls
+}
+
+/** Builds context and steps; nothing runs until a worker does. */
+export function assembleWork(options: AssemblyOptions): Assembly {
+  const {
+    environment,
+    commissionPlan = 'default',
+    paper: paperOptions,
+    isScripted = false,
+    ...context
+  } = options
+  const paper = createPaperBroker(paperOptions)
+  const settings: WorkSettings = {
+    environment,
+    commissionPlan,
+    quoteSinks: [paper.quoteSink],
+    barSinks: [paper.barSink],
+    dueSources: [nextSignalExpiry, nextChase, paper.dueSource],
+  }
+  const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
+  const steps = [arrivalStep, expiryStep, ...accountSteps(brokers), housekeepingStep]
+  return { ctx: { ...context, settings }, steps, controls: paper.controls }
+}
