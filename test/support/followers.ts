@@ -1,5 +1,6 @@
 /** Followers by the hundred for tests and benchmarks: accounts, setups, what they hold. */
 import type { Database } from '../../src/storage/database.ts'
+import { raiseMembership, stopSetup } from '../../src/storage/setups.ts'
 
 let made = 0
 
@@ -47,4 +48,24 @@ export async function addFollowers(db: Database, wish: FollowerWish): Promise<nu
       now(), now()
     from accounts, version order by accounts.id returning id`
   return rows.map(({ id }) => id)
+}
+
+/** Starts a setup as the interface does: the strategy is locked and counts the join. */
+export async function joinStrategy(db: Database, strategyId: number, brokerId: number): Promise<number> {
+  const [id = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  return id
+}
+
+/** Stops a setup as the interface does; what it holds is closed or left. */
+export async function leaveStrategy(db: Database, setupId: number, positionsLeftOpen = false): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { strategyId } = await tx.one<{ strategyId: number }>`
+      select strategy_id as "strategyId" from setup where id = ${setupId}`
+    await tx.run`select from strategy where id = ${strategyId} for no key update`
+    await stopSetup(tx, setupId, {
+      leftVersion: await raiseMembership(tx, strategyId),
+      stoppedAt: new Date().toISOString(),
+      positionsLeftOpen,
+    })
+  })
 }
