@@ -8,6 +8,7 @@ import { bootstrap } from '../operations/bootstrap.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import type { Database } from '../storage/database.ts'
 import { emptyPlatform, isEmptyPlatform, lockProvisioning } from '../storage/provision.ts'
+import { relaxed } from '../storage/relaxed.ts'
 import { listSwitches, setSwitch } from '../storage/switches.ts'
 import { followerParts, investorPart, strategyParts } from './cast.ts'
 import type { DemoFacts, DemoKey } from './facts.ts'
@@ -74,7 +75,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const tape = openTape(options.lastDay === undefined ? undefined : readDay(options.lastDay))
   const begin = tape.days[0]?.open ?? now
   const people = await begun(db, begin, now)
-  const stage = buildStage(db, options.log, env.orders, secrets.cursor)
+  const stage = buildStage(relaxed(db), options.log, env.orders, secrets.cursor)
   const strategies = await playHistory(stage, people, tape, onProgress)
   stage.clock.time = now
   await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))

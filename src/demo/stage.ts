@@ -2,10 +2,8 @@
  * What the demo plays on: the product's own operations and worker over a clock that the history moves. Nothing
  * is written past them but the people, accounts and instruments that a platform begins with.
  */
+import { assembleWork } from '../execution/assembly.ts'
 import type { WorkContext } from '../execution/context.ts'
-import { expiryStep, nextSignalExpiry } from '../execution/expiries.ts'
-import { arrivalStep } from '../execution/matcher.ts'
-import { mirrorStep } from '../execution/mirror.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
 import type { Database } from '../storage/database.ts'
@@ -29,19 +27,8 @@ export function buildStage(
   cursorSecret: Buffer,
 ): Stage {
   const clock = { time: 0, now: (): number => clock.time }
-  const work: WorkContext = {
-    db,
-    clock,
-    log,
-    workerId: 'demo',
-    settings: {
-      commissionPlan: 'default',
-      quoteSinks: [],
-      barSinks: [],
-      dueSources: [nextSignalExpiry],
-    },
-  }
-  const worker = createWorker({ ctx: work, steps: [arrivalStep, expiryStep, mirrorStep] })
+  const { ctx: work, steps } = assembleWork({ db, clock, log, workerId: 'demo', environment })
+  const worker = createWorker({ ctx: work, steps })
   return { db, work, worker, clock, environment, cursorSecret }
 }
 

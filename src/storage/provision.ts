@@ -128,6 +128,8 @@ export async function lockProvisioning(tx: Transaction): Promise<void> {
   for (;;) {
     const { taken } = await tx.one<{ taken: boolean }>`
       select pg_try_advisory_xact_lock(${provisioningLock}) as taken`
+    // The answer's snapshot lives until the next simple statement; kept, it would keep every dead row alive.
+    await tx.script('select')
     if (taken) return
     await pause(250)
   }
@@ -154,7 +156,10 @@ function inOrder<Row extends { id: number }>(
 /** Kept by an emptied platform: what ran of the schema, and whose job is whose. */
 const keptTables = ['schema_migration', 'lease']
 
-/** Takes the platform back to the state after its migrations; leases stay. Ids start at 1 again. */
+/**
+ * Takes the platform back to the state after its migrations. Ids start at 1 again. Leases keep their fences and
+ * end: whoever held one works for rows that are gone.
+ */
 export async function emptyPlatform(tx: Transaction): Promise<void> {
   const platform = await tx.one<{ code: string; name: string; createdAt: number }>`
     select code, name, created_at as "createdAt" from site where kind = 'platform'`
@@ -163,6 +168,7 @@ export async function emptyPlatform(tx: Transaction): Promise<void> {
     where schemaname = 'public' and tablename <> all(${keptTables}::text[]) order by 1`
   const names = tables.map(({ name }) => identifier(name))
   await tx.run`truncate ${join(names, ', ')} restart identity cascade`
+  await tx.run`update lease set expires_at = clock_timestamp()`
   await tx.run`
     insert into site (kind, code, name, created_at)
     values ('platform', ${platform.code}, ${platform.name}, ${instant(platform.createdAt)}::timestamptz)`
