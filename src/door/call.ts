@@ -3,6 +3,7 @@
  * in the envelope of the interface, so that one client reads both.
  */
 import { type Fault, faultEnvelope, faultOf } from '../contract/index.ts'
+import type { PaperControls } from '../execution/brokers/paper.ts'
 import type { WorkContext } from '../execution/context.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import { violatedConstraint } from '../storage/failure.ts'
@@ -12,6 +13,8 @@ import type { BodyFault, Read } from './read.ts'
 /** What the calls work on. */
 export interface DoorState {
   readonly work: WorkContext
+  /** What the scripted broker can be made to do. */
+  readonly controls: PaperControls
   readonly clock: DoorClock
   readonly secrets: Secrets
   /** Environment of the access keys that are given out. */

@@ -2,9 +2,7 @@
  * A whole platform in one process for checks: the three hosts, a worker that works when somebody waits for it,
  * a clock that stands still, and the door. It keeps its rows in a database of its own and begins empty.
  */
-import type { WorkContext } from '../execution/context.ts'
-import { expiryStep, nextSignalExpiry } from '../execution/expiries.ts'
-import { arrivalStep } from '../execution/matcher.ts'
+import { assembleWork } from '../execution/assembly.ts'
 import { createWorker } from '../execution/worker.ts'
 import { createServer, type ServerOptions } from '../http/server.ts'
 import { handlers } from '../operations/index.ts'
@@ -46,19 +44,30 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   const { log, host, port, hosts, pages } = options
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
   const clock = createClock(beginning)
-  const work = workContext(db, clock, options)
-  const { drain } = createWorker({ ctx: work, steps: [arrivalStep, expiryStep] })
   const begin = () => createOperations({ ...options, db, clock, handlers })
+  const assemble = () => {
+    const { environment } = options
+    const base = { db, clock, log, environment, workerId: 'door' }
+    const parts = assembleWork({ ...base, commissionPlan: 'none', isScripted: true })
+    return { ...parts, worker: createWorker(parts) }
+  }
+  let parts = assemble()
   let operations: Operations
   let limits = false
   const state: DoorState = {
-    work,
     clock,
     secrets: options.secrets,
     keyEnvironment: options.keyEnvironment,
-    drain,
+    get work() {
+      return parts.ctx
+    },
+    get controls() {
+      return parts.controls
+    },
+    drain: () => parts.worker.drain(),
     renew: async (fresh, empty) => {
       await operations.close()
+      parts = assemble()
       await empty()
       operations = await begin()
       limits = fresh.limits
@@ -71,12 +80,8 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
     hosts,
     log,
     ...(pages && { pages }),
-    get operations() {
-      return operations
-    },
-    get limits() {
-      return limits
-    },
+    operations: present(() => operations),
+    limits: () => limits,
     extra: door.routes,
     afterWrite: door.settle,
   })
@@ -91,20 +96,15 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   }
 }
 
-const workContext = (
-  db: Database,
-  clock: WorkContext['clock'],
-  { log, environment }: DoorOptions,
-): WorkContext => ({
-  db,
-  clock,
-  log,
-  workerId: 'door',
-  settings: {
-    environment,
-    commissionPlan: 'none',
-    quoteSinks: [],
-    barSinks: [],
-    dueSources: [nextSignalExpiry],
+/** The operations of the moment: those of before a reset are not to be reached any more. */
+const present = (now: () => Operations): Operations => ({
+  run: (call) => now().run(call),
+  authenticate: (header, dialect) => now().authenticate(header, dialect),
+  isKnown: (header) => now().isKnown(header),
+  get limiter() {
+    return now().limiter
   },
+  isInMaintenance: () => now().isInMaintenance(),
+  isReady: () => now().isReady(),
+  close: () => now().close(),
 })

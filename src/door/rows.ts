@@ -56,3 +56,11 @@ export async function knownPersons(sql: Sql, ids: readonly number[]): Promise<Se
   const rows = await sql.rows<{ id: number }>`select id from person where id = any(${ids}::bigint[])`
   return new Set(rows.map(({ id }) => id))
 }
+
+/** Accounts of this number, the oldest first: brokers may give the same number twice. */
+export const listNumberedAccounts = (
+  sql: Sql,
+  account: string,
+): Promise<{ accountId: number; brokerId: number }[]> =>
+  sql.rows`
+    select id as "accountId", broker_id as "brokerId" from account where account = ${account} order by id`

@@ -1,4 +1,74 @@
-/** What the scripted broker does on command. */
-import { type DoorCall, notOffered } from '../call.ts'
+/** What the scripted broker does on command: its own acts, and how it answers from now on. */
+import { faultEnvelope, faultOf } from '../../contract/index.ts'
+import type { Side } from '../../domain/codes.ts'
+import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
+import { aBoolean, anyText, aPositive, aSize, aText, maybe, object, oneOf, word } from '../read.ts'
+import { listNumberedAccounts } from '../rows.ts'
+import { findInstruments } from './market.ts'
 
-export const brokerCalls: readonly DoorCall[] = [notOffered('/broker', 'The scripted broker')]
+const aSide = word<Side>({ '1': '1', '2': '2', buy: '1', sell: '2' })
+
+const Command = oneOf({
+  execution: object({
+    account: aText,
+    symbol: aText,
+    side: aSide,
+    qty: aPositive,
+    px: aSize,
+    clientOrderId: maybe(anyText),
+  }),
+  reject: object({ account: aText, text: anyText }),
+  partial: object({ account: aText, qty: aSize }),
+  hold: aBoolean,
+  down: aBoolean,
+  duplicate: aText,
+  bust: aText,
+})
+
+const broker = post('/broker', Command, async (door, command) => {
+  const { controls, work } = door
+  const { execution, reject, partial, hold, down, duplicate, bust } = command
+  if (execution) return { execId: await execute(door, execution) }
+  if (reject) controls.reject((await accountOf(door, reject.account)).accountId, reject.text)
+  if (partial) controls.partial((await accountOf(door, partial.account)).accountId, partial.qty.toFixed())
+  if (hold !== undefined) controls.hold(hold)
+  if (down !== undefined) controls.down(down)
+  if (duplicate && !(await controls.duplicate(work, duplicate))) throw unknownExecution(duplicate)
+  if (bust && !(await controls.bust(work, bust))) throw unknownExecution(bust)
+  return undefined
+})
+
+const unknownExecution = (execId: string) => new Unserved('', `The broker knows no execution ${execId}`)
+
+async function accountOf(door: DoorState, account: string) {
+  const [found] = await listNumberedAccounts(door.work.db.read, account)
+  if (!found) throw new Unserved('account', `There is no account ${account}`)
+  return found
+}
+
+async function execute(
+  door: DoorState,
+  wanted: NonNullable<ReturnType<typeof Command>['execution']>,
+): Promise<string> {
+  const { account, symbol: spelling, side, qty: quantity, px, clientOrderId } = wanted
+  const found = await accountOf(door, account)
+  const [instrument] = await findInstruments(door, [spelling])
+  const { symbol = '' } = instrument ?? {}
+  const execution = { ...found, clientOrderId: clientOrderId ?? null, symbol, side, quantity, px }
+  return door.controls.execution(door.work, execution)
+}
+
+/** Commands about notices that no part of the platform takes yet. */
+const coming = ['delink', 'restrict']
+
+const brokerOrLater: DoorCall = {
+  ...broker,
+  handle: async (door, raw) => {
+    const name = coming.find((command) => Object.hasOwn(Object(raw), command))
+    if (name === undefined) return broker.handle(door, raw)
+    const fault = faultOf('NotOfferedYet', name, 'Notices of the broker are not offered yet')
+    return { status: 503, body: faultEnvelope(503, [fault]) }
+  },
+}
+
+export const brokerCalls: readonly DoorCall[] = [brokerOrLater]

@@ -131,8 +131,8 @@ interface Found {
   readonly calendar: string
 }
 
-/** The instruments of symbols in any spelling, in order; refuses the first that is not there. */
-async function findInstruments(door: DoorState, symbols: readonly string[]): Promise<Found[]> {
+/** The instruments of symbols in any spelling, in order. Throws Unserved for the first that is not there. */
+export async function findInstruments(door: DoorState, symbols: readonly string[]): Promise<Found[]> {
   const today = dayIn(door.clock.now(), newYork)
   const spellings = new Map(symbols.map((symbol) => [symbol, spellingsIn(symbol, today)]))
   const rows = await listInstruments(door.work.db.read, [...spellings.values()].flat())

@@ -164,9 +164,8 @@ export async function findSignalRow(stage: Stage, { signalId, strategy }: Signal
 /** All orders of an account, the oldest first. */
 export async function accountOrders(stage: Stage, { account, holder }: Account): Promise<OrderRow[]> {
   const params = query({ Account: account, PersonId: holder.personId })
-  const active = await ask(stage, holder.key, `/Autotrade/GetAutotradeActiveOrders${params}`)
-  const ended = await ask(stage, holder.key, `/Autotrade/GetAutotradeHistoricalOrders${params}`)
-  return [...resultsOf<OrderRow>(active), ...resultsOf<OrderRow>(ended)].sort((a, b) => a.Id - b.Id)
+  const answer = await ask(stage, holder.key, `/Autotrade/GetAutotradeHistoricalOrders${params}`)
+  return resultsOf<OrderRow>(answer).sort((a, b) => a.Id - b.Id)
 }
 
 /** The open positions of a strategy or an account. */

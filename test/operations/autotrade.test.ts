@@ -1,0 +1,176 @@
+/** The Autotrade group over HTTP: setups, settings, and the orders and positions of an account. */
+import { describe, expect, test } from 'vitest'
+import type { Dialect, OperationName } from '../../src/contract/index.ts'
+import { faultsOf, resultsOf } from '../support/http.ts'
+import { buildTown, holderAccount, symbolMember, type Town } from './support/town.ts'
+
+const towns: Record<Dialect, Town> = { native: await buildTown(), compat: await buildTown('compat') }
+const dialects: Dialect[] = ['native', 'compat']
+const held = (town: Town, operation: OperationName, params: object, headers?: Record<string, string>) =>
+  town.ask(operation, params, { key: town.people.holder.key, ...(headers && { headers }) })
+const told = (answer: Parameters<typeof faultsOf>[0]) => [answer.status, ...faultsOf(answer)]
+const own = (town: Town) => ({ Account: holderAccount, PersonId: town.people.holder.personId })
+
+describe.each(dialects)('in the dialect %s', (dialect) => {
+  const town = towns[dialect]
+
+  test('GetBrokers lists the enabled brokers', async () => {
+    const rows = resultsOf(await held(town, 'GetBrokers', {}))
+    expect(rows.map(({ Name }) => Name)).toEqual(['Scripted', 'Lockstep Paper'])
+    expect(resultsOf(await held(town, 'GetBrokers', { IncludeDisabled: true })).length).toBe(2)
+  })
+
+  test('StartAutotrade answers a bare true, StopAutotrade another', async () => {
+    const start = { ...own(town), StrategyId: town.lonelyStrategyId, FuturesEnabled: true, MaxFutures: 2 }
+    const started = await held(town, 'StartAutotrade', start)
+    expect([started.status, started.text]).toEqual([200, 'true'])
+    const again = await held(town, 'StartAutotrade', { ...start, ScalingPercentage: 50 })
+    expect(again.text).toBe('true')
+    const joining = { ...start, DoNotJoinCurrentSystemPositions: true }
+    expect(told(await held(town, 'StartAutotrade', joining))).toEqual([
+      400,
+      '1128 DoNotJoinCurrentSystemPositions',
+    ])
+    const stopping = { ...own(town), StrategyId: town.lonelyStrategyId }
+    const stopped = await held(town, 'StopAutotrade', stopping)
+    expect([stopped.status, stopped.text]).toEqual([200, 'true'])
+    expect(told(await held(town, 'StopAutotrade', stopping))).toEqual([404, '2013 StrategyId'])
+  })
+
+  test('GetAutotradedStrategies and GetAutotraders show the setup', async () => {
+    const row = {
+      ...{
+        PersonId: own(town).PersonId,
+        Account: holderAccount,
+        ScalingPercentage: 100,
+        StrategyId: town.strategyId,
+      },
+      ...{ StrategyName: 'Trend', BrokerId: 1, BrokerName: 'Scripted', StartDate: '2024-03-12T14:00:00Z' },
+    }
+    const { PersonId } = own(town)
+    expect(resultsOf(await held(town, 'GetAutotradedStrategies', { PersonId }))).toMatchObject([row])
+    const other = await held(town, 'GetAutotradedStrategies', { PersonId, Account: 'OTHER' })
+    expect(told(other)).toEqual([403, '1002 Account'])
+    const byOwner = await town.ask(
+      'GetAutotraders',
+      { StrategyId: town.strategyId },
+      { key: town.people.owner.key },
+    )
+    expect(resultsOf(byOwner)).toMatchObject([row])
+    expect(resultsOf(await held(town, 'GetAutotraders', { StrategyId: town.lonelyStrategyId }))).toEqual([])
+  })
+
+  test('GetAutotradeSettings shows one row and honours If-Modified-Since', async () => {
+    const answer = await held(town, 'GetAutotradeSettings', own(town))
+    const [row, second] = resultsOf(answer)
+    expect(second).toBeUndefined()
+    expect(row).toMatchObject({
+      ...{ Account: holderAccount, StrategyId: town.strategyId, ScalingPercentage: 100, EnabledStocks: true },
+      ...{
+        StocksLong: true,
+        StocksShort: true,
+        EnabledFutures: false,
+        FuturesLong: false,
+        IsSyncEnabled: true,
+      },
+      ...{ IsAutotradeDisabled: false, AccountType: 0, Currency: 'USD' },
+    })
+    const modified = answer.headers['last-modified'] ?? ''
+    const same = await held(town, 'GetAutotradeSettings', own(town), { 'if-modified-since': modified })
+    expect([same.status, same.text]).toEqual([304, ''])
+    const before = { 'if-modified-since': 'Mon, 11 Mar 2024 00:00:00 GMT' }
+    expect((await held(town, 'GetAutotradeSettings', own(town), before)).status).toBe(200)
+  })
+
+  test('the orders and positions of an account', async () => {
+    const orders = resultsOf(await held(town, 'GetAutotradeHistoricalOrders', own(town)))
+    expect(orders.map(({ SignalId }) => SignalId).sort()).toEqual(Object.values(town.signals).sort())
+    const active = resultsOf(await held(town, 'GetAutotradeActiveOrders', own(town)))
+    expect(active).toEqual(orders.filter(({ SignalId }) => SignalId === town.signals.working))
+    for (const order of orders) {
+      expect(order).toMatchObject({ StrategyId: town.strategyId, OrderQuantity: 100, Side: '1', BrokerId: 1 })
+      expect(order[symbolMember(dialect)]).toMatchObject({ FullSymbol: 'AAPL' })
+    }
+    const positions = resultsOf(await held(town, 'GetAutoTradeOpenPositions', { Account: holderAccount }))
+    expect(positions).toMatchObject([{ StrategyId: town.strategyId, Quantity: 100, AvgPx: 100 }])
+    const filled = { ...own(town), OrderStatus: '2' }
+    const [order] = resultsOf(await held(town, 'GetAutotradeHistoricalOrders', filled))
+    expect(order).toMatchObject({ SignalId: town.signals.filled, FilledQuantity: 100, AvgFillPrice: 100 })
+  })
+
+  test.each<[string, OperationName, (town: Town) => object, (number | string)[]]>([
+    ['no account', 'StartAutotrade', ({ strategyId }) => ({ StrategyId: strategyId }), [400, '1102 Account']],
+    [
+      'scaling zero',
+      'StartAutotrade',
+      (town) => ({ ...own(town), StrategyId: 1, ScalingPercentage: 0 }),
+      [400, '1130 ScalingPercentage'],
+    ],
+    [
+      'scaling above 1000',
+      'StartAutotrade',
+      (town) => ({ ...own(town), StrategyId: 1, ScalingPercentage: 1001 }),
+      [400, '1130 ScalingPercentage'],
+    ],
+    [
+      'a cap below zero',
+      'StartAutotrade',
+      (town) => ({ ...own(town), StrategyId: 1, MaxStocksDollars: -1 }),
+      [400, '1130 MaxStocksDollars'],
+    ],
+    [
+      'a strategy that is not there',
+      'StartAutotrade',
+      (town) => ({ ...own(town), StrategyId: 999 }),
+      [404, '2013 StrategyId'],
+    ],
+    [
+      "a stop loss of one's own",
+      'StartAutotrade',
+      (town) => ({ ...own(town), StrategyId: 1, AutoStopLoss: 5 }),
+      [503, '3007 AutoStopLoss'],
+    ],
+    [
+      'another broker',
+      'StartAutotrade',
+      (town) => ({ ...own(town), StrategyId: town.strategyId, BrokerId: 2 }),
+      [404, '2013 BrokerId'],
+    ],
+    [
+      'a strategy not followed',
+      'StopAutotrade',
+      (town) => ({ ...own(town), StrategyId: 999 }),
+      [404, '2013 StrategyId'],
+    ],
+    ['no person', 'GetAutotradedStrategies', () => ({}), [400, '1102 PersonId']],
+    ['no person', 'GetAutotradeSettings', () => ({}), [400, '1102 PersonId']],
+    [
+      'no account',
+      'GetAutotradeActiveOrders',
+      (town) => ({ PersonId: own(town).PersonId }),
+      [400, '1102 Account'],
+    ],
+    ['no person', 'GetAutotradeHistoricalOrders', () => ({ Account: holderAccount }), [400, '1102 PersonId']],
+    [
+      'an unknown status',
+      'GetAutotradeHistoricalOrders',
+      (town) => ({ ...own(town), OrderStatus: '7' }),
+      [400, '1130 OrderStatus'],
+    ],
+    ['no account', 'GetAutoTradeOpenPositions', () => ({}), [400, '1102 Account']],
+    ['limit zero', 'GetAutotraders', () => ({ Limit: 0 }), [400, '1130 Limit']],
+    ['a word for a boolean', 'GetBrokers', () => ({ IncludeDisabled: 'yes' }), [400, '1130 IncludeDisabled']],
+  ])('%s: %s', async (_, operation, params, expected) => {
+    expect(told(await held(town, operation, params(town)))).toEqual(expected)
+  })
+})
+
+test('a private strategy, or one without places, takes no new follower', async () => {
+  const town = towns.native
+  const start = { ...own(town), StrategyId: town.lonelyStrategyId, StocksEnabled: true }
+  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, noSubs: true }])
+  expect(told(await held(town, 'StartAutotrade', start))).toEqual([409, '3016 StrategyId'])
+  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: true, noSubs: false }])
+  expect(told(await held(town, 'StartAutotrade', start))).toEqual([404, '2013 StrategyId'])
+  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: false }])
+})
