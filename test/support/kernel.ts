@@ -2,14 +2,28 @@
  * The pure rules of the product behind one door of plain JSON, for vectors written by other people.
  * Nothing is decided here: every op adapts its input, calls the function the product runs, and prints.
  */
+import { bookOps } from './kernel/book.ts'
 import { calendarOps } from './kernel/calendar.ts'
+import { corporateOps } from './kernel/corporate.ts'
+import { desiredOps } from './kernel/desired.ts'
 import { fillOps } from './kernel/fills.ts'
+import { marginOps } from './kernel/margin.ts'
 import { mirrorOps } from './kernel/mirror.ts'
 import { moneyOps } from './kernel/money.ts'
 import { orderOps } from './kernel/orders.ts'
 import type { KernelOp } from './kernel/types.ts'
 
-const ops: Record<string, KernelOp> = { ...orderOps, ...fillOps, ...moneyOps, ...mirrorOps, ...calendarOps }
+const ops: Record<string, KernelOp> = {
+  ...orderOps,
+  ...bookOps,
+  ...fillOps,
+  ...moneyOps,
+  ...mirrorOps,
+  ...calendarOps,
+  ...marginOps,
+  ...corporateOps,
+  ...desiredOps,
+}
 
 /** Runs one op over plain JSON. Throws on an op that does not exist. */
 export function kernel(op: string, input: unknown): unknown {
