@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BarBook, type BookOrder, barBook } from '../../test/support/kernel/bar-book.ts'
+import { type SimulatedBook, simulatedBook, simulatedPort } from '../../test/support/kernel/simulated-book.ts'
 import { directionOf, type OrdType, type PositionEffect, type Side } from './codes.ts'
 import { type Decimal, dec, zero } from './decimal.ts'
 import { defaultFillConfig, type FillConfig } from './fill.ts'
 import { type Bar, fillAgainstBar } from './fill-bars.ts'
 import { fillAgainstQuote } from './fill-quotes.ts'
+import { type BookOrder, newBookOrder } from './order-book.ts'
 import { observeQuote, type Quote } from './quote.ts'
 
 const side = fc.constantFrom<Side>('1', '2')
@@ -31,33 +32,24 @@ const order = fc
 /** Some orders become bracket exits of the first one, on its other side. */
 const family = fc.array(order, { minLength: 1, maxLength: 8 }).map((drafts): BookOrder[] => {
   const entry = drafts[0]!
-  return drafts.map(({ group, isExit: wantsExit, ...draft }, index) => {
+  return drafts.map(({ group, isExit: wantsExit, leaves, ...draft }, index) => {
     const isExit = wantsExit && index > 0 && draft.type !== '1'
-    return {
+    const held = newBookOrder(leaves, {
       ...draft,
       id: String(index),
       side: isExit ? (entry.side === '1' ? '2' : '1') : draft.side,
-      workingSince: isExit ? 0 : draft.workingSince,
+      workingSince: isExit ? null : draft.workingSince,
       openClose: isExit ? 'C' : index === 0 ? 'O' : draft.openClose,
-      triggered: false,
-      exitOf: isExit ? '0' : null,
+      exit: isExit ? (draft.type === '3' ? 'stopLoss' : 'profitTarget') : null,
       parent: isExit ? '0' : null,
-      oca: isExit ? group : null,
-      state: isExit ? 'held' : 'working',
-      filled: zero,
-      isChecked: true,
-    }
+      ocaGroup: isExit ? group : null,
+    })
+    return isExit ? held : { ...held, status: '0', held: false, acknowledged: true }
   })
 })
 
 const position = fc.integer({ min: -60, max: 60 }).map(dec)
-const bookOf = (orders: BookOrder[], held: Decimal): BarBook => ({
-  orders,
-  position: held,
-  fills: [],
-  bar: 0,
-  barStart: 0,
-})
+const bookOf = (orders: BookOrder[], held: Decimal): SimulatedBook => simulatedBook(held, orders)
 
 const bar = fc
   .tuple(fc.array(price, { minLength: 3, maxLength: 3 }), fc.integer({ min: 0, max: 300 }))
@@ -76,10 +68,11 @@ const configWith = (share: Decimal | null): FillConfig => ({
 const sum = (values: readonly Decimal[]): Decimal => values.reduce((total, value) => total.plus(value), zero)
 
 /** What must hold of any run, however the market moved. */
-function checkBook(before: BarBook, after: BarBook): void {
-  let held = before.position
+function checkBook(before: SimulatedBook, after: SimulatedBook): void {
+  let held = before.book.position
+  const orders = [...after.book.orders.values()]
   for (const fill of after.fills) {
-    const filled = after.orders.find(({ id }) => id === fill.orderId)!
+    const filled = orders.find(({ id }) => id === fill.orderId)!
     const next = held.plus(fill.quantity.times(directionOf(filled.side)))
     expect(fill.quantity.greaterThan(0)).toBe(true)
     if (filled.openClose === 'C') expect(next.abs().plus(fill.quantity).equals(held.abs())).toBe(true)
@@ -93,13 +86,13 @@ function checkBook(before: BarBook, after: BarBook): void {
     }
     held = next
   }
-  expect(after.position.equals(held)).toBe(true)
-  const entryFilled = after.orders[0]!.filled
-  const grouped = after.orders.filter(({ oca }) => oca !== null)
-  expect(sum(grouped.map(({ filled }) => filled)).lessThanOrEqualTo(entryFilled)).toBe(true)
-  for (const { id, filled } of after.orders) {
+  expect(after.book.position.equals(held)).toBe(true)
+  const entryFilled = orders[0]!.filledQuantity
+  const grouped = orders.filter(({ ocaGroup }) => ocaGroup !== null)
+  expect(sum(grouped.map(({ filledQuantity }) => filledQuantity)).lessThanOrEqualTo(entryFilled)).toBe(true)
+  for (const { id, filledQuantity } of orders) {
     const booked = after.fills.filter((fill) => fill.orderId === id).map((fill) => fill.quantity)
-    expect(sum(booked).equals(filled)).toBe(true)
+    expect(sum(booked).equals(filledQuantity)).toBe(true)
   }
 }
 
@@ -118,7 +111,7 @@ describe('any run of quotes', () => {
           for (const seen of quotes) {
             const last = observeQuote(null, seen, { at: 0, inSession: true }, share)
             if (!last) continue
-            const result = fillAgainstQuote(book, barBook, last, config)
+            const result = fillAgainstQuote(book, simulatedPort, last, config)
             const fills = result.book.fills.slice(book.fills.length)
             for (const each of ['1', '2'] as const) {
               const taken = sum(
@@ -152,8 +145,10 @@ describe('any run of quotes', () => {
           openClose: 'O' as const,
           side: '1' as const,
         }))
-        const { book } = fillAgainstQuote(bookOf(market, held.abs()), barBook, last, configWith(null), ['0'])
-        const started = book.orders.filter(({ exitOf }) => exitOf !== null).map(({ id }) => id)
+        const { book } = fillAgainstQuote(bookOf(market, held.abs()), simulatedPort, last, configWith(null), [
+          '0',
+        ])
+        const started = [...book.book.orders.values()].filter(({ exit }) => exit !== null).map(({ id }) => id)
         expect(book.fills.every(({ orderId }) => orderId === '0' || started.includes(orderId))).toBe(true)
         expect(book.fills[0]?.orderId).toBe('0')
       }),
@@ -173,14 +168,14 @@ describe('any run of bars', () => {
           const before = bookOf(orders, held)
           let book = before
           for (const [index, shape] of bars.entries()) {
-            const seen = { ...book, bar: index, barStart: index }
-            const next = fillAgainstBar(seen, barBook, { ...shape, start: index }, configWith(share))
+            const seen = { ...book, bar: index, at: index }
+            const next = fillAgainstBar(seen, simulatedPort, { ...shape, start: index }, configWith(share))
             const fills = next.fills.slice(book.fills.length)
             for (const fill of fills) {
               expect(
                 fill.price.greaterThanOrEqualTo(shape.low) && fill.price.lessThanOrEqualTo(shape.high),
               ).toBe(true)
-              expect(orders[Number(fill.orderId)]!.workingSince <= index).toBe(true)
+              expect((orders[Number(fill.orderId)]!.workingSince ?? 0) <= index).toBe(true)
             }
             if (share) {
               const volume = shape.volume!.times(share).floor()

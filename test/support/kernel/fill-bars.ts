@@ -1,11 +1,12 @@
 /** Bars and orders with their family ties, run through the bar simulation around one position. */
 import type { PositionEffect } from '../../../src/domain/codes.ts'
-import { dec } from '../../../src/domain/decimal.ts'
+import { type Decimal, dec } from '../../../src/domain/decimal.ts'
 import { fillAgainstBar } from '../../../src/domain/fill-bars.ts'
 import { decideOpenClose } from '../../../src/domain/open-close.ts'
-import { type BarBook, type BookOrder, barBook } from './bar-book.ts'
+import { type BookOrder, newBookOrder } from '../../../src/domain/order-book.ts'
 import { type ConfigInput, configOf, idOf, type OrderInput, workingOrderOf } from './fill-quotes.ts'
 import { momentOf, type Num, optional, print, type Time } from './numbers.ts'
+import { type SimulatedBook, simulatedBook, simulatedPort } from './simulated-book.ts'
 
 interface BarOrderInput extends OrderInput {
   parent?: string | number | null
@@ -33,18 +34,18 @@ interface Input {
 export function fillBars({ orders = [], bars = [], config: given, position }: Input) {
   const config = configOf(given ?? {})
   const held = dec(position ?? 0)
-  let book: BarBook = {
-    orders: orders.map((order) => bookOrderOf(order, orders, held)),
-    position: held,
-    fills: [],
-    bar: 0,
-    barStart: 0,
-  }
+  const read = orders.map((order) => bookOrderOf(order, orders, held))
+  const netting = read.filter(({ nets }) => nets).map(({ order }) => order.id)
+  let book: SimulatedBook = simulatedBook(
+    held,
+    read.map(({ order }) => order),
+    netting,
+  )
   bars.forEach((bar, index) => {
     if (bar.session === false) return
     const start = momentOf(bar.t)
     const shape = { start, open: dec(bar.o), high: dec(bar.h), low: dec(bar.l), volume: optional(bar.v) }
-    book = fillAgainstBar({ ...book, bar: index, barStart: start }, barBook, shape, config)
+    book = fillAgainstBar({ ...book, bar: index, at: start }, simulatedPort, shape, config)
   })
   const fills = book.fills.map((fill) => ({
     orderId: idOf(orders, fill.orderId),
@@ -53,28 +54,29 @@ export function fillBars({ orders = [], bars = [], config: given, position }: In
     bar: fill.bar,
     phase: fill.phase,
   }))
-  return { fills, position: print(book.position) }
+  return { fills, position: print(book.book.position) }
 }
 
 function bookOrderOf(
   order: BarOrderInput,
   orders: readonly BarOrderInput[],
-  position: BookOrder['leaves'],
-): BookOrder {
-  const working = workingOrderOf(order)
+  position: Decimal,
+): { order: BookOrder; nets: boolean } {
+  const { leaves, triggered: isTriggered, exitOf, ...working } = workingOrderOf(order)
   const parent = orders.find((candidate) => String(candidate.id) === String(order.parent ?? ''))
   const isExit = parent !== undefined && order.bracket === true
   const openClose = order.openClose ?? derived(order, parent, isExit, position)
-  return {
+  const held = newBookOrder(leaves, {
     ...working,
+    isTriggered,
     openClose: openClose ?? 'O',
-    isChecked: openClose !== null,
-    exitOf: isExit ? String(order.parent) : null,
-    state: parent ? 'held' : 'working',
-    filled: dec(0),
     parent: parent ? String(order.parent) : null,
-    oca: order.oca === null || order.oca === undefined ? null : String(order.oca),
-  }
+    exit: isExit ? (working.type === '3' ? 'stopLoss' : 'profitTarget') : null,
+    waitsForParent: parent !== undefined && !isExit,
+    ocaGroup: order.oca === null || order.oca === undefined ? null : String(order.oca),
+  })
+  const atWork = { status: '0', held: false, acknowledged: true } as const
+  return { order: parent ? held : { ...held, ...atWork }, nets: openClose === null }
 }
 
 /** Open or close of an order sent without it; null where it may do both. */
@@ -82,7 +84,7 @@ function derived(
   order: BarOrderInput,
   parent: BarOrderInput | undefined,
   isExit: boolean,
-  position: BookOrder['leaves'],
+  position: Decimal,
 ): PositionEffect | null {
   if (isExit) return 'C'
   if (parent) return parent.openClose !== 'C' && String(parent.side) !== String(order.side) ? 'C' : 'O'
