@@ -64,3 +64,10 @@ export const listNumberedAccounts = (
 ): Promise<{ accountId: number; brokerId: number }[]> =>
   sql.rows`
     select id as "accountId", broker_id as "brokerId" from account where account = ${account} order by id`
+
+/**
+ * Ends every claim on an order whose sending failed. Claims keep others away by the database's clock while a
+ * request may be under way; here nothing is under way when nobody works, and nobody waits for a clock.
+ */
+export const releaseClaims = (sql: Sql): Promise<number> => sql.run`
+  update account_order set claimed_until = null where claimed_until is not null and pending_action is not null`

@@ -3,7 +3,7 @@ import { faultEnvelope, faultOf } from '../../contract/index.ts'
 import type { Side } from '../../domain/codes.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
 import { aBoolean, anyText, aPositive, aSize, aText, maybe, object, oneOf, word } from '../read.ts'
-import { listNumberedAccounts } from '../rows.ts'
+import { listNumberedAccounts, releaseClaims } from '../rows.ts'
 import { findInstruments } from './market.ts'
 
 const aSide = word<Side>({ '1': '1', '2': '2', buy: '1', sell: '2' })
@@ -22,23 +22,21 @@ const Command = oneOf({
   hold: aBoolean,
   down: aBoolean,
   duplicate: aText,
-  bust: aText,
 })
 
 const broker = post('/broker', Command, async (door, command) => {
   const { controls, work } = door
-  const { execution, reject, partial, hold, down, duplicate, bust } = command
+  const { execution, reject, partial, hold, down, duplicate } = command
   if (execution) return { execId: await execute(door, execution) }
   if (reject) controls.reject((await accountOf(door, reject.account)).accountId, reject.text)
   if (partial) controls.partial((await accountOf(door, partial.account)).accountId, partial.qty.toFixed())
   if (hold !== undefined) controls.hold(hold)
   if (down !== undefined) controls.down(down)
-  if (duplicate && !(await controls.duplicate(work, duplicate))) throw unknownExecution(duplicate)
-  if (bust && !(await controls.bust(work, bust))) throw unknownExecution(bust)
+  if (duplicate && !(await controls.duplicate(work, duplicate)))
+    throw new Unserved('duplicate', `The broker knows no execution ${duplicate}`)
+  await releaseClaims(work.db.write)
   return undefined
 })
-
-const unknownExecution = (execId: string) => new Unserved('', `The broker knows no execution ${execId}`)
 
 async function accountOf(door: DoorState, account: string) {
   const [found] = await listNumberedAccounts(door.work.db.read, account)
@@ -58,15 +56,15 @@ async function execute(
   return door.controls.execution(door.work, execution)
 }
 
-/** Commands about notices that no part of the platform takes yet. */
-const coming = ['delink', 'restrict']
+/** Commands about what no part of the platform takes in yet. */
+const coming = ['bust', 'delink', 'restrict']
 
 const brokerOrLater: DoorCall = {
   ...broker,
   handle: async (door, raw) => {
     const name = coming.find((command) => Object.hasOwn(Object(raw), command))
     if (name === undefined) return broker.handle(door, raw)
-    const fault = faultOf('NotOfferedYet', name, 'Notices of the broker are not offered yet')
+    const fault = faultOf('NotOfferedYet', name, `The command ${name} is not offered yet`)
     return { status: 503, body: faultEnvelope(503, [fault]) }
   },
 }

@@ -6,7 +6,7 @@ import { ensureBroker } from '../../storage/provision.ts'
 import { type DoorCall, type DoorState, get, post, Unserved } from '../call.ts'
 import { emptied } from '../empty.ts'
 import { aBoolean, aMoment, object, withDefault, word } from '../read.ts'
-import { builtInBrokers } from '../rows.ts'
+import { builtInBrokers, releaseClaims } from '../rows.ts'
 
 /** When a test platform begins unless told otherwise: a Tuesday, 10:00 in New York. */
 export const beginning = Date.parse('2024-03-12T14:00:00Z')
@@ -49,11 +49,17 @@ async function passTime(door: DoorState, until: number): Promise<void> {
     const next = await nextDue(work)
     if (next === undefined || next > until) break
     const isLater = next > clock.now()
-    if (isLater) clock.set(next)
+    if (isLater) await arrive(door, next)
     // What is overdue and does not move waits for something other than time.
     if ((await door.drain()) === 0 && !isLater) break
   }
-  clock.set(until)
+  await arrive(door, until)
+}
+
+/** As time has passed, what failed before may be tried again. */
+async function arrive({ clock, work }: DoorState, at: number): Promise<void> {
+  clock.set(at)
+  await releaseClaims(work.db.write)
 }
 
 const audit = get('/audit', async ({ work }) => ({ violations: await auditViolations(work.db.read) }))

@@ -31,7 +31,7 @@ const slots: Readonly<Record<string, string>> = {
   direction: 'long|short',
   time: String.raw`\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?|\+\d+[smhd]`,
   text: '"[^"]*"',
-  state: 'held|working|partially filled|filled|canceled|replaced|pending cancel|rejected|expired',
+  state: 'pending|working|partially filled|filled|canceled|replaced|pending cancel|rejected|expired',
   terms: '.*?',
   outcome: '.+',
   class: 'CS|FUT|OPT|FOR',

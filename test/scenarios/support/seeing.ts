@@ -1,7 +1,9 @@
 /** Sentences that look: at positions, signals, account orders, money, and at the soundness of the books. */
+import { resultsOf } from '../../support/http.ts'
 import { expectSame, type Given, type Sentence } from './language.ts'
 import {
   accountOrders,
+  ask,
   door,
   findSignalRow,
   named,
@@ -117,6 +119,16 @@ async function seeCash(stage: Stage, { who = '', cash }: Given): Promise<void> {
   expectSame(numberOf(cash).toFixed(2), found)
 }
 
+async function seeSync(stage: Stage, { account: name, text }: Given): Promise<void> {
+  const { account, holder } = named(stage.accounts, name)
+  const path = `/Autotrade/GetAutotradeSettings?PersonId=${holder.personId}&Account=${account}`
+  const [row] = resultsOf<{ IsSyncEnabled: boolean; SyncDisabledReason?: string }>(
+    await ask(stage, holder.key, path),
+  )
+  const found = row?.IsSyncEnabled ? 'on' : `off because ${row?.SyncDisabledReason}`
+  expectSame(text === undefined ? 'on' : `off because ${unquoted(text)}`, found)
+}
+
 export async function seeSoundBooks(stage: Stage): Promise<void> {
   const { violations } = await door<{ violations: { rule: string; detail: string }[] }>(stage, '/audit')
   const told = violations.map(({ rule, detail }) => `${rule}: ${detail}`).join('; ')
@@ -141,5 +153,7 @@ export const seeingSentences: readonly Sentence<Stage>[] = [
   { says: '<account> has <count> working orders', does: seeWorkingOrders },
   { says: '<account> skipped signal <label> because <word>', does: seeSkip },
   { says: '<who> cash <cash>', does: seeCash },
+  { says: 'sync of <account> is on', does: seeSync },
+  { says: 'sync of <account> is off because <text>', does: seeSync },
   { says: 'audit clean', does: seeSoundBooks },
 ]

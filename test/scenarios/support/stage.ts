@@ -39,6 +39,8 @@ interface Instrument {
 export interface OrderRow {
   readonly Id: number
   readonly SignalId: number
+  /** Our client order id in an account. */
+  readonly OrderId: string
   readonly OrderStatus: string
   readonly OrderType: string
   readonly Side: string

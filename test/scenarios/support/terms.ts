@@ -2,7 +2,7 @@
 import type { OrderRow } from './stage.ts'
 
 export const states: Readonly<Record<string, string>> = {
-  held: 'A',
+  pending: 'A',
   working: '0',
   'partially filled': '1',
   filled: '2',

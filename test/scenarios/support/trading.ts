@@ -1,7 +1,7 @@
 /** Sentences in which owners act and brokers answer. */
 import { call, resultsOf } from '../../support/http.ts'
 import { expectSame, type Given, type Sentence } from './language.ts'
-import { ask, door, named, outcomeOf, type Stage, type Strategy, symbolOf } from './stage.ts'
+import { accountOrders, ask, door, named, outcomeOf, type Stage, type Strategy, symbolOf } from './stage.ts'
 import { numberOf, readTerms, sideOf } from './terms.ts'
 
 /** Sends an order and remembers the signal under its label, or compares how it was refused. */
@@ -57,11 +57,24 @@ async function cancel(stage: Stage, { label, outcome }: Given): Promise<void> {
 const unquoted = (text: string | undefined): string => (text ?? '').slice(1, -1)
 const accountOf = (stage: Stage, name: string | undefined): string => named(stage.accounts, name).account
 
-async function repeatLast(stage: Stage, { account }: Given): Promise<void> {
+/** The account's last execution, at which the broker has second thoughts. */
+async function lastExecution(stage: Stage, { account }: Given): Promise<string> {
   const { execId } = await stage.platform.db.read.one<{ execId: string }>`
     select e.exec_id as "execId" from execution e join account a on a.id = e.account_id
     where a.account = ${accountOf(stage, account)} order by e.executed_at desc, e.xid desc limit 1`
-  await door(stage, '/broker', { duplicate: execId })
+  return execId
+}
+
+/** A fill of one of the account's orders, whatever the market says. */
+async function fillOrder(stage: Stage, { account, place: at, quantity, price }: Given): Promise<void> {
+  const row = (await accountOrders(stage, named(stage.accounts, account)))[numberOf(at) - 1]
+  if (!row) throw new Error('the account has no such order')
+  await door(stage, '/broker', {
+    execution: {
+      ...{ account: accountOf(stage, account), symbol: row.PlatformSymbol.FullSymbol, side: row.Side },
+      ...{ qty: numberOf(quantity), px: numberOf(price), clientOrderId: row.OrderId },
+    },
+  })
 }
 
 export const tradingSentences: readonly Sentence<Stage>[] = [
@@ -96,7 +109,11 @@ export const tradingSentences: readonly Sentence<Stage>[] = [
     does: (stage, { account, quantity }) =>
       door(stage, '/broker', { partial: { account: accountOf(stage, account), qty: numberOf(quantity) } }),
   },
-  { says: 'broker repeats the last execution of <account>', does: repeatLast },
+  { says: 'broker fills <quantity> of order <place> of <account> @ <price>', does: fillOrder },
+  {
+    says: 'broker repeats the last execution of <account>',
+    does: async (stage, given) => door(stage, '/broker', { duplicate: await lastExecution(stage, given) }),
+  },
   {
     says: 'by hand in <account> <side> <quantity> <symbol> @ <price>',
     does: (stage, { side, quantity, symbol, price, account }) =>
