@@ -93,19 +93,19 @@ export const followerParts: readonly FollowerPart[] = [
   { name: 'Ana Ortiz', account: 'PAPER-1001', cash: '100000', follows: [hold(100)] },
   { name: 'Ben Fischer', account: 'PAPER-1002', cash: '60000', follows: [hold(50)] },
   { name: 'Chloe Martin', account: 'PAPER-1003', cash: '25000', follows: [hold(1)] },
-  { name: 'Dev Patel', account: 'PAPER-1004', cash: '40000', follows: [hold(33), trend(25)] },
+  { name: 'Dev Patel', account: 'PAPER-1004', cash: '60000', follows: [hold(33), trend(25)] },
   { name: 'Elena Rossi', account: 'PAPER-1005', cash: '30000', follows: [hold(100, { maxDollars: 10_000 })] },
   { name: 'Finn Larsen', account: 'PAPER-1006', cash: '150000', follows: [trend(150)] },
   { name: 'Grace Kim', account: 'PAPER-1007', cash: '50000', follows: [trend(100, { maxDollars: 20_000 })] },
-  { name: 'Hugo Silva', account: 'PAPER-1008', cash: '20000', follows: [trend(17)] },
-  { name: 'Iris Novak', account: 'PAPER-1009', cash: '80000', follows: [trend(75, { from: '2004-06-01' })] },
+  { name: 'Hugo Silva', account: 'PAPER-1008', cash: '25000', follows: [trend(17)] },
+  { name: 'Iris Novak', account: 'PAPER-1009', cash: '90000', follows: [trend(75, { from: '2004-06-01' })] },
   {
     name: 'Jonas Weber',
     account: 'PAPER-1010',
-    cash: '90000',
+    cash: '110000',
     follows: [trend(90, { from: '2006-03-01', doesNotJoin: true })],
   },
-  { name: 'Kim Tran', account: 'PAPER-1011', cash: '500000', follows: [trend(400), rebalance(100)] },
+  { name: 'Kim Tran', account: 'PAPER-1011', cash: '700000', follows: [trend(400), rebalance(100)] },
   { name: 'Lucia Marin', account: 'PAPER-1012', cash: '250000', follows: [rebalance(100)] },
   { name: 'Mats Berg', account: 'PAPER-1013', cash: '120000', follows: [rebalance(37)] },
   {
@@ -123,7 +123,7 @@ export const followerParts: readonly FollowerPart[] = [
   {
     name: 'Petra Vogel',
     account: 'PAPER-1016',
-    cash: '110000',
+    cash: '120000',
     follows: [rebalance(45, { until: '2011-03-15', leavesOpen: true })],
   },
   {
@@ -144,7 +144,7 @@ export const followerParts: readonly FollowerPart[] = [
   {
     name: 'Tara Singh',
     account: 'PAPER-1020',
-    cash: '90000',
+    cash: '100000',
     isOfPartner: true,
     follows: [reversion(3), trend(80), hold(10)],
   },

@@ -31,6 +31,8 @@ export interface SeedOptions {
   readonly onProgress?: (done: number, total: number) => void
   /** Ends the history on an earlier day, YYYY-MM-DD. */
   readonly lastDay?: string
+  /** Cuts the seeding short: it rejects with the signal's reason, and the next one begins again. */
+  readonly signal?: AbortSignal
 }
 
 const seedingSwitch = 'seeding'
@@ -71,12 +73,16 @@ const readSeeding = async (db: Database): Promise<Seeded | undefined> =>
   (await listSwitches(db.read)).get(seedingSwitch) as Seeded | undefined
 
 async function seed(options: SeedOptions): Promise<DemoFacts> {
-  const { db, secrets, env, now, onProgress = () => undefined } = options
+  const { db, secrets, env, now } = options
+  const onDay = (done: number, total: number): void => {
+    options.signal?.throwIfAborted()
+    options.onProgress?.(done, total)
+  }
   const tape = openTape(options.lastDay === undefined ? undefined : readDay(options.lastDay))
   const begin = tape.days[0]?.open ?? now
   const people = await begun(db, begin, now)
   const stage = buildStage(relaxed(db), options.log, env.orders, secrets.cursor)
-  const strategies = await playHistory(stage, people, tape, onProgress)
+  const strategies = await playHistory(stage, people, tape, onDay)
   stage.clock.time = now
   await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))
   await stage.worker.drain()

@@ -123,13 +123,17 @@ export async function relistInstrument(
 
 const provisioningLock = 7_204_118_156
 
-/** Lets one transaction at a time furnish the platform; waits for its turn by asking again. */
+/**
+ * Lets one transaction at a time furnish the platform; waits for its turn by asking again. The transaction may
+ * then stay open and idle for as long as the work takes that is done elsewhere.
+ */
 export async function lockProvisioning(tx: Transaction): Promise<void> {
   for (;;) {
     const { taken } = await tx.one<{ taken: boolean }>`
       select pg_try_advisory_xact_lock(${provisioningLock}) as taken`
-    // The answer's snapshot lives until the next simple statement; kept, it would keep every dead row alive.
-    await tx.script('select')
+    // As a simple statement it also ends the snapshot of the answer above: kept, that would keep every row
+    // alive that dies meanwhile.
+    await tx.script('set local idle_in_transaction_session_timeout = 0')
     if (taken) return
     await pause(250)
   }

@@ -236,6 +236,19 @@ describe('followers', () => {
     )
   })
 
+  test('no account and no strategy ever spent money that it did not have', async () => {
+    const overdrawn = await db.read.rows`
+      select name, min(cash)::float8 as cash from (
+        select account as name, starting_cash + sum(cash_change) over (
+          partition by account.id order by executed_at, e.side desc) as cash
+        from execution e join account on account.id = e.account_id
+        union all
+        select name, starting_cash + sum(cash_change) over (partition by strategy.id order by filled_at, f.side desc)
+        from fill f join strategy on strategy.id = f.strategy_id
+      ) moments group by name having min(cash) < 0`
+    expect(overdrawn).toEqual([])
+  })
+
   test('no order of the recorded time is left at work', async () => {
     const left = await db.read.rows`
       select id from account_order where status in ('A', '0', '1', '6', 'E') or pending_action is not null`

@@ -8,6 +8,7 @@ import {
   insertAccounts,
   insertPersons,
   insertSite,
+  lockProvisioning,
   type NewPerson,
 } from '../../src/storage/provision.ts'
 import { testDatabase } from '../support/database.ts'
@@ -113,4 +114,27 @@ test('an emptied platform is as after its migrations', async () => {
   expect(await counts()).toEqual({ sites: 1, persons: 0, brokers: 0, accounts: 0, instruments: 0 })
   expect(await findPlatformSite(db.read)).toBe(1)
   expect((await bootstrap(db.write, createdAt)).paperBrokerId).toBe(1)
+})
+
+test('whoever furnishes locks others out, for as long as it takes, and keeps no dead rows alive', async () => {
+  const order: string[] = []
+  let second: Promise<void> = Promise.resolve()
+  await db.transaction(async (tx) => {
+    await lockProvisioning(tx)
+    const [holder] = await db.read.rows<{ xmin: string | null; xid: string | null }>`
+      select a.backend_xmin::text as xmin, a.backend_xid::text as xid
+      from pg_locks l join pg_stat_activity a using (pid)
+      where l.locktype = 'advisory' and l.granted and a.datname = current_database()`
+    expect(holder).toEqual({ xmin: null, xid: null })
+    second = db.transaction(async (other) => {
+      await lockProvisioning(other)
+      order.push('second')
+    })
+    expect(await tx.one`select current_setting('idle_in_transaction_session_timeout') as timeout`).toEqual({
+      timeout: '0',
+    })
+    order.push('first')
+  })
+  await second
+  expect(order).toEqual(['first', 'second'])
 })
