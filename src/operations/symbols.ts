@@ -33,12 +33,15 @@ export interface NamedInstrument {
   spellings: string[]
 }
 
-/** Reads the symbol of a request; undefined when it is no symbol at all. `now` resolves short years. */
+/**
+ * Reads the symbol of a request; undefined when it is no symbol at all. `now` resolves short years. A platform
+ * symbol outside the native spelling stands for itself, as it does where instruments are entered.
+ */
 export function namedInstrument(input: SymbolsInput, now: number): NamedInstrument | undefined {
   const parts = partsOf(input, now)
-  return typeof parts === 'string'
-    ? undefined
-    : { securityType: parts.securityType, spellings: spellingsOf(parts) }
+  if (typeof parts !== 'string') return { securityType: parts.securityType, spellings: spellingsOf(parts) }
+  const { PlatformSymbol: platform } = input
+  return platform && { securityType: securityTypeOf(platform.SymbolType), spellings: [platform.FullSymbol] }
 }
 
 function partsOf(

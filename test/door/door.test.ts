@@ -1,6 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { networkInterfaces } from 'node:os'
+import { beforeEach, describe, expect, inject, test } from 'vitest'
+import { startDoorPlatform } from '../../src/door/platform.ts'
+import { silentLog } from '../support/database-server.ts'
 import { call, faultsOf, resultsOf } from '../support/http.ts'
-import { testPlatform } from '../support/platform.ts'
+import { secrets, testPlatform } from '../support/platform.ts'
 
 const platform = await testPlatform()
 const door = (path: string, body?: unknown) =>
@@ -79,6 +82,12 @@ describe('bodies are read strictly', () => {
     ['/strategies', [{ strategyId: 99, private: true }], '1130 [0].strategyId'],
     ['/strategies', [{ strategyId: 1, private: 'yes' }], '1130 [0].private'],
     ['/bars', [{ symbol: 'AAPL', t: '2024-03-12', o: 1, h: 1, l: 1 }], '1130 [0].c'],
+    ['/broker', {}, '1130'],
+    ['/broker', { hold: true, down: true }, '1130'],
+    ['/broker', { hold: 'yes' }, '1130 hold'],
+    ['/broker', { reject: { account: 'NONE', text: 'x' } }, '1130 account'],
+    ['/broker', { partial: { account: 'NONE', qty: -1 } }, '1130 partial.qty'],
+    ['/broker', { duplicate: 'NONE' }, '1130 duplicate'],
   ])('%s %j', async (path, body, fault) => {
     const answer = await door(path, body)
     expect([answer.status, faultsOf(answer)]).toEqual([400, [fault]])
@@ -100,6 +109,14 @@ describe('what is not offered yet says so', () => {
     const answer = await door(path, [])
     expect([answer.status, faultsOf(answer).length]).toEqual([503, 1])
   })
+
+  test.each([{ bust: 'X' }, { delink: 'A' }, { restrict: { account: 'A', kind: 'marginCall', text: '' } }])(
+    '/broker %j',
+    async (body) => {
+      const answer = await door('/broker', body)
+      expect([answer.status, faultsOf(answer)]).toEqual([503, [`3007 ${Object.keys(body)[0]}`]])
+    },
+  )
 })
 
 describe('people, sites and accounts', () => {
@@ -165,6 +182,82 @@ describe('the market', () => {
       { symbol: 'EURUSD', pv: 1000, tick: 0.0001, bid: 1.09 },
       { symbol: '@ESM24', pv: 5, tick: 0.25, bid: 4999.75 },
     ])
+  })
+})
+
+describe('everything that a call causes has come to rest when it answers', () => {
+  test('for fifty orders at once, a hundred followers and their fills', async () => {
+    const [owner, fan] = await made<Person[]>('/people', [ann, { ...ann, email: 'fan@example.org' }])
+    const strategy = await call(platform.url, '/gen/Strategies/AddStrategy', {
+      ...{ key: owner?.key, body: { StrategyName: 'S', StartingCapital: 1_000_000 } },
+    })
+    const [{ StrategyId = 0 } = {}] = resultsOf<{ StrategyId?: number }>(strategy)
+    const names = Array.from({ length: 100 }, (_, place) => `F${place}`)
+    await made(
+      '/accounts',
+      names.map((account) => ({ account, personId: fan?.personId, cash: 100_000 })),
+    )
+    for (const Account of names) {
+      const body = {
+        Account,
+        PersonId: fan?.personId,
+        StrategyId,
+        StocksEnabled: true,
+        ScalingPercentage: 10,
+      }
+      expect((await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: fan?.key, body })).text).toBe(
+        'true',
+      )
+    }
+    await made('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
+    await made('/quotes', [{ symbol: 'AAPL', bid: 9.99, ask: 10 }])
+    const Order = {
+      ...{ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
+      PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        call(platform.url, '/gen/Strategies/NewStrategyOrder', { key: owner?.key, body: { Order } }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200))
+    const held = await platform.db.read.rows`
+      select quantity::float8, count(*)::int from account_position group by 1`
+    expect(held).toEqual([{ quantity: 500, count: 100 }])
+    expect((await door('/audit')).json).toEqual({ violations: [] })
+  })
+})
+
+describe('the door stays shut', () => {
+  const options = {
+    ...{ port: 0, host: '127.0.0.1', secrets, keyEnvironment: 'test', environment: 'T', log: silentLog },
+    hosts: { Gen: { dialect: 'native' }, Geo: { dialect: 'native' }, WL: { dialect: 'native' } },
+    ...{ production: false, serverUrl: inject('databaseServer').url },
+  } as const
+
+  test('in production', async () => {
+    await expect(startDoorPlatform({ ...options, production: true })).rejects.toThrow('production')
+  })
+
+  test('to any database but its own', async () => {
+    for (const database of ['postgres', 'lockstep', 'my_lockstep_door'])
+      await expect(startDoorPlatform({ ...options, database })).rejects.toThrow(database)
+  })
+
+  const outside = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
+
+  test.skipIf(outside === undefined)('to callers from other machines, who see nothing there', async () => {
+    const open = await startDoorPlatform({ ...options, host: '0.0.0.0', database: 'lockstep_door_outside' })
+    try {
+      const { port } = new URL(open.url)
+      const answer = await call(`http://${outside}:${port}`, '/test/audit')
+      expect([answer.status, faultsOf(answer)]).toEqual([404, ['3014']])
+      expect((await call(`http://127.0.0.1:${port}`, '/test/audit')).status).toBe(200)
+    } finally {
+      await open.close()
+    }
   })
 })
 

@@ -59,6 +59,15 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     expect(resultsOf(canceled)).toEqual([{ SignalId }])
   })
 
+  test('an instrument that was entered under a name of its own is found by it', async () => {
+    await town.door('/instruments', [{ symbol: 'My Index', securityType: 'CS' }])
+    const symbol = { FullSymbol: 'My Index', SymbolType: 'stock' }
+    const order = orderOf(town, dialect, { [symbolMember(dialect)]: symbol })
+    const answer = await owned(town, 'NewStrategyOrder', order)
+    const [{ SignalId = 0 } = {}] = resultsOf<{ SignalId?: number }>(answer)
+    await owned(town, 'CancelStrategyOrder', { StrategyId: town.strategyId, SignalId })
+  })
+
   test('ReplaceStrategyOrder answers a new id; New with CancelReplaceSignalId means the same', async () => {
     const placed = await owned(town, 'NewStrategyOrder', orderOf(town, dialect))
     const idOf = (answer: typeof placed) => resultsOf<{ SignalId: number }>(answer)[0]?.SignalId ?? 0
