@@ -5,7 +5,7 @@
  */
 import { type AccountBook, bookFill } from './account-book.ts'
 import { isLive, type OrdStatus, type Side } from './codes.ts'
-import { cents, type Decimal, one, roundTo, sign, zero } from './decimal.ts'
+import { cents, type Decimal, one, roundTo, zero } from './decimal.ts'
 import { flat, type Position, type PositionFill } from './position.ts'
 import type { Instant } from './time.ts'
 import type { FinishedTrade, OpenTrade } from './trade.ts'
@@ -47,13 +47,12 @@ const divide = (price: Decimal, ratio: SplitRatio): Decimal => price.times(ratio
 export function splitPosition(position: Position, ratio: SplitRatio, previousClose: Decimal): SplitPosition {
   const restated = restatePosition(position, ratio)
   const whole = restated.quantity.trunc()
-  const fraction = fractionOf(restated.quantity, divide(previousClose, ratio))
+  // Counted in units of 1/old, so that a third of a unit is paid for exactly.
+  const remainder = position.quantity.times(ratio.new).mod(ratio.old)
   return {
     position: whole.isZero() ? flat : { ...restated, quantity: whole },
-    fraction,
-    cashInLieu: fraction
-      ? cents(fraction.quantity.times(fraction.price).times(sign(position.quantity)))
-      : zero,
+    fraction: fractionOf(restated.quantity, divide(previousClose, ratio)),
+    cashInLieu: cents(remainder.times(previousClose).div(ratio.new)),
   }
 }
 
