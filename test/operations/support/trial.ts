@@ -1,0 +1,153 @@
+/**
+ * Sends bad input and judges the answers: what is wrong is refused with its name, what is merely strange is
+ * read, nothing ends in a 500 or tells of the inside, and what was refused leaves no trace.
+ */
+import {
+  type Dialect,
+  type HostName,
+  hostNames,
+  type OperationName,
+  type Route,
+  routesOf,
+  rows,
+} from '../../../src/contract/index.ts'
+import type { Row } from '../../../src/contract/row.ts'
+import { isKnownTo, type Members } from '../../../src/contract/schema.ts'
+import type { Database } from '../../../src/storage/database.ts'
+import { fragment, identifier, join } from '../../../src/storage/sql.ts'
+import { type Answer, faultsOf } from '../../support/http.ts'
+import type { Expectation } from './mutations.ts'
+import { apple, holderAccount, symbolMember, type Town } from './town.ts'
+
+type Example = Record<string, unknown>
+
+/** A good call of each operation that is offered. */
+export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Town, dialect: Dialect) {
+  const { personId } = people.holder
+  const ofHolder = { Account: holderAccount, PersonId: personId }
+  const order = {
+    ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
+    [symbolMember(dialect)]: apple,
+  }
+  const good: Partial<Record<OperationName, Example>> = {
+    Hello: { Name: 'x' },
+    GetAccessKey: {},
+    GetBrokers: {},
+    AddStrategy: { StrategyName: 'new', StartingCapital: 1 },
+    GetAutotraders: { StrategyId: strategyId },
+    NewStrategyOrder: { Order: order },
+    ReplaceStrategyOrder: { Order: { ...order, CancelReplaceSignalId: signals.filled } },
+    CancelStrategyOrder: { StrategyId: strategyId, SignalId: signals.filled },
+    GetStrategyActiveOrders: { StrategyIds: strategyId },
+    GetStrategyOpenPositions: { StrategyIds: strategyId },
+    GetStrategyHistoricalOrders: { StrategyId: strategyId },
+    GetAutotradedStrategies: { PersonId: personId },
+    GetAutotradeSettings: { PersonId: personId },
+    GetAutotradeActiveOrders: ofHolder,
+    GetAutotradeHistoricalOrders: ofHolder,
+    GetAutoTradeOpenPositions: { Account: holderAccount },
+    StartAutotrade: { ...ofHolder, StrategyId: strategyId, StocksEnabled: true },
+    StopAutotrade: { ...ofHolder, StrategyId: lonelyStrategyId },
+  }
+  return good
+}
+
+/** An operation on a host, with a good call and the key of somebody who may make it. */
+export interface Target extends Route {
+  readonly host: HostName
+  readonly name: OperationName
+  readonly key: string
+  readonly example: Example
+  readonly members: Members
+}
+
+/** Every offered operation on each of the hosts. */
+export function targetsOf(town: Town, dialect: Dialect, hosts: readonly HostName[] = hostNames): Target[] {
+  const good = goodCalls(town, dialect)
+  return hosts.flatMap((host) =>
+    routesOf(host, dialect).flatMap((route): Target[] => {
+      const { operation: name, row } = route
+      const example = good[name]
+      if (!example) return []
+      const isHolders = rows[name].access.rule.startsWith('person') || name.includes('utotrade')
+      const { key } = isHolders ? town.people.holder : town.people.owner
+      const path = `/${host.toLowerCase()}${route.path}`
+      return [{ ...route, host, name, path, key, example, members: membersFor(row, host, dialect) }]
+    }),
+  )
+}
+
+const membersFor = (row: Row, host: HostName, dialect: Dialect): Members =>
+  Object.fromEntries(Object.entries(row.params).filter(([, field]) => isKnownTo(field, { host, dialect })))
+
+export interface Sent {
+  readonly what: string
+  /** The parameter that a refusal must name. */
+  readonly names: string
+  readonly expected: Expectation | 'any'
+  send(): Promise<Answer>
+}
+
+const kept = ['schema_migration', 'lease', 'rate_window']
+
+/** Everything that is stored, as one text: rows and the youngest transaction of each table. */
+async function digest({ read }: Database): Promise<string> {
+  const tables = await read.rows<{ name: string }>`
+    select tablename as name from pg_tables where schemaname = 'public' and tablename <> all(${kept}::text[]) order by 1`
+  const counts = tables.map(
+    ({ name }) =>
+      fragment`select ${name}::text as name, count(*)::int as rows, max(xmin::text::bigint) as youngest from ${identifier(name)}`,
+  )
+  return JSON.stringify(await read.rows`select * from (${join(counts, ' union all ')}) stored order by name`)
+}
+
+const insides = /select |insert |\.ts:\d|at .*\(|pg_|constraint/i
+
+/** What is wrong with an answer; undefined when nothing is. */
+function complaint({ what, names, expected }: Sent, answer: Answer): string | undefined {
+  const said = `${what.slice(0, 160)}: ${answer.status} ${answer.text.slice(0, 300)}`
+  const faults = faultsOf(answer)
+  if (![200, 304, 400, 403, 404, 409, 503].includes(answer.status)) return said
+  if (answer.status >= 400 && faults.length === 0) return `no fault is named: ${said}`
+  if (answer.status >= 400 && insides.test(answer.text)) return `it tells too much: ${said}`
+  if (expected === 'any') return undefined
+  if (expected === 'refused') {
+    const fields = faults.map((fault) => fault.split(' ')[1] ?? '')
+    // A whole query or body that cannot be decoded names no parameter.
+    const isNamed = fields.some(
+      (field) => field === '' || field === 'Body' || field.startsWith(names) || names.startsWith(field),
+    )
+    return answer.status === 400 && isNamed ? undefined : `not refused: ${said}`
+  }
+  // A well-formed value may still be needed, be no multiple of the tick, or differ from what it replaces.
+  const isMeant = what.endsWith('= null') || /multiple of the tick|cannot change it/.test(answer.text)
+  const isBlamed = faults.some((fault) => fault === `1130 ${names}` || fault === `1102 ${names}`)
+  return answer.status === 400 && isBlamed && !isMeant ? `refused: ${said}` : undefined
+}
+
+/** Sends all and collects complaints; a refused write must leave everything as it was. */
+export async function trial(db: Database, sent: readonly Sent[], isWrite: boolean): Promise<string[]> {
+  const complaints: string[] = []
+  let before = isWrite ? await digest(db) : ''
+  for (const one of sent) {
+    const answer = await one.send()
+    const wrong = complaint(one, answer)
+    if (wrong) complaints.push(wrong)
+    if (!isWrite) continue
+    const after = await digest(db)
+    if (answer.status >= 400 && after !== before)
+      complaints.push(`it left a trace: ${one.what.slice(0, 160)} ${answer.text}`)
+    before = after
+  }
+  return complaints
+}
+
+/** A JSON text with the value at a path replaced; undefined takes it away. */
+export function withValue(value: unknown, path: readonly string[], json: string | undefined): string {
+  const [name, ...rest] = path
+  const holder = (value ?? {}) as Example
+  const members = Object.entries(holder).filter(([member, own]) => member !== name && own !== undefined)
+  const others = members.map(([member, own]) => `${JSON.stringify(member)}:${JSON.stringify(own)}`)
+  const inner = rest.length === 0 ? json : withValue(holder[name ?? ''], rest, json)
+  return `{${[...others, ...(inner === undefined ? [] : [`${JSON.stringify(name)}:${inner}`])].join(',')}}`
+}
