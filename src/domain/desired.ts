@@ -103,10 +103,17 @@ function stepTo<Id>(
   const waiting = working.filter(({ fromDesired }) => fromDesired)
   const reached = waiting.reduce((sum, { side, leaves }) => sum.plus(leaves.times(directionOf(side))), held)
   const isKept = desired.equals(reached) || leadsOn(held, reached, desired, waiting)
-  const others = isKept ? working.filter(({ fromDesired }) => !fromDesired) : working
   const from = isKept ? reached : held
-  return { newOrders: ordersBetween(symbol, from, desired), ...adjusted(others, from, desired) }
+  const others = working.filter(({ fromDesired }) => !fromDesired)
+  const { canceled, reduced } = adjusted(others, from, desired)
+  return {
+    newOrders: ordersBetween(symbol, from, desired),
+    canceled: isKept ? canceled : [...idsOf(waiting), ...canceled],
+    reduced,
+  }
 }
+
+const idsOf = <Id>(orders: readonly WorkingOrder<Id>[]): Id[] => orders.map(({ signalId }) => signalId)
 
 /** Whether only more of the same is needed, and nothing through zero. */
 const leadsOn = <Id>(
@@ -142,11 +149,10 @@ function adjusted<Id>(
   from: Decimal,
   to: Decimal,
 ): Pick<DesiredPlan<Id>, 'canceled' | 'reduced'> {
-  const ids = (some: readonly WorkingOrder<Id>[]): Id[] => some.map(({ signalId }) => signalId)
-  if (to.isZero() || sign(from) !== sign(to)) return { canceled: ids(orders), reduced: [] }
+  if (to.isZero() || sign(from) !== sign(to)) return { canceled: idsOf(orders), reduced: [] }
   if (from.equals(to)) return { canceled: [], reduced: [] }
   return {
-    canceled: ids(orders.filter(({ openClose }) => openClose === 'O')),
+    canceled: idsOf(orders.filter(({ openClose }) => openClose === 'O')),
     reduced: orders
       .filter(({ openClose, leaves }) => openClose === 'C' && leaves.greaterThan(to.abs()))
       .map(({ signalId }) => ({ signalId, leaves: to.abs() })),
