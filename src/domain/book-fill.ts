@@ -44,12 +44,12 @@ export function fillOrder(
     withdraw(change, id, 'position changed')
     return { ...settle(change, 'applied'), quantity: zero }
   }
+  // Of a replaced order it is the replacement that its family belongs to.
+  const carrier = lastOfChain([...book.orders.values()], order)
   const outcome = applyTo(change, id, { event: 'FILL', quantity, price: fill.price })
   change.position = change.position.plus(quantity.times(directionOf(order.side)))
-  // Of a replaced order it is the replacement that its family belongs to.
-  const carrier = lastOfChain([...change.orders.values()], orderIn(change, id)).id
-  if (order.openClose === 'O') protect(change, carrier, quantity, outcome)
-  else reduce(change, carrier, quantity)
+  if (order.openClose === 'O') protect(change, carrier.id, quantity, !isLive(carrier.status))
+  else reduce(change, carrier.id, quantity)
   return { ...settle(change, outcome), quantity }
 }
 

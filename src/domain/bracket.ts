@@ -9,7 +9,6 @@ import { addOrder, amend, applyTo, type BookChange, orderIn, restate, withdraw }
 import { isLive, oppositeOf, type Side } from './codes.ts'
 import { type Decimal, zero } from './decimal.ts'
 import { type BookOrder, type ExitRole, newBookOrder } from './order-book.ts'
-import type { Outcome } from './order-state.ts'
 
 /** Prices of the exits as their owner wants them. */
 export interface Bracket {
@@ -77,8 +76,11 @@ function createExits(
   return exits.map(({ id }) => id)
 }
 
-/** The entry traded: its exits work for that quantity too. `outcome` is the fill's. */
-export function protect(change: BookChange, entryId: string, traded: Decimal, outcome: Outcome): void {
+/**
+ * The entry traded: its exits work for that quantity too. When none is left they are opened anew, unless their
+ * owner took them away while the entry worked. `isLate`: the entry had ended before.
+ */
+export function protect(change: BookChange, entryId: string, traded: Decimal, isLate: boolean): void {
   const entry = orderIn(change, entryId)
   const exits = exitsOf(change, entryId)
   const live = exits.filter(({ status }) => isLive(status))
@@ -87,9 +89,8 @@ export function protect(change: BookChange, entryId: string, traded: Decimal, ou
     else restate(change, exit.id, exit.orderQuantity.plus(traded))
   }
   if (exits.length === 0 || live.length > 0) return
-  const wasRegular = outcome === 'applied' || outcome === 'overfill'
   const lostToOthers = exits.every(({ status }) => status === '8' || status === 'C')
-  if (!wasRegular || lostToOthers) reopenExits(change, entry, exits, traded)
+  if (isLate || lostToOthers) reopenExits(change, entry, exits, traded)
 }
 
 /** New exits in place of those that ended, at their last prices, for what has just traded. */
