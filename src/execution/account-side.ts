@@ -19,8 +19,9 @@ export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] 
   ...Object.entries(brokers).flatMap(([adapter, broker]) => [
     senderStep(adapter, broker),
     queueStep(adapter, broker),
-    ...broker.steps,
   ]),
+  // One program may serve several adapters.
+  ...[...new Set(Object.values(brokers))].flatMap((broker) => broker.steps),
   reportStep,
 ]
 

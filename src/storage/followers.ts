@@ -152,7 +152,7 @@ const settingsOf: Record<SecurityType, Fragment> = {
  */
 const progressOf = (others: readonly LiveSignal[]): Fragment =>
   others.length === 0
-    ? fragment`(select 0 as ahead, 0 as executed)`
+    ? fragment`(select null::numeric as ahead, null::numeric as executed)`
     : fragment`(
       select sum((other.filled - copy.before) * other.direction) as ahead,
         sum(copy.executed * other.direction) as executed
@@ -169,7 +169,7 @@ const progressOf = (others: readonly LiveSignal[]): Fragment =>
 /** Leaves of the account's other closing orders on the signal's side; a pair in replacement counts once. */
 const closingLeavesOf = (signal: DueSignal): Fragment =>
   signal.positionEffect === 'O'
-    ? fragment`(select 0 as leaves)`
+    ? fragment`(select null::numeric as leaves)`
     : fragment`(
       select sum(greatest(o.order_qty - o.cum_qty, 0)) as leaves from account_order o
       where o.setup_id = member.id and o.instrument_id = ${signal.instrumentId}::bigint
@@ -180,17 +180,14 @@ const closingLeavesOf = (signal: DueSignal): Fragment =>
             and r.status in ('A', '0', '1', '6', 'E')))`
 
 /** What stands in the way before any arithmetic, strongest first. */
-const blockOf = (signal: DueSignal): Fragment => fragment`
+const block: Fragment = fragment`
   case when member.stopped then ${codeNumber('SubscriptionEnded')}::int
     when a.is_autotrade_disabled then ${codeNumber('AutotradeDisabled')}::int
     when not b.is_enabled then ${codeNumber('BrokerDisabled')}::int
-    when exists (select from setup_exclusion x where x.setup_id = member.id
-      and x.instrument_id = ${signal.instrumentId}::bigint) then ${codeNumber('Excluded')}::int
-    when exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true')
+    when excluded.setup_id is not null then ${codeNumber('Excluded')}::int
+    when (select value = 'true' from platform_switch where name = 'noOpeningOrders')
       then ${codeNumber('MassSwitch')}::int
-    when exists (select from account_order u where u.account_id = member.account_id
-      and u.instrument_id = ${signal.instrumentId}::bigint and u.unknown_at is not null)
-      then ${codeNumber('UnknownOutcomePending')}::int
+    when unknown.account_id is not null then ${codeNumber('UnknownOutcomePending')}::int
     else 0 end`
 
 interface ColumnTexts {
@@ -213,6 +210,12 @@ interface ColumnTexts {
   closing: string | null
 }
 
+/** A column as one text with commas between; nothing where every row has the default. */
+const listed = (column: string, name: keyof ColumnTexts, isDefault = false): Fragment => ({
+  strings: [isDefault ? `null::text as "${name}"` : `string_agg(${column}::text, ',') as "${name}"`],
+  values: [],
+})
+
 /** The next `limit` followers behind `signal.afterSetupId`, fixed by the signal's horizon. */
 export async function loadFollowers(
   tx: Transaction,
@@ -221,20 +224,21 @@ export async function loadFollowers(
   limit: number,
 ): Promise<FollowerSlice> {
   const { enabled, long, short, closingOrdersOnly } = permissionBits
+  const isStock = signal.securityType === 'CS'
+  const isAlone = others.length === 0
   const texts = await tx.one<ColumnTexts>`
-    select count(*)::int as count, string_agg(id::text, ',') as "setupId", string_agg(account_id::text, ',') as "accountId",
-      string_agg(broker_id::text, ',') as "brokerId", string_agg(fence::text, ',') as fence,
-      string_agg(stopped::text, ',') as stopped, string_agg(scaling::text, ',') as scaling,
-      string_agg(permissions::text, ',') as permissions, string_agg(minimum::text, ',') as minimum,
-      string_agg(maximum::text, ',') as maximum, string_agg(dollars::text, ',') as dollars,
-      string_agg(lot::text, ',') as lot, string_agg(block::text, ',') as block,
-      string_agg(position::text, ',') as position, string_agg(executed::text, ',') as executed,
-      string_agg(ahead::text, ',') as ahead, string_agg(closing::text, ',') as closing
+    select count(*)::int as count, ${listed('id', 'setupId')}, ${listed('account_id', 'accountId')},
+      ${listed('broker_id', 'brokerId')}, ${listed('fence', 'fence')}, ${listed('stopped', 'stopped')},
+      ${listed('scaling', 'scaling')}, ${listed('permissions', 'permissions')}, ${listed('block', 'block')},
+      ${listed('minimum', 'minimum', isStock)}, ${listed('maximum', 'maximum', isStock)},
+      ${listed('dollars', 'dollars', !isStock)}, ${listed('lot', 'lot', signal.securityType !== 'FOR')},
+      ${listed('position', 'position')}, ${listed('executed', 'executed', isAlone)},
+      ${listed('ahead', 'ahead', isAlone)}, ${listed('closing', 'closing', signal.positionEffect === 'O')}
     from (
       select member.id, member.account_id, a.broker_id, member.fence, member.stopped::int as stopped, member.scaling,
         member.enabled::int * ${enabled}::int + member.long::int * ${long}::int + member.short::int * ${short}::int
           + member.closing_only::int * ${closingOrdersOnly}::int as permissions,
-        member.minimum, member.maximum, member.dollars, member.lot, ${blockOf(signal)} as block,
+        member.minimum, member.maximum, member.dollars, member.lot, ${block} as block,
         coalesce(trim_scale(p.quantity), 0) as position, coalesce(trim_scale(progress.executed), 0) as executed,
         coalesce(trim_scale(progress.ahead), 0) as ahead, coalesce(trim_scale(closing.leaves), 0) as closing
       from (
@@ -249,6 +253,12 @@ export async function loadFollowers(
       join account a on a.id = member.account_id
       join broker b on b.id = a.broker_id
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
+      left join setup_exclusion excluded on excluded.setup_id = member.id
+        and excluded.instrument_id = ${signal.instrumentId}::bigint
+      left join (
+        select distinct account_id from account_order
+        where unknown_at is not null and instrument_id = ${signal.instrumentId}::bigint
+      ) unknown on unknown.account_id = member.account_id
       cross join lateral ${progressOf(others)} progress
       cross join lateral ${closingLeavesOf(signal)} closing
       order by member.id
@@ -259,7 +269,8 @@ export async function loadFollowers(
 function sliceOf(texts: ColumnTexts): FollowerSlice {
   const { count } = texts
   const wide = (text: string | null): Float64Array => readNumbers(text, new Float64Array(count))
-  const whole = (text: string | null): Int32Array => readNumbers(text, new Int32Array(count))
+  const whole = (text: string | null, usual = 0): Int32Array =>
+    readNumbers(text, new Int32Array(count).fill(usual))
   return {
     setupIds: wide(texts.setupId),
     accountIds: wide(texts.accountId),
@@ -270,10 +281,10 @@ function sliceOf(texts: ColumnTexts): FollowerSlice {
       count,
       scalingPercentage: readNumbers(texts.scaling, new Uint16Array(count)),
       permissions: readNumbers(texts.permissions, new Uint8Array(count)),
-      minimum: whole(texts.minimum),
-      maximum: whole(texts.maximum),
-      maximumDollars: whole(texts.dollars),
-      lot: whole(texts.lot),
+      minimum: whole(texts.minimum, 0),
+      maximum: whole(texts.maximum, noMaximum),
+      maximumDollars: whole(texts.dollars, noMaximum),
+      lot: whole(texts.lot, 1),
       block: readNumbers(texts.block, new Uint8Array(count)),
       position: wide(texts.position),
       executed: wide(texts.executed),

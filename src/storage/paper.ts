@@ -82,9 +82,10 @@ export const insertPaperOrders = (
       on conflict (account_id, client_order_id) do nothing
       returning account_id, client_order_id, status, reject_text, accepted_at
     ), told as (
-      insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-      select ${brokerId}::int, ${nextKey}, account_id, client_order_id, 'ack', symbol, taken.accepted_at
-      from taken join asked using (account_id, client_order_id) where taken.status = '0'
+      insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at)
+      select ${brokerId}::int, ${nextKey}, account_id, client_order_id,
+        case taken.status when '0' then 'ack' else 'reject' end, symbol, taken.reject_text, taken.accepted_at
+      from taken join asked using (account_id, client_order_id)
     )
     select asked.place, coalesce(taken.status, known.status) as status,
       coalesce(taken.reject_text, known.reject_text) as text

@@ -309,6 +309,7 @@ create table paper_order (
   is_triggered boolean not null default false,
   cum_qty quantity not null default 0,
   fills integer not null default 0,
+  carried_qty quantity not null default 0,
   fill_cap quantity,
   reject_text text,
   accepted_at timestamp with time zone not null,
@@ -344,7 +345,7 @@ create table paper_report (
   constraint paper_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );
-CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (broker_id, id) WHERE (NOT is_delivered);
+CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
 
 create table person (
   id bigint not null generated always as identity,
@@ -404,6 +405,7 @@ create table rate_window (
   used integer not null,
   constraint rate_window_pkey PRIMARY KEY (subject, window_seconds)
 );
+CREATE INDEX rate_window_age ON public.rate_window USING btree (started_at);
 
 create table schema_migration (
   number integer not null,
@@ -542,7 +544,6 @@ create table signal (
   mirrored_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
   constraint signal_pkey PRIMARY KEY (id),
-  constraint signal_replaces_signal_id_key UNIQUE (replaces_signal_id),
   constraint signal_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint signal_parent_signal_id_fkey FOREIGN KEY (parent_signal_id) REFERENCES signal(id),
   constraint signal_replaces_signal_id_fkey FOREIGN KEY (replaces_signal_id) REFERENCES signal(id),
@@ -559,6 +560,7 @@ CREATE INDEX signal_live ON public.signal USING btree (strategy_id, instrument_i
 CREATE INDEX signal_mirror_due ON public.signal USING btree (id) WHERE mirror_due;
 CREATE INDEX signal_needs_match ON public.signal USING btree (id) WHERE needs_match;
 CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE (parent_signal_id IS NOT NULL);
+CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
 CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
@@ -570,8 +572,7 @@ create table signal_event (
   status ord_status not null,
   occurred_at timestamp with time zone not null,
   cause jsonb not null,
-  constraint signal_event_pkey PRIMARY KEY (signal_id, seq),
-  constraint signal_event_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id)
+  constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
 create table site (

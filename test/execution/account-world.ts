@@ -5,6 +5,8 @@ import type { Step } from '../../src/execution/context.ts'
 import { nextSignalExpiry } from '../../src/execution/expiries.ts'
 import { publishQuotes } from '../../src/execution/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
+import { auditViolations } from '../../src/storage/audit.ts'
+import { accountRules } from '../../src/storage/audit-accounts.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { makeWorld, quote, steps as strategySteps, type World } from './world.ts'
 
@@ -85,3 +87,9 @@ export const readSkips = ({ ctx }: World, signalId: number): Promise<{ setupId: 
 /** Kinds of the incidents so far, in order. */
 export const readIncidents = async ({ ctx }: World): Promise<string[]> =>
   (await ctx.db.read.rows<{ kind: string }>`select kind from incident order by id`).map(({ kind }) => kind)
+
+/** What breaks a rule of the accounts' side. */
+export const accountViolations = async ({ ctx }: World): Promise<string[]> =>
+  (await auditViolations(ctx.db.read))
+    .filter(({ rule }) => rule in accountRules)
+    .map(({ rule, detail }) => `${rule}: ${detail}`)

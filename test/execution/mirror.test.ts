@@ -4,7 +4,7 @@ import { endSignal } from '../../src/storage/signals.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
-import { makeAccountWorld, readOrders, readSkips } from './account-world.ts'
+import { accountViolations, makeAccountWorld, readOrders, readSkips } from './account-world.ts'
 import { addInstrument, addStrategy, opening, place } from './world.ts'
 
 const { db } = await testDatabase()
@@ -252,4 +252,8 @@ describe('many workers', () => {
     expect(rows).toHaveLength(50)
     expect(rows.every((row) => row.rows === 1)).toBe(true)
   })
+})
+
+test('the books are sound after all of this', async () => {
+  expect(await accountViolations(world)).toEqual([])
 })

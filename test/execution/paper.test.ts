@@ -1,37 +1,457 @@
 import { describe, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { publishBars } from '../../src/execution/matcher.ts'
+import { endSignal } from '../../src/storage/signals.ts'
+import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
-import { addBroker, addFollowers } from '../support/followers.ts'
-import { makeAccountWorld, readBroker, readHeld, readOrders } from './account-world.ts'
-import { addInstrument, addStrategy, place } from './world.ts'
+import { addBroker, addFollowers, type FollowerWish, leaveStrategy } from '../support/followers.ts'
+import {
+  accountViolations,
+  makeAccountWorld,
+  readBroker,
+  readHeld,
+  readIncidents,
+  readOrders,
+} from './account-world.ts'
+import { addInstrument, addStrategy, bar, close, opening, place, readBook } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
+const { ctx, paper } = world
 const brokerId = await addBroker(db)
 
-async function scene(scaling = 100) {
+async function scene(wish: Partial<FollowerWish> = {}) {
   const strategyId = await addStrategy(db)
   const { id: instrumentId, symbol } = await addInstrument(db)
-  const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1, scaling })
-  return { strategyId, instrumentId, symbol, setupId }
+  const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1, ...wish })
+  const { accountId } = await db.read.one<{ accountId: number }>`
+    select account_id as "accountId" from setup where id = ${setupId}`
+  world.clock.time += 100_000
+  const order = (side: '1' | '2', quantity: string, more: { limit?: string; replaces?: number } = {}) =>
+    place(world, {
+      strategyId,
+      instrumentId,
+      side,
+      quantity,
+      openClose: side === '1' ? 'O' : 'C',
+      goodTillCanceled: true,
+      ...more,
+    })
+  const orders = () => readOrders(world, setupId)
+  const held = () => readHeld(world, setupId, instrumentId)
+  const cash = async () =>
+    (await db.read.one<{ cash: number }>`select cash::float8 from account where id = ${accountId}`).cash
+  return { strategyId, instrumentId, symbol, setupId, accountId, order, orders, held, cash }
 }
 
-describe('a market order', () => {
-  test('is copied, sent, filled and booked on both sides', async () => {
-    const { strategyId, instrumentId, symbol, setupId } = await scene(150)
-    await world.quote(symbol, '99', '100')
-    await place(world, { strategyId, instrumentId, side: '1', quantity: '6' })
-    await world.drain()
-    expect(await readOrders(world, setupId)).toMatchObject([
-      { status: '2', orderQty: 9, cumQty: 9, avgPx: 100 },
-    ])
-    expect(await readHeld(world, setupId, instrumentId)).toBe(9)
-    expect(await readBroker(world, setupId, symbol)).toBe(9)
-    await place(world, { strategyId, instrumentId, side: '2', quantity: '6', openClose: 'C' })
-    await world.drain()
-    expect(await readHeld(world, setupId, instrumentId)).toBe(0)
-    expect(
-      await db.read
-        .one`select a.cash::float8 from account a join setup s on s.account_id = a.id where s.id = ${setupId}`,
-    ).toEqual({ cash: 100000 - 9 })
+/** Replaces a signal as the interface does, without its rules. */
+async function replaceSignal(
+  signalId: number,
+  quantity: string,
+  limit: string,
+  strategyId: number,
+  instrumentId: number,
+) {
+  await endSignal(db.write, signalId, '5', instant(world.clock.time))
+  const next = await place(world, {
+    strategyId,
+    instrumentId,
+    side: '1',
+    quantity,
+    limit,
+    goodTillCanceled: true,
+    replaces: signalId,
   })
+  await db.write.run`
+    update signal s set cum_qty = b.cum_qty, avg_px = b.avg_px, status = case when b.cum_qty > 0 then '1' else '0' end
+    from signal b where b.id = ${signalId} and s.id = ${next}`
+  return next
+}
+
+describe('a copy', () => {
+  test('is sent, filled and booked as its signal is', async () => {
+    const { symbol, order, orders, held, cash, setupId } = await scene({ scaling: 150 })
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '2', orderQty: 9, cumQty: 9, avgPx: 100 }])
+    expect(await held()).toBe(9)
+    expect(await readBroker(world, setupId, symbol)).toBe(9)
+    await order('2', '6')
+    await world.drain()
+    expect(await held()).toBe(0)
+    expect(await cash()).toBe(100_000 - 9)
+  })
+
+  test('rests at the broker until the market reaches its price', async () => {
+    const { symbol, order, orders } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6', { limit: '95' })
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '0', cumQty: 0, limitPx: 95 }])
+    await world.quote(symbol, '94', '94.5')
+    expect(await orders()).toMatchObject([{ status: '2', avgPx: 94.5 }])
+  })
+
+  test('waits for the session and fills at the open of a bar', async () => {
+    const { symbol, order, orders, strategyId, instrumentId } = await scene()
+    world.clock.time = close + 3_600_000
+    await order('1', '6')
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '0' }])
+    const next = opening + 24 * 3_600_000 - 30 * 60_000
+    world.clock.time = next
+    await publishBars(ctx, [bar(symbol, ['101', '103', '100', '102'], next, next + 6.5 * 3_600_000)])
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '2', avgPx: 101 }])
+    expect((await readBook(world, strategyId, instrumentId)).quantity).toBe(6)
+  })
+
+  test('ends with its day', async () => {
+    const { strategyId, instrumentId, orders } = await scene()
+    world.clock.time = opening + 48 * 3_600_000
+    await place(world, { strategyId, instrumentId, side: '1', limit: '50' })
+    await world.drain()
+    world.clock.time = close + 48 * 3_600_000
+    await world.drain()
+    expect((await orders()).map(({ status }) => status)).toEqual([expect.stringMatching(/^[4C]$/)])
+    expect((await orders())[0]?.pendingAction).toBeNull()
+    world.clock.time += 24 * 3_600_000 - 5 * 3_600_000
+  })
+
+  test('is canceled with its signal', async () => {
+    const { order, orders } = await scene()
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    await endSignal(db.write, signal, '4', instant(world.clock.time))
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '4', info: 'signal canceled', pendingAction: null }])
+  })
+})
+
+describe('a replacement', () => {
+  test('goes to the broker as a replacement with the total of the chain', async () => {
+    const { symbol, order, orders, held, strategyId, instrumentId } = await scene({ scaling: 200 })
+    await world.quote(symbol, '99', '100')
+    const signal = await order('1', '6', { limit: '95' })
+    await world.drain()
+    await replaceSignal(signal, '8', '96', strategyId, instrumentId)
+    await world.drain()
+    expect(await orders()).toMatchObject([
+      { status: '5', cumQty: 0 },
+      { status: '0', orderQty: 16, limitPx: 96 },
+    ])
+    await world.quote(symbol, '95', '95.5')
+    expect((await orders())[1]).toMatchObject({ status: '2', cumQty: 16, avgPx: 95.5 })
+    expect(await held()).toBe(16)
+  })
+
+  test('keeps what the copy had executed', async () => {
+    const { symbol, order, orders, held, strategyId, instrumentId, accountId, setupId } = await scene()
+    await world.quote(symbol, '99', '100')
+    paper.controls.partial(accountId, '2')
+    const signal = await order('1', '6', { limit: '95' })
+    await world.drain()
+    await db.write.run`update signal set needs_match = false where id = ${signal}`
+    // Only the account trades: the strategy's own order is withheld from this quote.
+    await db.write.run`update signal set working_at = working_at + interval '1 day' where id = ${signal}`
+    await world.quote(symbol, '94', '95')
+    expect(await orders()).toMatchObject([{ status: '1', cumQty: 2 }])
+    await replaceSignal(signal, '8', '93', strategyId, instrumentId)
+    await world.drain()
+    expect((await orders())[1]).toMatchObject({ status: '1', orderQty: 8, cumQty: 2, limitPx: 93 })
+    await world.quote(symbol, '92', '92.5')
+    expect((await orders())[1]).toMatchObject({ status: '2', cumQty: 8, avgPx: (2 * 95 + 6 * 92.5) / 8 })
+    expect(await held()).toBe(8)
+    expect(await readBroker(world, setupId, symbol)).toBe(8)
+  })
+
+  test('of a copy that no broker has seen never shows it the old one', async () => {
+    const { order, orders, strategyId, instrumentId, accountId } = await scene()
+    paper.controls.down(true)
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    await replaceSignal(signal, '3', '51', strategyId, instrumentId)
+    await world.drain()
+    paper.controls.down(false)
+    await world.drain()
+    expect(await orders()).toMatchObject([
+      { status: '5', attempts: 0 },
+      { status: '0', orderQty: 3, limitPx: 51 },
+    ])
+    expect(await db.read.rows`select from paper_order where account_id = ${accountId}`).toHaveLength(1)
+  })
+
+  test('waits while the first order is not acknowledged', async () => {
+    const { order, orders, strategyId, instrumentId } = await scene()
+    paper.controls.hold(true)
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    await replaceSignal(signal, '3', '51', strategyId, instrumentId)
+    await world.drain()
+    expect((await orders()).map(({ status }) => status)).toEqual(['A', 'A'])
+    paper.controls.hold(false)
+    await world.drain()
+    expect((await orders()).map(({ status }) => status)).toEqual(['5', '0'])
+  })
+
+  test('and its cancel right after end both', async () => {
+    const { order, orders, strategyId, instrumentId } = await scene()
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    const next = await replaceSignal(signal, '3', '51', strategyId, instrumentId)
+    await endSignal(db.write, next, '4', instant(world.clock.time))
+    await world.drain()
+    expect((await orders()).every(({ status }) => ['4', '5'].includes(status))).toBe(true)
+    expect((await orders()).every(({ pendingAction }) => pendingAction === null)).toBe(true)
+  })
+})
+
+describe('a copy that its signal left behind', () => {
+  async function leftBehind(wish: Partial<FollowerWish> = {}) {
+    const stage = await scene(wish)
+    await world.quote(stage.symbol, '99', '100')
+    paper.controls.partial(stage.accountId, '1')
+    const signal = await stage.order('1', '6', { limit: '95' })
+    await world.drain()
+    await world.quote(stage.symbol, '94', '94.5')
+    expect(await stage.orders()).toMatchObject([{ status: '1', cumQty: 1 }])
+    await world.quote(stage.symbol, '97', '98')
+    return { ...stage, signal }
+  }
+
+  test('keeps its price for the grace, then goes to market', async () => {
+    const { symbol, orders, held, setupId } = await leftBehind()
+    world.clock.time += 29_999
+    await world.drain()
+    expect(await orders()).toHaveLength(1)
+    world.clock.time += 1
+    await world.quote(symbol, '97', '98')
+    await world.drain()
+    expect(await orders()).toMatchObject([
+      { status: '5', cumQty: 1 },
+      {
+        status: '2',
+        ordType: '1',
+        revision: 1,
+        orderQty: 6,
+        cumQty: 6,
+        avgPx: expect.closeTo((94.5 + 5 * 98) / 6, 9),
+        info: 'turned to market',
+      },
+    ])
+    expect(await held()).toBe(6)
+    expect(await readBroker(world, setupId, symbol)).toBe(6)
+  })
+
+  test('is canceled where the follower does not chase', async () => {
+    const { orders, held } = await leftBehind({ chaseFilled: false })
+    world.clock.time += 30_000
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '4', cumQty: 1, info: 'left behind by its signal' }])
+    expect(await held()).toBe(1)
+  })
+
+  test('is canceled where the entry is not to be synced', async () => {
+    const { orders, signal } = await leftBehind()
+    await db.write.run`update signal set do_not_sync_to_open = true where id = ${signal}`
+    world.clock.time += 30_000
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '4', cumQty: 1 }])
+  })
+
+  test('goes to market only as far as the account still lacks', async () => {
+    const { symbol, order, orders, held } = await leftBehind()
+    await order('2', '4')
+    await world.drain()
+    world.clock.time += 30_000
+    await world.quote(symbol, '97', '98')
+    await world.drain()
+    expect(await held()).toBe(2)
+    expect((await orders()).every(({ status }) => !['A', '0', '1', '6', 'E'].includes(status))).toBe(true)
+  })
+})
+
+describe('reports', () => {
+  test('a repeated execution is dropped', async () => {
+    const { symbol, order, held, accountId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    const { execId } = await db.read.one<{ execId: string }>`
+      select exec_id as "execId" from execution where account_id = ${accountId}`
+    expect(await paper.controls.duplicate(ctx, execId)).toBe(true)
+    await world.drain()
+    expect(await held()).toBe(6)
+    expect(await paper.controls.duplicate(ctx, 'nothing')).toBe(false)
+  })
+
+  test('an execution of nobody is booked, told, and ends AutoSync', async () => {
+    const { symbol, accountId, cash, held } = await scene()
+    await paper.controls.execution(ctx, {
+      brokerId,
+      accountId,
+      clientOrderId: null,
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
+    })
+    await world.drain()
+    expect(await cash()).toBe(100_000 - 150)
+    expect(await held()).toBe(0)
+    expect(
+      await db.read.one`
+      select is_sync_enabled as sync, sync_disabled_reason as reason from account where id = ${accountId}`,
+    ).toEqual({ sync: false, reason: 'ExternalExecution' })
+    expect(await readIncidents(world)).toContain('ExternalExecution')
+  })
+
+  test('an owner may trade by hand', async () => {
+    const { symbol, accountId } = await scene()
+    await db.write.run`update account set ignore_manual_orders = true where id = ${accountId}`
+    const before = await readIncidents(world)
+    await paper.controls.execution(ctx, {
+      brokerId,
+      accountId,
+      clientOrderId: 'MYOWN-1',
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
+    })
+    await world.drain()
+    expect(await db.read.one`select is_sync_enabled as sync from account where id = ${accountId}`).toEqual({
+      sync: true,
+    })
+    expect(await readIncidents(world)).toEqual(before)
+  })
+
+  const strange: [string, (id: string) => string, string][] = [
+    ['an order that we never made', (id) => `${id.slice(0, -1)}9`, 'UnknownOrder'],
+    ['an order of another environment', (id) => id.replace('LST-', 'LSOTHR-'), 'ExternalExecution'],
+  ]
+  test.each(strange)('an execution of %s', async (_name, rename, kind) => {
+    const { symbol, accountId, order } = await scene()
+    await order('1', '6', { limit: '50' })
+    await world.drain()
+    const { id } = await db.read.one<{ id: string }>`
+      select client_order_id as id from paper_order where account_id = ${accountId}`
+    await paper.controls.execution(ctx, {
+      brokerId,
+      accountId,
+      clientOrderId: rename(id),
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
+    })
+    await world.drain()
+    expect((await readIncidents(world)).at(-1)).toBe(kind)
+    expect(
+      await db.read.one`select order_id as "orderId" from execution where account_id = ${accountId}`,
+    ).toEqual({ orderId: null })
+  })
+
+  test('late and surplus fills are booked and told', async () => {
+    const { symbol, order, orders, held, accountId } = await scene()
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    await endSignal(db.write, signal, '4', instant(world.clock.time))
+    await world.drain()
+    const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+      select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+    const execution = { brokerId, accountId, clientOrderId, symbol, side: '1', px: dec(50) } as const
+    await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '4', cumQty: 2 }])
+    expect((await readIncidents(world)).at(-1)).toBe('LateFill')
+    await paper.controls.execution(ctx, { ...execution, quantity: dec(5) })
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '2', cumQty: 7 }])
+    expect(await held()).toBe(7)
+  })
+
+  test('a busted execution is told', async () => {
+    const { symbol, order, accountId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    const { execId } = await db.read.one<{ execId: string }>`
+      select exec_id as "execId" from execution where account_id = ${accountId}`
+    await paper.controls.bust(ctx, execId)
+    await world.drain()
+    expect((await readIncidents(world)).at(-1)).toBe('ExecutionBusted')
+  })
+
+  test('charge the plan of the platform', async () => {
+    const charged = { ...ctx, settings: { ...ctx.settings, commissionPlan: 'default' as const } }
+    const { symbol, order, cash } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    for (const step of [...world.steps, ...world.steps]) await step.run(charged)
+    expect(await cash()).toBe(100_000 - 600 - 0.06)
+  })
+})
+
+describe('a stopped setup', () => {
+  test('is closed at market once its copies are gone', async () => {
+    const { symbol, order, orders, held, setupId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await order('1', '2', { limit: '90' })
+    await world.drain()
+    await leaveStrategy(db, setupId)
+    await world.drain()
+    expect(await held()).toBe(0)
+    expect(await orders()).toMatchObject([
+      { status: '2', cumQty: 6 },
+      { status: '4', cumQty: 0 },
+      { status: '2', cumQty: 6, positionEffect: 'C', ordType: '1' },
+    ])
+    const { isClosed } = await db.read.one<{ isClosed: boolean }>`
+      select closed_at is not null as "isClosed" from setup where id = ${setupId}`
+    expect(isClosed).toBe(true)
+  })
+
+  test('keeps its positions where the owner wants that', async () => {
+    const { symbol, order, orders, held, setupId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    await leaveStrategy(db, setupId, true)
+    await order('2', '6')
+    await world.drain()
+    expect(await held()).toBe(6)
+    expect(await orders()).toHaveLength(1)
+  })
+
+  test('a closing order that the broker refuses is not tried again', async () => {
+    const { symbol, order, orders, setupId, accountId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    paper.controls.reject(accountId, 'halted')
+    await leaveStrategy(db, setupId)
+    await world.drain()
+    expect((await orders()).map(({ status }) => status)).toEqual(['2', '8'])
+  })
+})
+
+test('latency and slippage are the broker’s own', async () => {
+  const slow = makeAccountWorld(db, { latencyMs: 500, slippageTicks: dec(2) })
+  slow.clock.time = world.clock.time + 1_000_000
+  const { symbol, setupId, instrumentId, strategyId } = await scene()
+  await slow.quote(symbol, '99', '100')
+  await place(slow, { strategyId, instrumentId, side: '1', quantity: '6' })
+  await slow.drain()
+  expect(await readOrders(slow, setupId)).toMatchObject([{ status: '0' }])
+  expect(await slow.paper.dueSource(db.read)).toBeLessThanOrEqual(slow.clock.time + 500)
+  slow.clock.time += 500
+  await slow.drain()
+  expect(await readOrders(slow, setupId)).toMatchObject([{ status: '2', avgPx: 100.02 }])
+})
+
+test('the books are sound after all of this', async () => {
+  expect(await accountViolations(world)).toEqual([])
 })

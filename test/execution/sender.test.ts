@@ -5,7 +5,14 @@ import { sendOrders } from '../../src/execution/sender.ts'
 import { claimLease, releaseLease } from '../../src/storage/leases.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, leaveStrategy } from '../support/followers.ts'
-import { makeAccountWorld, readBroker, readHeld, readOrders, readSkips } from './account-world.ts'
+import {
+  accountViolations,
+  makeAccountWorld,
+  readBroker,
+  readHeld,
+  readOrders,
+  readSkips,
+} from './account-world.ts'
 import { addInstrument, addStrategy, place } from './world.ts'
 
 const { db } = await testDatabase()
@@ -283,4 +290,8 @@ describe('order', () => {
     await world.drain()
     expect((await readOrders(world, setupId))[1]).toMatchObject({ status: '2', rejectText: null })
   })
+})
+
+test('the books are sound after all of this', async () => {
+  expect(await accountViolations(world)).toEqual([])
 })

@@ -95,10 +95,11 @@ export async function place({ ctx }: World, wish: OrderWish): Promise<number> {
     with placed as (
       insert into signal (strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
         limit_px, stop_px, status, posted_at, working_at, expires_at, needs_match, mirror_due, replaces_signal_id,
-        cum_qty, avg_px)
+        cum_qty, avg_px, membership_horizon)
       values (${wish.strategyId}, ${wish.instrumentId}, ${wish.side}, ${ordType}, ${wish.goodTillCanceled ? '1' : '0'},
         ${wish.openClose ?? 'O'}, ${wish.quantity ?? '100'}, ${wish.limit}, ${wish.stop}, '0', ${instant(now)},
-        ${instant(now)}, ${instant(expiry)}, true, true, ${wish.replaces}, 0, null)
+        ${instant(now)}, ${instant(expiry)}, true, true, ${wish.replaces}, 0, null,
+        (select membership_version from strategy where id = ${wish.strategyId}))
       returning id)
     insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
     select id, 1, 'ACK', '0', ${instant(now)}, '{}' from placed returning signal_id as id`
