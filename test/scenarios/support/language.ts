@@ -35,6 +35,7 @@ const slots: Readonly<Record<string, string>> = {
   terms: '.*?',
   outcome: '.+',
   class: 'CS|FUT|OPT|FOR',
+  currency: '[A-Z]{3}',
   word: String.raw`[\w-]+`,
   ...Object.fromEntries(
     ['person', 'strategy', 'account', 'who', 'symbol', 'native'].map((slot) => [slot, name]),

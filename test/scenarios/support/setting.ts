@@ -65,13 +65,22 @@ async function openAccount(
 }
 
 async function addInstrument(stage: Stage, given: Given): Promise<void> {
-  const { symbol = '', class: securityType = 'CS', native = symbol, points, tick, word: calendar } = given
+  const {
+    symbol = '',
+    class: securityType = 'CS',
+    native = symbol,
+    points,
+    tick,
+    word: calendar,
+    currency,
+  } = given
   await door(stage, '/instruments', [
     {
       ...{ symbol: native, securityType },
       ...(points === undefined ? {} : { pointValue: numberOf(points) }),
       ...(tick === undefined ? {} : { tick: numberOf(tick) }),
       ...(calendar === undefined ? {} : { calendar }),
+      ...(currency === undefined ? {} : { currency }),
     },
   ])
   const symbolType = symbolTypes[securityType as keyof typeof symbolTypes]
@@ -101,7 +110,7 @@ export const settingSentences: readonly Sentence<Stage>[] = [
   { says: 'now <time> with commissions', does: (stage, { time = '' }) => reset(stage, time, 'default') },
   { says: 'clock <time>', does: moveClock },
   {
-    says: 'instrument <symbol> <class>[ as <native>][ point value <points>][ tick <tick>][ calendar <word>]',
+    says: 'instrument <symbol> <class>[ as <native>][ point value <points>][ tick <tick>][ calendar <word>][ currency <currency>]',
     does: addInstrument,
   },
   { says: 'strategy <strategy> capital <cash> by <person>', does: addStrategy },
