@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { endSignal } from '../../src/storage/signals.ts'
+import { instant } from '../../src/storage/wire.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker, leaveStrategy } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld, readIncidents } from './account-world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const { ctx, paper } = world
+const brokerId = await addBroker(db)
+const scene = makeScene(world, brokerId)
+
+describe('reports', () => {
+  test('a repeated execution is dropped', async () => {
+    const { symbol, order, held, accountId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    const { execId } = await db.read.one<{ execId: string }>`
+      select exec_id as "execId" from execution where account_id = ${accountId}`
+    expect(await paper.controls.duplicate(ctx, execId)).toBe(true)
+    await world.drain()
+    expect(await held()).toBe(6)
+    expect(await paper.controls.duplicate(ctx, 'nothing')).toBe(false)
+  })
+
+  test('an execution of nobody is booked, told, and ends AutoSync', async () => {
+    const { symbol, accountId, cash, held } = await scene()
+    await paper.controls.execution(ctx, {
+      brokerId,
+      accountId,
+      clientOrderId: null,
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
+    })
+    await world.drain()
+    expect(await cash()).toBe(100_000 - 150)
+    expect(await held()).toBe(0)
+    expect(
+      await db.read.one`
+      select is_sync_enabled as sync, sync_disabled_reason as reason from account where id = ${accountId}`,
+    ).toEqual({ sync: false, reason: 'ExternalExecution' })
+    expect(await readIncidents(world)).toContain('ExternalExecution')
+  })
+
+  test('an owner may trade by hand', async () => {
+    const { symbol, accountId } = await scene()
+    await db.write.run`update account set ignore_manual_orders = true where id = ${accountId}`
+    const before = await readIncidents(world)
+    await paper.controls.execution(ctx, {
+      brokerId,
+      accountId,
+      clientOrderId: 'MYOWN-1',
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
+    })
+    await world.drain()
+    expect(await db.read.one`select is_sync_enabled as sync from account where id = ${accountId}`).toEqual({
+      sync: true,
+    })
+    expect(await readIncidents(world)).toEqual(before)
+  })
+
+  const strange: [string, (id: string) => string, string][] = [
+    ['an order that we never made', (id) => `${id.slice(0, -1)}9`, 'UnknownOrder'],
+    ['an order of another environment', (id) => id.replace('LST-', 'LSOTHR-'), 'ExternalExecution'],
+  ]
+  test.each(strange)('an execution of %s', async (_name, rename, kind) => {
+    const { symbol, accountId, order } = await scene()
+    await order('1', '6', { limit: '50' })
+    await world.drain()
+    const { id } = await db.read.one<{ id: string }>`
+      select client_order_id as id from paper_order where account_id = ${accountId}`
+    await paper.controls.execution(ctx, {
+      brokerId,
+      accountId,
+      clientOrderId: rename(id),
+      symbol,
+      side: '1',
+      quantity: dec(3),
+      px: dec(50),
+    })
+    await world.drain()
+    expect((await readIncidents(world)).at(-1)).toBe(kind)
+    expect(
+      await db.read.one`select order_id as "orderId" from execution where account_id = ${accountId}`,
+    ).toEqual({ orderId: null })
+  })
+
+  test('late and surplus fills are booked and told', async () => {
+    const { symbol, order, orders, held, accountId } = await scene()
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    await endSignal(db.write, signal, '4', instant(world.clock.time))
+    await world.drain()
+    const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+      select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+    const execution = { brokerId, accountId, clientOrderId, symbol, side: '1', px: dec(50) } as const
+    await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '4', cumQty: 2 }])
+    expect((await readIncidents(world)).at(-1)).toBe('LateFill')
+    await paper.controls.execution(ctx, { ...execution, quantity: dec(5) })
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '2', cumQty: 7 }])
+    expect(await held()).toBe(7)
+  })
+
+  test('a busted execution is told', async () => {
+    const { symbol, order, accountId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    const { execId } = await db.read.one<{ execId: string }>`
+      select exec_id as "execId" from execution where account_id = ${accountId}`
+    await paper.controls.bust(ctx, execId)
+    await world.drain()
+    expect((await readIncidents(world)).at(-1)).toBe('ExecutionBusted')
+  })
+
+  test('charge the plan of the platform', async () => {
+    const charged = { ...ctx, settings: { ...ctx.settings, commissionPlan: 'default' as const } }
+    const { symbol, order, cash } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    for (const step of [...world.steps, ...world.steps]) await step.run(charged)
+    expect(await cash()).toBe(100_000 - 600 - 0.06)
+  })
+})
+
+describe('a stopped setup', () => {
+  test('is closed at market once its copies are gone', async () => {
+    const { symbol, order, orders, held, setupId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await order('1', '2', { limit: '90' })
+    await world.drain()
+    await leaveStrategy(db, setupId)
+    await world.drain()
+    expect(await held()).toBe(0)
+    expect(await orders()).toMatchObject([
+      { status: '2', cumQty: 6 },
+      { status: '4', cumQty: 0 },
+      { status: '2', cumQty: 6, positionEffect: 'C', ordType: '1' },
+    ])
+    const { isClosed } = await db.read.one<{ isClosed: boolean }>`
+      select closed_at is not null as "isClosed" from setup where id = ${setupId}`
+    expect(isClosed).toBe(true)
+  })
+
+  test('keeps its positions where the owner wants that', async () => {
+    const { symbol, order, orders, held, setupId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    await leaveStrategy(db, setupId, true)
+    await order('2', '6')
+    await world.drain()
+    expect(await held()).toBe(6)
+    expect(await orders()).toHaveLength(1)
+  })
+
+  test('a closing order that the broker refuses is not tried again', async () => {
+    const { symbol, order, orders, setupId, accountId } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    paper.controls.reject(accountId, 'halted')
+    await leaveStrategy(db, setupId)
+    await world.drain()
+    expect((await orders()).map(({ status }) => status)).toEqual(['2', '8'])
+  })
+})
+
+test('the books are sound after all of this', async () => {
+  expect(await accountViolations(world)).toEqual([])
+})
