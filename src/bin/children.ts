@@ -8,14 +8,16 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 
 /** First and longest wait before a child that died is started again, in milliseconds. */
-const restartMs = { first: 200, longest: 5_000, stableAfter: 30_000 }
+const restartMs = { first: 200, longest: 5_000 }
+/** A child that dies this often before it was ready once will not start. */
+const deathsMax = 3
 /** A child that does not end in this time is killed. */
 const stopMs = 15_000
 
 const program = join(import.meta.dirname, '..', '..', 'scripts', 'lockstep.mjs')
 
 export interface Child {
-  /** Resolves with what the child says when it is ready the first time. */
+  /** Resolves with what the child says when it is ready the first time; rejects when it does not start. */
   ready: Promise<string>
   stop(): Promise<void>
   /** Process id while it runs. */
@@ -29,26 +31,31 @@ export function keepAlive(args: readonly string[], env: NodeJS.ProcessEnv, log: 
   let isStopping = false
   let pauseMs = restartMs.first
   let announce = (_word: string): void => {}
-  const ready = new Promise<string>((resolve) => {
+  let giveUp = (_error: Error): void => {}
+  let deaths = 0
+  const ready = new Promise<string>((resolve, reject) => {
     announce = resolve
+    giveUp = reject
   })
 
   const launch = (): void => {
-    const startedAt = performance.now()
+    let hasWorked = false
     child = spawn(process.execPath, [program, ...args], {
       env,
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
-    child.on('message', (message) => announce(String(message)))
+    child.on('message', (message) => {
+      announce(String(message))
+      hasWorked = true
+    })
     child.on('error', (error) => log.error({ error: error.message, args }, 'a process could not be started'))
     child.on('exit', (code, signal) => {
       child = undefined
       if (isStopping) return
-      pauseMs =
-        performance.now() - startedAt > restartMs.stableAfter
-          ? restartMs.first
-          : Math.min(pauseMs * 2, restartMs.longest)
+      if (!hasWorked && ++deaths >= deathsMax) giveUp(new Error(`lockstep ${args.join(' ')} does not start`))
+      // Only a process that dies before it does any work is given more and more time.
+      pauseMs = hasWorked ? restartMs.first : Math.min(pauseMs * 2, restartMs.longest)
       log.warn({ args, code, signal, pauseMs }, 'a process died and is started again')
       timer = setTimeout(launch, pauseMs)
     })

@@ -17,12 +17,13 @@ export async function prepareDemo(
   db: Database,
   secrets: Secrets,
   log: Logger,
+  signal: AbortSignal,
 ): Promise<DemoFacts | undefined> {
   const now = Date.now()
   await bootstrap(db.write, now)
   if (!config.demo) return undefined
   const options = { db, secrets, env: environments(config), log, now }
-  const seeded = await seedDemo({ ...options, onProgress: showProgress })
+  const seeded = await seedDemo({ ...options, signal, onProgress: showProgress })
   // A keys file that was lost is written anew: keys are stored hashed and cannot be shown again.
   return seeded ?? (existsSync(demoKeysFile(config)) ? undefined : renewDemoKeys(options))
 }

@@ -15,5 +15,6 @@ try {
 } catch (error) {
   // A wrong environment and a database that does not start are for people to read, not to debug.
   console.error(error instanceof ConfigError ? `lockstep: ${error.message}` : error)
-  process.exitCode = 1
+  // What was opened on the way must not keep a failed command alive.
+  process.exit(1)
 }

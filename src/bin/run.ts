@@ -39,8 +39,17 @@ export function addRunCommands(program: Command): void {
 
 async function start(config: Config): Promise<void> {
   const log = openLog(config, 'start')
-  const platform = await startAll(config, log)
-  endsWith(log, platform.close)
+  const ending = new AbortController()
+  const started = startAll(config, log, ending.signal)
+  endsWith(log, async () => {
+    ending.abort()
+    const platform = await started.catch(() => undefined)
+    await platform?.close()
+  })
+  await started.catch((error: unknown) => {
+    // Ctrl-C during the seeding ends it on purpose; the next start carries on.
+    if (!ending.signal.aborted) throw error
+  })
 }
 
 async function serve(config: Config): Promise<void> {

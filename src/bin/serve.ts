@@ -4,7 +4,7 @@ import { createServer } from '../http/server.ts'
 import { handlers } from '../operations/index.ts'
 import { createOperations } from '../operations/operations.ts'
 import { systemClock } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { pagesOf } from './pages.ts'
@@ -35,7 +35,10 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     log,
     pages: pagesOf(config),
   })
-  const url = await server.listen(config.port, config.host)
+  const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new ConfigError(`port ${config.port} of ${config.host} is in use; choose another by PORT`)
+  })
   return {
     url,
     close: async () => {

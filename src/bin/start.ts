@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { printBanner } from './banner.ts'
-import { keepAlive } from './children.ts'
+import { type Child, keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer } from './database.ts'
 import { prepareDemo } from './demo.ts'
@@ -16,29 +16,30 @@ export interface Platform {
   close(): Promise<void>
 }
 
-/** Starts everything and says `ready <url>` when all three hosts answer. */
-export async function startAll(config: Config, log: Logger): Promise<Platform> {
+/** Starts everything and says `ready <url>` when all three hosts answer. Rejects when `ending` cuts it short. */
+export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   const secrets = loadSecrets(config)
   const server = await provideServer(config, log)
+  const children: Child[] = []
+  const close = async (): Promise<void> => {
+    await Promise.all(children.map((child) => child.stop()))
+    await server.stop()
+  }
   try {
     const db = await openMigrated(server.url, 'lockstep start', log)
-    const demo = await prepareDemo(config, db, secrets, log).finally(() => db.close())
+    const demo = await prepareDemo(config, db, secrets, log, ending).finally(() => db.close())
     if (demo) writeFileSync(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`, { mode: 0o600 })
-    const env = { ...process.env, DATABASE_URL: server.url }
-    const api = keepAlive(['serve'], env, log)
-    const worker = keepAlive(['worker'], env, log)
-    const [url] = await Promise.all([api.ready, worker.ready])
+    const env: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: server.url }
+    for (const command of ['serve', 'worker']) children.push(keepAlive([command], env, log))
+    const [url = ''] = await Promise.all(children.map(({ ready }) => ready))
+    // With PORT=0 the first process chose a port: those after it come back at the same address.
+    env.PORT = new URL(url).port
     await hostsAnswer(config, url)
     printBanner(config, url)
     console.log(`ready ${url}`)
-    return {
-      close: async () => {
-        await Promise.all([api.stop(), worker.stop()])
-        await server.stop()
-      },
-    }
+    return { close }
   } catch (error) {
-    await server.stop()
+    await close()
     throw error
   }
 }

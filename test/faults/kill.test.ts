@@ -23,7 +23,8 @@ import { silentLog } from '../support/database-server.ts'
 import { type Part, type Product, removeDataDir, startProduct } from '../support/product.ts'
 import { type Owner, startTraffic, type Traffic } from './traffic.ts'
 
-const killsPerPart = 20
+/** More by the environment, for longer runs. */
+const killsPerPart = Number(process.env.KILLS ?? 20)
 const strategies = 4
 const followersEach = 5
 const symbol = 'KILL'
