@@ -32,6 +32,7 @@ describe('what a position binds', () => {
   test('forex: a thousand of the base currency for each unit, over its leverage', () => {
     expect(marginUsed([forex('EURUSD', 10, 1.1)]).toNumber()).toBe(220)
     expect(marginUsed([forex('USDZAR', -10, 1, 20)]).toNumber()).toBe(500)
+    expect(marginUsed([{ ...forex('EURUSD', 10, 1.1), fx: dec('0.5') }]).toNumber()).toBe(110)
   })
 
   test.each([

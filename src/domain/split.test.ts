@@ -150,6 +150,14 @@ describe('the books', () => {
     expect(worst?.price.minus(worst.entryPrice).times(worst.openQuantity).toNumber()).toBeCloseTo(-1010, 9)
   })
 
+  test('whole units move no cash, and the mark follows before anything trades', () => {
+    const { book, finished } = splitBook(underWater, 'AAPL', { ...split, ratio: ratioOf('2:1') })
+    expect(finished).toBeNull()
+    expect(book.cash).toEqual(underWater.cash)
+    expect(book.holdings.get('AAPL')?.mark.toNumber()).toBe(20)
+    expect(modelAccountValue(book)).toEqual(modelAccountValue(underWater))
+  })
+
   test('the finished trade counts all that was opened, the fraction too', () => {
     const after = splitBook(underWater, 'AAPL', split).book
     const { finished } = bookFill(after, stock, fill('2', 151, 45, 4))
