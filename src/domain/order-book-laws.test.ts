@@ -6,7 +6,14 @@ import { cancelOrder, expireOrder, rejectOrder, replaceOrder } from './book-requ
 import { submitOrder } from './book-submit.ts'
 import { directionOf, isLive, type OrdStatus, type Side } from './codes.ts'
 import { type Decimal, dec, zero } from './decimal.ts'
-import { type BookContext, type BookOrder, type BookResult, emptyBook, type OrderBook } from './order-book.ts'
+import {
+  type BookContext,
+  type BookOrder,
+  type BookResult,
+  emptyBook,
+  type OrderBook,
+  withoutEnded,
+} from './order-book.ts'
 import { leavesQuantity } from './order-state.ts'
 
 const command = fc.record({
@@ -76,7 +83,7 @@ function run(book: OrderBook, command: Command, index: number): BookResult {
   }
 }
 
-const histories = fc.array(command, { maxLength: 40 })
+const histories = fc.array(command, { maxLength: 40, size: 'max' })
 const position = fc.integer({ min: -20, max: 20 }).map(dec)
 const sum = (values: readonly Decimal[]): Decimal => values.reduce((total, value) => total.plus(value), zero)
 const ordersOf = (book: OrderBook): BookOrder[] => [...book.orders.values()]
@@ -162,6 +169,32 @@ describe('any history', () => {
     )
   })
 
+  test('goes on alike without the orders that have ended', () => {
+    const liveOf = (book: OrderBook) => ordersOf(book).filter(({ status }) => isLive(status))
+    fc.assert(
+      fc.property(position, histories, (held, commands) => {
+        let [whole, short] = [emptyBook(held), emptyBook(held)]
+        commands.forEach((given, index) => {
+          const live = liveOf(whole)
+          const target = live[given.pick % Math.max(1, live.length)]
+          const pickIn = (book: OrderBook) => ordersOf(book).findIndex(({ id }) => id === target?.id)
+          const kind = target ? given.kind : 'submit'
+          const hasParent = given.hasParent && target !== undefined
+          const results = [whole, short].map((book) =>
+            run(book, { ...given, kind, hasParent, pick: Math.max(0, pickIn(book)) }, index),
+          )
+          const [one, other] = results as [BookResult, BookResult]
+          expect(other.outcome).toBe(one.outcome)
+          expect(other.events).toEqual(one.events)
+          whole = one.book
+          short = withoutEnded(other.book)
+          expect(liveOf(short)).toEqual(liveOf(whole))
+          expect(short.position).toEqual(whole.position)
+        })
+      }),
+    )
+  })
+
   test('run again gives the same, and changes no book that was there before', () => {
     const shown = (book: OrderBook) => JSON.stringify([book.position, ordersOf(book)])
     fc.assert(
@@ -219,7 +252,7 @@ describe('entries with exits that nobody touches', () => {
   test('every filled lot has exactly one stop loss, and one target if wanted, until an exit closes it', () => {
     let protectedLots = 0
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
         let book = emptyBook(zero)
         steps.forEach((each, index) => {
           book = act(book, each, index)

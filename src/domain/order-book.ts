@@ -3,9 +3,9 @@
  * A plain value; operations return a new one and tell what happened, event by event.
  * Invariants: an order moves only as the order table allows; closing orders only reduce the position; an exit
  * points at the entry that carries its chain now, as does every child.
- * The book holds what is live, and the entry of each exit that is. Orders come in the order of acceptance.
+ * Orders come in the order in which they were made; how few of them a book needs, withoutEnded tells.
  */
-import type { OrdType, PositionEffect, Side, TimeInForce } from './codes.ts'
+import { isLive, type OrdType, type PositionEffect, type Side, type TimeInForce } from './codes.ts'
 import { type Decimal, zero } from './decimal.ts'
 import type { ChainOrder } from './order-chain.ts'
 import { newOrder, type OrderEvent, type OrderState, type Outcome } from './order-state.ts'
@@ -135,3 +135,23 @@ export const newBookOrder = (quantity: Decimal, fields: BookOrderFields): BookOr
 })
 
 export const emptyBook = (position: Decimal): OrderBook => ({ position, orders: new Map() })
+
+/**
+ * The book without the orders that no rule looks at any more, however long its past. What stays: every live order
+ * and what it replaced, the entry and the group of every exit that stays, the exits of every entry that stays.
+ */
+export function withoutEnded({ position, orders }: OrderBook): OrderBook {
+  const all = [...orders.values()]
+  const kept = new Set(all.filter(({ status }) => isLive(status)))
+  // Orders that are added meanwhile are visited by the same loop.
+  for (const order of kept) {
+    for (const other of all) if (isNeededBy(order, other)) kept.add(other)
+  }
+  return { position, orders: new Map([...orders].filter(([, order]) => kept.has(order))) }
+}
+
+const isNeededBy = (order: BookOrder, other: BookOrder): boolean =>
+  other.id === order.replaces ||
+  (order.exit !== null && other.id === order.parent) ||
+  (other.exit !== null && other.parent === order.id) ||
+  (order.ocaGroup !== null && other.ocaGroup === order.ocaGroup)
