@@ -107,7 +107,7 @@ export const copiesOf = (signalId: number): Fragment =>
  * rows moved.
  */
 export const cancelOrders = (
-  tx: Transaction,
+  tx: Sql,
   which: Fragment,
   end: { readonly at: Instant; readonly info: string },
 ): Promise<number> =>

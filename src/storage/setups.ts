@@ -3,7 +3,9 @@
  * strategy before the account, as every writer does, and count up the strategy's membership version: a signal
  * notes the version it began under, and that fixes who follows it.
  */
+import { cancelOrders } from './account-orders.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
 
 /** Per class: may it trade, which way, and how much. Absent caps are null. */
 export interface SetupChoices {
@@ -110,23 +112,16 @@ export async function excludeHeldSymbols(sql: Sql, setupId: number, excludedAt: 
 export async function stopSetup(
   sql: Sql,
   setupId: number,
-  stop: { leftVersion: number; stoppedAt: string; positionsLeftOpen: boolean },
+  stop: { leftVersion: number; stoppedAt: number; positionsLeftOpen: boolean },
 ): Promise<void> {
+  const stoppedAt = instant(stop.stoppedAt)
   await sql.run`
-    update setup set stopped_at = ${stop.stoppedAt}::timestamptz, changed_at = ${stop.stoppedAt}::timestamptz,
+    update setup set stopped_at = ${stoppedAt}::timestamptz, changed_at = ${stoppedAt}::timestamptz,
       left_version = ${stop.leftVersion}::bigint, positions_left_open = ${stop.positionsLeftOpen}::boolean,
       fence = fence + 1
     where id = ${setupId}::bigint`
-  await cancelLiveOrders(sql, setupId, stop.stoppedAt)
-}
-
-/** An order that was never claimed by a sender is unknown to its broker: it ends here. */
-async function cancelLiveOrders(sql: Sql, setupId: number, at: string): Promise<void> {
-  await sql.run`
-    update account_order set
-      status = case when attempts = 0 then '4' else '6' end,
-      pending_action = case when attempts = 0 then null else 'cancel' end,
-      ended_at = case when attempts = 0 then ${at}::timestamptz end,
-      info = 'autotrade stopped'
-    where setup_id = ${setupId}::bigint and status in ('A', '0', '1', 'E')`
+  await cancelOrders(sql, fragment`o.setup_id = ${setupId}::bigint`, {
+    at: stop.stoppedAt,
+    info: 'autotrade stopped',
+  })
 }

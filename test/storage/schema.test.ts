@@ -42,7 +42,7 @@ const undeclaredOnPurpose = /^(account_order|account_skip)[.]|^execution[.]setup
 describe('the schema', () => {
   test('is the committed one', async () => {
     const committed = readFileSync(new URL('../../src/storage/schema.sql', import.meta.url), 'utf8')
-    expect(await dumpSchema(sql), 'run scripts/dump-schema.ts').toBe(committed)
+    expect(await dumpSchema(sql), 'run npm run generate').toBe(committed)
   })
 
   test('takes no number that is none', async () => {

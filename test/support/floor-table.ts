@@ -4,7 +4,7 @@
  */
 import { floors } from './floors.ts'
 
-const begin = '<!-- floors: written by scripts/docs-floors.ts -->'
+const begin = '<!-- floors: written by npm run generate -->'
 const end = '<!-- end of floors -->'
 
 /** What each floor holds, in the order of the table. */

@@ -11,7 +11,7 @@ export interface Floor {
 
 export const floors: Record<string, Floor> = {
   domain: { floors: [], packages: ['decimal.js', 'temporal-polyfill'] },
-  contract: { floors: ['domain'], packages: ['typebox', 'ajv', 'ajv-formats', 'fast-json-stringify'] },
+  contract: { floors: ['domain'], packages: [] },
   sdk: { floors: ['contract'], packages: [] },
   postgres: { floors: [], packages: ['node:'] },
   storage: { floors: ['domain'], packages: ['node:', 'pg'] },

@@ -128,7 +128,7 @@ export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
   if (!setup) return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
   await stopSetup(ctx.sql, setup.id, {
     leftVersion: await raiseMembership(ctx.sql, params.StrategyId),
-    stoppedAt: instant(ctx.now),
+    stoppedAt: ctx.now,
     positionsLeftOpen: params.LeavePositionsOpen,
   })
   await wakeWorkers(ctx.sql)
