@@ -15,7 +15,7 @@ import {
 } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 export interface NewAccountOrder {

@@ -64,7 +64,7 @@ export async function leaveStrategy(db: Database, setupId: number, positionsLeft
     await tx.run`select from strategy where id = ${strategyId} for no key update`
     await stopSetup(tx, setupId, {
       leftVersion: await raiseMembership(tx, strategyId),
-      stoppedAt: new Date().toISOString(),
+      stoppedAt: Date.now(),
       positionsLeftOpen,
     })
   })
