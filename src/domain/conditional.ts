@@ -54,7 +54,7 @@ export function start(change: BookChange, id: string): void {
 /** The parent ended: its children start, or end with it. */
 export function followParentEnd(change: BookChange, parent: Parent, isComplete: boolean): void {
   for (const child of [...change.orders.values()]) {
-    if (child.parent !== parent.id || !child.waitsForParent || child.status !== 'A') continue
+    if (child.parent !== parent.id || !child.waitsForParent || !child.held) continue
     if (isComplete) release(change, child, child.orderQuantity)
     else if (child.openClose === 'C' && parent.filledQuantity.greaterThan(zero)) {
       release(change, child, min(child.orderQuantity, parent.filledQuantity))

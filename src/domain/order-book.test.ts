@@ -3,7 +3,7 @@ import { fillOrder, triggerStop, workingOrders } from './book-fill.ts'
 import { cancelOrder, followParents, releaseParked, replaceOrder, withdrawOrder } from './book-request.ts'
 import { type BookDraft, submitOrder } from './book-submit.ts'
 import { dec, zero } from './decimal.ts'
-import { type BookContext, type BookResult, emptyBook, type OrderBook } from './order-book.ts'
+import { type BookContext, type BookResult, emptyBook, type OrderBook, withoutEnded } from './order-book.ts'
 
 const context = (at = 0, rejection: BookContext['rejection'] = () => null): BookContext => ({
   at,
@@ -77,6 +77,7 @@ describe('every step is told', () => {
       'E REPLACE_ACK 5 10',
       'F REPLACE_ACK 0 7',
     ])
+    expect(replaced.ended).toEqual([])
     expect(replaced.book.orders.get('F')).toMatchObject({
       replaces: 'E',
       type: '2',
@@ -182,6 +183,13 @@ describe('parked orders', () => {
   })
 })
 
+test('a parked reversal waits once, not twice', () => {
+  const { book } = submitOrder(emptyBook(dec(-4)), { ...buy, isParked: true }, context())
+  expect(statuses(book)).toEqual({ E: 'A', 'E.reversal': 'A' })
+  const released = releaseParked(book, 'E', context()).book
+  expect(statuses(fillOrder(released, 'E', fill(4), context()).book)).toEqual({ E: '2', 'E.reversal': '0' })
+})
+
 describe('margin', () => {
   const poor = context(0, () => 'insufficient buying power')
 
@@ -251,4 +259,25 @@ describe('the book as the simulation sees it', () => {
       { id: 'E.stopLoss', leaves: dec(6), exitOf: 'E', triggered: true },
     ])
   })
+
+  test('a replacement of a triggered stop waits for its own price', () => {
+    const stop = { type: '3', stop: dec(60), limit: null, quantity: dec(10), timeInForce: '1' } as const
+    const { book } = submitOrder(flat, { ...buy, ...stop }, context())
+    const replaced = replaceOrder(triggerStop(book, 'E'), 'E', { newId: 'F', ...stop }, context())
+    expect(workingOrders(replaced.book)).toMatchObject([{ id: 'F', triggered: false }])
+  })
+})
+
+test('what has ended is forgotten, but not what live orders still refer to', () => {
+  let { book } = submitOrder(flat, { ...buy, ...bracket }, context())
+  book = fillOrder(book, 'E', fill(10), context()).book
+  const terms = { quantity: dec(10), type: '2', timeInForce: '1', limit: dec(56), stop: null } as const
+  book = replaceOrder(book, 'E.profitTarget', { newId: 'T', ...terms }, context()).book
+  book = submitOrder(book, { ...buy, id: 'D' }, context()).book
+  book = replaceOrder(book, 'D', { newId: 'F', ...terms }, context()).book
+  const ids = (of: OrderBook) => [...withoutEnded(of).orders.keys()]
+  expect(ids(book)).toEqual(['E', 'E.profitTarget', 'E.stopLoss', 'T', 'D', 'F'])
+  book = cancelOrder(book, 'F', context()).book
+  expect(ids(book)).toEqual(['E', 'E.profitTarget', 'E.stopLoss', 'T'])
+  expect(ids(fillOrder(book, 'T', fill(10), context()).book)).toEqual([])
 })

@@ -138,7 +138,7 @@ export const emptyBook = (position: Decimal): OrderBook => ({ position, orders: 
 
 /**
  * The book without the orders that no rule looks at any more, however long its past. What stays: every live order
- * and what it replaced, the entry and the group of every exit that stays, the exits of every entry that stays.
+ * and what it replaced, the entry of every exit that stays, the exits of every entry that stays.
  */
 export function withoutEnded({ position, orders }: OrderBook): OrderBook {
   const all = [...orders.values()]
@@ -153,5 +153,4 @@ export function withoutEnded({ position, orders }: OrderBook): OrderBook {
 const isNeededBy = (order: BookOrder, other: BookOrder): boolean =>
   other.id === order.replaces ||
   (order.exit !== null && other.id === order.parent) ||
-  (other.exit !== null && other.parent === order.id) ||
-  (order.ocaGroup !== null && other.ocaGroup === order.ocaGroup)
+  (other.exit !== null && other.parent === order.id)

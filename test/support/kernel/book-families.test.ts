@@ -89,6 +89,13 @@ const conditional: Story[] = [
     submit A buy 5 limit 40 parent=P loss=30 | applied | 0 | A A 0/5 O P, Al A 0/5 C A
     fill A 3                         | anomaly | 3   | A 1 3/5 O P, Al 0 0/3 C A
     fill P 100                       | applied | 103 | P 2 100/100 O`],
+  ['nor does it end with its parent then', 0, `${parent}
+    submit A buy 5 limit 40 parent=P | applied | 0 | A A 0/5 O P
+    fill A 3                         | anomaly | 3 | A 1 3/5 O P
+    cancel P                         | applied | 3 | P 4 0/100 O`],
+  ['a parent that filled nothing has nothing to close for its children', 10, `${parent.replace('| 0 |', '| 10 |')}
+    submit A sell 5 limit 60 parent=P | applied | 10 | A A 0/5 C P
+    expire P                          | applied | 10 | P C 0/100 O, A 4 0/5 C P "parent ended"`],
 ]
 
 // biome-ignore format: a story is a table
