@@ -43,7 +43,11 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
     const admin = await openDatabase({
       ...{ url: serverUrl, applicationName: 'tests', log: silentLog, poolSize: 1, readers: 1 },
     })
-    await admin.write.run`drop database ${identifier(database)}`.finally(() => admin.close())
+    try {
+      await admin.write.run`drop database ${identifier(database)}`
+    } finally {
+      await admin.close()
+    }
   })
   return { ...platform, errors }
 }

@@ -218,8 +218,10 @@ function queryValues(field: Field): { refused: string[]; read: string[] } {
       const unreadable = ['a%00b', '%ED%A0%80', '%ff', '%', '%zz']
       return { refused: [...long, ...unreadable], read: shape.pattern ? [] : encoded(probes) }
     }
-    default:
-      return { refused: [], read: [] }
+    case 'number':
+    case 'object':
+    case 'signal':
+      throw new Error(`a query has no ${shape.kind}`)
   }
 }
 
