@@ -2,7 +2,7 @@
  * Real processes, killed with -9 at random moments while orders come in: nothing that was acknowledged is lost,
  * nothing happens twice, and every book still agrees with every other when it is quiet again.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -134,6 +134,7 @@ describe('kill -9 under traffic', () => {
     await traffic.progress()
   }, 120_000)
   afterAll(async () => {
+    if (process.env.KILL_LOG) writeFileSync(process.env.KILL_LOG, product.log())
     await db?.close()
     await product?.stop()
     if (product) removeDataDir(product.dataDir)

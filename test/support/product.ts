@@ -12,7 +12,10 @@ export interface Product {
   /** Everything it printed on standard output so far. */
   output(): string
   pidOf(part: Part): number | undefined
-  kill(part: Part): void
+  /** Kills it with -9; false when it was just dead. */
+  kill(part: Part): boolean
+  /** What it logged so far. */
+  log(): string
   /** Ctrl-C; answers the exit status. */
   stop(): Promise<number | null>
 }
@@ -47,10 +50,8 @@ export async function startProduct(options: StartOptions = {}): Promise<Product>
     url,
     output: () => lines.join('\n'),
     pidOf,
-    kill: (part) => {
-      const pid = pidOf(part)
-      if (pid) process.kill(pid, 'SIGKILL')
-    },
+    kill: (part) => killed(pidOf(part)),
+    log: () => errors.join(''),
     stop: () => ended(child),
   }
 }
@@ -67,6 +68,14 @@ function readyLine(child: ChildProcess, lines: string[], withinMs: number): Prom
       resolve(line.slice('ready '.length))
     })
   })
+}
+
+function killed(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
 }
 
 async function ended(child: ChildProcess): Promise<number | null> {
