@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Dialect } from '../contract/index.ts'
 import { isUuidKey, readKey } from '../domain/access-key.ts'
 import type { Database } from '../storage/database.ts'
+import { DatabaseUnavailable } from '../storage/failure.ts'
 import { findKeyHolder, type KeyHolder, keyChannel } from '../storage/keys.ts'
 import { type Caller, type Clock, type Refused, refuse } from './context.ts'
 import { hashKey, type Secrets } from './secrets.ts'
@@ -25,7 +26,7 @@ interface Belief {
 export interface Authenticator {
   /**
    * The caller behind an `Authorization` header, at once when it is cached. Refuses: KeyMalformed,
-   * KeyRejected. Throws DatabaseUnavailable.
+   * KeyRejected; Disconnected while the database is away.
    */
   authenticate(header: string | undefined, dialect: Dialect): Caller | Refused | Promise<Caller | Refused>
   /** Whether the header's key was found good within the last second. */
@@ -42,6 +43,12 @@ export interface AuthenticatorOptions {
 }
 
 const scheme = 'Bearer '
+/** While the database is away nobody can be let in, and nobody is told that his key is wrong. */
+function unreachable(error: unknown): Refused {
+  if (error instanceof DatabaseUnavailable) return refuse('Disconnected')
+  throw error
+}
+
 const malformed = refuse('KeyMalformed', 'APIKey')
 const rejected = refuse('KeyRejected', 'APIKey')
 
@@ -95,7 +102,7 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
       const form = readKey(key)
       if (form === undefined && !(dialect === 'compat' && isUuidKey(key))) return malformed
       if (form !== undefined && form.env !== env) return rejected
-      return look(form === undefined ? key.toLowerCase() : key).then(judge)
+      return look(form === undefined ? key.toLowerCase() : key).then(judge, unreachable)
     },
     isKnown: (header) => header !== undefined && cached(header.slice(scheme.length))?.caller !== undefined,
     close: () => subscription.stop(),
