@@ -80,10 +80,10 @@ export async function saveBooks(
 ): Promise<number> {
   const moved = books.filter(({ before, book }) => before !== book)
   if (moved.length === 0) return 0
-  const others = await spreadNews(tx, moved, { at: ctx.clock.now(), rejection: () => null })
-  // What a quote sets to work it has also served.
-  const served = moved.map((book): SavedBook => ({ ...book, isServed: true }))
-  const [count] = await Promise.all([saveOrderBooks(tx, [...served, ...others]), saveFills(tx, moved)])
+  const told = await spreadNews(tx, moved, { at: ctx.clock.now(), rejection: () => null })
+  // What a quote sets to work it has also served; what news set to work it has not.
+  const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
+  const [count] = await Promise.all([saveOrderBooks(tx, [...saved, ...told.others]), saveFills(tx, moved)])
   return count
 }
 
@@ -93,8 +93,8 @@ export async function saveTimed(
   tx: Transaction,
   books: readonly WorkedBook[],
 ): Promise<number> {
-  const others = await spreadNews(tx, books, { at: ctx.clock.now(), rejection: () => null })
-  return saveOrderBooks(tx, [...books, ...others])
+  const told = await spreadNews(tx, books, { at: ctx.clock.now(), rejection: () => null })
+  return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 
 async function saveFills(tx: Transaction, books: readonly SignalBook[]): Promise<void> {

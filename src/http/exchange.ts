@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Fault, faultEnvelope, faultOf, type Refusal } from '../contract/index.ts'
-import { type Caller, isRefused, refuse } from '../operations/context.ts'
+import { type Caller, isRefused, type Refused, refuse } from '../operations/context.ts'
 import { failureWindows, platformWindows, type Verdict, windowsOf } from '../operations/limits.ts'
 import type { Operations } from '../operations/operations.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
@@ -177,7 +177,7 @@ async function admit(options: Edge, exchange: Exchange, to: Destination): Promis
   const { head, request } = exchange
   if (!options.isCounting()) {
     const caller = await operations.authenticate(head.authorization, to.dialect)
-    if (isRefused(caller)) return unauthorized(replyTo(caller))
+    if (isRefused(caller)) return notLetIn(caller)
     exchange.caller = caller
     return isClosed ? closed : caller
   }
@@ -210,11 +210,15 @@ async function checkKey(
   }
   const caller = await authenticate(authorization, to.dialect)
   if (!isRefused(caller)) return caller
-  await limiter.take(failures, failureWindows)
-  return unauthorized(replyTo(caller))
+  if (caller.refused !== 'Disconnected') await limiter.take(failures, failureWindows)
+  return notLetIn(caller)
 }
 
-const unauthorized = (reply: Reply): Reply => ({ ...reply, headers: { 'WWW-Authenticate': 'Bearer' } })
+/** A key that is wrong, or that could not be looked up. */
+function notLetIn(refused: Refused): Reply {
+  const reply = replyTo(refused)
+  return reply.status === 401 ? { ...reply, headers: { 'WWW-Authenticate': 'Bearer' } } : reply
+}
 
 function tooMany({ tightest }: Verdict): Reply {
   return { ...replyTo(refuse('RateLimited')), headers: { 'Retry-After': String(tightest.resetSeconds) } }

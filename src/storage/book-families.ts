@@ -10,30 +10,44 @@ import type { BookKey } from './matching.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from './order-books.ts'
 import type { Sql } from './sql.ts'
 
-/** Carries the news of changed books to the strategy's other symbols; answers the books that it changed there. */
-export async function spreadNews(
+/**
+ * Carries the news of changed books to the strategies' other symbols. Answers the same books, which may have
+ * heard news in return, and those that were changed elsewhere.
+ */
+export async function spreadNews<Book extends WorkedBook>(
   sql: Sql,
-  changed: readonly WorkedBook[],
+  changed: readonly Book[],
   context: Pick<BookContext, 'at' | 'rejection'>,
-): Promise<WorkedBook[]> {
-  const known = new Map(changed.map((book) => [keyOf(book), book]))
+): Promise<{ books: readonly Book[]; others: readonly WorkedBook[] }> {
+  const books = new Map(changed.map((book) => [keyOf(book), book]))
   const others = new Map<string, WorkedBook>()
   let news = changed.flatMap(newsElsewhere)
   while (news.length > 0) {
     const keys = await findWaiting(sql, news)
-    const unknown = keys.filter((key) => !known.has(keyOf(key)) && !others.has(keyOf(key)))
+    const unknown = keys.filter((key) => !books.has(keyOf(key)) && !others.has(keyOf(key)))
     for (const book of await loadOrderBooks(sql, unknown)) others.set(keyOf(book), book)
-    const next: ParentNews[] = []
-    for (const key of keys) {
-      const book = others.get(keyOf(key))
-      if (!book) continue
-      const told = follow(book, news, context)
-      others.set(keyOf(key), told)
-      next.push(...newsElsewhere({ ...told, before: book.book, ended: told.ended.slice(book.ended.length) }))
-    }
-    news = next
+    news = keys
+      .map(keyOf)
+      .flatMap((key) => [...tell(books, key, news, context), ...tell(others, key, news, context)])
   }
-  return [...others.values()].filter(({ before, book }) => before !== book)
+  return {
+    books: [...books.values()],
+    others: [...others.values()].filter(({ before, book }) => before !== book),
+  }
+}
+
+/** Lets a book hear the news; answers what it has to say about that. */
+function tell<Book extends WorkedBook>(
+  books: Map<string, Book>,
+  key: string,
+  news: readonly ParentNews[],
+  context: Pick<BookContext, 'at' | 'rejection'>,
+): ParentNews[] {
+  const book = books.get(key)
+  if (!book) return []
+  const told = follow(book, news, context)
+  books.set(key, told)
+  return newsElsewhere({ ...told, before: book.book, ended: told.ended.slice(book.ended.length) })
 }
 
 const keyOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
@@ -46,11 +60,11 @@ const newsElsewhere = ({ facts, before, book, ended }: WorkedBook): ParentNews[]
       )
     : []
 
-function follow(
-  book: WorkedBook,
+function follow<Book extends WorkedBook>(
+  book: Book,
   news: readonly ParentNews[],
   { at, rejection }: Pick<BookContext, 'at' | 'rejection'>,
-): WorkedBook {
+): Book {
   const newId: BookContext['newId'] = (kind, orderId) => `${kind} of ${orderId} at ${at}`
   const result = followParents(book.book, news, { at, newId, rejection })
   const parents = news.map(({ parent }) => Number(parent.id))

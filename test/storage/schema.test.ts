@@ -35,9 +35,11 @@ async function checksOf(table: string, column: string): Promise<Fragment> {
 
 /**
  * Columns that name a row of another table without a foreign key. Orders and skips are written by the ten
- * thousand in one statement from rows that it has just read and locked; an execution copies its order's setup.
+ * thousand in one statement from rows that it has just read and locked; an execution copies its order's setup; an
+ * event is written with its signal or under the lock of its strategy.
  */
-const undeclaredOnPurpose = /^(account_order|account_skip)[.]|^execution[.]setup_id$/
+const undeclaredOnPurpose =
+  /^(account_order|account_skip)[.]|^execution[.]setup_id$|^signal_event[.]signal_id$/
 
 describe('the schema', () => {
   test('is the committed one', async () => {

@@ -63,8 +63,9 @@ async function save(
   if (result.refusal) throw new Error(`the book refuses what the table allows: ${result.refusal}`)
   const { requestId } = ctx
   const done = worked(book, result, ctx.now, causedBy({ requestId }))
-  const others = await spreadNews(sql, [done], contextOf(ctx))
-  await Promise.all([saveOrderBooks(sql, [{ ...done, requestId, ...more }, ...others]), wakeWorkers(sql)])
+  const { books, others } = await spreadNews(sql, [done], contextOf(ctx))
+  const saved = books.map((changed): SavedBook => ({ ...changed, requestId, ...more }))
+  await Promise.all([saveOrderBooks(sql, [...saved, ...others]), wakeWorkers(sql)])
 }
 
 /** Cancels a signal of the strategy; canceling a canceled one succeeds and changes nothing. Answers its id. */

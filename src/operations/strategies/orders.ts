@@ -167,33 +167,23 @@ function decide(
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
   const draft = draftOf(order)
-  const offered = refusedPrice(draft, row.tick)
-  if (offered) return offered
+  const offTickPrice = refusedPrice(draft, row.tick)
+  if (offTickPrice) return offTickPrice
   const parent = parentOf(order, strategy, parents)
   if (parent === 'unknownParent') return refusalOf.unknownParent(order)
-  const parkedUntil = (order.ParkedUntilDate ?? 0) > ctx.now ? (order.ParkedUntilDate ?? null) : null
+  const parkedUntil = releaseOf(order, ctx)
   const ids = [...row.moreIds]
   const newId = (): string => String(ids.shift() ?? missingId(row))
-  const signal = {
-    id: String(row.signalId),
-    ...{ side: draft.side, type: draft.ordType, timeInForce: draft.timeInForce, quantity: draft.quantity },
-    ...{ limit: draft.limitPx ?? null, stop: draft.stopPx ?? null, openClose: draft.openClose ?? null },
-    ...{ profitTarget: draft.profitTarget ?? null, stopLoss: draft.stopLoss ?? null },
-    doNotCreateOcaGroup: order.DoNotCreateOCAGroup ?? false,
-    parent,
-    isParked: parkedUntil !== null,
-    mid: midOf(row.bid, row.ask) ?? null,
-  }
-  const context = { at: ctx.now, newId, rejection: () => null }
   const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
-  const result = submitOrder(empty.book, signal, context)
+  const signal = { ...bookDraft(draft, order, row), parent, isParked: parkedUntil !== null }
+  const result = submitOrder(empty.book, signal, { at: ctx.now, newId, rejection: () => null })
   if (result.refusal) return refusalOf[result.refusal](order)
   const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
   const book = worked(empty, result, ctx.now, causedBy(cause))
   const orders = [...result.book.orders.values()]
-  const wishes = new Map(orders.map((made) => [made.id, wishOf(made, draft, order, row, orders)]))
-  const parked = wishes.get(signal.id)
-  if (parkedUntil !== null && parked) wishes.set(signal.id, { ...parked, parkedUntil: instant(parkedUntil) })
+  const wishes = new Map(
+    orders.map((made) => [made.id, wishOf(made, draft, order, { row, orders, parkedUntil })]),
+  )
   return {
     saved: { ...book, wishes, requestId: ctx.requestId },
     answer: {
@@ -203,6 +193,25 @@ function decide(
     },
   }
 }
+
+/** Until when the order is parked; null for one that starts at once. */
+const releaseOf = ({ ParkedUntilDate }: OrderInput, { now }: Context): number | null =>
+  ParkedUntilDate !== undefined && ParkedUntilDate > now ? ParkedUntilDate : null
+
+const bookDraft = (draft: OrderDraft, { DoNotCreateOCAGroup }: OrderInput, row: PlacingRow) => ({
+  id: String(row.signalId),
+  side: draft.side,
+  type: draft.ordType,
+  timeInForce: draft.timeInForce,
+  quantity: draft.quantity,
+  limit: draft.limitPx ?? null,
+  stop: draft.stopPx ?? null,
+  openClose: draft.openClose ?? null,
+  profitTarget: draft.profitTarget ?? null,
+  stopLoss: draft.stopLoss ?? null,
+  doNotCreateOcaGroup: DoNotCreateOCAGroup ?? false,
+  mid: midOf(row.bid, row.ask) ?? null,
+})
 
 function missingId(row: PlacingRow): never {
   throw new Error(`signal ${row.signalId} needs more ids than were taken`)
@@ -238,18 +247,18 @@ export const staysUnsynced = (draft: OrderDraft, openClose: PositionEffect): boo
 function wishOf(
   made: BookOrder,
   draft: OrderDraft,
-  order: OrderInput,
-  row: PlacingRow,
-  all: readonly BookOrder[],
+  { DoNotCreateOCAGroup }: OrderInput,
+  placed: { row: PlacingRow; orders: readonly BookOrder[]; parkedUntil: number | null },
 ): SignalWish {
-  const isEntry = all.some(({ exit, parent }) => exit !== null && parent === made.id)
-  const shows = isEntry || (made.exit === null && all.length === 1)
+  const { row, orders, parkedUntil } = placed
+  const isEntry = orders.some(({ exit, parent }) => exit !== null && parent === made.id)
+  const shows = isEntry || orders.length === 1
   return {
     doNotSyncToOpen: made.exit === null && made.status !== '8' && staysUnsynced(draft, made.openClose),
-    parkedUntil: null,
+    parkedUntil: made.isParked ? instant(parkedUntil) : null,
     profitTarget: shows ? (draft.profitTarget?.toFixed() ?? null) : null,
     stopLoss: shows ? (draft.stopLoss?.toFixed() ?? null) : null,
-    doNotCreateOcaGroup: shows && order.DoNotCreateOCAGroup === true,
+    doNotCreateOcaGroup: shows && DoNotCreateOCAGroup === true,
     referencePx: currentPriceOf(made.side, row.bid, row.ask)?.toFixed() ?? null,
   }
 }
