@@ -3,7 +3,7 @@
  * a short option without its bound. One step closes one such unit, as much of it as is needed; the caller
  * fills it, marks again, and asks again until buying power is no longer negative.
  */
-import type { Side } from './codes.ts'
+import { directionOf, type Side } from './codes.ts'
 import { type Decimal, min, one, zero } from './decimal.ts'
 import { marginUsed } from './margin.ts'
 import { matchOptions, type OptionMatch } from './margin-options.ts'
@@ -51,6 +51,41 @@ export function marginCall(
     side: position.quantity.isNegative() ? '1' : '2',
     quantity: perCount.times(count),
   }))
+}
+
+/**
+ * All orders of a margin call at these marks: steps one after the other until buying power is no longer
+ * negative or nothing more frees margin. Closing at the mark leaves the account value as it is.
+ */
+export function wholeMarginCall(
+  positions: readonly MarginPosition[],
+  modelAccountValue: Decimal,
+  isMarketOpen: (symbol: string) => boolean,
+): MarginCallOrder[] {
+  const orders: MarginCallOrder[] = []
+  let held = positions
+  for (;;) {
+    const next = marginCall(held, modelAccountValue, isMarketOpen)
+    if (next.length === 0) return merged(orders)
+    orders.push(...next)
+    held = held
+      .map((position) => ({ ...position, quantity: position.quantity.plus(signedOf(next, position.symbol)) }))
+      .filter(({ quantity }) => !quantity.isZero())
+  }
+}
+
+const signedOf = (orders: readonly MarginCallOrder[], symbol: string): Decimal =>
+  orders
+    .filter((order) => order.symbol === symbol)
+    .reduce((sum, { side, quantity }) => sum.plus(quantity.times(directionOf(side))), zero)
+
+/** One order per position. */
+function merged(orders: readonly MarginCallOrder[]): MarginCallOrder[] {
+  const symbols = [...new Set(orders.map(({ symbol }) => symbol))]
+  return symbols.flatMap((symbol) => {
+    const first = orders.find((order) => order.symbol === symbol)
+    return first ? [{ ...first, quantity: signedOf(orders, symbol).abs() }] : []
+  })
 }
 
 /** Pairs, covered options with their stock, and whatever is left of each position. */

@@ -7,6 +7,7 @@ import { createPaperBroker, type PaperControls, type PaperOptions } from './brok
 import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
+import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
@@ -43,6 +44,13 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
-  const steps = [arrivalStep, expiryStep, releaseStep, ...accountSteps(brokers), housekeepingStep]
+  const steps = [
+    arrivalStep,
+    expiryStep,
+    releaseStep,
+    marginCallStep,
+    ...accountSteps(brokers),
+    housekeepingStep,
+  ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }
 }

@@ -43,12 +43,12 @@ export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSiz
 const mirrorNext = (ctx: WorkContext, followersAtOnce: number): Promise<number | undefined> =>
   ctx.db.transaction(
     async (tx) => {
-      const strategyId = await claimDueStrategy(tx)
+      const now = ctx.clock.now()
+      const strategyId = await claimDueStrategy(tx, now)
       if (strategyId === undefined) return undefined
-      const signal = await loadDueSignal(tx, strategyId)
+      const signal = await loadDueSignal(tx, strategyId, now)
       // Whoever held the strategy has done it meanwhile.
       if (!signal) return 0
-      const now = ctx.clock.now()
       const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
       if (slice?.hasMore) return slice.rows
       const followed = await followSignal(tx, signal, now)
@@ -129,6 +129,6 @@ async function planSlice(
 /** Signals wait for their copies, or their copies for them. */
 export const mirrorStep: Step = {
   name: 'mirrorSignals',
-  due: () => fragment`exists (select from signal s where ${isMirrorDue})`,
+  due: (now) => fragment`exists (select from signal s where ${isMirrorDue(now)})`,
   run: (ctx) => mirrorSignals(ctx),
 }

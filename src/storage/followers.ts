@@ -15,6 +15,7 @@ import type {
 import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
 
 /** A signal whose copies must be planned or must follow it. */
 export interface DueSignal {
@@ -45,28 +46,44 @@ export interface DueSignal {
   readonly afterSetupId: number
   /** The strategy's signed position now. */
   readonly position: string
+  readonly ocaGroupId: number | null
+  /** Of a bracket exit. */
+  readonly entrySignalId: number | null
 }
+
+/** How long exits wait for the copies of their entry, in milliseconds; copies left behind trade at the market then. */
+const exitPatience = 30_000
 
 /**
  * Signals (as `s`) that wait for their followers. One that has just arrived is first held against the last quote:
- * what it fills and ends at once is then known when its copies are planned.
+ * what it fills and ends at once is then known when its copies are planned. Exits protect what an account has
+ * got, so they wait, not for long, until the copies of their entry have ended.
  */
-export const isMirrorDue: Fragment = fragment`(s.mirror_due and not (s.needs_match
-  and exists (select from quote where quote.instrument_id = s.instrument_id)))`
+export const isMirrorDue = (now: Instant): Fragment => fragment`(s.mirror_due
+  and not (s.needs_match and exists (select from quote where quote.instrument_id = s.instrument_id))
+  and not (s.exit_role is not null and s.mirrored_at is null and (
+    exists (select from signal e where e.id = s.parent_signal_id and e.mirror_due)
+    or s.working_at > ${instant(now - exitPatience)}::timestamptz and exists (
+      select from account_order o where o.source_id = s.parent_signal_id and o.source = 'S'
+        and o.status in ('A', '0', '1', '6', 'E')))))`
 
 /**
  * Locks a strategy that has due signals and answers its id. Strategies that others hold are passed over unless
  * nothing else is due: then it waits for one.
  */
-export async function claimDueStrategy(tx: Transaction): Promise<number | undefined> {
-  const due = fragment`select id from strategy where id in (select s.strategy_id from signal s where ${isMirrorDue})
-    order by id limit 1 for no key update`
+export async function claimDueStrategy(tx: Transaction, now: Instant): Promise<number | undefined> {
+  const due = fragment`select id from strategy
+    where id in (select s.strategy_id from signal s where ${isMirrorDue(now)}) order by id limit 1 for no key update`
   const free = await tx.maybe<{ id: number }>`${due} skip locked`
   return (free ?? (await tx.maybe<{ id: number }>`${due}`))?.id
 }
 
 /** The strategy's oldest due signal. The caller has locked the strategy. */
-export const loadDueSignal = (tx: Transaction, strategyId: number): Promise<DueSignal | undefined> =>
+export const loadDueSignal = (
+  tx: Transaction,
+  strategyId: number,
+  now: Instant,
+): Promise<DueSignal | undefined> =>
   tx.maybe<DueSignal>`
     select s.id, s.strategy_id as "strategyId", s.instrument_id as "instrumentId",
       i.security_type as "securityType", s.signal_type as "signalType", s.side, s.ord_type as "ordType",
@@ -82,13 +99,14 @@ export const loadDueSignal = (tx: Transaction, strategyId: number): Promise<DueS
       ) end as predecessors, s.do_not_sync_to_open as "doNotSyncToOpen",
       s.reference_px as "referencePx", coalesce(s.membership_horizon, strategy.membership_version) as horizon,
       s.mirrored_at as "mirroredAt", coalesce(s.mirror_after_setup_id, 0) as "afterSetupId",
-      coalesce(p.quantity, 0) as position
+      coalesce(p.quantity, 0) as position, s.oca_group_id as "ocaGroupId",
+      case when s.exit_role is not null then s.parent_signal_id end as "entrySignalId"
     from signal s
     join strategy on strategy.id = s.strategy_id
     join instrument i on i.id = s.instrument_id
     left join signal before on before.id = s.replaces_signal_id
     left join position p on p.strategy_id = s.strategy_id and p.instrument_id = s.instrument_id
-    where s.strategy_id = ${strategyId}::bigint and ${isMirrorDue}
+    where s.strategy_id = ${strategyId}::bigint and ${isMirrorDue(now)}
     order by s.id limit 1`
 
 /** Notes how far the planning came; the last slice sets `mirroredAt`. */
@@ -174,22 +192,35 @@ const progressOf = (others: readonly LiveSignal[]): Fragment =>
       ) copy)`
 
 /**
- * Leaves of the account's other closing orders on the signal's side; a pair in replacement counts once. What is
- * being canceled, or copies a signal that has ended, closes nothing any more and takes nothing from the new one.
+ * Leaves of the account's other closing orders on the signal's side; a pair in replacement counts once, and so
+ * does a group of exits, whose members protect the same lots; the signal's own group is left out. What is being
+ * canceled, or copies a signal that has ended, closes nothing any more and takes nothing from the new one.
  */
 const closingLeavesOf = (signal: DueSignal): Fragment =>
   signal.positionEffect === 'O'
     ? fragment`(select null::numeric as leaves)`
     : fragment`(
-      select sum(greatest(o.order_qty - o.cum_qty, 0)) as leaves from account_order o
-      where o.setup_id = member.id and o.instrument_id = ${signal.instrumentId}::bigint
-        and o.status in ('A', '0', '1', 'E') and o.position_effect = 'C' and o.side = ${signal.side}
-        and not (o.source = 'S' and exists (
-          select from signal ended where ended.id = o.source_id and ended.status in ('4', '8', 'C')))
-        and o.source <> 'L' and not (o.source = 'S' and o.source_id = any(${signal.predecessors}::bigint[]))
-        and not exists (
-          select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
-            and r.status in ('A', '0', '1', '6', 'E')))`
+      select sum(leaves) as leaves from (
+        select max(greatest(o.order_qty - o.cum_qty, 0)) as leaves
+        from account_order o left join signal copied on o.source = 'S' and copied.id = o.source_id
+        where o.setup_id = member.id and o.instrument_id = ${signal.instrumentId}::bigint
+          and o.status in ('A', '0', '1', 'E') and o.position_effect = 'C' and o.side = ${signal.side}
+          and o.source <> 'L' and not (o.source = 'S' and o.source_id = any(${signal.predecessors}::bigint[]))
+          and (copied.status is null or copied.status not in ('4', '8', 'C'))
+          and (copied.oca_group_id is null or copied.oca_group_id is distinct from ${signal.ocaGroupId}::bigint)
+          and not exists (
+            select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
+              and r.status in ('A', '0', '1', '6', 'E'))
+        group by coalesce(copied.oca_group_id, -o.id)
+      ) once)`
+
+/** What the account's copy of an exit's entry executed; null where it has none. */
+const entryExecutedOf = ({ entrySignalId }: DueSignal): Fragment =>
+  entrySignalId === null
+    ? fragment`(select null::numeric as executed)`
+    : fragment`(
+      select max(o.cum_qty) as executed from account_order o
+      where o.source_id = ${entrySignalId}::bigint and o.source = 'S' and o.setup_id = member.id)`
 
 /** What stands in the way before any arithmetic, strongest first. */
 const block: Fragment = fragment`
@@ -220,6 +251,7 @@ interface ColumnTexts {
   executed: string | null
   ahead: string | null
   closing: string | null
+  entry: string | null
 }
 
 /** A column as one text with commas between; nothing where every row has the default. */
@@ -245,14 +277,16 @@ export async function loadFollowers(
       ${listed('minimum', 'minimum', isStock)}, ${listed('maximum', 'maximum', isStock)},
       ${listed('dollars', 'dollars', !isStock)}, ${listed('lot', 'lot', signal.securityType !== 'FOR')},
       ${listed('position', 'position')}, ${listed('executed', 'executed', isAlone)},
-      ${listed('ahead', 'ahead', isAlone)}, ${listed('closing', 'closing', signal.positionEffect === 'O')}
+      ${listed('ahead', 'ahead', isAlone)}, ${listed('closing', 'closing', signal.positionEffect === 'O')},
+      ${listed('entry', 'entry', signal.entrySignalId === null)}
     from (
       select member.id, member.account_id, a.broker_id, member.fence, member.stopped::int as stopped, member.scaling,
         member.enabled::int * ${enabled}::int + member.long::int * ${long}::int + member.short::int * ${short}::int
           + member.closing_only::int * ${closingOrdersOnly}::int as permissions,
         member.minimum, member.maximum, member.dollars, member.lot, ${block} as block,
         coalesce(trim_scale(p.quantity), 0) as position, coalesce(trim_scale(progress.executed), 0) as executed,
-        coalesce(trim_scale(progress.ahead), 0) as ahead, coalesce(trim_scale(closing.leaves), 0) as closing
+        coalesce(trim_scale(progress.ahead), 0) as ahead, coalesce(trim_scale(closing.leaves), 0) as closing,
+        coalesce(trim_scale(entry.executed)::text, 'NaN') as entry
       from (
         select s.id, s.account_id, s.fence, s.stopped_at is not null as stopped, s.scaling_percentage as scaling,
           s.closing_orders_only as closing_only, ${settingsOf[signal.securityType]}
@@ -273,6 +307,7 @@ export async function loadFollowers(
       ) unknown on unknown.account_id = member.account_id
       cross join lateral ${progressOf(others)} progress
       cross join lateral ${closingLeavesOf(signal)} closing
+      cross join lateral ${entryExecutedOf(signal)} entry
       order by member.id
     ) follower`
   return sliceOf(texts)
@@ -302,7 +337,7 @@ function sliceOf(texts: ColumnTexts): FollowerSlice {
       executed: wide(texts.executed),
       filledAhead: wide(texts.ahead),
       closingLeaves: wide(texts.closing),
-      entryExecuted: wide(null).fill(Number.NaN),
+      entryExecuted: readNumbers(texts.entry, new Float64Array(count).fill(Number.NaN)),
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Holding, ModelAccount } from '../domain/model-account.ts'
 import type { BookKey } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
 import { loadRates } from './quotes.ts'
-import type { Sql } from './sql.ts'
+import type { Sql, Transaction } from './sql.ts'
 
 /** Numbers are exact texts. */
 interface HoldingRow extends BookKey {
@@ -38,8 +38,21 @@ export async function loadModelAccounts(
   keys: readonly BookKey[],
 ): Promise<Map<number, ModelAccount>> {
   if (keys.length === 0) return new Map()
+  const rows = await loadHoldings(sql, keys)
+  const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
+  const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
+  const accounts = new Map<number, { cash: Decimal; holdings: Holding[] }>()
+  for (const row of rows) {
+    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [] }
+    account.holdings.push(holdingOf(row, rates))
+    accounts.set(row.strategyId, account)
+  }
+  return accounts
+}
+
+function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]> {
   const strategyIds = keys.map(({ strategyId }) => strategyId)
-  const rows = await sql.rows<HoldingRow>`
+  return sql.rows<HoldingRow>`
     select s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
       p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
       case when i.currency <> ${bookCurrency} then (
@@ -62,15 +75,6 @@ export async function loadModelAccounts(
     left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
     left join quote u on u.instrument_id = ui.id
     order by s.id, i.id`
-  const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
-  const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
-  const accounts = new Map<number, { cash: Decimal; holdings: Holding[] }>()
-  for (const row of rows) {
-    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [] }
-    account.holdings.push(holdingOf(row, rates))
-    accounts.set(row.strategyId, account)
-  }
-  return accounts
 }
 
 const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
@@ -96,3 +100,22 @@ const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holdin
     indexOption: row.indexOption,
   },
 })
+
+/**
+ * Takes up to `limit` instruments whose mark has moved and answers who holds them. Strategies that work on a
+ * margin call already are left out.
+ */
+export async function claimMarked(tx: Transaction, info: string, limit: number): Promise<BookKey[]> {
+  return tx.rows<BookKey>`
+    with marked as (
+      update quote set margin_due = false where instrument_id in (
+        select instrument_id from quote where margin_due order by instrument_id limit ${limit} for update skip locked)
+      returning instrument_id
+    )
+    select p.strategy_id as "strategyId", min(p.instrument_id) as "instrumentId"
+    from marked join position p on p.instrument_id = marked.instrument_id and p.quantity <> 0
+    where not exists (
+      select from signal s where s.strategy_id = p.strategy_id and s.info = ${info}
+        and s.status in ('A', '0', '1', '6', 'E'))
+    group by p.strategy_id order by p.strategy_id`
+}

@@ -53,15 +53,15 @@ export async function saveQuotes(
   isValid: boolean,
 ): Promise<void> {
   await tx.run`
-    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, is_valid)
-    select q.*, ${isValid} from unnest(
+    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, is_valid, margin_due)
+    select q.*, ${isValid}, true from unnest(
       ${quotes.map((quote) => quote.instrumentId)}::bigint[], ${quotes.map((quote) => quote.bid)}::numeric[],
       ${quotes.map((quote) => quote.ask)}::numeric[], ${quotes.map((quote) => quote.bidSize)}::numeric[],
       ${quotes.map((quote) => quote.askSize)}::numeric[], ${quotes.map((quote) => instant(quote.at))}::timestamptz[]
     ) q order by 1
     on conflict (instrument_id) do update set bid = excluded.bid, ask = excluded.ask,
       bid_size = excluded.bid_size, ask_size = excluded.ask_size, quoted_at = excluded.quoted_at,
-      is_valid = excluded.is_valid
+      is_valid = excluded.is_valid, margin_due = true
     where quote.quoted_at <= excluded.quoted_at`
 }
 

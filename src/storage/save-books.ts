@@ -94,6 +94,7 @@ function renamed(saved: SavedBook, nameOf: (id: string) => string): SavedBook {
   return {
     ...saved,
     book: { ...saved.book, orders: new Map(kept.map((order) => [order.id, order])) },
+    ...(saved.wishes && { wishes: new Map([...saved.wishes].map(([id, wish]) => [nameOf(id), wish])) }),
     events: saved.events.map((event) => ({ ...event, orderId: nameOf(event.orderId) })),
     alerts: saved.alerts.map((alert) => ({ ...alert, orderId: nameOf(alert.orderId) })),
   }

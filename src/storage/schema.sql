@@ -385,6 +385,7 @@ create table position (
   constraint position_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
 );
+CREATE INDEX position_held ON public."position" USING btree (instrument_id) WHERE ((quantity)::numeric <> (0)::numeric);
 
 create table quote (
   instrument_id bigint not null,
@@ -394,9 +395,11 @@ create table quote (
   ask_size quantity,
   quoted_at timestamp with time zone not null,
   is_valid boolean not null,
+  margin_due boolean not null default false,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
+CREATE INDEX quote_margin_due ON public.quote USING btree (instrument_id) WHERE margin_due;
 
 create table rate_window (
   subject text not null,

@@ -1,0 +1,121 @@
+/**
+ * Margin calls: whenever a mark has moved, the accounts of those who hold the instrument are looked at. Where
+ * buying power is negative the positions that free the most margin are closed at the market, as much as is
+ * needed and only where the market is open. A strategy has one call at a time.
+ */
+import { type BookDraft, submitOrder } from '../domain/book-submit.ts'
+import { isOpen } from '../domain/calendar.ts'
+import { type MarginCallOrder, wholeMarginCall } from '../domain/margin-call.ts'
+import {
+  accountValue,
+  buyingPower,
+  type Holding,
+  type ModelAccount,
+  marginPositions,
+} from '../domain/model-account.ts'
+import { emptyBook } from '../domain/order-book.ts'
+import type { Instant } from '../domain/time.ts'
+import { claimMarked, loadModelAccounts } from '../storage/model-accounts.ts'
+import { causedBy, unworked, worked } from '../storage/order-books.ts'
+import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
+import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
+import { lockStrategies } from '../storage/signals.ts'
+import { fragment } from '../storage/sql.ts'
+import { bookContext } from './booking.ts'
+import type { Step, WorkContext } from './context.ts'
+
+/** What the orders of a call say of themselves. */
+const info = 'margin call'
+
+/** Instruments whose holders one transaction looks at. */
+const instrumentsAtOnce = 100
+
+/** Closes what margin does not bear; answers how many rows moved. */
+export async function callMargins(ctx: WorkContext): Promise<number> {
+  const now = ctx.clock.now()
+  return ctx.db.transaction(async (tx) => {
+    const holders = await claimMarked(tx, info, instrumentsAtOnce)
+    const isShort = (account: ModelAccount | undefined): boolean =>
+      account !== undefined && buyingPower(account).isNegative()
+    const seen = await loadModelAccounts(tx, holders)
+    const short = holders.filter(({ strategyId }) => isShort(seen.get(strategyId)))
+    if (short.length === 0) return 0
+    await lockStrategies(
+      tx,
+      short.map(({ strategyId }) => strategyId),
+    )
+    // Read again: under the lock nothing moves any more.
+    const accounts = await loadModelAccounts(tx, short)
+    const ids = [...accounts.values()].flatMap(({ holdings }) => holdings.map((one) => one.instrumentId))
+    const instruments = await loadQuotedInstruments(tx, [], [...new Set(ids)])
+    const books = [...accounts].flatMap(([strategyId, account]) =>
+      closings(strategyId, account, instruments, now),
+    )
+    return saveOrderBooks(tx, books)
+  })
+}
+
+/** The closing orders of one strategy's call, each in a book of its own. */
+function closings(
+  strategyId: number,
+  account: ModelAccount,
+  instruments: readonly QuotedInstrument[],
+  now: Instant,
+): SavedBook[] {
+  const isMarketOpen = (symbol: string): boolean => {
+    const instrument = instruments.find((candidate) => candidate.symbol === symbol)
+    return instrument !== undefined && isOpen(instrument.calendar, now)
+  }
+  const value = accountValue(account)
+  const orders = wholeMarginCall(marginPositions(account), value, isMarketOpen)
+  const power = buyingPower(account).toFixed()
+  return orders.flatMap((order) => {
+    const holding = account.holdings.find(({ instrument }) => instrument.symbol === order.symbol)
+    const instrument = instruments.find(({ symbol }) => symbol === order.symbol)
+    if (!holding || !instrument) return []
+    const key = { strategyId, instrumentId: instrument.id, calendar: instrument.calendar }
+    return [closing(key, holding, order, { now, value: value.toFixed(), power })]
+  })
+}
+
+function closing(
+  key: Parameters<typeof unworked>[0],
+  { quantity: held, bid, ask }: Holding,
+  { side, quantity }: MarginCallOrder,
+  { now, value, power }: { now: Instant; value: string; power: string },
+): SavedBook {
+  const id = `${info} of ${key.strategyId} in ${key.instrumentId}`
+  const empty = unworked(key, emptyBook(held))
+  const draft: BookDraft = {
+    id,
+    side,
+    quantity,
+    type: '1',
+    timeInForce: '0',
+    openClose: 'C',
+    limit: null,
+    stop: null,
+    parent: null,
+    isParked: false,
+    mid: null,
+    profitTarget: null,
+    stopLoss: null,
+    doNotCreateOcaGroup: false,
+  }
+  const result = submitOrder(empty.book, draft, bookContext(now))
+  const orders = new Map([...result.book.orders].map(([name, order]) => [name, { ...order, info }]))
+  const cause = causedBy({ modelAccountValue: value, buyingPower: power, info })
+  const referencePx = (side === '1' ? ask : bid)?.toFixed() ?? null
+  const wish = { doNotSyncToOpen: false, parkedUntil: null, profitTarget: null, stopLoss: null }
+  return {
+    ...worked(empty, { ...result, book: { ...result.book, orders } }, now, cause),
+    wishes: new Map([[id, { ...wish, doNotCreateOcaGroup: false, referencePx }]]),
+  }
+}
+
+/** Marks that moved wait to be looked at. */
+export const marginCallStep: Step = {
+  name: 'callMargins',
+  due: () => fragment`exists (select from quote where margin_due)`,
+  run: callMargins,
+}
