@@ -69,6 +69,24 @@ export const signalRules: Record<string, Fragment> = {
       or status in ('0', '1') and (time_in_force = '0') <> (expires_at is not null)
       or is_held and status <> 'A' or needs_match and ended_at is not null`,
 
+  // Held orders wait for something that can still come; what works or has ended waits for nothing.
+  heldOrdersWait: fragment`
+    select format('signal %s', s.id) from signal s left join signal p on p.id = s.parent_signal_id
+    where s.is_held and not (s.waits_for_parent or s.is_parked or s.exit_role is not null)
+      or not s.is_held and (s.waits_for_parent or s.is_parked) or s.is_held and s.working_at is not null
+      or s.is_held and (s.waits_for_parent or s.exit_role is not null) and p.ended_at is not null`,
+
+  childrenBelongToTheirParent: fragment`
+    select format('signal %s', s.id) from signal s join signal p on p.id = s.parent_signal_id
+    where s.strategy_id <> p.strategy_id or s.depth > 11 or s.exit_role is not null and (
+      s.side = p.side or s.position_effect <> 'C' or p.position_effect <> 'O' or s.instrument_id <> p.instrument_id)`,
+
+  exitsCoverWhatIsFilled: fragment`
+    select format('signal %s works for %s of %s', s.id, s.order_qty - s.cum_qty, p.cum_qty)
+    from signal s join signal p on p.id = s.parent_signal_id
+    where s.exit_role is not null and s.oca_group_id is not null and s.status in ('0', '1', '6', 'E')
+      and s.replaces_signal_id is null and s.order_qty - s.cum_qty > p.cum_qty`,
+
   chainHasOneEnd: fragment`
     select format('signal %s', s.id) from signal s left join signal r on r.replaces_signal_id = s.id
     where s.status = '5' and r.id is null

@@ -222,6 +222,11 @@ const entryExecutedOf = ({ entrySignalId }: DueSignal): Fragment =>
       select max(o.cum_qty) as executed from account_order o
       where o.source_id = ${entrySignalId}::bigint and o.source = 'S' and o.setup_id = member.id)`
 
+const { enabled, long, short, closingOrdersOnly } = permissionBits
+const permissions: Fragment = fragment`
+  member.enabled::int * ${enabled}::int + member.long::int * ${long}::int + member.short::int * ${short}::int
+    + member.closing_only::int * ${closingOrdersOnly}::int`
+
 /** What stands in the way before any arithmetic, strongest first. */
 const block: Fragment = fragment`
   case when member.stopped then ${codeNumber('SubscriptionEnded')}::int
@@ -267,7 +272,6 @@ export async function loadFollowers(
   others: readonly LiveSignal[],
   limit: number,
 ): Promise<FollowerSlice> {
-  const { enabled, long, short, closingOrdersOnly } = permissionBits
   const isStock = signal.securityType === 'CS'
   const isAlone = others.length === 0
   const texts = await tx.one<ColumnTexts>`
@@ -281,8 +285,7 @@ export async function loadFollowers(
       ${listed('entry', 'entry', signal.entrySignalId === null)}
     from (
       select member.id, member.account_id, a.broker_id, member.fence, member.stopped::int as stopped, member.scaling,
-        member.enabled::int * ${enabled}::int + member.long::int * ${long}::int + member.short::int * ${short}::int
-          + member.closing_only::int * ${closingOrdersOnly}::int as permissions,
+        ${permissions} as permissions,
         member.minimum, member.maximum, member.dollars, member.lot, ${block} as block,
         coalesce(trim_scale(p.quantity), 0) as position, coalesce(trim_scale(progress.executed), 0) as executed,
         coalesce(trim_scale(progress.ahead), 0) as ahead, coalesce(trim_scale(closing.leaves), 0) as closing,

@@ -84,11 +84,13 @@ const move = (says: string, run: Move['run']): Move => ({ says, run })
 
 const orderOf = (
   { strategyId }: Market,
-  wish: { buys: boolean; quantity: number; kind: number; ticks: number },
+  wish: { buys: boolean; quantity: number; kind: number; ticks: number; exits?: number },
 ) => {
   const px = 5000 + wish.ticks * 0.25
   const type = [{ OrderType: '1' }, { OrderType: '2', Limit: px }, { OrderType: '3', Stop: px }][wish.kind]
+  const away = (wish.exits ?? 0) * (wish.buys ? 0.25 : -0.25)
   return {
+    ...(wish.exits && { ProfitTarget: px + away, StopLoss: px - away, DoNotCreateOCAGroup: wish.exits > 6 }),
     ...{
       StrategyId: strategyId,
       Side: wish.buys ? '1' : '2',
@@ -120,10 +122,14 @@ const tell = ({
   ticks: number
 }) => `${buys ? 'buy' : 'sell'} ${quantity} ${['market', 'limit', 'stop'][kind]} ${5000 + ticks * 0.25}`
 
+type Ids = { SignalId?: number; ProfitTargetSignalId?: number; StopLossSignalId?: number }
+
 async function send(market: Market, method: string, path: string, Order: object): Promise<void> {
   const answer = await operate(market.owner.key, method, path, { Order })
-  const { Results } = answer.json as { Results?: { SignalId: number }[] }
-  if (Results?.[0]) market.signals.push(Results[0].SignalId)
+  const { Results } = answer.json as { Results?: Ids[] }
+  const [ids] = Results ?? []
+  for (const id of [ids?.SignalId, ids?.ProfitTargetSignalId, ids?.StopLossSignalId])
+    if (id !== undefined) market.signals.push(id)
 }
 
 const chosen = (market: Market, place: number): number => market.signals[place % market.signals.length] ?? 0
@@ -132,6 +138,23 @@ const place = wish.map((wanted) =>
     send(market, 'POST', '/Strategies/NewStrategyOrder', orderOf(market, wanted)),
   ),
 )
+/** Entries with exits, children of what is there, orders that wait for a date. */
+const family = fc
+  .record({ wanted: wish, exits: fc.integer({ min: 0, max: 9 }), parent: fc.nat(50), wait: fc.nat(3) })
+  .map(({ wanted, exits, parent, wait }) =>
+    move(
+      `${tell(wanted)} exits ${exits} parent ${wait === 1 ? parent : '-'} parked ${wait === 2}`,
+      (market) => {
+        const isChild = wait === 1 && market.signals.length > 0
+        const until = new Date(market.now + 20_000).toISOString()
+        return send(market, 'POST', '/Strategies/NewStrategyOrder', {
+          ...orderOf(market, { ...wanted, exits }),
+          ...(isChild && { ParentSignalId: chosen(market, parent) }),
+          ...(wait === 2 && { ParkedUntilDate: until }),
+        })
+      },
+    ),
+  )
 const cancel = fc.nat(50).map((at) =>
   move(`cancel ${at}`, (market) => {
     const { strategyId, owner } = market
@@ -176,6 +199,7 @@ const script = fc
 const moves = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: place },
+    { weight: 5, arbitrary: family },
     { weight: 2, arbitrary: cancel },
     { weight: 2, arbitrary: replace },
     { weight: 6, arbitrary: quote },
