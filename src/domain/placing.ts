@@ -1,70 +1,29 @@
 /**
- * What a new order of a strategy becomes: a working signal, a rejected one that is kept with its reason, or a
- * refusal that leaves nothing behind. Margin, exits, parents and reversals are decided where they are built;
- * here they are refused by name, never dropped.
+ * What an order must be before its book decides about it: prices on the tick, a replacement that changes only
+ * what it may; and the prices that the market gives it.
  */
-import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from './codes.ts'
+import type { PositionEffect, Side } from './codes.ts'
 import { type Decimal, dec, zero } from './decimal.ts'
-import { decideOpenClose } from './open-close.ts'
 
-/** The order as its owner sent it. Quantities are unsigned. */
-export interface OrderDraft {
-  side: Side
-  ordType: OrdType
-  timeInForce: TimeInForce
-  openClose?: PositionEffect | undefined
-  quantity: Decimal
+/** The prices of an order as its owner sent it. */
+export interface OrderPrices {
   limitPx?: Decimal | undefined
   stopPx?: Decimal | undefined
-  doNotSyncToOpen: boolean
+  profitTarget?: Decimal | undefined
+  stopLoss?: Decimal | undefined
 }
 
-/** What it is decided from. `position` is signed; `currentPx` is the side of the last quote it would trade at. */
-export interface PlacingFacts {
-  tick: Decimal
-  position: Decimal
-  currentPx?: Decimal | undefined
-}
-
-export interface PlacedSignal {
-  status: OrdStatus
-  openClose: PositionEffect
-  rejectText?: string
-  doNotSyncToOpen: boolean
-  /** What its copies are sized with; absent for a market order without a quote. */
-  referencePx?: Decimal
-}
-
-export type PlacingRefusal = 'LimitOffTick' | 'StopOffTick' | 'ReversalNotOffered'
-
-/** Decides one order. A price off the tick and a reversal are refused; what the position forbids is kept as rejected. */
-export function placeOrder(draft: OrderDraft, facts: PlacingFacts): PlacedSignal | PlacingRefusal {
-  if (draft.limitPx && !isOnTick(draft.limitPx, facts.tick)) return 'LimitOffTick'
-  if (draft.stopPx && !isOnTick(draft.stopPx, facts.tick)) return 'StopOffTick'
-  const decision = decideOpenClose(draft.openClose, draft.side, draft.quantity, facts.position)
-  if ('reversal' in decision) return 'ReversalNotOffered'
-  const referencePx = referenceOf(draft, facts)
-  const priced = referencePx ? { referencePx } : {}
-  if ('rejected' in decision) {
-    const openClose = draft.openClose ?? 'O'
-    return { status: '8', openClose, rejectText: decision.rejected, doNotSyncToOpen: false, ...priced }
-  }
-  const { openClose } = decision
-  // Only an opening order that rests can be missing in an account later; elsewhere the wish means nothing.
-  const doNotSyncToOpen = draft.doNotSyncToOpen && openClose === 'O' && draft.ordType !== '1'
-  return { status: '0', openClose, doNotSyncToOpen, ...priced }
+/** The first price that is no multiple of the tick. */
+export function offTick(prices: OrderPrices, tick: Decimal): keyof OrderPrices | undefined {
+  const names = ['limitPx', 'stopPx', 'profitTarget', 'stopLoss'] as const
+  return names.find((name) => prices[name] && !isOnTick(prices[name], tick))
 }
 
 /** A price that the instrument can be quoted at; prices may be negative (spreads, crude oil in 2020). */
-export const isOnTick = (price: Decimal, tick: Decimal): boolean => price.mod(tick).isZero()
-
-function referenceOf(draft: OrderDraft, facts: PlacingFacts): Decimal | undefined {
-  const own = draft.ordType === '2' ? draft.limitPx : draft.ordType === '3' ? draft.stopPx : undefined
-  return own ?? facts.currentPx
-}
+const isOnTick = (price: Decimal, tick: Decimal): boolean => price.mod(tick).isZero()
 
 /** The order that a replacement replaces, as far as the two are compared. */
-export interface ReplacedOrder {
+interface ReplacedOrder {
   instrumentId: number
   side: Side
   openClose: PositionEffect
@@ -73,7 +32,7 @@ export interface ReplacedOrder {
 /** The member in which a replacement differs from the order it replaces where it must not. */
 export function immutableDifference(
   replaced: ReplacedOrder,
-  draft: OrderDraft,
+  draft: { side: Side; openClose?: PositionEffect | undefined },
   instrumentId: number,
 ): 'Symbol' | 'Side' | 'OpenClose' | undefined {
   if (replaced.instrumentId !== instrumentId) return 'Symbol'
@@ -88,3 +47,7 @@ export function currentPriceOf(side: Side, bid: string | null, ask: string | nul
   const price = text === null ? zero : dec(text)
   return price.greaterThan(zero) ? price : undefined
 }
+
+/** The middle of the last quote; undefined without one. */
+export const midOf = (bid: string | null, ask: string | null): Decimal | undefined =>
+  bid === null || ask === null ? undefined : dec(bid).plus(ask).div(2)

@@ -5,7 +5,7 @@
 import { accountSteps, nextChase } from './account-side.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
-import { expiryStep, nextSignalExpiry } from './expiries.ts'
+import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
 import { arrivalStep } from './matcher.ts'
 
@@ -40,9 +40,9 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextChase, paper.dueSource],
+    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
-  const steps = [arrivalStep, expiryStep, ...accountSteps(brokers), housekeepingStep]
+  const steps = [arrivalStep, expiryStep, releaseStep, ...accountSteps(brokers), housekeepingStep]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }
 }

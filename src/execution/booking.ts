@@ -1,10 +1,11 @@
 /**
- * What one strategy has in one instrument, and what the market's moments do to it. Pure: a fill moves signal,
- * position and cash together in a new book, which remembers what happened for whoever writes it down.
- * Invariants: a closing order never trades more than the position; an opening order never trades against it;
- * with the position go the orders that would close it and the rest of the entry that opened it.
+ * What one strategy has in one instrument, and what the market's moments do to it. Pure: a fill moves orders,
+ * position and cash together in a new book, which remembers what happened for whoever writes it down. What a
+ * fill means for the other orders is decided by the rules of the order book.
  */
-import { isLive, type OrdType, type PositionEffect, type SecurityType, type Side } from '../domain/codes.ts'
+import { fillOrder, triggerStop, workingOrders } from '../domain/book-fill.ts'
+import { withdrawOrder } from '../domain/book-request.ts'
+import type { PositionEffect, SecurityType, Side } from '../domain/codes.ts'
 import {
   addTurnover,
   type CommissionRates,
@@ -13,31 +14,10 @@ import {
 } from '../domain/commission.ts'
 import { type Decimal, roundTo, zero } from '../domain/decimal.ts'
 import type { FillPort, SimulatedFill, WorkingOrder } from '../domain/fill.ts'
-import { actsAgainst } from '../domain/open-close.ts'
-import { applyEvent } from '../domain/order.ts'
-import { type OrderEvent, type OrderState, remainingQuantity } from '../domain/order-state.ts'
-import { applyFill, type Position, reducible } from '../domain/position.ts'
+import type { BookContext, BookEvent, BookOrder } from '../domain/order-book.ts'
+import { applyFill, type Position } from '../domain/position.ts'
 import type { Instant } from '../domain/time.ts'
-
-export interface BookSignal {
-  readonly id: number
-  readonly side: Side
-  readonly ordType: OrdType
-  readonly positionEffect: PositionEffect
-  readonly limitPx: Decimal | null
-  readonly stopPx: Decimal | null
-  readonly postedAt: Instant
-  readonly workingAt: Instant
-  readonly expiresAt: Instant | null
-  readonly needsMatch: boolean
-  readonly order: OrderState
-  readonly isTriggered: boolean
-  /** Its own fills, by which executions are numbered and commission is charged. */
-  readonly fills: number
-  readonly turnover: OrderTurnover
-  readonly endedAt: Instant | null
-  readonly info: string | null
-}
+import { causedBy, type SignalFacts, type WorkedBook, worked } from '../storage/order-books.ts'
 
 /** How the fills of a book become money. */
 export interface BookTerms {
@@ -48,9 +28,10 @@ export interface BookTerms {
   readonly rates: CommissionRates | null
 }
 
-export interface BookedFill {
+interface BookedFill {
   readonly execId: string
-  readonly signal: BookSignal
+  readonly signalId: number
+  readonly side: Side
   readonly quantity: Decimal
   readonly price: Decimal
   readonly commission: Decimal
@@ -58,31 +39,35 @@ export interface BookedFill {
   readonly at: Instant
 }
 
-export interface BookedEvent {
-  readonly signalId: number
-  readonly event: OrderEvent['event']
-  readonly status: OrderState['status']
-  readonly at: Instant
-  readonly cause: Record<string, unknown>
+/** Own fills of an order, by which executions are numbered and commission is charged. */
+interface Progress {
+  readonly fills: number
+  readonly turnover: OrderTurnover
 }
 
-export interface SignalBook {
-  readonly strategyId: number
-  readonly instrumentId: number
+export interface SignalBook extends WorkedBook {
   readonly terms: BookTerms
   readonly position: Position
   readonly openedAt: Instant | null
-  readonly signals: ReadonlyMap<number, BookSignal>
+  readonly progress: ReadonlyMap<string, Progress>
   readonly fills: readonly BookedFill[]
-  readonly events: readonly BookedEvent[]
+  readonly margin: MarginCheck
 }
+
+/** Why an opening order may not trade `quantity` at `price` now; null when it may. */
+export type MarginCheck = (
+  order: Pick<BookOrder, 'side' | 'openClose' | 'id'> & { readonly openClose: PositionEffect },
+  quantity: Decimal,
+  price: Decimal,
+) => string | null
 
 /** A quote or a bar as the book sees it. */
 export interface MarketMoment {
-  takesPart(signal: BookSignal): boolean
-  timeOf(phase: SimulatedFill['phase'], signal: BookSignal): Instant
+  /** `facts` are unknown of an order that the moment itself set to work. */
+  takesPart(order: WorkingOrder, facts: SignalFacts | undefined): boolean
+  timeOf(phase: SimulatedFill['phase'], order: Pick<WorkingOrder, 'workingSince'>): Instant
   /** The market's price before slippage. */
-  seenPrice(phase: SimulatedFill['phase'], signal: BookSignal): Decimal
+  seenPrice(phase: SimulatedFill['phase'], order: Pick<WorkingOrder, 'side' | 'limit' | 'stop'>): Decimal
   /** What is written beside each event as its cause. */
   readonly seen: Record<string, unknown>
 }
@@ -91,91 +76,94 @@ export interface MarketMoment {
 export function bookingPort(moment: MarketMoment): FillPort<SignalBook> {
   return {
     working: (book) =>
-      [...book.signals.values()]
-        .filter((signal) => isLive(signal.order.status) && !signal.order.held && moment.takesPart(signal))
-        .map((signal) => workingOrder(book, signal)),
-    trigger: (book, orderId) => withSignal(book, { ...signalOf(book, orderId), isTriggered: true }),
+      workingOrders(book.book).filter((order) => {
+        const hasStarted = book.before.orders.get(order.id)?.workingSince === order.workingSince
+        return moment.takesPart(order, hasStarted ? book.facts.get(order.id) : undefined)
+      }),
+    trigger: (book, orderId) => ({ ...book, book: triggerStop(book.book, orderId) }),
     fill: (book, fill) => fillSignal(book, fill, moment),
   }
 }
 
-function workingOrder(book: SignalBook, signal: BookSignal): WorkingOrder {
-  const left = remainingQuantity(signal.order)
-  return {
-    id: String(signal.id),
-    side: signal.side,
-    type: signal.ordType,
-    openClose: signal.positionEffect,
-    leaves: signal.positionEffect === 'C' ? reducible(book.position.quantity, signal.side, left) : left,
-    limit: signal.limitPx,
-    stop: signal.stopPx,
-    acceptedAt: signal.postedAt,
-    workingSince: signal.workingAt,
-    triggered: signal.isTriggered,
-    exitOf: null,
-  }
-}
+/** What rules ask of a platform that confirms everything itself; new orders get their ids when they are saved. */
+export const bookContext = (at: Instant, rejection: BookContext['rejection'] = () => null): BookContext => ({
+  at,
+  newId: (kind, orderId) => `${kind} of ${orderId} at ${at}`,
+  rejection,
+})
 
 function fillSignal(
   book: SignalBook,
   fill: SimulatedFill,
   moment: MarketMoment,
 ): { readonly book: SignalBook; readonly quantity: Decimal } {
-  const signal = signalOf(book, fill.orderId)
-  const at = moment.timeOf(fill.phase, signal)
-  const { quantity: held } = book.position
-  if (signal.positionEffect === 'O' && actsAgainst(signal.side, held)) {
-    const cause = { ...moment.seen, position: held.toFixed() }
-    return { book: endSignal(book, signal, at, 'position changed', cause), quantity: zero }
+  const order = orderIn(book, fill.orderId)
+  const at = moment.timeOf(fill.phase, { workingSince: order.workingSince ?? order.acceptedAt })
+  const context = bookContext(at)
+  const refusal = book.margin(order, fill.quantity, fill.price)
+  const cause = { ...moment.seen, position: book.position.quantity.toFixed() }
+  if (refusal !== null) {
+    const result = withdrawOrder(book.book, order.id, refusal, context)
+    return { book: worked(book, result, at, causedBy(cause)), quantity: zero }
   }
-  const { quantity } = fill
-  const slippage = fill.price.minus(moment.seenPrice(fill.phase, signal)).abs()
-  const booked = bookFill(book, signal, fill, at, {
-    ...moment.seen,
-    phase: fill.phase,
-    slippage: slippage.toFixed(),
-  })
-  const isFlat = booked.position.quantity.isZero()
-  return { book: isFlat ? endWithPosition(booked, at, { closedBy: signal.id }) : booked, quantity }
+  const result = fillOrder(book.book, order.id, fill, context)
+  const { quantity } = result
+  if (quantity.isZero()) return { book: worked(book, result, at, causedBy(cause)), quantity }
+  const booked = bookMoney(book, order, { ...fill, quantity }, at)
+  const slippage = fill.price.minus(moment.seenPrice(fill.phase, order)).abs()
+  const seen = { ...moment.seen, phase: fill.phase, slippage: slippage.toFixed() }
+  const told = { ...fillCause(book, order, booked), ...seen }
+  const causeOf = (event: BookEvent): Record<string, unknown> =>
+    event.event === 'FILL' ? told : causedBy({ byFillOf: Number(order.id) })(event)
+  return { book: worked(booked, result, at, causeOf), quantity }
 }
 
-function bookFill(
+/** Moves position and cash by a fill of the order. */
+function bookMoney(
   book: SignalBook,
-  signal: BookSignal,
+  order: BookOrder,
   { quantity, price }: SimulatedFill,
   at: Instant,
-  seen: Record<string, unknown>,
 ): SignalBook {
   const { terms } = book
-  const change = applyFill(book.position, { side: signal.side, quantity, price }, terms)
-  const turnover = addTurnover(signal.turnover, {
-    quantity,
-    price,
-    pointValue: terms.pointValue.times(terms.fx),
-  })
-  const commission = terms.rates ? fillCommission(terms.rates, signal.turnover, turnover) : zero
-  const { order } = applyEvent(signal.order, { event: 'FILL', quantity, price })
-  const fills = signal.fills + 1
-  const execId = `S${signal.id}-${fills}`
-  const moved = { ...signal, order, turnover, fills, endedAt: isLive(order.status) ? null : at }
+  const change = applyFill(book.position, { side: order.side, quantity, price }, terms)
+  const before = book.progress.get(order.id) ?? { fills: 0, turnover: { quantity: zero, notional: zero } }
+  const pointValue = terms.pointValue.times(terms.fx)
+  const turnover = addTurnover(before.turnover, { quantity, price, pointValue })
+  const commission = terms.rates ? fillCommission(terms.rates, before.turnover, turnover) : zero
+  const fills = before.fills + 1
   // The ledger keeps twelve decimals; rounding each entry once keeps cash the exact sum of its entries.
   const cashChange = roundTo(change.cash.minus(commission), 12)
-  const cause = {
-    execId,
-    quantity: quantity.toFixed(),
-    price: price.toFixed(),
-    commission: commission.toFixed(),
-    fx: terms.fx.toFixed(),
-    ...(signal.isTriggered && { isTriggered: true }),
-    positionBefore: book.position.quantity.toFixed(),
-    ...seen,
+  const fill: BookedFill = {
+    execId: `S${order.id}-${fills}`,
+    signalId: Number(order.id),
+    side: order.side,
+    quantity,
+    price,
+    commission,
+    cashChange,
+    at,
   }
   return {
-    ...withSignal(book, moved),
+    ...book,
     position: change.position,
     openedAt: openedAtAfter(book, change.position, change.opened, at),
-    fills: [...book.fills, { execId, signal, quantity, price, commission, cashChange, at }],
-    events: [...book.events, { signalId: signal.id, event: 'FILL', status: order.status, at, cause }],
+    progress: new Map(book.progress).set(order.id, { fills, turnover }),
+    fills: [...book.fills, fill],
+  }
+}
+
+/** The numbers a fill was decided from, with the book before it. */
+function fillCause(before: SignalBook, order: BookOrder, after: SignalBook): Record<string, unknown> {
+  const fill = after.fills.at(-1)
+  return {
+    execId: fill?.execId,
+    quantity: fill?.quantity.toFixed(),
+    price: fill?.price.toFixed(),
+    commission: fill?.commission.toFixed(),
+    fx: before.terms.fx.toFixed(),
+    ...(order.isTriggered && { isTriggered: true }),
+    positionBefore: before.position.quantity.toFixed(),
   }
 }
 
@@ -186,40 +174,8 @@ function openedAtAfter(book: SignalBook, position: Position, opened: Decimal, at
   return isNew ? at : (book.openedAt ?? at)
 }
 
-/** The position is gone: closing orders have nothing left to close, and more of its entry would stand alone. */
-function endWithPosition(book: SignalBook, at: Instant, cause: Record<string, unknown>): SignalBook {
-  const over = [...book.signals.values()].filter(
-    ({ order, positionEffect }) =>
-      (order.status === '0' || order.status === '1') && (positionEffect === 'C' || order.status === '1'),
-  )
-  return over.reduce((ended, signal) => endSignal(ended, signal, at, 'position closed', cause), book)
+function orderIn({ book }: SignalBook, orderId: string): BookOrder {
+  const order = book.orders.get(orderId)
+  if (!order) throw new RangeError(`no signal ${orderId} in the book`)
+  return order
 }
-
-function endSignal(
-  book: SignalBook,
-  signal: BookSignal,
-  at: Instant,
-  info: string,
-  cause: Record<string, unknown>,
-): SignalBook {
-  const { order } = applyEvent(signal.order, { event: 'UNSOLICITED_CANCEL' })
-  const event = {
-    signalId: signal.id,
-    event: 'UNSOLICITED_CANCEL',
-    status: order.status,
-    at,
-    cause: { ...cause, info },
-  } as const
-  return { ...withSignal(book, { ...signal, order, info, endedAt: at }), events: [...book.events, event] }
-}
-
-function signalOf(book: SignalBook, orderId: string): BookSignal {
-  const signal = book.signals.get(Number(orderId))
-  if (!signal) throw new RangeError(`no signal ${orderId} in the book`)
-  return signal
-}
-
-const withSignal = (book: SignalBook, signal: BookSignal): SignalBook => ({
-  ...book,
-  signals: new Map(book.signals).set(signal.id, signal),
-})

@@ -1,24 +1,21 @@
 /**
- * Books between rows and rules: loads what locked strategies have at work, many in one statement, and writes
- * what the market did to them in as many statements again.
+ * The market's side of order books: loads what locked strategies have at work, with the terms by which fills
+ * become money, and writes what happened to them, news to their other symbols included.
  */
-import { type Decimal, dec, one } from '../domain/decimal.ts'
-import { averageFillPrice } from '../domain/order-state.ts'
+import { type Decimal, one } from '../domain/decimal.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
-import { insertFills, savePositions, updateSignals } from '../storage/fills.ts'
-import { type BookKey, loadWorkingSignals, type WorkingSignalRow } from '../storage/matching.ts'
+import { spreadNews } from '../storage/book-families.ts'
+import { insertFills, savePositions } from '../storage/fills.ts'
+import type { BookKey } from '../storage/matching.ts'
+import { bookCurrency, loadOrderBooks, type StoredBook, type WorkedBook } from '../storage/order-books.ts'
 import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
-import { insertSignalEvents } from '../storage/signals.ts'
+import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
-import { instant } from '../storage/wire.ts'
-import type { BookSignal, BookTerms, SignalBook } from './booking.ts'
+import type { BookTerms, SignalBook } from './booking.ts'
 import type { WorkContext } from './context.ts'
 
-/** Strategies keep their books in this currency. */
-const bookCurrency = 'USD'
-
-/** Loads the books; one without a signal at work is missing. The caller has locked their strategies. */
+/** Loads the books; one without a live signal is missing. The caller has locked their strategies. */
 export async function loadBooks(
   ctx: WorkContext,
   tx: Transaction,
@@ -26,27 +23,15 @@ export async function loadBooks(
   instruments: ReadonlyMap<number, QuotedInstrument>,
 ): Promise<SignalBook[]> {
   if (keys.length === 0) return []
-  const rows = await loadWorkingSignals(tx, keys, bookCurrency)
+  const stored = await loadOrderBooks(tx, keys)
   const foreign = [...new Set([...instruments.values()].map(({ currency }) => currency))].filter(
     (currency) => currency !== bookCurrency,
   )
   const rates = foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
-  return groupByBook(rows).flatMap((group) => {
-    const [first] = group
-    const instrument = first && instruments.get(first.instrumentId)
-    return instrument ? [bookOf(group, first, termsOf(ctx, instrument, rates, first.lastFx))] : []
+  return stored.flatMap((book) => {
+    const instrument = instruments.get(book.instrumentId)
+    return instrument ? [signalBook(book, termsOf(ctx, instrument, rates, book.lastFx))] : []
   })
-}
-
-function groupByBook(rows: readonly WorkingSignalRow[]): WorkingSignalRow[][] {
-  const groups = new Map<string, WorkingSignalRow[]>()
-  for (const row of rows) {
-    const key = `${row.strategyId} ${row.instrumentId}`
-    const group = groups.get(key)
-    if (group) group.push(row)
-    else groups.set(key, [row])
-  }
-  return [...groups.values()]
 }
 
 /** The pair's quote decides the rate, else the strategy's last one, else one. */
@@ -54,113 +39,71 @@ function termsOf(
   ctx: WorkContext,
   { securityType, pointValue, currency }: QuotedInstrument,
   rates: ReadonlyMap<string, Decimal>,
-  lastFx: string | null,
+  lastFx: Decimal | null,
 ): BookTerms {
-  const known = lastFx === null ? one : dec(lastFx)
   return {
     securityType,
     pointValue,
-    fx: currency === bookCurrency ? one : (rates.get(currency) ?? known),
+    fx: currency === bookCurrency ? one : (rates.get(currency) ?? lastFx ?? one),
     rates: ctx.settings.commissionPlan === 'none' ? null : commissionPlans[0][securityType],
   }
 }
 
-function bookOf(rows: readonly WorkingSignalRow[], first: WorkingSignalRow, terms: BookTerms): SignalBook {
+function signalBook(stored: StoredBook, terms: BookTerms): SignalBook {
+  const { positionAvgPx: _, lastFx: __, ...book } = stored
+  const progress = [...stored.facts].map(([id, { fills, ownQuantity, ownNotional }]) => {
+    const turnover = { quantity: ownQuantity, notional: ownNotional.times(terms.pointValue) }
+    return [id, { fills, turnover }] as const
+  })
   return {
-    strategyId: first.strategyId,
-    instrumentId: first.instrumentId,
+    ...book,
     terms,
-    position: positionOf(first, terms),
-    openedAt: first.openedAt,
-    signals: new Map(rows.map((row) => [row.signalId, signalOf(row, terms)])),
+    position: positionOf(stored, terms),
+    progress: new Map(progress),
     fills: [],
-    events: [],
+    margin: () => null,
   }
 }
 
 /** The cost in account currency is not kept beside the position: no cash depends on it. */
-function positionOf({ positionQty, positionAvgPx }: WorkingSignalRow, terms: BookTerms): Position {
+function positionOf({ book, positionAvgPx }: StoredBook, terms: BookTerms): Position {
   if (positionAvgPx === null) return flat
-  const avgPx = dec(positionAvgPx)
-  return { quantity: dec(positionQty), avgPx, avgCost: avgPx.times(terms.pointValue).times(terms.fx) }
+  const avgCost = positionAvgPx.times(terms.pointValue).times(terms.fx)
+  return { quantity: book.position, avgPx: positionAvgPx, avgCost }
 }
 
-const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
-
-function signalOf(row: WorkingSignalRow, terms: BookTerms): BookSignal {
-  return {
-    id: row.signalId,
-    side: row.side,
-    ordType: row.ordType,
-    positionEffect: row.positionEffect,
-    limitPx: optional(row.limitPx),
-    stopPx: optional(row.stopPx),
-    postedAt: row.postedAt,
-    workingAt: row.workingAt,
-    expiresAt: row.expiresAt,
-    needsMatch: row.needsMatch,
-    order: {
-      status: row.status,
-      orderQuantity: dec(row.orderQty),
-      filledQuantity: dec(row.cumQty),
-      filledValue: dec(row.filledValue),
-      acknowledged: true,
-      held: false,
-    },
-    isTriggered: row.isTriggered,
-    fills: row.fills,
-    turnover: { quantity: dec(row.ownQty), notional: dec(row.ownNotional).times(terms.pointValue) },
-    endedAt: null,
-    info: null,
-  }
-}
-
-/** Writes what happened in the books and answers how many signals it moved. `before` are the books as loaded. */
+/** Writes what the market did to the books and answers how many signals it moved. */
 export async function saveBooks(
+  ctx: WorkContext,
   tx: Transaction,
-  before: readonly SignalBook[],
-  after: readonly SignalBook[],
+  books: readonly SignalBook[],
 ): Promise<number> {
-  const moved = after.filter((book, place) => book !== before[place])
-  const changed = after.flatMap((book, place) =>
-    [...book.signals.values()].filter((signal) => before[place]?.signals.get(signal.id) !== signal),
-  )
-  if (changed.length === 0) return 0
-  await Promise.all([
-    updateSignals(
-      tx,
-      changed.map(({ id, order, isTriggered, endedAt, info }) => ({
-        signalId: id,
-        status: order.status,
-        isTriggered,
-        cumQty: order.filledQuantity,
-        avgPx: averageFillPrice(order) ?? null,
-        endedAt,
-        info,
-      })),
-    ),
-    saveFills(tx, moved),
-    insertSignalEvents(tx, moved.flatMap(newEvents)),
-  ])
-  return changed.length
+  const moved = books.filter(({ before, book }) => before !== book)
+  if (moved.length === 0) return 0
+  const told = await spreadNews(tx, moved, { at: ctx.clock.now(), rejection: () => null })
+  // What a quote sets to work it has also served; what news set to work it has not.
+  const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
+  const [count] = await Promise.all([saveOrderBooks(tx, [...saved, ...told.others]), saveFills(tx, moved)])
+  return count
+}
+
+/** Writes books that only time has changed, and what their ends mean elsewhere. */
+export async function saveTimed(
+  ctx: WorkContext,
+  tx: Transaction,
+  books: readonly WorkedBook[],
+): Promise<number> {
+  const told = await spreadNews(tx, books, { at: ctx.clock.now(), rejection: () => null })
+  return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 
 async function saveFills(tx: Transaction, books: readonly SignalBook[]): Promise<void> {
   const traded = books.filter((book) => book.fills.length > 0)
   if (traded.length === 0) return
-  const fills = traded.flatMap((book) =>
-    book.fills.map(({ execId, signal, quantity, price, commission, cashChange, at }) => ({
-      execId,
-      signalId: signal.id,
-      strategyId: book.strategyId,
-      instrumentId: book.instrumentId,
-      side: signal.side,
-      quantity,
-      px: price,
-      fx: book.terms.fx,
-      commission,
-      cashChange,
-      filledAt: at,
+  const fills = traded.flatMap(({ strategyId, instrumentId, terms, fills: booked }) =>
+    booked.map(({ price, at, ...fill }) => ({
+      ...fill,
+      ...{ strategyId, instrumentId, px: price, fx: terms.fx, filledAt: at },
     })),
   )
   const positions = traded.map(({ strategyId, instrumentId, position, openedAt }) => ({
@@ -171,14 +114,4 @@ async function saveFills(tx: Transaction, books: readonly SignalBook[]): Promise
     openedAt,
   }))
   await Promise.all([insertFills(tx, fills), savePositions(tx, positions)])
-}
-
-/** Events of a book as rows: each signal's in the order in which they happened. */
-function newEvents(book: SignalBook) {
-  const counts = new Map<number, number>()
-  return book.events.map(({ signalId, event, status, at, cause }) => {
-    const offset = counts.get(signalId) ?? 0
-    counts.set(signalId, offset + 1)
-    return { signalId, offset, event, status, occurredAt: instant(at), cause }
-  })
 }

@@ -1,75 +1,85 @@
 /**
- * What time alone does to strategy orders: a day order ends with its session. It ends at that moment of
- * business time, however late this is noticed. A clock that jumps asks here where it must stop on the way.
+ * What time alone does to strategy orders: a day order ends with its session, a parked one is released. Both
+ * happen at their moment of business time, however late this is noticed. A clock that jumps asks here where it
+ * must stop on the way.
  */
-import { dec } from '../domain/decimal.ts'
-import { applyEvent } from '../domain/order.ts'
+import { expireOrder, releaseParked } from '../domain/book-request.ts'
+import type { BookOrder } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
-import { updateSignals } from '../storage/fills.ts'
 import {
+  type BookKey,
   claimStrategies,
-  type ExpiringSignal,
   findNextExpiry,
-  listExpiringStrategies,
-  loadExpiring,
+  findNextRelease,
+  listExpiring,
+  listReleasable,
 } from '../storage/matching.ts'
-import { insertSignalEvents } from '../storage/signals.ts'
-import { fragment } from '../storage/sql.ts'
+import { causedBy, hasEnded, loadOrderBooks, type WorkedBook, worked } from '../storage/order-books.ts'
+import { fragment, type Transaction } from '../storage/sql.ts'
 import { instant } from '../storage/wire.ts'
+import { bookContext } from './booking.ts'
+import { saveTimed } from './books.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 
-/** Signals that one transaction expires. */
-const expiriesAtOnce = 1_000
+/** Signals that one transaction moves. */
+const atOnce = 1_000
 
-/** Ends day orders whose session is over; answers how many. */
-export async function expireSignals(ctx: WorkContext): Promise<number> {
+/** Ends day orders whose session is over; answers how many signals moved. */
+export const expireSignals = (ctx: WorkContext): Promise<number> =>
+  atTheirTime(ctx, listExpiring, (stored, now) =>
+    dueOrders(stored, now, ({ id }) => stored.facts.get(id)?.expiresAt ?? null).reduce(
+      (book, { id, at }) =>
+        worked(book, expireOrder(book.book, id, bookContext(at)), at, causedBy({ session: 'closed' })),
+      stored,
+    ),
+  )
+
+/** Releases parked orders whose date has come, with every check that a new order meets. */
+export const releaseSignals = (ctx: WorkContext): Promise<number> =>
+  atTheirTime(ctx, listReleasable, (stored, now) =>
+    dueOrders(stored, now, ({ id, isParked }) =>
+      isParked ? (stored.facts.get(id)?.parkedUntil ?? null) : null,
+    ).reduce(
+      (book, { id, at }) =>
+        worked(book, releaseParked(book.book, id, bookContext(at)), at, causedBy({ released: true })),
+      stored,
+    ),
+  )
+
+/** Loads the books in which something is due, lets `act` do it, and writes what happened. */
+async function atTheirTime(
+  ctx: WorkContext,
+  list: (tx: Transaction, now: Instant, limit: number) => Promise<BookKey[]>,
+  act: (book: WorkedBook, now: Instant) => WorkedBook,
+): Promise<number> {
   const now = ctx.clock.now()
   return ctx.db.transaction(async (tx) => {
-    const due = await listExpiringStrategies(tx, now, expiriesAtOnce)
-    const claimed = due.length > 0 ? await claimStrategies(tx, due) : new Set<number>()
-    if (claimed.size === 0) return 0
-    const ended = (await loadExpiring(tx, [...claimed], now)).map((signal) => ({
-      signal,
-      status: statusAfter(signal),
-    }))
-    await updateSignals(
+    const due = await list(tx, now, atOnce)
+    const ids = [...new Set(due.map(({ strategyId }) => strategyId))]
+    const claimed = ids.length > 0 ? await claimStrategies(tx, ids) : new Set<number>()
+    const keys = due.filter(({ strategyId }) => claimed.has(strategyId))
+    if (keys.length === 0) return 0
+    const books = await loadOrderBooks(tx, keys)
+    return saveTimed(
+      ctx,
       tx,
-      ended.map(({ signal, status }) => ({
-        signalId: signal.signalId,
-        status,
-        isTriggered: signal.isTriggered,
-        cumQty: dec(signal.cumQty),
-        avgPx: signal.avgPx === null ? null : dec(signal.avgPx),
-        endedAt: signal.expiresAt,
-        info: null,
-      })),
+      books.map((book) => act(book, now)),
     )
-    await insertSignalEvents(
-      tx,
-      ended.map(({ signal, status }) => ({
-        signalId: signal.signalId,
-        offset: 0,
-        event: 'EXPIRE',
-        status,
-        occurredAt: instant(signal.expiresAt),
-        cause: { session: 'closed' },
-      })),
-    )
-    return ended.length
   })
 }
 
-function statusAfter(signal: ExpiringSignal): ExpiringSignal['status'] {
-  const quantity = dec(signal.cumQty)
-  const order = {
-    status: signal.status,
-    orderQuantity: dec(signal.orderQty),
-    filledQuantity: quantity,
-    filledValue: quantity.times(signal.avgPx ?? 0),
-    acknowledged: signal.status !== 'A',
-    held: signal.isHeld,
-  }
-  return applyEvent(order, { event: 'EXPIRE' }).order.status
+/** Live orders whose moment has come, the earliest first. */
+function dueOrders(
+  { book }: WorkedBook,
+  now: Instant,
+  momentOf: (order: BookOrder) => Instant | null,
+): { id: string; at: Instant }[] {
+  return [...book.orders.values()]
+    .flatMap((order) => {
+      const at = hasEnded(order) ? null : momentOf(order)
+      return at !== null && at <= now ? [{ id: order.id, at }] : []
+    })
+    .sort((one, other) => one.at - other.at)
 }
 
 /** Day orders wait for the end of their session. */
@@ -79,6 +89,17 @@ export const expiryStep: Step = {
     select from signal where expires_at <= ${instant(now)}::timestamptz and status in ('A', '0', '1', '6', 'E'))`,
   run: expireSignals,
 }
+
+/** Parked orders wait for their date. */
+export const releaseStep: Step = {
+  name: 'releaseSignals',
+  due: (now) => fragment`exists (
+    select from signal where is_parked and parked_until <= ${instant(now)}::timestamptz)`,
+  run: releaseSignals,
+}
+
+/** When the next parked order is released. */
+export const nextSignalRelease: DueSource = findNextRelease
 
 /** When the next day order ends. */
 export const nextSignalExpiry: DueSource = findNextExpiry

@@ -116,7 +116,7 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
       const instrument = instruments.get(book.instrumentId)
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
-    const moved = await saveBooks(tx, books, filled)
+    const moved = await saveBooks(ctx, tx, filled)
     return moved + (await settleArrivals(tx, keys))
   })
 }
@@ -172,7 +172,7 @@ async function matchReached<Item>(
       book,
     )
   })
-  return saveBooks(tx, books, filled)
+  return saveBooks(ctx, tx, filled)
 }
 
 /** Lets the others who trade on the market have the batch. */

@@ -10,8 +10,9 @@ import { fillAgainstQuote } from '../domain/fill-quotes.ts'
 import { isFresh, type LastQuote, priceFor, type Quote } from '../domain/quote.ts'
 import type { Instant } from '../domain/time.ts'
 import type { PriceRange } from '../storage/matching.ts'
+import type { SignalFacts } from '../storage/order-books.ts'
 import type { QuotedInstrument, QuoteRow } from '../storage/quotes.ts'
-import { type BookSignal, bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
+import { bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
 import type { MarketBar, MarketQuote } from './market/feed.ts'
 
 export const quoteOf = ({ bid, ask, bidSize, askSize }: MarketQuote): Quote => ({
@@ -25,20 +26,20 @@ export const quoteOf = ({ bid, ask, bidSize, askSize }: MarketQuote): Quote => (
 export function fillOnQuote(book: SignalBook, instrument: QuotedInstrument, quote: MarketQuote): SignalBook {
   const { at } = quote
   return atQuote(book, instrument, quoteOf(quote), at, {
-    takesPart: (signal) => signal.workingAt <= at && worksAt(signal, at),
+    takesPart: (order, facts) => order.workingSince <= at && worksAt(facts, at),
     timeOf: () => at,
   })
 }
 
 /** Serves the orders that have just started to work, if the last quote was fresh and the market open then. */
 export function fillOnArrival(book: SignalBook, instrument: QuotedInstrument, last: QuoteRow): SignalBook {
-  const timeOf = (_: unknown, signal: BookSignal): Instant => Math.max(signal.workingAt, last.at)
+  const timeOf: MarketMoment['timeOf'] = (_, { workingSince }) => Math.max(workingSince, last.at)
   return atQuote(book, instrument, last, last.at, {
-    takesPart: (signal) =>
-      signal.needsMatch &&
-      isFresh({ ...lastQuote(last, last.at) }, signal.workingAt, configOf(instrument).maxQuoteAgeSec) &&
-      isOpen(instrument.calendar, timeOf('quote', signal)) &&
-      worksAt(signal, timeOf('quote', signal)),
+    takesPart: (order, facts) =>
+      (facts?.needsMatch ?? true) &&
+      isFresh({ ...lastQuote(last, last.at) }, order.workingSince, configOf(instrument).maxQuoteAgeSec) &&
+      isOpen(instrument.calendar, timeOf('quote', order)) &&
+      worksAt(facts, timeOf('quote', order)),
     timeOf,
   })
 }
@@ -47,10 +48,9 @@ export function fillOnArrival(book: SignalBook, instrument: QuotedInstrument, la
 export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: MarketBar): SignalBook {
   const end = endOf(bar)
   const moment: MarketMoment = {
-    takesPart: (signal) => worksAt(signal, bar.at),
+    takesPart: (_, facts) => worksAt(facts, bar.at),
     timeOf: (phase) => (phase === 'open' ? bar.at : end),
-    seenPrice: (phase, signal) =>
-      phase === 'open' ? bar.open : (signal.stopPx ?? signal.limitPx ?? bar.open),
+    seenPrice: (phase, { stop, limit }) => (phase === 'open' ? bar.open : (stop ?? limit ?? bar.open)),
     seen: {
       bar: {
         open: bar.open.toFixed(),
@@ -104,7 +104,7 @@ function atQuote(
 ): SignalBook {
   const moment: MarketMoment = {
     ...when,
-    seenPrice: (_, signal) => priceFor(quote, signal.side),
+    seenPrice: (_, order) => priceFor(quote, order.side),
     seen: { quote: { bid: quote.bid.toFixed(), ask: quote.ask.toFixed(), at: new Date(at).toISOString() } },
   }
   return fillAgainstQuote(book, bookingPort(moment), lastQuote(quote, at), configOf(instrument)).book
@@ -113,8 +113,8 @@ function atQuote(
 const lastQuote = (quote: Quote, at: Instant): LastQuote => ({ quote, at, unused: { '1': null, '2': null } })
 
 /** A day order does not trade at or after its end, however late its expiry is noticed. */
-const worksAt = (signal: BookSignal, at: Instant): boolean =>
-  signal.expiresAt === null || at < signal.expiresAt
+const worksAt = (facts: SignalFacts | undefined, at: Instant): boolean =>
+  (facts?.expiresAt ?? null) === null || at < (facts?.expiresAt ?? 0)
 
 const configOf = ({ securityType, tick }: QuotedInstrument): FillConfig =>
   defaultFillConfig(securityType, tick)

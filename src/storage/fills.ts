@@ -6,19 +6,32 @@ import type { OrdStatus, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
-import type { Transaction } from './sql.ts'
+import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 export interface SignalChange {
   readonly signalId: number
   readonly status: OrdStatus
-  readonly isTriggered: boolean
+  readonly orderQty: Decimal
   readonly cumQty: Decimal
   readonly avgPx: Decimal | null
+  readonly isHeld: boolean
+  readonly isTriggered: boolean
+  readonly parentSignalId: number | null
+  readonly waitsForParent: boolean
+  readonly isParked: boolean
+  /** It was held and works from now on. */
+  readonly starts: boolean
+  /** Having started, it was held against the last quote already. */
+  readonly isServed: boolean
+  readonly workingAt: string | null
+  /** Of an order that starts; the others keep theirs. */
+  readonly expiresAt: string | null
   /** Null while it lives. */
-  readonly endedAt: Instant | null
+  readonly endedAt: string | null
   /** Why it ended, where the status does not say it; null leaves what is there. */
   readonly info: string | null
+  readonly rejectText: string | null
 }
 
 export interface NewFill extends BookKey {
@@ -39,18 +52,35 @@ export interface PositionRow extends BookKey {
   readonly openedAt: Instant | null
 }
 
-/** Writes signals' new state. A signal that ended is due for mirroring: its copies follow. */
-export async function updateSignals(tx: Transaction, changes: readonly SignalChange[]): Promise<void> {
+/**
+ * Writes signals' new state. One that starts to work meets the last quote and its followers of this moment; one
+ * that ended is due for mirroring again, because its copies follow it.
+ */
+export async function updateSignals(sql: Sql, changes: readonly SignalChange[]): Promise<void> {
   const column = <K extends keyof SignalChange>(name: K): SignalChange[K][] =>
     changes.map((change) => change[name])
-  await tx.run`
-    update signal s set status = c.status, is_triggered = c.is_triggered, cum_qty = c.cum_qty, avg_px = c.avg_px,
-      ended_at = c.ended_at, info = coalesce(c.info, s.info), needs_match = s.needs_match and c.ended_at is null,
-      is_held = s.is_held and c.status = 'A', mirror_due = s.mirror_due or c.ended_at is not null
-    from unnest(${column('signalId')}::bigint[], ${column('status')}::text[], ${column('isTriggered')}::boolean[],
-      ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[],
-      ${changes.map(({ endedAt }) => instant(endedAt))}::timestamptz[], ${column('info')}::text[])
-      c (id, status, is_triggered, cum_qty, avg_px, ended_at, info)
+  await sql.run`
+    update signal s set status = c.status, order_qty = c.order_qty, cum_qty = c.cum_qty, avg_px = c.avg_px,
+      is_held = c.is_held, is_triggered = c.is_triggered, parent_signal_id = c.parent, waits_for_parent = c.waits,
+      is_parked = c.is_parked, working_at = c.working_at, ended_at = coalesce(s.ended_at, c.ended_at),
+      expires_at = case when c.starts then c.expires_at else s.expires_at end,
+      info = coalesce(c.info, s.info), reject_text = coalesce(c.reject_text, s.reject_text),
+      needs_match = c.ended_at is null and (s.needs_match or c.starts and not c.is_served),
+      mirror_due = s.mirror_due or c.working_at is not null and (c.starts or c.ended_at is not null),
+      membership_horizon = case when c.starts then (
+        select membership_version from strategy where strategy.id = s.strategy_id) else s.membership_horizon end,
+      reference_px = case when c.starts then coalesce(s.limit_px, s.stop_px, (
+        select case s.side when '1' then ask else bid end from quote q where q.instrument_id = s.instrument_id),
+        s.reference_px) else s.reference_px end
+    from unnest(${column('signalId')}::bigint[], ${column('status')}::text[], ${column('orderQty')}::numeric[],
+      ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[], ${column('isHeld')}::boolean[],
+      ${column('isTriggered')}::boolean[], ${column('parentSignalId')}::bigint[],
+      ${column('waitsForParent')}::boolean[], ${column('isParked')}::boolean[], ${column('starts')}::boolean[],
+      ${column('isServed')}::boolean[], ${column('workingAt')}::timestamptz[],
+      ${column('expiresAt')}::timestamptz[], ${column('endedAt')}::timestamptz[], ${column('info')}::text[],
+      ${column('rejectText')}::text[])
+      c (id, status, order_qty, cum_qty, avg_px, is_held, is_triggered, parent, waits, is_parked, starts, is_served,
+        working_at, expires_at, ended_at, info, reject_text)
     where s.id = c.id`
 }
 

@@ -2,7 +2,6 @@
  * Orders and the market: which strategies prices reach, and everything their fills are decided from. Locks are
  * taken in one order: quote, strategy, account, order. Under its strategy's lock nothing else changes a signal.
  */
-import type { OrdStatus, OrdType, PositionEffect, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { fragment, type Sql, type Transaction } from './sql.ts'
@@ -75,107 +74,26 @@ export async function settleArrivals(tx: Transaction, keys: readonly BookKey[]):
     where needs_match and signal.strategy_id = book.strategy_id and signal.instrument_id = book.instrument_id`
 }
 
-/** A signal at work, and its book's position beside it. Numbers are exact texts. */
-export interface WorkingSignalRow extends BookKey {
-  readonly signalId: number
-  readonly side: Side
-  readonly ordType: OrdType
-  readonly positionEffect: PositionEffect
-  readonly orderQty: string
-  readonly limitPx: string | null
-  readonly stopPx: string | null
-  readonly status: OrdStatus
-  readonly isTriggered: boolean
-  readonly cumQty: string
-  /** Quantity times price over the fills of the whole chain of replacements. */
-  readonly filledValue: string
-  /** Of its own fills: how many, how much, and what they were worth per point in account currency. */
-  readonly fills: number
-  readonly ownQty: string
-  readonly ownNotional: string
-  readonly postedAt: Instant
-  readonly workingAt: Instant
-  readonly expiresAt: Instant | null
-  readonly needsMatch: boolean
-  readonly positionQty: string
-  readonly positionAvgPx: string | null
-  readonly openedAt: Instant | null
-  /** Last rate this strategy booked in the instrument; null in the account's own currency or without a fill. */
-  readonly lastFx: string | null
-}
-
-/** All signals at work in the books, in the order of their ids. The caller has locked the strategies. */
-export const loadWorkingSignals = (
-  tx: Transaction,
-  keys: readonly BookKey[],
-  currency: string,
-): Promise<WorkingSignalRow[]> =>
-  tx.rows<WorkingSignalRow>`
-    select s.id as "signalId", s.strategy_id as "strategyId", s.instrument_id as "instrumentId", s.side,
-      s.ord_type as "ordType", s.position_effect as "positionEffect", s.order_qty as "orderQty",
-      s.limit_px as "limitPx", s.stop_px as "stopPx", s.status, s.is_triggered as "isTriggered",
-      s.cum_qty as "cumQty", coalesce(done.value, 0) as "filledValue", coalesce(done.fills, 0) as fills,
-      coalesce(done.own_qty, 0) as "ownQty", coalesce(done.own_notional, 0) as "ownNotional",
-      s.posted_at as "postedAt", s.working_at as "workingAt", s.expires_at as "expiresAt",
-      s.needs_match as "needsMatch", coalesce(p.quantity, 0) as "positionQty", p.avg_px as "positionAvgPx",
-      p.opened_at as "openedAt", case when i.currency <> ${currency} then (
-        select f.fx from fill f where f.strategy_id = s.strategy_id and f.instrument_id = s.instrument_id
-        order by f.id desc limit 1) end as "lastFx"
-    from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
-      book (strategy_id, instrument_id)
-    join signal s on s.strategy_id = book.strategy_id and s.instrument_id = book.instrument_id
-      and s.status in ('0', '1', '6', 'E')
-    join instrument i on i.id = s.instrument_id
-    left join position p on p.strategy_id = s.strategy_id and p.instrument_id = s.instrument_id
-    left join lateral (
-      with recursive chain (id, before) as (
-        select s.id, s.replaces_signal_id where s.cum_qty > 0
-        union all select e.id, e.replaces_signal_id from chain join signal e on e.id = chain.before
-      )
-      select sum(f.quantity * f.px) as value, count(*) filter (where f.signal_id = s.id) as fills,
-        sum(f.quantity) filter (where f.signal_id = s.id) as own_qty,
-        sum(f.quantity * abs(f.px) * f.fx) filter (where f.signal_id = s.id) as own_notional
-      from chain join fill f on f.signal_id = chain.id
-    ) done on true
-    order by s.id`
-
-export interface ExpiringSignal {
-  readonly signalId: number
-  readonly status: OrdStatus
-  readonly isHeld: boolean
-  readonly isTriggered: boolean
-  readonly orderQty: string
-  readonly cumQty: string
-  readonly avgPx: string | null
-  readonly expiresAt: Instant
-}
-
-/** Strategies with live signals whose day has ended. */
-export async function listExpiringStrategies(
-  tx: Transaction,
-  now: Instant,
-  limit: number,
-): Promise<number[]> {
-  const rows = await tx.rows<{ strategyId: number }>`
-    select distinct strategy_id as "strategyId" from (
-      select strategy_id from signal where expires_at <= ${instant(now)}::timestamptz
+/** Books with live signals whose day has ended; those whose day ended first come first. */
+export const listExpiring = (tx: Transaction, now: Instant, limit: number): Promise<BookKey[]> =>
+  tx.rows<BookKey>`
+    select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
+      select strategy_id, instrument_id from signal where expires_at <= ${instant(now)}::timestamptz
         and status in ('A', '0', '1', '6', 'E') order by expires_at limit ${limit}) due`
-  return rows.map((row) => row.strategyId)
-}
 
-/** Live signals of these strategies whose day has ended, earliest first. The caller has locked the strategies. */
-export const loadExpiring = (
-  tx: Transaction,
-  strategyIds: readonly number[],
-  now: Instant,
-): Promise<ExpiringSignal[]> =>
-  tx.rows<ExpiringSignal>`
-    select id as "signalId", status, is_held as "isHeld", is_triggered as "isTriggered", order_qty as "orderQty",
-      cum_qty as "cumQty", avg_px as "avgPx", expires_at as "expiresAt"
-    from signal
-    where strategy_id = any(${strategyIds}::bigint[]) and expires_at <= ${instant(now)}::timestamptz
-      and status in ('A', '0', '1', '6', 'E')
-    order by expires_at, id`
+/** Books with parked signals whose date has come. */
+export const listReleasable = (tx: Transaction, now: Instant, limit: number): Promise<BookKey[]> =>
+  tx.rows<BookKey>`
+    select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
+      select strategy_id, instrument_id from signal where is_parked
+        and parked_until <= ${instant(now)}::timestamptz order by parked_until limit ${limit}) due`
+
+/** When the next parked signal is released; undefined when none is parked. */
+export async function findNextRelease(sql: Sql): Promise<Instant | undefined> {
+  const next = await sql.maybe<{ at: Instant }>`
+    select parked_until as at from signal where is_parked order by parked_until limit 1`
+  return next?.at
+}
 
 /** When the next live signal's day ends; undefined when none does. */
 export async function findNextExpiry(sql: Sql): Promise<Instant | undefined> {

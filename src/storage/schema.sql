@@ -543,6 +543,11 @@ create table signal (
   mirror_after_setup_id bigint,
   mirrored_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  depth smallint not null default 0,
+  exit_role text,
+  covers_from quantity not null default 0,
+  waits_for_parent boolean not null default false,
+  is_parked boolean not null default false,
   constraint signal_pkey PRIMARY KEY (id),
   constraint signal_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint signal_parent_signal_id_fkey FOREIGN KEY (parent_signal_id) REFERENCES signal(id),
@@ -551,7 +556,12 @@ create table signal (
   constraint signal_check CHECK ((((ord_type)::text <> '2'::text) OR (limit_px IS NOT NULL))),
   constraint signal_check1 CHECK ((((ord_type)::text <> '3'::text) OR (stop_px IS NOT NULL))),
   constraint signal_check2 CHECK ((((cum_qty)::numeric = (0)::numeric) = (avg_px IS NULL))),
+  constraint signal_check3 CHECK (((exit_role IS NULL) OR (parent_signal_id IS NOT NULL))),
+  constraint signal_check4 CHECK (((NOT waits_for_parent) OR (parent_signal_id IS NOT NULL))),
+  constraint signal_check5 CHECK (((NOT is_parked) OR (parked_until IS NOT NULL))),
   constraint signal_cum_qty_check CHECK (((cum_qty)::numeric >= (0)::numeric)),
+  constraint signal_depth_check CHECK ((depth >= 0)),
+  constraint signal_exit_role_check CHECK ((exit_role = ANY (ARRAY['profitTarget'::text, 'stopLoss'::text]))),
   constraint signal_order_qty_check CHECK (((order_qty)::numeric > (0)::numeric)),
   constraint signal_signal_type_check CHECK ((signal_type = ANY (ARRAY[1, 4, 5, 6])))
 );
@@ -560,6 +570,7 @@ CREATE INDEX signal_live ON public.signal USING btree (strategy_id, instrument_i
 CREATE INDEX signal_mirror_due ON public.signal USING btree (id) WHERE mirror_due;
 CREATE INDEX signal_needs_match ON public.signal USING btree (id) WHERE needs_match;
 CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE (parent_signal_id IS NOT NULL);
+CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_parked;
 CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
 CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));

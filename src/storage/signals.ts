@@ -1,9 +1,10 @@
 /**
- * Signals as they are placed, replaced and canceled, many in one statement. Every writer locks the strategy's
+ * Signals as they are placed, many in one statement, and what is read before. Every writer locks the strategy's
  * row first, so what it then reads about the strategy cannot change before it commits.
  */
 import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side, TimeInForce } from '../domain/codes.ts'
-import type { Sql } from './sql.ts'
+import type { ExitRole } from '../domain/order-book.ts'
+import { type Fragment, join, type Sql } from './sql.ts'
 
 export interface LockedStrategy {
   id: number
@@ -29,12 +30,17 @@ export interface PlacingQuestion {
   securityType: SecurityType
   /** Every spelling under which the instrument may be stored. */
   spellings: readonly string[]
+  /** How many ids the order needs beside its own. */
+  moreIds?: number
+  /** A reversal of the position needs one more. Absent: it cannot be one. */
+  reverses?: Side
 }
 
 export interface PlacingRow {
   place: number
   /** The id the signal will have. */
   signalId: number
+  moreIds: number[]
   instrumentId: number
   calendar: string
   tick: string
@@ -55,10 +61,14 @@ export async function loadPlacing(
   const rows = await sql.rows<PlacingRow>`
     select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
       coalesce(p.quantity, 0) as position, q.bid, q.ask,
-      nextval(pg_get_serial_sequence('signal', 'id')) as "signalId"
+      nextval(pg_get_serial_sequence('signal', 'id')) as "signalId",
+      array(select nextval(pg_get_serial_sequence('signal', 'id')) from generate_series(1, asked.more_ids
+        + case when p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
+          then 1 else 0 end)) as "moreIds"
     from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],
-      ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[])
-      asked (place, strategy_id, symbol, security_type)
+      ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[],
+      ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[])
+      asked (place, strategy_id, symbol, security_type, more_ids, reverses)
     join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type
     left join position p on p.strategy_id = asked.strategy_id and p.instrument_id = i.id
     left join quote q on q.instrument_id = i.id`
@@ -77,6 +87,7 @@ export interface NewSignal {
   limitPx: string | null
   stopPx: string | null
   status: OrdStatus
+  isHeld: boolean
   cumQty: string
   avgPx: string | null
   postedAt: string
@@ -84,37 +95,79 @@ export interface NewSignal {
   expiresAt: string | null
   endedAt: string | null
   replacesSignalId: number | null
+  parentSignalId: number | null
+  depth: number
+  exitRole: ExitRole | null
+  coversFrom: string
+  ocaGroupId: number | null
+  waitsForParent: boolean
+  isParked: boolean
+  parkedUntil: string | null
+  profitTarget: string | null
+  stopLoss: string | null
+  doNotCreateOcaGroup: boolean
   doNotSyncToOpen: boolean
   rejectText: string | null
-  requestId: string
+  info: string | null
+  requestId: string | null
   referencePx: string | null
-  membershipHorizon: number | null
+  needsMatch: boolean
 }
 
-/** Writes signals; one that works is due for matching and mirroring. Wakes the workers at the commit. */
+/** Columns of a new signal in the order of the statement, with their types. */
+const newSignalColumns = [
+  ['id', 'id', 'bigint'],
+  ['strategyId', 'strategy_id', 'bigint'],
+  ['instrumentId', 'instrument_id', 'bigint'],
+  ['side', 'side', 'text'],
+  ['ordType', 'ord_type', 'text'],
+  ['timeInForce', 'time_in_force', 'text'],
+  ['positionEffect', 'position_effect', 'text'],
+  ['orderQty', 'order_qty', 'numeric'],
+  ['limitPx', 'limit_px', 'numeric'],
+  ['stopPx', 'stop_px', 'numeric'],
+  ['status', 'status', 'text'],
+  ['isHeld', 'is_held', 'boolean'],
+  ['cumQty', 'cum_qty', 'numeric'],
+  ['avgPx', 'avg_px', 'numeric'],
+  ['postedAt', 'posted_at', 'timestamptz'],
+  ['workingAt', 'working_at', 'timestamptz'],
+  ['expiresAt', 'expires_at', 'timestamptz'],
+  ['endedAt', 'ended_at', 'timestamptz'],
+  ['replacesSignalId', 'replaces_signal_id', 'bigint'],
+  ['parentSignalId', 'parent_signal_id', 'bigint'],
+  ['depth', 'depth', 'smallint'],
+  ['exitRole', 'exit_role', 'text'],
+  ['coversFrom', 'covers_from', 'numeric'],
+  ['ocaGroupId', 'oca_group_id', 'bigint'],
+  ['waitsForParent', 'waits_for_parent', 'boolean'],
+  ['isParked', 'is_parked', 'boolean'],
+  ['parkedUntil', 'parked_until', 'timestamptz'],
+  ['profitTarget', 'profit_target', 'numeric'],
+  ['stopLoss', 'stop_loss', 'numeric'],
+  ['doNotCreateOcaGroup', 'do_not_create_oca_group', 'boolean'],
+  ['doNotSyncToOpen', 'do_not_sync_to_open', 'boolean'],
+  ['rejectText', 'reject_text', 'text'],
+  ['info', 'info', 'text'],
+  ['requestId', 'request_id', 'text'],
+  ['referencePx', 'reference_px', 'numeric'],
+  ['needsMatch', 'needs_match', 'boolean'],
+] as const satisfies readonly (readonly [keyof NewSignal, string, string])[]
+
+const newSignalNames = { strings: [newSignalColumns.map(([, column]) => column).join(', ')], values: [] }
+
+/** Writes signals. One that works is due for mirroring, to those who follow its strategy now. */
 export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Promise<void> {
-  const column = <K extends keyof NewSignal>(name: K): NewSignal[K][] => signals.map((signal) => signal[name])
+  const arrays = newSignalColumns.map(([member, , type]): Fragment => {
+    const values = signals.map((signal) => signal[member])
+    return { strings: ['', `::${type}[]`], values: [values] }
+  })
   await sql.run`
-    insert into signal (id, strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
-      limit_px, stop_px, status, cum_qty, avg_px, posted_at, working_at, expires_at, ended_at, replaces_signal_id,
-      do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon, needs_match, mirror_due)
+    insert into signal (${newSignalNames}, mirror_due, membership_horizon)
     overriding system value
-    select id, strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
-      limit_px, stop_px, status, cum_qty, avg_px, posted_at, working_at, expires_at, ended_at, replaces_signal_id,
-      do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon,
-      status in ('0', '1'), working_at is not null
-    from unnest(${column('id')}::bigint[], ${column('strategyId')}::bigint[], ${column('instrumentId')}::bigint[],
-      ${column('side')}::text[], ${column('ordType')}::text[], ${column('timeInForce')}::text[],
-      ${column('positionEffect')}::text[], ${column('orderQty')}::numeric[], ${column('limitPx')}::numeric[],
-      ${column('stopPx')}::numeric[], ${column('status')}::text[], ${column('cumQty')}::numeric[],
-      ${column('avgPx')}::numeric[], ${column('postedAt')}::timestamptz[], ${column('workingAt')}::timestamptz[],
-      ${column('expiresAt')}::timestamptz[], ${column('endedAt')}::timestamptz[],
-      ${column('replacesSignalId')}::bigint[], ${column('doNotSyncToOpen')}::boolean[],
-      ${column('rejectText')}::text[], ${column('requestId')}::text[], ${column('referencePx')}::numeric[],
-      ${column('membershipHorizon')}::bigint[])
-      new (id, strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty, limit_px,
-        stop_px, status, cum_qty, avg_px, posted_at, working_at, expires_at, ended_at, replaces_signal_id,
-        do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon)`
+    select ${newSignalNames}, working_at is not null, case when working_at is not null then (
+      select membership_version from strategy where strategy.id = new.strategy_id) end
+    from unnest(${join(arrays, ', ')}) new (${newSignalNames})`
 }
 
 export interface NewSignalEvent {
@@ -156,6 +209,12 @@ export interface StoredSignal {
   avgPx: string | null
   status: OrdStatus
   isHeld: boolean
+  parentSignalId: number | null
+  isParked: boolean
+  parkedUntil: number | null
+  profitTarget: string | null
+  stopLoss: string | null
+  doNotCreateOcaGroup: boolean
 }
 
 /** A signal as it stands; the caller has locked its strategy. */
@@ -163,15 +222,32 @@ export const findSignal = (sql: Sql, id: number | bigint): Promise<StoredSignal 
   sql.maybe<StoredSignal>`
     select id, strategy_id as "strategyId", instrument_id as "instrumentId", side,
       position_effect as "positionEffect", order_qty as "orderQty", cum_qty as "cumQty", avg_px as "avgPx",
-      status, is_held as "isHeld"
+      status, is_held as "isHeld", parent_signal_id as "parentSignalId", is_parked as "isParked",
+      parked_until as "parkedUntil", profit_target as "profitTarget", stop_loss as "stopLoss",
+      do_not_create_oca_group as "doNotCreateOcaGroup"
     from signal where id = ${id}::bigint`
 
-/** Ends a signal by request. Its copies follow, so it is due for mirroring again. */
-export async function endSignal(sql: Sql, id: number, status: OrdStatus, endedAt: string): Promise<void> {
-  await sql.run`
-    update signal set status = ${status}::text, ended_at = ${endedAt}::timestamptz, is_held = false,
-      needs_match = false, mirror_due = working_at is not null
-    where id = ${id}::bigint`
+/** A signal that others are to depend on. */
+export interface ParentRow {
+  id: number
+  strategyId: number
+  side: Side
+  openClose: PositionEffect
+  status: OrdStatus
+  depth: number
+  cumQty: string
+}
+
+/** The signals of these ids; the caller has locked their strategies. */
+export async function loadParents(
+  sql: Sql,
+  ids: readonly (number | bigint)[],
+): Promise<Map<string, ParentRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql.rows<ParentRow>`
+    select id, strategy_id as "strategyId", side, position_effect as "openClose", status, depth, cum_qty as "cumQty"
+    from signal where id = any(${ids}::bigint[])`
+  return new Map(rows.map((row) => [String(row.id), row]))
 }
 
 /** Tells every worker that there is work; they find it themselves. */

@@ -7,12 +7,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { publishQuotes } from '../../src/execution/matcher.ts'
 import { mirrorSignals } from '../../src/execution/mirror.ts'
-import { endSignal } from '../../src/storage/signals.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readBroker, readHeld } from './account-world.ts'
-import { addInstrument, addStrategy, place, quote } from './world.ts'
+import { addInstrument, addStrategy, endSignal, place, quote } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { mirrorSignals } from '../../src/execution/mirror.ts'
-import { endSignal } from '../../src/storage/signals.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readOrders, readSkips } from './account-world.ts'
-import { addInstrument, addStrategy, opening, place } from './world.ts'
+import { addInstrument, addStrategy, endSignal, opening, place } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)

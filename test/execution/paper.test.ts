@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { publishBars } from '../../src/execution/matcher.ts'
-import { endSignal } from '../../src/storage/signals.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, type FollowerWish } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld, readBroker, readOrders } from './account-world.ts'
-import { bar, close, opening, place, readBook } from './world.ts'
+import { bar, close, endSignal, opening, place, readBook } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { endSignal } from '../../src/storage/signals.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld, readIncidents } from './account-world.ts'
+import { endSignal } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)

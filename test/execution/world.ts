@@ -3,10 +3,11 @@ import { type CalendarName, dayOrderExpiry } from '../../src/domain/calendar.ts'
 import type { SecurityType } from '../../src/domain/codes.ts'
 import { dec } from '../../src/domain/decimal.ts'
 import type { Step, WorkContext, WorkSettings } from '../../src/execution/context.ts'
-import { expiryStep, nextSignalExpiry } from '../../src/execution/expiries.ts'
+import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from '../../src/execution/expiries.ts'
 import type { MarketBar, MarketQuote } from '../../src/execution/market/feed.ts'
 import { arrivalStep } from '../../src/execution/matcher.ts'
 import type { Database } from '../../src/storage/database.ts'
+import type { Sql } from '../../src/storage/sql.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { silentLog } from '../support/database-server.ts'
 
@@ -14,7 +15,7 @@ import { silentLog } from '../support/database-server.ts'
 export const opening = Date.parse('2024-03-12T14:00:00Z')
 export const close = Date.parse('2024-03-12T20:00:00Z')
 
-export const steps: readonly Step[] = [arrivalStep, expiryStep]
+export const steps: readonly Step[] = [arrivalStep, expiryStep, releaseStep]
 
 export interface World {
   ctx: WorkContext
@@ -29,7 +30,7 @@ export function makeWorld(db: Database, settings: Partial<WorkSettings> = {}): W
     environment: 'T',
     quoteSinks: [],
     barSinks: [],
-    dueSources: [nextSignalExpiry],
+    dueSources: [nextSignalExpiry, nextSignalRelease],
     ...settings,
   }
   return { clock, ctx: { db, clock, log: silentLog, workerId: 'w1', settings: all } }
@@ -104,6 +105,14 @@ export async function place({ ctx }: World, wish: OrderWish): Promise<number> {
     insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
     select id, 1, 'ACK', '0', ${instant(now)}, '{}' from placed returning signal_id as id`
   return id
+}
+
+/** Ends a signal as a request of its owner does. */
+export async function endSignal(sql: Sql, id: number, status: string, endedAt: string): Promise<void> {
+  await sql.run`
+    update signal set status = ${status}::text, ended_at = ${endedAt}::timestamptz, needs_match = false,
+      mirror_due = working_at is not null
+    where id = ${id}::bigint`
 }
 
 export const quote = (symbol: string, bid: string, ask: string, at = opening): MarketQuote => ({

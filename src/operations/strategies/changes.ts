@@ -3,21 +3,18 @@
  * confirmation happen in one transaction; both are still recorded as events. Two requests at the same instant
  * wait for each other at the strategy's row, and the later one is answered from what the first left.
  */
-import type { OrdStatus } from '../../domain/codes.ts'
+import { cancelOrder as cancelInBook, replaceOrder as replaceInBook } from '../../domain/book-request.ts'
 import { dec, zero } from '../../domain/decimal.ts'
-import { applyToChain, type ChainOrder } from '../../domain/order-chain.ts'
+import type { BookContext, BookResult } from '../../domain/order-book.ts'
 import { answerRequest, type RequestRefusal } from '../../domain/order-request.ts'
-import { averageFillPrice } from '../../domain/order-state.ts'
-import { immutableDifference, isOnTick } from '../../domain/placing.ts'
+import { currentPriceOf, immutableDifference } from '../../domain/placing.ts'
+import { spreadNews } from '../../storage/book-families.ts'
+import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/order-books.ts'
+import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
 import {
-  endSignal,
   findSignal,
-  insertSignalEvents,
-  type LockedStrategy,
   loadPlacing,
   lockStrategies,
-  type NewSignal,
-  type NewSignalEvent,
   type PlacingRow,
   type StoredSignal,
   wakeWorkers,
@@ -25,14 +22,12 @@ import {
 import type { Sql } from '../../storage/sql.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
-import { baseSignal, draftOf, expiryOf, type OrderCall, readOrder, save } from './orders.ts'
+import { draftOf, type OrderCall, type OrderDraft, readOrder, refusedPrice, staysUnsynced } from './orders.ts'
 
-/** Replacement of a chain whose id is not made yet. */
-const unborn = -1
-
-const chainOrder = (signal: StoredSignal): ChainOrder<number> => {
+/** What the table of requests answers to one for this signal. */
+function answerFor(signal: StoredSignal, request: 'cancel' | 'replace') {
   const filledQuantity = dec(signal.cumQty)
-  return {
+  const order = {
     id: signal.id,
     status: signal.status,
     orderQuantity: dec(signal.orderQty),
@@ -41,24 +36,37 @@ const chainOrder = (signal: StoredSignal): ChainOrder<number> => {
     acknowledged: !signal.isHeld,
     held: signal.isHeld,
   }
+  return answerRequest([order], signal.id, request)
 }
 
-const eventOf = (
-  ctx: Context,
-  signalId: number,
-  offset: number,
-  event: string,
-  status: OrdStatus,
-  isFirst = false,
-): NewSignalEvent => ({
-  signalId,
-  offset,
-  isFirst,
-  event,
-  status,
-  occurredAt: instant(ctx.now),
-  cause: { requestId: ctx.requestId },
+const contextOf = (ctx: Context): BookContext => ({
+  at: ctx.now,
+  newId: (kind, orderId) => `${kind} of ${orderId}`,
+  rejection: () => null,
 })
+
+/** The book that the signal stands in; it is alive, so there is one. */
+async function bookOf(sql: Sql, signal: StoredSignal): Promise<WorkedBook> {
+  const [book] = await loadOrderBooks(sql, [signal])
+  if (!book) throw new Error(`signal ${signal.id} is in no book`)
+  return book
+}
+
+/** Writes what a request did, here and in the strategy's other symbols. */
+async function save(
+  sql: Sql,
+  ctx: Context,
+  book: WorkedBook,
+  result: BookResult,
+  more: Partial<SavedBook> = {},
+): Promise<void> {
+  if (result.refusal) throw new Error(`the book refuses what the table allows: ${result.refusal}`)
+  const { requestId } = ctx
+  const done = worked(book, result, ctx.now, causedBy({ requestId }))
+  const { books, others } = await spreadNews(sql, [done], contextOf(ctx))
+  const saved = books.map((changed): SavedBook => ({ ...changed, requestId, ...more }))
+  await Promise.all([saveOrderBooks(sql, [...saved, ...others]), wakeWorkers(sql)])
+}
 
 /** Cancels a signal of the strategy; canceling a canceled one succeeds and changes nothing. Answers its id. */
 export async function cancelOrder(
@@ -70,18 +78,11 @@ export async function cancelOrder(
   await lockStrategies(sql, [strategyId])
   const signal = await findSignal(sql, signalId)
   if (!signal || BigInt(signal.strategyId) !== BigInt(strategyId)) return refuse('NotFound', 'SignalId')
-  const chain = [chainOrder(signal)]
-  const answer = answerRequest(chain, signal.id, 'cancel')
+  const answer = answerFor(signal, 'cancel')
   if (!answer.accepted) return refuse('CancelRejected', 'SignalId')
   if (!answer.changed) return signal.id
-  const events = [eventOf(ctx, signal.id, 0, 'CANCEL_REQUEST', answer.status)]
-  // A held order is at no venue: its cancel needs no confirmation.
-  if (answer.status === '6') events.push(eventOf(ctx, signal.id, 1, 'CANCEL_ACK', '4'))
-  await Promise.all([
-    endSignal(sql, signal.id, '4', instant(ctx.now)),
-    insertSignalEvents(sql, events),
-    wakeWorkers(sql),
-  ])
+  const book = await bookOf(sql, signal)
+  await save(sql, ctx, book, cancelInBook(book.book, String(signal.id), contextOf(ctx)))
   return signal.id
 }
 
@@ -110,87 +111,50 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
     return refuse('Forbidden', 'Order.CancelReplaceSignalId')
   const row = (await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])).get(0)
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
-  return confirmReplacement(sql, { ctx, order }, strategy, signal, row)
-}
-
-async function confirmReplacement(
-  sql: Sql,
-  call: OrderCall,
-  strategy: LockedStrategy,
-  signal: StoredSignal,
-  row: PlacingRow,
-): Promise<number | Refused> {
-  const { ctx } = call
-  const replacement = replacementOf(call, signal, row)
-  if (isRefused(replacement)) return replacement
-  const next = replacingSignal(call, strategy, signal, row, replacement)
-  await endSignal(sql, signal.id, '5', instant(ctx.now))
-  await insertSignalEvents(sql, [
-    eventOf(ctx, signal.id, 0, 'REPLACE_REQUEST', 'E'),
-    eventOf(ctx, signal.id, 1, 'REPLACE_ACK', '5'),
-  ])
-  const events = [
-    eventOf(ctx, next.id, 0, 'NEW', 'A', true),
-    eventOf(ctx, next.id, 1, 'REPLACE_ACK', next.status, true),
-  ]
-  await save(sql, [{ signal: next, events }])
-  return next.id
-}
-
-/** The replacement as the chain leaves it after request and confirmation, or why there is none. */
-function replacementOf(
-  { order }: OrderCall,
-  signal: StoredSignal,
-  row: PlacingRow,
-): ChainOrder<number> | Refused {
-  const draft = draftOf(order)
-  const difference = immutableDifference(
-    { ...signal, openClose: signal.positionEffect },
-    draft,
-    row.instrumentId,
-  )
-  if (difference) return refuse('InvalidParameter', `Order.${difference}`, 'A replacement cannot change it')
-  const prices = [
-    ['Order.Limit', draft.limitPx],
-    ['Order.Stop', draft.stopPx],
-  ] as const
-  const offTick = prices.find(([, price]) => price && !isOnTick(price, dec(row.tick)))
-  if (offTick) return refuse('InvalidParameter', offTick[0], 'The price is no multiple of the tick size')
-  const before = [chainOrder(signal)]
-  const answer = answerRequest(before, signal.id, 'replace')
+  const refusal = refusedChange({ ctx, order }, signal, row)
+  if (refusal) return refusal
+  const answer = answerFor(signal, 'replace')
   if (!answer.accepted) return replaceRefusal[answer.refusal]
-  const request = { event: 'REPLACE_REQUEST', quantity: draft.quantity, newId: unborn } as const
-  const requested = applyToChain(before, signal.id, request)
-  const confirmed = applyToChain(requested.chain, signal.id, { event: 'REPLACE_ACK' })
-  const replacement = confirmed.chain.find(({ id }) => id === unborn)
-  if (!replacement) throw new Error('a confirmed replacement is missing from its chain')
-  return replacement
+  const draft = draftOf(order)
+  const book = await bookOf(sql, signal)
+  const replacement = {
+    newId: String(row.signalId),
+    ...{ quantity: draft.quantity, type: draft.ordType, timeInForce: draft.timeInForce },
+    ...{ limit: draft.limitPx ?? null, stop: draft.stopPx ?? null },
+  }
+  const result = replaceInBook(book.book, String(signal.id), replacement, contextOf(ctx))
+  const wishes = new Map([[replacement.newId, wishOf(signal, draft, row)]])
+  await save(sql, ctx, book, result, { wishes })
+  return row.signalId
 }
 
-function replacingSignal(
+/** Why the replacement cannot be what was sent; undefined when it can. */
+function refusedChange(
   { ctx, order }: OrderCall,
-  strategy: LockedStrategy,
   signal: StoredSignal,
   row: PlacingRow,
-  replacement: ChainOrder<number>,
-): NewSignal {
+): Refused | undefined {
   const draft = draftOf(order)
-  const now = instant(ctx.now)
-  const ended = replacement.status === '2'
+  const words = 'A replacement cannot change it'
+  const fixed = { ...signal, openClose: signal.positionEffect }
+  const difference = immutableDifference(fixed, draft, row.instrumentId)
+  if (difference) return refuse('InvalidParameter', `Order.${difference}`, words)
+  const { ParentSignalId: parent, ParkedUntilDate: parked } = order
+  if (parent !== undefined && String(parent) !== String(signal.parentSignalId))
+    return refuse('InvalidParameter', 'Order.ParentSignalId', words)
+  if (parked !== undefined && parked > ctx.now && !(signal.isParked && parked === signal.parkedUntil))
+    return refuse('InvalidParameter', 'Order.ParkedUntilDate', words)
+  return refusedPrice(draft, row.tick)
+}
+
+/** What the replacement takes over, and what it is sized with. */
+function wishOf(signal: StoredSignal, draft: OrderDraft, row: PlacingRow): SignalWish {
   return {
-    ...baseSignal(ctx, order, draft, row),
-    positionEffect: signal.positionEffect,
-    orderQty: replacement.orderQuantity.toFixed(),
-    cumQty: replacement.filledQuantity.toFixed(),
-    avgPx: averageFillPrice(replacement)?.toFixed(12) ?? null,
-    status: replacement.status,
-    workingAt: now,
-    expiresAt: ended ? null : expiryOf(draft, row.calendar, ctx.now),
-    endedAt: ended ? now : null,
-    replacesSignalId: signal.id,
-    doNotSyncToOpen: draft.doNotSyncToOpen && signal.positionEffect === 'O' && draft.ordType !== '1',
-    rejectText: null,
-    referencePx: (draft.limitPx ?? draft.stopPx)?.toFixed() ?? (draft.side === '1' ? row.ask : row.bid),
-    membershipHorizon: strategy.membershipVersion,
+    doNotSyncToOpen: staysUnsynced(draft, signal.positionEffect),
+    parkedUntil: signal.isParked && signal.parkedUntil !== null ? instant(signal.parkedUntil) : null,
+    profitTarget: signal.profitTarget,
+    stopLoss: signal.stopLoss,
+    doNotCreateOcaGroup: signal.doNotCreateOcaGroup,
+    referencePx: currentPriceOf(draft.side, row.bid, row.ask)?.toFixed() ?? null,
   }
 }

@@ -9,11 +9,8 @@ import { shownOrder } from '../orders.ts'
 import { paged } from '../paging.ts'
 import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
-import { type OrderInput, placeOrders } from './orders.ts'
+import { type OrderInput, placeOrders, type SignalIds } from './orders.ts'
 
-interface SignalIds {
-  SignalId: number
-}
 const signalIds = (id: number): Outcome<SignalIds> => ({ results: [{ SignalId: id }] })
 
 const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {
@@ -36,7 +33,7 @@ export const newStrategyOrder: BatchHandler<'NewStrategyOrder'> = {
     for (const call of calls) {
       const outcome = outcomes.get(call)
       if (!outcome) answers.push(await replaced({ ...call.ctx, sql }, call.params.Order))
-      else answers.push(isRefused(outcome) ? outcome : signalIds(outcome.signal.id))
+      else answers.push(isRefused(outcome) ? outcome : { results: [outcome] })
     }
     return answers
   },

@@ -1,21 +1,24 @@
 /**
- * Orders of a strategy: new, cancel, replace. Each locks the strategy, reads, lets the domain decide and writes;
- * many new orders go through the same three statements as one.
+ * New orders of a strategy. The strategy is locked, what the order meets is read, its book decides and what
+ * becomes of it is written; many orders go through the same few statements as one.
  */
 import type { StrategyOrderInput } from '../../contract/resources/order.ts'
 import type { ReadOf } from '../../contract/schema.ts'
-import { dayOrderExpiry, readCalendarName } from '../../domain/calendar.ts'
-import type { OrdStatus } from '../../domain/codes.ts'
+import { submitOrder } from '../../domain/book-submit.ts'
+import { type CalendarName, readCalendarName } from '../../domain/calendar.ts'
+import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import type { Parent } from '../../domain/conditional.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
-import { currentPriceOf, type OrderDraft, type PlacingRefusal, placeOrder } from '../../domain/placing.ts'
+import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/order-book.ts'
+import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/placing.ts'
+import { causedBy, unworked, worked } from '../../storage/order-books.ts'
+import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
 import {
-  insertSignalEvents,
-  insertSignals,
   type LockedStrategy,
+  loadParents,
   loadPlacing,
   lockStrategies,
-  type NewSignal,
-  type NewSignalEvent,
+  type ParentRow,
   type PlacingRow,
   wakeWorkers,
 } from '../../storage/signals.ts'
@@ -29,22 +32,39 @@ export interface OrderCall {
   ctx: Context
   order: OrderInput
 }
-export interface PlacedCall {
-  signal: NewSignal
-  events: NewSignalEvent[]
+
+/** What new, cancel and replace answer. */
+export interface SignalIds {
+  SignalId: number
+  ProfitTargetSignalId?: number
+  StopLossSignalId?: number
+  ExitSignalsOCAGroupId?: number
+  ParkedUntilDate?: number
 }
 
-/** What an order asks for that is not built yet; nothing of it is ignored in silence. */
-const notOffered = ['ProfitTarget', 'StopLoss', 'ParentSignalId', 'ParkedUntilDate'] as const
-
-/** The first part of an order that cannot be served, with its symbol read. */
-export function readOrder({ ctx, order }: OrderCall): NamedInstrument | Refused {
-  const missing = notOffered.find((member) => order[member] !== undefined)
-  if (missing) return refuse('NotOfferedYet', `Order.${missing}`)
-  return namedInstrument(order, ctx.now) ?? refuse('InvalidSymbol', 'Symbol')
+interface PlacedCall {
+  readonly saved: SavedBook
+  readonly answer: SignalIds
 }
 
-/** The order in the domain's words; prices and quantities by their shortest exact text. */
+/** The order in the domain's words. Quantities are unsigned. */
+export interface OrderDraft extends OrderPrices {
+  side: Side
+  ordType: OrdType
+  timeInForce: TimeInForce
+  openClose: PositionEffect | undefined
+  quantity: Decimal
+  doNotSyncToOpen: boolean
+}
+
+/** The instrument that the order names. */
+export const readOrder = ({ ctx, order }: OrderCall): NamedInstrument | Refused =>
+  namedInstrument(order, ctx.now) ?? refuse('InvalidSymbol', 'Symbol')
+
+const priceOf = (value: number | undefined): Decimal | undefined =>
+  value === undefined ? undefined : dec(value)
+
+/** Prices and quantities by their shortest exact text. */
 export const draftOf = (order: OrderInput): OrderDraft => ({
   side: order.Side,
   ordType: order.OrderType,
@@ -52,135 +72,204 @@ export const draftOf = (order: OrderInput): OrderDraft => ({
   openClose: order.OpenClose,
   quantity: dec(order.OrderQuantity),
   // A price of another order type than the one sent is not part of the order.
-  limitPx: order.OrderType === '2' && order.Limit !== undefined ? dec(order.Limit) : undefined,
-  stopPx: order.OrderType === '3' && order.Stop !== undefined ? dec(order.Stop) : undefined,
+  limitPx: order.OrderType === '2' ? priceOf(order.Limit) : undefined,
+  stopPx: order.OrderType === '3' ? priceOf(order.Stop) : undefined,
+  profitTarget: priceOf(order.ProfitTarget),
+  stopLoss: priceOf(order.StopLoss),
   doNotSyncToOpen: order.DoNotSyncToOpen ?? false,
 })
 
-const refusalOf: Record<PlacingRefusal, Refused> = {
-  LimitOffTick: refuse('InvalidParameter', 'Order.Limit', 'The price is no multiple of the tick size'),
-  StopOffTick: refuse('InvalidParameter', 'Order.Stop', 'The price is no multiple of the tick size'),
-  ReversalNotOffered: refuse(
-    'NotOfferedYet',
-    'Order.OrderQuantity',
-    'Reversing a position is not offered yet',
-  ),
+const fieldOf: Record<keyof OrderPrices, string> = {
+  limitPx: 'Order.Limit',
+  stopPx: 'Order.Stop',
+  profitTarget: 'Order.ProfitTarget',
+  stopLoss: 'Order.StopLoss',
+}
+
+/** Refuses a price that the instrument cannot be quoted at. */
+export function refusedPrice(prices: OrderPrices, tick: string): Refused | undefined {
+  const name = offTick(prices, dec(tick))
+  return name && refuse('InvalidParameter', fieldOf[name], 'The price is no multiple of the tick size')
+}
+
+const noParent = (words: string): Refused => refuse('InvalidParameter', 'Order.ParentSignalId', words)
+
+/** What the book refuses leaves nothing behind. */
+const refusalOf: Record<BookRefusal, (order: OrderInput) => Refused> = {
+  duplicateId: () => refuse('Unknown'),
+  unknownOrder: () => refuse('NotFound', 'SignalId'),
+  notAllowedNow: () => refuse('OrderRejected', 'SignalId'),
+  quantityNotPositive: () => refuse('InvalidParameter', 'Order.OrderQuantity'),
+  unknownParent: () => noParent('The strategy has no such signal'),
+  parentEnded: () => noParent('The parent has ended without being filled'),
+  tooManyAncestors: () => noParent('The parent has too many ancestors'),
+  exitsOfClosingOrder: ({ ProfitTarget }) =>
+    refuse(
+      'BadCombination',
+      `Order.${ProfitTarget === undefined ? 'StopLoss' : 'ProfitTarget'}`,
+      'A closing order has no exits',
+    ),
+  profitTargetOnWrongSide: ({ Side: side }) => misplaced('ProfitTarget', side),
+  stopLossOnWrongSide: ({ Side: side }) => misplaced('StopLoss', side),
+}
+
+const misplaced = (exit: string, side: Side): Refused =>
+  refuse(
+    'BadCombination',
+    `Order.${exit}`,
+    `On the wrong side for a ${side === '1' ? 'long' : 'short'} position`,
+  )
+
+/** Ids that the order's family needs beside the order's own. */
+function familySize({ ProfitTarget, StopLoss, DoNotCreateOCAGroup }: OrderInput): number {
+  const exits = [ProfitTarget, StopLoss].filter((price) => price !== undefined).length
+  return exits + (exits === 2 && DoNotCreateOCAGroup !== true ? 1 : 0)
 }
 
 /** Places new orders, all in the caller's transaction; one answer per call, in order. */
-export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promise<(PlacedCall | Refused)[]> {
+export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promise<(SignalIds | Refused)[]> {
   const read = calls.map(readOrder)
-  const questions = read.map((named, index) => ({
-    strategyId: calls[index]?.order.StrategyId ?? 0,
-    securityType: isRefused(named) ? ('CS' as const) : named.securityType,
-    spellings: isRefused(named) ? [] : named.spellings,
-  }))
+  const questions = calls.map(({ order }, index) => {
+    const named = read[index]
+    const unnamed = named === undefined || isRefused(named)
+    return {
+      strategyId: order.StrategyId,
+      securityType: unnamed ? ('CS' as const) : named.securityType,
+      spellings: unnamed ? [] : named.spellings,
+      moreIds: familySize(order),
+      ...(order.OpenClose === undefined && order.ParentSignalId === undefined && { reverses: order.Side }),
+    }
+  })
+  const parentIds = calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? [])
   // Sent together: the server reads the positions after it has the locks, in a snapshot of its own.
-  const [strategies, rows] = await Promise.all([
+  const [strategies, rows, parents] = await Promise.all([
     lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
     loadPlacing(sql, questions),
+    loadParents(sql, parentIds),
   ])
   const placed = calls.map((call, index) => {
     const named = read[index]
-    if (isRefused(named)) return named
-    return decide(call, strategies.get(Number(call.order.StrategyId)), rows.get(index))
+    if (named === undefined || isRefused(named)) return named ?? refuse('InvalidSymbol', 'Symbol')
+    return decide(call, strategies.get(Number(call.order.StrategyId)), rows.get(index), parents)
   })
-  await save(
-    sql,
-    placed.filter((outcome): outcome is PlacedCall => !isRefused(outcome)),
-  )
-  return placed
+  const saved = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome.saved]))
+  if (saved.length > 0) await Promise.all([saveOrderBooks(sql, saved), wakeWorkers(sql)])
+  return placed.map((outcome) => (isRefused(outcome) ? outcome : outcome.answer))
 }
 
 function decide(
   { ctx, order }: OrderCall,
   strategy: LockedStrategy | undefined,
   row: PlacingRow | undefined,
+  parents: ReadonlyMap<string, ParentRow>,
 ): PlacedCall | Refused {
   if (!strategy) return refuse('NotFound', 'Order.StrategyId')
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
   const draft = draftOf(order)
-  const currentPx = currentPriceOf(draft.side, row.bid, row.ask)
-  const decision = placeOrder(draft, { tick: dec(row.tick), position: dec(row.position), currentPx })
-  if (typeof decision === 'string') return refusalOf[decision]
-  const now = instant(ctx.now)
-  const works = decision.status === '0'
-  const signal: NewSignal = {
-    ...baseSignal(ctx, order, draft, row),
-    positionEffect: decision.openClose,
-    status: decision.status,
-    workingAt: works ? now : null,
-    expiresAt: works ? expiryOf(draft, row.calendar, ctx.now) : null,
-    endedAt: works ? null : now,
-    doNotSyncToOpen: decision.doNotSyncToOpen,
-    rejectText: decision.rejectText ?? null,
-    referencePx: decision.referencePx?.toFixed() ?? null,
-    membershipHorizon: works ? strategy.membershipVersion : null,
-  }
+  const offTickPrice = refusedPrice(draft, row.tick)
+  if (offTickPrice) return offTickPrice
+  const parent = parentOf(order, strategy, parents)
+  if (parent === 'unknownParent') return refusalOf.unknownParent(order)
+  const parkedUntil = releaseOf(order, ctx)
+  const ids = [...row.moreIds]
+  const newId = (): string => String(ids.shift() ?? missingId(row))
+  const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
+  const signal = { ...bookDraft(draft, order, row), parent, isParked: parkedUntil !== null }
+  const result = submitOrder(empty.book, signal, { at: ctx.now, newId, rejection: () => null })
+  if (result.refusal) return refusalOf[result.refusal](order)
   const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
-  return { signal, events: firstEvents(signal, cause) }
+  const book = worked(empty, result, ctx.now, causedBy(cause))
+  const orders = [...result.book.orders.values()]
+  const wishes = new Map(
+    orders.map((made) => [made.id, wishOf(made, draft, order, { row, orders, parkedUntil })]),
+  )
+  return {
+    saved: { ...book, wishes, requestId: ctx.requestId },
+    answer: {
+      SignalId: row.signalId,
+      ...exitIds(orders),
+      ...(parkedUntil !== null && { ParkedUntilDate: parkedUntil }),
+    },
+  }
 }
 
-/** The members of a new signal that do not depend on what is decided about it. */
-export const baseSignal = (
-  ctx: Context,
-  order: OrderInput,
-  draft: OrderDraft,
-  row: { signalId: number; instrumentId: number },
-) => ({
-  id: row.signalId,
-  strategyId: order.StrategyId,
-  instrumentId: row.instrumentId,
+/** Until when the order is parked; null for one that starts at once. */
+const releaseOf = ({ ParkedUntilDate }: OrderInput, { now }: Context): number | null =>
+  ParkedUntilDate !== undefined && ParkedUntilDate > now ? ParkedUntilDate : null
+
+const bookDraft = (draft: OrderDraft, { DoNotCreateOCAGroup }: OrderInput, row: PlacingRow) => ({
+  id: String(row.signalId),
   side: draft.side,
-  ordType: draft.ordType,
+  type: draft.ordType,
   timeInForce: draft.timeInForce,
-  orderQty: draft.quantity.toFixed(),
-  limitPx: textOf(draft.limitPx),
-  stopPx: textOf(draft.stopPx),
-  cumQty: '0',
-  avgPx: null,
-  postedAt: instant(ctx.now),
-  replacesSignalId: null,
-  requestId: ctx.requestId,
+  quantity: draft.quantity,
+  limit: draft.limitPx ?? null,
+  stop: draft.stopPx ?? null,
+  openClose: draft.openClose ?? null,
+  profitTarget: draft.profitTarget ?? null,
+  stopLoss: draft.stopLoss ?? null,
+  doNotCreateOcaGroup: DoNotCreateOCAGroup ?? false,
+  mid: midOf(row.bid, row.ask) ?? null,
 })
 
-const textOf = (value: Decimal | undefined): string | null => value?.toFixed() ?? null
-
-/** When a day order ends: with the session that runs, or the next one; null for good till canceled. */
-export function expiryOf(draft: OrderDraft, calendar: string, now: number): string | null {
-  if (draft.timeInForce === '1') return null
-  const name = readCalendarName(calendar)
-  if (!name) throw new Error(`an instrument names the unknown calendar ${calendar}`)
-  return instant(dayOrderExpiry(name, now))
+function missingId(row: PlacingRow): never {
+  throw new Error(`signal ${row.signalId} needs more ids than were taken`)
 }
 
-function firstEvents(signal: NewSignal, cause: Record<string, unknown>): NewSignalEvent[] {
-  const event = (offset: number, name: string, status: OrdStatus): NewSignalEvent => ({
-    signalId: signal.id,
-    offset,
-    isFirst: true,
-    event: name,
-    status,
-    occurredAt: signal.postedAt,
-    cause,
-  })
-  const answer = signal.status === '8' ? 'REJECT' : 'ACK'
-  return [event(0, 'NEW', 'A'), event(1, answer, signal.status)]
+/** Names the book of an order that was placed. */
+export function bookKey(strategy: LockedStrategy, row: Pick<PlacingRow, 'instrumentId' | 'calendar'>) {
+  return { strategyId: strategy.id, instrumentId: row.instrumentId, calendar: calendarOf(row.calendar) }
 }
 
-/** Writes what was placed and wakes the workers. */
-export async function save(sql: Sql, placed: readonly PlacedCall[]): Promise<void> {
-  if (placed.length === 0) return
-  await Promise.all([
-    insertSignals(
-      sql,
-      placed.map(({ signal }) => signal),
-    ),
-    insertSignalEvents(
-      sql,
-      placed.flatMap(({ events }) => events),
-    ),
-    wakeWorkers(sql),
-  ])
+function calendarOf(text: string): CalendarName {
+  const name = readCalendarName(text)
+  if (!name) throw new Error(`an instrument names the unknown calendar ${text}`)
+  return name
+}
+
+function parentOf(
+  { ParentSignalId }: OrderInput,
+  strategy: LockedStrategy,
+  parents: ReadonlyMap<string, ParentRow>,
+): Parent | null | 'unknownParent' {
+  if (ParentSignalId === undefined) return null
+  const row = parents.get(String(ParentSignalId))
+  if (!row || row.strategyId !== strategy.id) return 'unknownParent'
+  return { ...row, id: String(row.id), filledQuantity: dec(row.cumQty) }
+}
+
+/** Only an opening order that rests can be missing in an account later; elsewhere the wish means nothing. */
+export const staysUnsynced = (draft: OrderDraft, openClose: PositionEffect): boolean =>
+  draft.doNotSyncToOpen && openClose === 'O' && draft.ordType !== '1'
+
+/** What the listing shows of an order beside its book; exits are named where their entry is. */
+function wishOf(
+  made: BookOrder,
+  draft: OrderDraft,
+  { DoNotCreateOCAGroup }: OrderInput,
+  placed: { row: PlacingRow; orders: readonly BookOrder[]; parkedUntil: number | null },
+): SignalWish {
+  const { row, orders, parkedUntil } = placed
+  const isEntry = orders.some(({ exit, parent }) => exit !== null && parent === made.id)
+  const shows = isEntry || orders.length === 1
+  return {
+    doNotSyncToOpen: made.exit === null && made.status !== '8' && staysUnsynced(draft, made.openClose),
+    parkedUntil: made.isParked ? instant(parkedUntil) : null,
+    profitTarget: shows ? (draft.profitTarget?.toFixed() ?? null) : null,
+    stopLoss: shows ? (draft.stopLoss?.toFixed() ?? null) : null,
+    doNotCreateOcaGroup: shows && DoNotCreateOCAGroup === true,
+    referencePx: currentPriceOf(made.side, row.bid, row.ask)?.toFixed() ?? null,
+  }
+}
+
+function exitIds(orders: readonly BookOrder[]) {
+  const target = orders.find(({ exit }) => exit === 'profitTarget')
+  const loss = orders.find(({ exit }) => exit === 'stopLoss')
+  const group = target?.ocaGroup ?? null
+  return {
+    ...(target && { ProfitTargetSignalId: Number(target.id) }),
+    ...(loss && { StopLossSignalId: Number(loss.id) }),
+    ...(group !== null && { ExitSignalsOCAGroupId: Number(group) }),
+  }
 }

@@ -119,8 +119,9 @@ function complaint({ what, names, expected }: Sent, answer: Answer): string | un
     )
     return answer.status === 400 && isNamed ? undefined : `not refused: ${said}`
   }
-  // A well-formed value may still be needed, be no multiple of the tick, or differ from what it replaces.
-  const isMeant = what.endsWith('= null') || /multiple of the tick|cannot change it/.test(answer.text)
+  // A well-formed value may still be needed, be off the tick, differ from what it replaces, or name nothing.
+  const meant = /multiple of the tick|cannot change it|has no such signal/
+  const isMeant = what.endsWith('= null') || meant.test(answer.text)
   const isBlamed = faults.some((fault) => fault === `1130 ${names}` || fault === `1102 ${names}`)
   return answer.status === 400 && isBlamed && !isMeant ? `refused: ${said}` : undefined
 }

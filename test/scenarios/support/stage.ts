@@ -53,6 +53,7 @@ export interface OrderRow {
   readonly TIF: string
   readonly Info?: string
   readonly RejectMessage?: string
+  readonly ParentSignalId?: number
   readonly PlatformSymbol: { FullSymbol: string }
 }
 

@@ -17,8 +17,14 @@ const stateNames = new Map(Object.entries(states).map(([name, code]) => [code, n
 
 export const numberOf = (text: string | undefined): number => Number((text ?? '').replaceAll(',', ''))
 
-/** The members of an order that stand behind side, quantity and symbol: `limit 5010 gtc`, `market`, `stop 9 close`. */
-export function readTerms(text: string): Record<string, unknown> {
+/**
+ * The members of an order that stand behind side, quantity and symbol: `limit 5010 gtc`, `market`, `stop 9 close`,
+ * `market target 5020 loss 4990`, `limit 9 after 1`, which names its parent by its label.
+ */
+export function readTerms(
+  text: string,
+  signalIdOf: (label: string) => number = Number,
+): Record<string, unknown> {
   const members: Record<string, unknown> = {}
   const words = text.split(/\s+/).filter((word) => word !== '')
   for (let place = 0; place < words.length; place += 1) {
@@ -30,6 +36,11 @@ export function readTerms(text: string): Record<string, unknown> {
     } else if (word === 'day' || word === 'gtc') members.TIF = word === 'day' ? '0' : '1'
     else if (word === 'open' || word === 'close') members.OpenClose = word === 'open' ? 'O' : 'C'
     else if (word === 'unsynced') members.DoNotSyncToOpen = true
+    else if (word === 'target') members.ProfitTarget = numberOf(words[++place])
+    else if (word === 'loss') members.StopLoss = numberOf(words[++place])
+    else if (word === 'apart') members.DoNotCreateOCAGroup = true
+    else if (word === 'until') members.ParkedUntilDate = words[++place]
+    else if (word === 'after') members.ParentSignalId = signalIdOf(words[++place] ?? '')
     else throw new Error(`an order has no term "${word}"`)
   }
   return members

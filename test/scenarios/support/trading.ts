@@ -1,7 +1,17 @@
 /** Sentences in which owners act and brokers answer. */
 import { call, resultsOf } from '../../support/http.ts'
 import { expectSame, type Given, type Sentence } from './language.ts'
-import { accountOrders, ask, door, named, outcomeOf, type Stage, type Strategy, symbolOf } from './stage.ts'
+import {
+  accountOrders,
+  ask,
+  door,
+  named,
+  type OrderRow,
+  outcomeOf,
+  type Stage,
+  type Strategy,
+  symbolOf,
+} from './stage.ts'
 import { numberOf, readTerms, sideOf } from './terms.ts'
 
 /** Sends an order and remembers the signal under its label, or compares how it was refused. */
@@ -13,11 +23,33 @@ async function send(
 ): Promise<void> {
   const { path, method, order } = request
   const answer = await ask(stage, strategy.owner.key, path, { method, body: { Order: order } })
-  const [, label] = /^signal ([\w-]+)$/.exec(outcome ?? '') ?? []
+  const [, label, target, loss] =
+    /^signal ([\w-]+)(?: target ([\w-]+))?(?: loss ([\w-]+))?$/.exec(outcome ?? '') ?? []
   expectSame(label === undefined ? (outcome ?? '200') : '200', outcomeOf(answer))
   if (label === undefined) return
-  const [row] = resultsOf<{ SignalId: number }>(answer)
-  stage.signals.set(label, { signalId: row?.SignalId ?? 0, strategy, order })
+  const [row] = resultsOf<SignalIds>(answer)
+  const remember = (name: string | undefined, signalId: number | undefined, sent: typeof order): void => {
+    if (name === undefined) return
+    if (signalId === undefined) throw new Error(`the answer names no signal for ${name}`)
+    stage.signals.set(name, { signalId, strategy, order: sent })
+  }
+  remember(label, row?.SignalId, order)
+  const { ProfitTarget, StopLoss, ParentSignalId: _, ParkedUntilDate: __, ...plain } = order
+  const exit = { ...plain, Side: order.Side === '1' ? '2' : '1', TIF: '1', Limit: undefined, Stop: undefined }
+  remember(target, row?.ProfitTargetSignalId, { ...exit, OrderType: '2', Limit: ProfitTarget })
+  remember(loss, row?.StopLossSignalId, { ...exit, OrderType: '3', Stop: StopLoss })
+  const isGroup = row?.ProfitTargetSignalId !== undefined && row.StopLossSignalId !== undefined
+  expectSame(
+    String(isGroup && order.DoNotCreateOCAGroup !== true),
+    String(row?.ExitSignalsOCAGroupId !== undefined),
+  )
+}
+
+interface SignalIds {
+  readonly SignalId: number
+  readonly ProfitTargetSignalId?: number
+  readonly StopLossSignalId?: number
+  readonly ExitSignalsOCAGroupId?: number
 }
 
 function place(stage: Stage, given: Given): Promise<void> {
@@ -25,7 +57,7 @@ function place(stage: Stage, given: Given): Promise<void> {
   const order = {
     StrategyId: strategy.strategyId,
     ...{ Side: sideOf(given.side), OrderQuantity: numberOf(given.quantity), TIF: '0' },
-    ...readTerms(given.terms ?? ''),
+    ...readTerms(given.terms ?? '', (label) => named(stage.signals, label).signalId),
     PlatformSymbol: symbolOf(stage, given.symbol),
   }
   return send(stage, strategy, { path: '/Strategies/NewStrategyOrder', method: 'POST', order }, given.outcome)
@@ -34,7 +66,7 @@ function place(stage: Stage, given: Given): Promise<void> {
 /** A replacement repeats the whole order; what the sentence does not say stays. */
 function replace(stage: Stage, given: Given): Promise<void> {
   const { signalId, strategy, order: before } = named(stage.signals, given.label)
-  const { OpenClose: _, ...kept } = before
+  const { OpenClose: _, ProfitTarget: __, StopLoss: ___, ...kept } = before
   const order = {
     ...kept,
     ...(given.side === undefined ? {} : { Side: sideOf(given.side) }),
@@ -52,6 +84,17 @@ async function cancel(stage: Stage, { label, outcome }: Given): Promise<void> {
   const path = `/Strategies/CancelStrategyOrder${params}`
   const answer = await ask(stage, strategy.owner.key, path, { method: 'DELETE' })
   expectSame(outcome ?? '200', outcomeOf(answer))
+}
+
+/** Gives a name to the order that waits for another one and that no answer has named. */
+async function nameChild(stage: Stage, { label, word = '' }: Given): Promise<void> {
+  const { signalId, strategy, order } = named(stage.signals, label)
+  const path = `/Strategies/GetStrategyActiveOrders?StrategyIds=${strategy.strategyId}`
+  const rows = resultsOf<OrderRow>(await ask(stage, strategy.owner.key, path))
+  const known = [...stage.signals.values()].map((signal) => signal.signalId)
+  const child = rows.find((row) => row.ParentSignalId === signalId && !known.includes(row.SignalId))
+  if (!child) throw new Error(`nothing waits for signal ${label}`)
+  stage.signals.set(word, { signalId: child.SignalId, strategy, order })
 }
 
 const unquoted = (text: string | undefined): string => (text ?? '').slice(1, -1)
@@ -95,6 +138,7 @@ export const tradingSentences: readonly Sentence<Stage>[] = [
       expectSame(outcome ?? '', outcomeOf(answer))
     },
   },
+  { says: 'the child of signal <label> is signal <word>', does: nameChild },
   { says: 'broker holds its answers', does: (stage) => door(stage, '/broker', { hold: true }) },
   { says: 'broker answers', does: (stage) => door(stage, '/broker', { hold: false }) },
   { says: 'broker is down', does: (stage) => door(stage, '/broker', { down: true }) },

@@ -1,0 +1,79 @@
+/**
+ * Families across symbols: a child that waits for a parent in another symbol hears of its end or replacement in
+ * the same transaction. News may end or start orders that others wait for, so it goes on until nobody is left
+ * to tell.
+ */
+import { parentNews } from '../domain/book-news.ts'
+import { followParents, type ParentNews } from '../domain/book-request.ts'
+import type { BookContext } from '../domain/order-book.ts'
+import type { BookKey } from './matching.ts'
+import { causedBy, loadOrderBooks, type WorkedBook, worked } from './order-books.ts'
+import type { Sql } from './sql.ts'
+
+/**
+ * Carries the news of changed books to the strategies' other symbols. Answers the same books, which may have
+ * heard news in return, and those that were changed elsewhere.
+ */
+export async function spreadNews<Book extends WorkedBook>(
+  sql: Sql,
+  changed: readonly Book[],
+  context: Pick<BookContext, 'at' | 'rejection'>,
+): Promise<{ books: readonly Book[]; others: readonly WorkedBook[] }> {
+  const books = new Map(changed.map((book) => [keyOf(book), book]))
+  const others = new Map<string, WorkedBook>()
+  let news = changed.flatMap(newsElsewhere)
+  while (news.length > 0) {
+    const keys = await findWaiting(sql, news)
+    const unknown = keys.filter((key) => !books.has(keyOf(key)) && !others.has(keyOf(key)))
+    for (const book of await loadOrderBooks(sql, unknown)) others.set(keyOf(book), book)
+    news = keys
+      .map(keyOf)
+      .flatMap((key) => [...tell(books, key, news, context), ...tell(others, key, news, context)])
+  }
+  return {
+    books: [...books.values()],
+    others: [...others.values()].filter(({ before, book }) => before !== book),
+  }
+}
+
+/** Lets a book hear the news; answers what it has to say about that. */
+function tell<Book extends WorkedBook>(
+  books: Map<string, Book>,
+  key: string,
+  news: readonly ParentNews[],
+  context: Pick<BookContext, 'at' | 'rejection'>,
+): ParentNews[] {
+  const book = books.get(key)
+  if (!book) return []
+  const told = follow(book, news, context)
+  books.set(key, told)
+  return newsElsewhere({ ...told, before: book.book, ended: told.ended.slice(book.ended.length) })
+}
+
+const keyOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
+
+/** The news of a book that somebody in another symbol waits for. */
+const newsElsewhere = ({ facts, before, book, ended }: WorkedBook): ParentNews[] =>
+  [...facts.values()].some(({ hasChildrenElsewhere }) => hasChildrenElsewhere)
+    ? parentNews(before, book, ended).filter(
+        ({ parent }) => facts.get(parent.id)?.hasChildrenElsewhere === true,
+      )
+    : []
+
+function follow<Book extends WorkedBook>(
+  book: Book,
+  news: readonly ParentNews[],
+  { at, rejection }: Pick<BookContext, 'at' | 'rejection'>,
+): Book {
+  const newId: BookContext['newId'] = (kind, orderId) => `${kind} of ${orderId} at ${at}`
+  const result = followParents(book.book, news, { at, newId, rejection })
+  const parents = news.map(({ parent }) => Number(parent.id))
+  return worked(book, result, at, causedBy({ parents }))
+}
+
+/** The books in which somebody waits for these parents. */
+const findWaiting = (sql: Sql, news: readonly ParentNews[]): Promise<BookKey[]> =>
+  sql.rows<BookKey>`
+    select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from signal
+    where parent_signal_id = any(${news.map(({ parent }) => parent.id)}::bigint[]) and waits_for_parent
+    order by 1, 2`
