@@ -5,7 +5,7 @@
  */
 import { fillOrder, triggerStop, workingOrders } from '../domain/book-fill.ts'
 import { withdrawOrder } from '../domain/book-request.ts'
-import type { PositionEffect, SecurityType, Side } from '../domain/codes.ts'
+import type { SecurityType, Side } from '../domain/codes.ts'
 import {
   addTurnover,
   type CommissionRates,
@@ -14,6 +14,14 @@ import {
 } from '../domain/commission.ts'
 import { type Decimal, roundTo, zero } from '../domain/decimal.ts'
 import type { FillPort, SimulatedFill, WorkingOrder } from '../domain/fill.ts'
+import {
+  afterTrades,
+  bears,
+  type Intent,
+  insufficientBuyingPower,
+  type ModelAccount,
+  marginRejection,
+} from '../domain/model-account.ts'
 import type { BookContext, BookEvent, BookOrder } from '../domain/order-book.ts'
 import { applyFill, type Position } from '../domain/position.ts'
 import type { Instant } from '../domain/time.ts'
@@ -51,15 +59,19 @@ export interface SignalBook extends WorkedBook {
   readonly openedAt: Instant | null
   readonly progress: ReadonlyMap<string, Progress>
   readonly fills: readonly BookedFill[]
-  readonly margin: MarginCheck
+  /** The strategy's money before this book's fills; null where no order of it opens anything. */
+  readonly account: ModelAccount | null
 }
 
-/** Why an opening order may not trade `quantity` at `price` now; null when it may. */
-export type MarginCheck = (
-  order: Pick<BookOrder, 'side' | 'openClose' | 'id'> & { readonly openClose: PositionEffect },
-  quantity: Decimal,
-  price: Decimal,
-) => string | null
+/** The strategy's account with what this book has traded; null where no order of it opens anything. */
+export const accountOf = ({ account, instrumentId, position, fills }: SignalBook): ModelAccount | null =>
+  account &&
+  afterTrades(
+    account,
+    instrumentId,
+    position,
+    fills.reduce((sum, { cashChange }) => sum.plus(cashChange), zero),
+  )
 
 /** A quote or a bar as the book sees it. */
 export interface MarketMoment {
@@ -99,11 +111,11 @@ function fillSignal(
 ): { readonly book: SignalBook; readonly quantity: Decimal } {
   const order = orderIn(book, fill.orderId)
   const at = moment.timeOf(fill.phase, { workingSince: order.workingSince ?? order.acceptedAt })
-  const context = bookContext(at)
-  const refusal = book.margin(order, fill.quantity, fill.price)
+  const account = accountOf(book) ?? undefined
+  const context = bookContext(at, marginRejection(account, book.instrumentId))
   const cause = { ...moment.seen, position: book.position.quantity.toFixed() }
-  if (refusal !== null) {
-    const result = withdrawOrder(book.book, order.id, refusal, context)
+  if (account && !bears(account, intentOf(book, order, fill))) {
+    const result = withdrawOrder(book.book, order.id, insufficientBuyingPower, context)
     return { book: worked(book, result, at, causedBy(cause)), quantity: zero }
   }
   const result = fillOrder(book.book, order.id, fill, context)
@@ -118,6 +130,30 @@ function fillSignal(
   return { book: worked(booked, result, at, causeOf), quantity }
 }
 
+const nothingYet: Progress = { fills: 0, turnover: { quantity: zero, notional: zero } }
+
+/** What a fill would cost the order beside its price, and how far the order is then. */
+function chargeOf(
+  { terms, progress }: SignalBook,
+  order: BookOrder,
+  { quantity, price }: Pick<SimulatedFill, 'quantity' | 'price'>,
+): { readonly commission: Decimal; readonly progress: Progress } {
+  const before = progress.get(order.id) ?? nothingYet
+  const pointValue = terms.pointValue.times(terms.fx)
+  const turnover = addTurnover(before.turnover, { quantity, price, pointValue })
+  const commission = terms.rates ? fillCommission(terms.rates, before.turnover, turnover) : zero
+  return { commission, progress: { fills: before.fills + 1, turnover } }
+}
+
+const intentOf = (book: SignalBook, order: BookOrder, fill: SimulatedFill): Intent => ({
+  instrumentId: book.instrumentId,
+  side: order.side,
+  openClose: order.openClose,
+  quantity: fill.quantity,
+  price: fill.price,
+  commission: chargeOf(book, order, fill).commission,
+})
+
 /** Moves position and cash by a fill of the order. */
 function bookMoney(
   book: SignalBook,
@@ -125,17 +161,12 @@ function bookMoney(
   { quantity, price }: SimulatedFill,
   at: Instant,
 ): SignalBook {
-  const { terms } = book
-  const change = applyFill(book.position, { side: order.side, quantity, price }, terms)
-  const before = book.progress.get(order.id) ?? { fills: 0, turnover: { quantity: zero, notional: zero } }
-  const pointValue = terms.pointValue.times(terms.fx)
-  const turnover = addTurnover(before.turnover, { quantity, price, pointValue })
-  const commission = terms.rates ? fillCommission(terms.rates, before.turnover, turnover) : zero
-  const fills = before.fills + 1
+  const change = applyFill(book.position, { side: order.side, quantity, price }, book.terms)
+  const { commission, progress } = chargeOf(book, order, { quantity, price })
   // The ledger keeps twelve decimals; rounding each entry once keeps cash the exact sum of its entries.
   const cashChange = roundTo(change.cash.minus(commission), 12)
   const fill: BookedFill = {
-    execId: `S${order.id}-${fills}`,
+    execId: `S${order.id}-${progress.fills}`,
     signalId: Number(order.id),
     side: order.side,
     quantity,
@@ -148,7 +179,7 @@ function bookMoney(
     ...book,
     position: change.position,
     openedAt: openedAtAfter(book, change.position, change.opened, at),
-    progress: new Map(book.progress).set(order.id, { fills, turnover }),
+    progress: new Map(book.progress).set(order.id, progress),
     fills: [...book.fills, fill],
   }
 }

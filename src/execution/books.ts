@@ -3,16 +3,24 @@
  * become money, and writes what happened to them, news to their other symbols included.
  */
 import { type Decimal, one } from '../domain/decimal.ts'
+import type { ModelAccount } from '../domain/model-account.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { spreadNews } from '../storage/book-families.ts'
 import { insertFills, savePositions } from '../storage/fills.ts'
 import type { BookKey } from '../storage/matching.ts'
-import { bookCurrency, loadOrderBooks, type StoredBook, type WorkedBook } from '../storage/order-books.ts'
+import { loadModelAccounts } from '../storage/model-accounts.ts'
+import {
+  bookCurrency,
+  hasEnded,
+  loadOrderBooks,
+  type StoredBook,
+  type WorkedBook,
+} from '../storage/order-books.ts'
 import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
 import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
-import type { BookTerms, SignalBook } from './booking.ts'
+import { accountOf, type BookTerms, type SignalBook } from './booking.ts'
 import type { WorkContext } from './context.ts'
 
 /** Loads the books; one without a live signal is missing. The caller has locked their strategies. */
@@ -28,9 +36,31 @@ export async function loadBooks(
     (currency) => currency !== bookCurrency,
   )
   const rates = foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
+  const accounts = await loadModelAccounts(tx, stored.filter(opensSomething))
   return stored.flatMap((book) => {
     const instrument = instruments.get(book.instrumentId)
-    return instrument ? [signalBook(book, termsOf(ctx, instrument, rates, book.lastFx))] : []
+    const account = accounts.get(book.strategyId) ?? null
+    return instrument ? [{ ...signalBook(book, termsOf(ctx, instrument, rates, book.lastFx)), account }] : []
+  })
+}
+
+const opensSomething = ({ book }: StoredBook): boolean =>
+  [...book.orders.values()].some((order) => order.openClose === 'O' && !hasEnded(order))
+
+/**
+ * Lets a moment of the market act on books one after the other: what one of a strategy's books has traded
+ * counts when the next one asks for margin.
+ */
+export function serveBooks(
+  books: readonly SignalBook[],
+  serve: (book: SignalBook) => SignalBook,
+): SignalBook[] {
+  const accounts = new Map<number, ModelAccount>()
+  return books.map((book) => {
+    const served = serve({ ...book, account: accounts.get(book.strategyId) ?? book.account })
+    const account = accountOf(served)
+    if (account) accounts.set(book.strategyId, account)
+    return served
   })
 }
 
@@ -49,7 +79,7 @@ function termsOf(
   }
 }
 
-function signalBook(stored: StoredBook, terms: BookTerms): SignalBook {
+function signalBook(stored: StoredBook, terms: BookTerms): Omit<SignalBook, 'account'> {
   const { positionAvgPx: _, lastFx: __, ...book } = stored
   const progress = [...stored.facts].map(([id, { fills, ownQuantity, ownNotional }]) => {
     const turnover = { quantity: ownQuantity, notional: ownNotional.times(terms.pointValue) }
@@ -61,7 +91,6 @@ function signalBook(stored: StoredBook, terms: BookTerms): SignalBook {
     position: positionOf(stored, terms),
     progress: new Map(progress),
     fills: [],
-    margin: () => null,
   }
 }
 
@@ -80,11 +109,11 @@ export async function saveBooks(
 ): Promise<number> {
   const moved = books.filter(({ before, book }) => before !== book)
   if (moved.length === 0) return 0
-  const told = await spreadNews(tx, moved, { at: ctx.clock.now(), rejection: () => null })
+  // Written first: what news sets to work elsewhere is held against the account after these fills.
+  const [, told] = await Promise.all([saveFills(tx, moved), spreadNews(tx, moved, ctx.clock.now())])
   // What a quote sets to work it has also served; what news set to work it has not.
   const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
-  const [count] = await Promise.all([saveOrderBooks(tx, [...saved, ...told.others]), saveFills(tx, moved)])
-  return count
+  return saveOrderBooks(tx, [...saved, ...told.others])
 }
 
 /** Writes books that only time has changed, and what their ends mean elsewhere. */
@@ -93,7 +122,7 @@ export async function saveTimed(
   tx: Transaction,
   books: readonly WorkedBook[],
 ): Promise<number> {
-  const told = await spreadNews(tx, books, { at: ctx.clock.now(), rejection: () => null })
+  const told = await spreadNews(tx, books, ctx.clock.now())
   return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 

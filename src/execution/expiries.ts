@@ -4,6 +4,7 @@
  * must stop on the way.
  */
 import { expireOrder, releaseParked } from '../domain/book-request.ts'
+import { type ModelAccount, marginRejection } from '../domain/model-account.ts'
 import type { BookOrder } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import {
@@ -14,6 +15,7 @@ import {
   listExpiring,
   listReleasable,
 } from '../storage/matching.ts'
+import { loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, hasEnded, loadOrderBooks, type WorkedBook, worked } from '../storage/order-books.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { instant } from '../storage/wire.ts'
@@ -36,21 +38,28 @@ export const expireSignals = (ctx: WorkContext): Promise<number> =>
 
 /** Releases parked orders whose date has come, with every check that a new order meets. */
 export const releaseSignals = (ctx: WorkContext): Promise<number> =>
-  atTheirTime(ctx, listReleasable, (stored, now) =>
-    dueOrders(stored, now, ({ id, isParked }) =>
+  atTheirTime(ctx, listReleasable, (stored, now, account) => {
+    const rejection = marginRejection(account, stored.instrumentId)
+    const parked = dueOrders(stored, now, ({ id, isParked }) =>
       isParked ? (stored.facts.get(id)?.parkedUntil ?? null) : null,
-    ).reduce(
+    )
+    return parked.reduce(
       (book, { id, at }) =>
-        worked(book, releaseParked(book.book, id, bookContext(at)), at, causedBy({ released: true })),
+        worked(
+          book,
+          releaseParked(book.book, id, bookContext(at, rejection)),
+          at,
+          causedBy({ released: true }),
+        ),
       stored,
-    ),
-  )
+    )
+  })
 
 /** Loads the books in which something is due, lets `act` do it, and writes what happened. */
 async function atTheirTime(
   ctx: WorkContext,
   list: (tx: Transaction, now: Instant, limit: number) => Promise<BookKey[]>,
-  act: (book: WorkedBook, now: Instant) => WorkedBook,
+  act: (book: WorkedBook, now: Instant, account: ModelAccount | undefined) => WorkedBook,
 ): Promise<number> {
   const now = ctx.clock.now()
   return ctx.db.transaction(async (tx) => {
@@ -59,12 +68,9 @@ async function atTheirTime(
     const claimed = ids.length > 0 ? await claimStrategies(tx, ids) : new Set<number>()
     const keys = due.filter(({ strategyId }) => claimed.has(strategyId))
     if (keys.length === 0) return 0
-    const books = await loadOrderBooks(tx, keys)
-    return saveTimed(
-      ctx,
-      tx,
-      books.map((book) => act(book, now)),
-    )
+    const [books, accounts] = await Promise.all([loadOrderBooks(tx, keys), loadModelAccounts(tx, keys)])
+    const acted = books.map((book) => act(book, now, accounts.get(book.strategyId)))
+    return saveTimed(ctx, tx, acted)
   })
 }
 

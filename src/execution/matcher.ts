@@ -24,7 +24,7 @@ import {
 } from '../storage/quotes.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
 import type { SignalBook } from './booking.ts'
-import { loadBooks, saveBooks } from './books.ts'
+import { loadBooks, saveBooks, serveBooks } from './books.ts'
 import type { MarketSink, Step, WorkContext } from './context.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from './market/feed.ts'
 import {
@@ -111,7 +111,7 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
     if (keys.length === 0) return 0
     const instruments = byId(await loadQuotedInstruments(tx, [], instrumentIds))
     const books = await loadBooks(ctx, tx, keys, instruments)
-    const filled = books.map((book) => {
+    const filled = serveBooks(books, (book) => {
       const quote = quotes.get(book.instrumentId)
       const instrument = instruments.get(book.instrumentId)
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
@@ -164,7 +164,7 @@ async function matchReached<Item>(
   )
   const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
-  const filled = books.map((book) => {
+  const filled = serveBooks(books, (book) => {
     const instrument = instruments.get(book.instrumentId)
     if (!instrument) return book
     return (items.get(book.instrumentId) ?? []).reduce(

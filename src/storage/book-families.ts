@@ -5,8 +5,11 @@
  */
 import { parentNews } from '../domain/book-news.ts'
 import { followParents, type ParentNews } from '../domain/book-request.ts'
+import { marginRejection } from '../domain/model-account.ts'
 import type { BookContext } from '../domain/order-book.ts'
+import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
+import { loadModelAccounts } from './model-accounts.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from './order-books.ts'
 import type { Sql } from './sql.ts'
 
@@ -17,7 +20,7 @@ import type { Sql } from './sql.ts'
 export async function spreadNews<Book extends WorkedBook>(
   sql: Sql,
   changed: readonly Book[],
-  context: Pick<BookContext, 'at' | 'rejection'>,
+  at: Instant,
 ): Promise<{ books: readonly Book[]; others: readonly WorkedBook[] }> {
   const books = new Map(changed.map((book) => [keyOf(book), book]))
   const others = new Map<string, WorkedBook>()
@@ -26,9 +29,16 @@ export async function spreadNews<Book extends WorkedBook>(
     const keys = await findWaiting(sql, news)
     const unknown = keys.filter((key) => !books.has(keyOf(key)) && !others.has(keyOf(key)))
     for (const book of await loadOrderBooks(sql, unknown)) others.set(keyOf(book), book)
-    news = keys
-      .map(keyOf)
-      .flatMap((key) => [...tell(books, key, news, context), ...tell(others, key, news, context)])
+    const accounts = await loadModelAccounts(sql, keys)
+    const heard = news
+    news = keys.flatMap((key) => {
+      const rejection = marginRejection(accounts.get(key.strategyId), key.instrumentId)
+      const place = keyOf(key)
+      return [
+        ...tell(books, place, heard, { at, rejection }),
+        ...tell(others, place, heard, { at, rejection }),
+      ]
+    })
   }
   return {
     books: [...books.values()],

@@ -24,7 +24,7 @@ import type {
 } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
-import type { Sql } from './sql.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** What is known of a stored signal beside the rules of its book. */
 export interface SignalFacts {
@@ -150,6 +150,59 @@ interface BookRow extends BookKey {
 /** Strategies keep their books in this currency. */
 export const bookCurrency = 'USD'
 
+/** The live signals of the books and what these still depend on. */
+const keptSignals = (keys: readonly BookKey[]): Fragment => fragment`
+  with recursive kept (id, replaces, entry) as (
+    select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
+    from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
+      book (strategy_id, instrument_id)
+    join signal s on s.strategy_id = book.strategy_id and s.instrument_id = book.instrument_id
+      and s.status in ('A', '0', '1', '6', 'E')
+    union
+    select needed.* from kept cross join lateral (
+      select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
+      from signal s where s.id = kept.replaces
+      union all
+      select s.id, s.replaces_signal_id, null from signal s where s.id = kept.entry
+      union all
+      select s.id, s.replaces_signal_id, s.parent_signal_id
+      from signal s where s.parent_signal_id = kept.id and s.exit_role is not null
+    ) needed
+  )`
+
+const bookColumns: Fragment = fragment`
+  s.strategy_id as "strategyId", s.instrument_id as "instrumentId", i.calendar,
+  coalesce(p.quantity, 0) as "positionQty", p.avg_px as "positionAvgPx", p.opened_at as "openedAt",
+  case when i.currency <> ${bookCurrency} then (
+    select f.fx from fill f where f.strategy_id = s.strategy_id and f.instrument_id = s.instrument_id
+    order by f.id desc limit 1) end as "lastFx",
+  s.id as "signalId", s.side, s.ord_type as "ordType", s.time_in_force as "timeInForce",
+  s.position_effect as "positionEffect", s.order_qty as "orderQty", s.limit_px as "limitPx",
+  s.stop_px as "stopPx", s.status, s.is_held as "isHeld", s.is_triggered as "isTriggered",
+  s.cum_qty as "cumQty", coalesce(done.value, 0) as "filledValue", s.posted_at as "postedAt",
+  s.working_at as "workingAt", s.expires_at as "expiresAt", s.parked_until as "parkedUntil",
+  s.needs_match as "needsMatch",
+  s.replaces_signal_id as replaces, s.parent_signal_id as parent, s.depth, s.exit_role as "exitRole",
+  s.covers_from as "coversFrom", s.oca_group_id as "ocaGroup", s.waits_for_parent as "waitsForParent",
+  s.is_parked as "isParked", s.info,
+  exists (select from signal c where c.parent_signal_id = s.id and c.waits_for_parent
+    and c.instrument_id <> s.instrument_id) as "hasChildrenElsewhere",
+  coalesce(done.fills, 0) as fills, coalesce(done.own_qty, 0) as "ownQty",
+  coalesce(done.own_notional, 0) as "ownNotional"`
+
+/** What the fills of a signal, and of the signals it replaced, add up to. */
+const ownFills: Fragment = fragment`
+  left join lateral (
+    with recursive chain (id, before) as (
+      select s.id, s.replaces_signal_id where s.cum_qty > 0
+      union all select e.id, e.replaces_signal_id from chain join signal e on e.id = chain.before
+    )
+    select sum(f.quantity * f.px) as value, count(*) filter (where f.signal_id = s.id) as fills,
+      sum(f.quantity) filter (where f.signal_id = s.id) as own_qty,
+      sum(f.quantity * abs(f.px) * f.fx) filter (where f.signal_id = s.id) as own_notional
+    from chain join fill f on f.signal_id = chain.id
+  ) done on true`
+
 /**
  * The books with their live orders and whatever these still depend on: what they replaced, the entries of
  * exits, the exits of entries. A book without a live order is missing. The caller has locked the strategies.
@@ -157,55 +210,13 @@ export const bookCurrency = 'USD'
 export async function loadOrderBooks(sql: Sql, keys: readonly BookKey[]): Promise<StoredBook[]> {
   if (keys.length === 0) return []
   const rows = await sql.rows<BookRow>`
-    with recursive kept (id, replaces, entry) as (
-      select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
-      from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
-        book (strategy_id, instrument_id)
-      join signal s on s.strategy_id = book.strategy_id and s.instrument_id = book.instrument_id
-        and s.status in ('A', '0', '1', '6', 'E')
-      union
-      select needed.* from kept cross join lateral (
-        select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
-        from signal s where s.id = kept.replaces
-        union all
-        select s.id, s.replaces_signal_id, null from signal s where s.id = kept.entry
-        union all
-        select s.id, s.replaces_signal_id, s.parent_signal_id
-        from signal s where s.parent_signal_id = kept.id and s.exit_role is not null
-      ) needed
-    )
-    select s.strategy_id as "strategyId", s.instrument_id as "instrumentId", i.calendar,
-      coalesce(p.quantity, 0) as "positionQty", p.avg_px as "positionAvgPx", p.opened_at as "openedAt",
-      case when i.currency <> ${bookCurrency} then (
-        select f.fx from fill f where f.strategy_id = s.strategy_id and f.instrument_id = s.instrument_id
-        order by f.id desc limit 1) end as "lastFx",
-      s.id as "signalId", s.side, s.ord_type as "ordType", s.time_in_force as "timeInForce",
-      s.position_effect as "positionEffect", s.order_qty as "orderQty", s.limit_px as "limitPx",
-      s.stop_px as "stopPx", s.status, s.is_held as "isHeld", s.is_triggered as "isTriggered",
-      s.cum_qty as "cumQty", coalesce(done.value, 0) as "filledValue", s.posted_at as "postedAt",
-      s.working_at as "workingAt", s.expires_at as "expiresAt", s.parked_until as "parkedUntil",
-      s.needs_match as "needsMatch",
-      s.replaces_signal_id as replaces, s.parent_signal_id as parent, s.depth, s.exit_role as "exitRole",
-      s.covers_from as "coversFrom", s.oca_group_id as "ocaGroup", s.waits_for_parent as "waitsForParent",
-      s.is_parked as "isParked", s.info,
-      exists (select from signal c where c.parent_signal_id = s.id and c.waits_for_parent
-        and c.instrument_id <> s.instrument_id) as "hasChildrenElsewhere",
-      coalesce(done.fills, 0) as fills, coalesce(done.own_qty, 0) as "ownQty",
-      coalesce(done.own_notional, 0) as "ownNotional"
+    ${keptSignals(keys)}
+    select ${bookColumns}
     from (select distinct id from kept) kept
     join signal s on s.id = kept.id
     join instrument i on i.id = s.instrument_id
     left join position p on p.strategy_id = s.strategy_id and p.instrument_id = s.instrument_id
-    left join lateral (
-      with recursive chain (id, before) as (
-        select s.id, s.replaces_signal_id where s.cum_qty > 0
-        union all select e.id, e.replaces_signal_id from chain join signal e on e.id = chain.before
-      )
-      select sum(f.quantity * f.px) as value, count(*) filter (where f.signal_id = s.id) as fills,
-        sum(f.quantity) filter (where f.signal_id = s.id) as own_qty,
-        sum(f.quantity * abs(f.px) * f.fx) filter (where f.signal_id = s.id) as own_notional
-      from chain join fill f on f.signal_id = chain.id
-    ) done on true
+    ${ownFills}
     order by s.id`
   return groupByBook(rows).map(bookOf)
 }

@@ -54,9 +54,10 @@ export async function addInstrument(
   made += 1
   const symbol = wish.symbol ?? `T${made}`
   const { id } = await db.write.one<{ id: number }>`
-    insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar)
+    insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar,
+      initial_margin)
     values (${symbol}, ${wish.securityType ?? 'CS'}, ${symbol}, ${symbol}, ${wish.currency ?? 'USD'},
-      ${wish.pointValue ?? '1'}, 0.01, ${wish.calendar ?? 'US_EQUITY'}) returning id`
+      ${wish.pointValue ?? '1'}, 0.01, ${wish.calendar ?? 'US_EQUITY'}, 1000) returning id`
   return { symbol, id }
 }
 

@@ -63,7 +63,7 @@ async function save(
   if (result.refusal) throw new Error(`the book refuses what the table allows: ${result.refusal}`)
   const { requestId } = ctx
   const done = worked(book, result, ctx.now, causedBy({ requestId }))
-  const { books, others } = await spreadNews(sql, [done], contextOf(ctx))
+  const { books, others } = await spreadNews(sql, [done], ctx.now)
   const saved = books.map((changed): SavedBook => ({ ...changed, requestId, ...more }))
   await Promise.all([saveOrderBooks(sql, [...saved, ...others]), wakeWorkers(sql)])
 }

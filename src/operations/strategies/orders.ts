@@ -9,8 +9,10 @@ import { type CalendarName, readCalendarName } from '../../domain/calendar.ts'
 import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
 import type { Parent } from '../../domain/conditional.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
+import { type ModelAccount, marginRejection } from '../../domain/model-account.ts'
 import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/order-book.ts'
 import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/placing.ts'
+import { loadModelAccounts } from '../../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
 import {
@@ -147,21 +149,34 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
     loadPlacing(sql, questions),
     loadParents(sql, parentIds),
   ])
+  // Only what may open is held against the account.
+  const opening = calls.flatMap(({ order }, index) => {
+    const row = order.OpenClose === 'C' ? undefined : rows.get(index)
+    return row ? [{ strategyId: Number(order.StrategyId), instrumentId: row.instrumentId }] : []
+  })
+  const accounts = await loadModelAccounts(sql, opening)
+  const facts = { parents, accounts }
   const placed = calls.map((call, index) => {
     const named = read[index]
     if (named === undefined || isRefused(named)) return named ?? refuse('InvalidSymbol', 'Symbol')
-    return decide(call, strategies.get(Number(call.order.StrategyId)), rows.get(index), parents)
+    return decide(call, strategies.get(Number(call.order.StrategyId)), rows.get(index), facts)
   })
   const saved = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome.saved]))
   if (saved.length > 0) await Promise.all([saveOrderBooks(sql, saved), wakeWorkers(sql)])
   return placed.map((outcome) => (isRefused(outcome) ? outcome : outcome.answer))
 }
 
+/** What orders are held against beside their own strategy and instrument. */
+interface Facts {
+  readonly parents: ReadonlyMap<string, ParentRow>
+  readonly accounts: ReadonlyMap<number, ModelAccount>
+}
+
 function decide(
   { ctx, order }: OrderCall,
   strategy: LockedStrategy | undefined,
   row: PlacingRow | undefined,
-  parents: ReadonlyMap<string, ParentRow>,
+  { parents, accounts }: Facts,
 ): PlacedCall | Refused {
   if (!strategy) return refuse('NotFound', 'Order.StrategyId')
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
@@ -176,7 +191,8 @@ function decide(
   const newId = (): string => String(ids.shift() ?? missingId(row))
   const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
   const signal = { ...bookDraft(draft, order, row), parent, isParked: parkedUntil !== null }
-  const result = submitOrder(empty.book, signal, { at: ctx.now, newId, rejection: () => null })
+  const rejection = marginRejection(accounts.get(strategy.id), row.instrumentId)
+  const result = submitOrder(empty.book, signal, { at: ctx.now, newId, rejection })
   if (result.refusal) return refusalOf[result.refusal](order)
   const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
   const book = worked(empty, result, ctx.now, causedBy(cause))

@@ -1,0 +1,152 @@
+/**
+ * The money of a strategy at one moment: its cash, what it holds at the last marks, and whether that bears one
+ * more order. One pool for all classes; nothing is rounded and nothing is reserved.
+ */
+import { directionOf, type PositionEffect, type Side } from './codes.ts'
+import { type Decimal, zero } from './decimal.ts'
+import type { Instrument } from './instrument.ts'
+import { isAffordable, marginUsed } from './margin.ts'
+import { type MarginPosition, marginPositionOf } from './margin-position.ts'
+import type { BookContext } from './order-book.ts'
+import { isPaidInFull } from './position.ts'
+
+/** What margin must know of an instrument. */
+export type MarginInstrument = Pick<
+  Instrument,
+  | 'symbol'
+  | 'securityType'
+  | 'root'
+  | 'pointValue'
+  | 'initialMargin'
+  | 'underlying'
+  | 'putOrCall'
+  | 'strike'
+  | 'expiry'
+  | 'indexOption'
+>
+
+/** A position, or an instrument about to become one. */
+export interface Holding {
+  readonly instrumentId: number
+  readonly instrument: MarginInstrument
+  /** Signed. */
+  readonly quantity: Decimal
+  /** Null when flat. */
+  readonly avgPx: Decimal | null
+  /** Null before the first quote. */
+  readonly bid: Decimal | null
+  readonly ask: Decimal | null
+  /** Account currency per unit of quote currency. */
+  readonly fx: Decimal
+  /** Of an option; null without a quote. */
+  readonly underlyingPrice: Decimal | null
+}
+
+export interface ModelAccount {
+  readonly cash: Decimal
+  readonly holdings: readonly Holding[]
+}
+
+/** What an order would trade. */
+export interface Intent {
+  readonly instrumentId: number
+  readonly side: Side
+  readonly openClose: PositionEffect
+  /** Unsigned. */
+  readonly quantity: Decimal
+  /** Null: what the market asks of its side now. */
+  readonly price: Decimal | null
+  readonly commission: Decimal
+}
+
+/** Why an order ends that the account cannot bear. */
+export const insufficientBuyingPower = 'insufficient buying power'
+
+/** Long at the bid, short at the ask, options in the middle; what was paid where nobody quotes. */
+function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
+  const side = quantity.isNegative() ? ask : bid
+  const quoted = instrument.securityType === 'OPT' && bid && ask ? bid.plus(ask).div(2) : side
+  return quoted?.greaterThan(0) || (quoted && instrument.securityType === 'OPT') ? quoted : (avgPx ?? zero)
+}
+
+/** ModelAccountValue: cash, stocks and options at their marks, and what futures and forex would realise. */
+export function accountValue({ cash, holdings }: ModelAccount): Decimal {
+  return holdings.reduce((value, holding) => {
+    const { instrument, quantity, avgPx, fx } = holding
+    const basis = isPaidInFull(instrument.securityType) ? zero : (avgPx ?? zero)
+    return value.plus(markOf(holding).minus(basis).times(quantity).times(instrument.pointValue).times(fx))
+  }, cash)
+}
+
+/** The positions as margin sees them. */
+export const marginPositions = ({ holdings }: ModelAccount): MarginPosition[] =>
+  holdings.filter(({ quantity }) => !quantity.isZero()).map((holding) => marginPosition(holding))
+
+const marginPosition = (holding: Holding, price = markOf(holding)): MarginPosition => {
+  const { instrument, quantity, avgPx, fx, underlyingPrice } = holding
+  const facts = { quantity, avgPx, price, fx, underlyingPrice: underlyingPrice ?? undefined }
+  return marginPositionOf({ ...noListing, ...instrument }, facts)
+}
+
+/** Members of an instrument that margin never reads. */
+const noListing = {
+  description: '',
+  currency: '',
+  exchange: '',
+  calendar: 'US_EQUITY',
+  tick: zero,
+  maintenanceMargin: null,
+  maturityMonthYear: null,
+  settlement: null,
+  lastTradingDay: null,
+} as const
+
+/** BuyingPower: the account value less what the positions bind; negative in a margin call. */
+export const buyingPower = (account: ModelAccount): Decimal =>
+  accountValue(account).minus(marginUsed(marginPositions(account)))
+
+/**
+ * Whether the account bears a full fill of the order on top of `position`. Without any price, and for an
+ * instrument that the account was not loaded with, there is nothing to hold against it.
+ */
+export function bears(account: ModelAccount, intent: Intent, position?: Decimal): boolean {
+  const { instrumentId, side, openClose, commission } = intent
+  const holding = account.holdings.find((candidate) => candidate.instrumentId === instrumentId)
+  if (!holding || openClose === 'C') return true
+  const price = intent.price ?? (side === '1' ? holding.ask : holding.bid)
+  if (!price) return true
+  const held = position ?? holding.quantity
+  const quantity = held.plus(intent.quantity.times(directionOf(side)))
+  const paid = (holding.avgPx ?? price).times(held.abs()).plus(price.times(intent.quantity))
+  const avgPx = quantity.isZero() ? null : paid.div(held.abs().plus(intent.quantity))
+  const others = account.holdings.filter((candidate) => candidate !== holding)
+  const positionsAfter = [
+    ...marginPositions({ cash: zero, holdings: others }),
+    ...(quantity.isZero() ? [] : [marginPosition({ ...holding, quantity, avgPx }, price)]),
+  ]
+  return isAffordable({ openClose, modelAccountValue: accountValue(account), positionsAfter, commission })
+}
+
+/** The account after trades in one instrument: what it holds of it now, and what that did to its cash. */
+export const afterTrades = (
+  account: ModelAccount,
+  instrumentId: number,
+  position: Pick<Holding, 'quantity' | 'avgPx'>,
+  cashChange: Decimal,
+): ModelAccount => ({
+  cash: account.cash.plus(cashChange),
+  holdings: account.holdings.map((holding) =>
+    holding.instrumentId === instrumentId
+      ? { ...holding, quantity: position.quantity, avgPx: position.avgPx }
+      : holding,
+  ),
+})
+
+/** What the account says to an opening order that wants to start: nothing, or why it may not. */
+export const marginRejection =
+  (account: ModelAccount | undefined, instrumentId: number): BookContext['rejection'] =>
+  ({ side, openClose, orderQuantity, limit, stop }, position) => {
+    const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
+    const isBorne = account === undefined || bears(account, { ...order, commission: zero }, position)
+    return isBorne ? null : insufficientBuyingPower
+  }

@@ -1,0 +1,98 @@
+/**
+ * The money of strategies, many in one statement: cash, positions at their last quotes, and the instruments
+ * that somebody is about to trade. Read under the strategies' locks it is exact until the commit.
+ */
+import type { PutOrCall, SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec, one } from '../domain/decimal.ts'
+import type { Holding, ModelAccount } from '../domain/model-account.ts'
+import type { BookKey } from './matching.ts'
+import { bookCurrency } from './order-books.ts'
+import { loadRates } from './quotes.ts'
+import type { Sql } from './sql.ts'
+
+/** Numbers are exact texts. */
+interface HoldingRow extends BookKey {
+  readonly cash: string
+  readonly quantity: string
+  readonly avgPx: string | null
+  readonly bid: string | null
+  readonly ask: string | null
+  readonly underlyingPrice: string | null
+  readonly lastFx: string | null
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly root: string
+  readonly currency: string
+  readonly pointValue: string
+  readonly initialMargin: string | null
+  readonly underlying: string | null
+  readonly putOrCall: PutOrCall | null
+  readonly strike: string | null
+  readonly expiry: string | null
+  readonly indexOption: boolean
+}
+
+/** The accounts of the keys' strategies, with everything they hold and the keys' instruments. */
+export async function loadModelAccounts(
+  sql: Sql,
+  keys: readonly BookKey[],
+): Promise<Map<number, ModelAccount>> {
+  if (keys.length === 0) return new Map()
+  const strategyIds = keys.map(({ strategyId }) => strategyId)
+  const rows = await sql.rows<HoldingRow>`
+    select s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
+      p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
+      case when i.currency <> ${bookCurrency} then (
+        select f.fx from fill f where f.strategy_id = s.id and f.instrument_id = i.id
+        order by f.id desc limit 1) end as "lastFx",
+      i.symbol, i.security_type as "securityType", i.root, i.currency, i.point_value as "pointValue",
+      i.initial_margin as "initialMargin", i.underlying, i.put_or_call as "putOrCall", i.strike, i.expiry,
+      i.is_index_option as "indexOption"
+    from (
+      select * from unnest(${strategyIds}::bigint[], ${keys.map(({ instrumentId }) => instrumentId)}::bigint[])
+        wanted (strategy_id, instrument_id)
+      union
+      select strategy_id, instrument_id from position
+      where strategy_id = any(${strategyIds}::bigint[]) and quantity <> 0
+    ) held
+    join strategy s on s.id = held.strategy_id
+    join instrument i on i.id = held.instrument_id
+    left join position p on p.strategy_id = s.id and p.instrument_id = i.id
+    left join quote q on q.instrument_id = i.id
+    left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
+    left join quote u on u.instrument_id = ui.id
+    order by s.id, i.id`
+  const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
+  const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
+  const accounts = new Map<number, { cash: Decimal; holdings: Holding[] }>()
+  for (const row of rows) {
+    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [] }
+    account.holdings.push(holdingOf(row, rates))
+    accounts.set(row.strategyId, account)
+  }
+  return accounts
+}
+
+const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
+
+const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holding => ({
+  instrumentId: row.instrumentId,
+  quantity: dec(row.quantity),
+  avgPx: optional(row.avgPx),
+  bid: optional(row.bid),
+  ask: optional(row.ask),
+  fx: row.currency === bookCurrency ? one : (rates.get(row.currency) ?? optional(row.lastFx) ?? one),
+  underlyingPrice: optional(row.underlyingPrice),
+  instrument: {
+    symbol: row.symbol,
+    securityType: row.securityType,
+    root: row.root,
+    pointValue: dec(row.pointValue),
+    initialMargin: optional(row.initialMargin),
+    underlying: row.underlying,
+    putOrCall: row.putOrCall,
+    strike: optional(row.strike),
+    expiry: row.expiry,
+    indexOption: row.indexOption,
+  },
+})
