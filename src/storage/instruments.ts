@@ -24,9 +24,24 @@ export const instrumentColumns: Fragment = fragment`
   i.maturity_month_year as "maturityMonthYear", i.put_or_call as "putOrCall", i.strike,
   i.security_exchange as "securityExchange", i.currency`
 
-/** Adds instruments; one whose symbol is known stays as it is. Answers how many are new. */
+/**
+ * Adds instruments; one whose symbol is known stays as it is. Answers how many are new. In the order of their
+ * symbols, so that transactions which add the same ones wait for each other instead of crossing.
+ */
 export const insertInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>
-  sql.run`${newInstruments(instruments)} on conflict (symbol) do nothing`
+  sql.run`${newInstruments(instruments)} order by 1 on conflict (symbol) do nothing`
+
+/** Which of these symbols are stocks, or indexes entered like stocks, that options in a currency may be written on. */
+export async function findUnderlyings(
+  sql: Sql,
+  symbols: readonly string[],
+  currency: string,
+): Promise<Set<string>> {
+  const rows = await sql.rows<{ symbol: string }>`
+    select symbol from instrument
+    where symbol = any(${symbols}::text[]) and security_type = 'CS' and currency = ${currency}`
+  return new Set(rows.map(({ symbol }) => symbol))
+}
 
 /** Adds instruments; the facts of one whose symbol is known are replaced. Only a test platform does that. */
 export const replaceInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>

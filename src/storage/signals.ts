@@ -2,6 +2,7 @@
  * Signals as they are placed, replaced and canceled, many in one statement. Every writer locks the strategy's
  * row first, so what it then reads about the strategy cannot change before it commits.
  */
+import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side, TimeInForce } from '../domain/codes.ts'
 import type { Sql } from './sql.ts'
 
@@ -36,9 +37,11 @@ export interface PlacingRow {
   /** The id the signal will have. */
   signalId: number
   instrumentId: number
-  calendar: string
+  calendar: CalendarName
   tick: string
   isTradable: boolean
+  /** YYYY-MM-DD; null where trading does not end. */
+  lastTradingDay: string | null
   position: string
   bid: string | null
   ask: string | null
@@ -54,6 +57,7 @@ export async function loadPlacing(
   )
   const rows = await sql.rows<PlacingRow>`
     select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
+      i.last_trading_day as "lastTradingDay",
       coalesce(p.quantity, 0) as position, q.bid, q.ask,
       nextval(pg_get_serial_sequence('signal', 'id')) as "signalId"
     from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],

@@ -23,6 +23,7 @@ import type { Sql } from '../../storage/sql.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import { type NamedInstrument, namedInstrument } from '../symbols.ts'
+import { tradesAt, withFirstUses } from './first-use.ts'
 
 export type OrderInput = ReadOf<typeof StrategyOrderInput>
 export interface OrderCall {
@@ -74,17 +75,22 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
     strategyId: calls[index]?.order.StrategyId ?? 0,
     securityType: isRefused(named) ? ('CS' as const) : named.securityType,
     spellings: isRefused(named) ? [] : named.spellings,
+    ...(!isRefused(named) && named.parts && { parts: named.parts }),
   }))
   // Sent together: the server reads the positions after it has the locks, in a snapshot of its own.
-  const [strategies, rows] = await Promise.all([
+  const [strategies, known] = await Promise.all([
     lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
     loadPlacing(sql, questions),
   ])
-  const placed = calls.map((call, index) => {
+  const answer = (index: number, row: PlacingRow | undefined): PlacedCall | Refused => {
+    const call = calls[index] as OrderCall
     const named = read[index]
     if (isRefused(named)) return named
-    return decide(call, strategies.get(Number(call.order.StrategyId)), rows.get(index))
-  })
+    return decide(call, strategies.get(Number(call.order.StrategyId)), row)
+  }
+  const now = calls[0]?.ctx.now ?? 0
+  const rows = await withFirstUses(sql, now, questions, known, (row) => !isRefused(answer(row.place, row)))
+  const placed = calls.map((_, index) => answer(index, rows.get(index)))
   await save(
     sql,
     placed.filter((outcome): outcome is PlacedCall => !isRefused(outcome)),
@@ -99,7 +105,7 @@ function decide(
 ): PlacedCall | Refused {
   if (!strategy) return refuse('NotFound', 'Order.StrategyId')
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
-  if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
+  if (!row || !tradesAt(row, ctx.now)) return refuse('InvalidSymbol', 'Symbol')
   const draft = draftOf(order)
   const currentPx = currentPriceOf(draft.side, row.bid, row.ask)
   const decision = placeOrder(draft, { tick: dec(row.tick), position: dec(row.position), currentPx })
