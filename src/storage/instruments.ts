@@ -1,6 +1,7 @@
 /** Instruments: what can be traded, by id and by symbol. Rows are added and never change their meaning. */
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
 import type { Instrument } from '../domain/instrument.ts'
+import { type CursorRefusal, type Page, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** What a listing shows of the instrument beside each order, position or trade. */
@@ -30,6 +31,34 @@ export const instrumentColumns: Fragment = fragment`
  */
 export const insertInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>
   sql.run`${newInstruments(instruments)} order by 1 on conflict (symbol) do nothing`
+
+/** An instrument with what its numbers mean. Margins per contract in its currency, null where none is set. */
+export interface InstrumentRow extends InstrumentColumns {
+  pointValue: string
+  tick: string
+  initialMargin: string | null
+  maintenanceMargin: string | null
+}
+
+/** Instruments that trade on a day (YYYY-MM-DD) or later, by id. */
+export const pageInstruments = (
+  sql: Sql,
+  today: string,
+  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
+): Promise<Page<InstrumentRow> | CursorRefusal> =>
+  page<InstrumentRow>(
+    sql,
+    {
+      select: fragment`${instrumentColumns}, i.point_value as "pointValue", i.tick,
+        i.initial_margin as "initialMargin", i.maintenance_margin as "maintenanceMargin"`,
+      from: fragment`instrument i`,
+      where: fragment`i.is_tradable and (i.last_trading_day is null or i.last_trading_day >= ${today}::date)`,
+      key: [{ column: fragment`i.id`, type: 'bigint' }],
+      order,
+      xid: fragment`i.xid`,
+    },
+    request,
+  )
 
 /** Which of these symbols are stocks, or indexes entered like stocks, that options in a currency may be written on. */
 export async function findUnderlyings(
