@@ -44,6 +44,7 @@ describe('return and its label', () => {
     ['two years', { '2025-03-04': 121 }, undefined, 730, 'Annual Return (Compounded)', 10],
     ['nothing left within a year', { '2023-03-08': 0 }, undefined, 3, 'Cumul. Return', -100],
     ['less than nothing within a year', { '2023-03-08': -50 }, undefined, 3, 'Cumul. Return', -150],
+    ['less than nothing after exactly a year', { '2024-03-04': -50 }, undefined, 365, 'Annual Return (Compounded)', -100],
     ['less than nothing after a year', { '2024-03-08': -50 }, undefined, 369, 'Annual Return (Compounded)', -100],
   ])('%s', (_, rows, day, age, label, percent) => {
     const found = summarize('2023-03-05', rows, day ? { day } : {})
