@@ -3,7 +3,7 @@
  * dates of a reference calendar: exchanges settle on the days on which their country's stock market trades.
  */
 import { type CalendarName, isTradeDate, sessionOn, tradeDateAtOrBefore } from './calendar.ts'
-import { type Day, dayOf, hour, type Instant, weekdayOf } from './time.ts'
+import { type Day, dayOf, hour, type Instant, readDay, weekdayOf } from './time.ts'
 
 /** How a future's last trading day follows from its contract month. */
 export type LastTradingRule =
@@ -79,6 +79,19 @@ export function optionLastTradingDay(calendar: CalendarName, expiry: Day, mornin
 /** The close of an instrument's last session; a day without a session ends with the session before it. */
 export function lastSessionEnd(calendar: CalendarName, lastTradingDay: Day): Instant | undefined {
   return sessionOn(calendar, tradeDateAtOrBefore(calendar, lastTradingDay))?.close
+}
+
+/**
+ * Whether the last session of an instrument is over at an instant; without a last trading day (YYYY-MM-DD) it
+ * never ends.
+ */
+export function hasExpired(
+  { calendar, lastTradingDay }: { calendar: CalendarName; lastTradingDay: string | null },
+  at: Instant,
+): boolean {
+  const day = lastTradingDay === null ? undefined : readDay(lastTradingDay)
+  const end = day === undefined ? undefined : lastSessionEnd(calendar, day)
+  return end !== undefined && end <= at
 }
 
 /** The n-th weekday (1 Monday .. 7 Sunday) at or after a day. */

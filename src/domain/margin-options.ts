@@ -72,8 +72,14 @@ export function matchRequirement(match: OptionMatch): Decimal {
   }
 }
 
+const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
+
+/** Ends with size and symbol, so that the order in which positions are listed never matters. */
 const byExpiryAndStrike = (a: OptionHeld, b: OptionHeld): number =>
-  a.expiry === b.expiry ? a.strike.comparedTo(b.strike) : a.expiry < b.expiry ? -1 : 1
+  byText(a.expiry, b.expiry) ||
+  a.strike.comparedTo(b.strike) ||
+  a.pointValue.comparedTo(b.pointValue) ||
+  byText(a.symbol, b.symbol)
 
 function matchShort(
   short: OptionHeld,

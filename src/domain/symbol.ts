@@ -6,6 +6,7 @@
  */
 import type { PutOrCall, SecurityType } from './codes.ts'
 import { type Decimal, dec } from './decimal.ts'
+import { contractMonths } from './tables/contract-months.ts'
 import { type Day, dayOf, partsOfDay, readDay } from './time.ts'
 
 type StockParts = { securityType: 'CS'; ticker: string }
@@ -180,6 +181,10 @@ export function maturityOf(parts: SymbolParts): string | null {
 /** `Oct25`: month and year of a `YYYYMM` or `YYYYMMDD` maturity. */
 export const expiryLabelOf = (maturity: string): string =>
   `${monthNames[Number(maturity.slice(4, 6)) - 1]}${maturity.slice(2, 4)}`
+
+/** Whether the exchange lists the future for its month. */
+export const isListedMonth = ({ root, month }: FutureParts): boolean =>
+  contractMonths.get(root)?.includes(futureMonths.charAt(month - 1)) ?? true
 
 /** What the exchange form calls the symbol: ticker, root of a future or option, or `EUR/USD`. */
 export function rootOf(parts: SymbolParts): string {

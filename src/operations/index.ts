@@ -18,6 +18,7 @@ import {
   newStrategyOrder,
   replaceStrategyOrder,
 } from './strategies/index.ts'
+import { getSupportedSymbols } from './strategies/instruments.ts'
 
 export const handlers: Handlers = {
   Hello: hello,
@@ -29,6 +30,7 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetSupportedSymbols: getSupportedSymbols,
   GetBrokers: getBrokers,
   StartAutotrade: startAutotrade,
   StopAutotrade: stopAutotrade,

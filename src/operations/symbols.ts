@@ -31,6 +31,8 @@ export interface SymbolsInput {
 export interface NamedInstrument {
   securityType: SecurityType
   spellings: string[]
+  /** What the symbol says; absent when it only stands for itself. */
+  parts?: SymbolParts
 }
 
 /**
@@ -39,7 +41,8 @@ export interface NamedInstrument {
  */
 export function namedInstrument(input: SymbolsInput, now: number): NamedInstrument | undefined {
   const parts = partsOf(input, now)
-  if (typeof parts !== 'string') return { securityType: parts.securityType, spellings: spellingsOf(parts) }
+  if (typeof parts !== 'string')
+    return { securityType: parts.securityType, spellings: spellingsOf(parts), parts }
   const { PlatformSymbol: platform } = input
   return platform && { securityType: securityTypeOf(platform.SymbolType), spellings: [platform.FullSymbol] }
 }

@@ -14,7 +14,6 @@ export const operationsToCome = [
   'GetStrategyHistoricalClosedTrades',
   // Orders: the rest
   'SetDesiredPositions',
-  'GetSupportedSymbols',
   // Autotrade: the rest
   'SetAutotradeSettings',
   'GetDashBoard',

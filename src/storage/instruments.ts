@@ -1,6 +1,7 @@
 /** Instruments: what can be traded, by id and by symbol. Rows are added and never change their meaning. */
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
 import type { Instrument } from '../domain/instrument.ts'
+import { type CursorRefusal, type Page, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** What a listing shows of the instrument beside each order, position or trade. */
@@ -24,9 +25,52 @@ export const instrumentColumns: Fragment = fragment`
   i.maturity_month_year as "maturityMonthYear", i.put_or_call as "putOrCall", i.strike,
   i.security_exchange as "securityExchange", i.currency`
 
-/** Adds instruments; one whose symbol is known stays as it is. Answers how many are new. */
+/**
+ * Adds instruments; one whose symbol is known stays as it is. Answers how many are new. In the order of their
+ * symbols, so that transactions which add the same ones wait for each other instead of crossing.
+ */
 export const insertInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>
-  sql.run`${newInstruments(instruments)} on conflict (symbol) do nothing`
+  sql.run`${newInstruments(instruments)} order by 1 on conflict (symbol) do nothing`
+
+/** An instrument with what its numbers mean. Margins per contract in its currency, null where none is set. */
+export interface InstrumentRow extends InstrumentColumns {
+  pointValue: string
+  tick: string
+  initialMargin: string | null
+  maintenanceMargin: string | null
+}
+
+/** Instruments that trade on a day (YYYY-MM-DD) or later, by id. */
+export const pageInstruments = (
+  sql: Sql,
+  today: string,
+  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
+): Promise<Page<InstrumentRow> | CursorRefusal> =>
+  page<InstrumentRow>(
+    sql,
+    {
+      select: fragment`${instrumentColumns}, i.point_value as "pointValue", i.tick,
+        i.initial_margin as "initialMargin", i.maintenance_margin as "maintenanceMargin"`,
+      from: fragment`instrument i`,
+      where: fragment`i.is_tradable and (i.last_trading_day is null or i.last_trading_day >= ${today}::date)`,
+      key: [{ column: fragment`i.id`, type: 'bigint' }],
+      order,
+      xid: fragment`i.xid`,
+    },
+    request,
+  )
+
+/** Which of these symbols are stocks, or indexes entered like stocks, that options in a currency may be written on. */
+export async function findUnderlyings(
+  sql: Sql,
+  symbols: readonly string[],
+  currency: string,
+): Promise<Set<string>> {
+  const rows = await sql.rows<{ symbol: string }>`
+    select symbol from instrument
+    where symbol = any(${symbols}::text[]) and security_type = 'CS' and currency = ${currency}`
+  return new Set(rows.map(({ symbol }) => symbol))
+}
 
 /** Adds instruments; the facts of one whose symbol is known are replaced. Only a test platform does that. */
 export const replaceInstruments = (sql: Sql, instruments: readonly Instrument[]): Promise<number> =>

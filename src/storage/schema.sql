@@ -220,15 +220,18 @@ create table fill (
   commission amount not null default 0,
   cash_change amount not null,
   filled_at timestamp with time zone not null,
+  trade_id bigint,
   constraint fill_pkey PRIMARY KEY (id),
   constraint fill_exec_id_key UNIQUE (exec_id),
   constraint fill_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
   constraint fill_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint fill_trade_id_fkey FOREIGN KEY (trade_id) REFERENCES trade(id),
   constraint fill_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
 CREATE INDEX fill_signal ON public.fill USING btree (signal_id);
 CREATE INDEX fill_strategy ON public.fill USING btree (strategy_id, id);
+CREATE INDEX fill_trade ON public.fill USING btree (trade_id);
 
 create table idempotency (
   access_key_id bigint not null,
@@ -276,6 +279,7 @@ create table instrument (
   expiry date,
   last_trading_day date,
   is_tradable boolean not null default true,
+  xid xid8 not null default pg_current_xact_id(),
   constraint instrument_pkey PRIMARY KEY (id),
   constraint instrument_symbol_key UNIQUE (symbol),
   constraint instrument_point_value_check CHECK (((point_value)::numeric > (0)::numeric)),
@@ -551,6 +555,7 @@ create table signal (
   covers_from quantity not null default 0,
   waits_for_parent boolean not null default false,
   is_parked boolean not null default false,
+  from_desired boolean not null default false,
   constraint signal_pkey PRIMARY KEY (id),
   constraint signal_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint signal_parent_signal_id_fkey FOREIGN KEY (parent_signal_id) REFERENCES signal(id),
@@ -628,6 +633,53 @@ create table strategy (
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+
+create table trade (
+  id bigint not null generated always as identity,
+  strategy_id bigint not null,
+  instrument_id bigint not null,
+  signal_id bigint not null,
+  open_side side not null,
+  opened_at timestamp with time zone not null,
+  changed_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  opened_qty quantity not null,
+  closed_qty quantity not null,
+  open_turnover numeric not null,
+  close_turnover numeric not null,
+  commission amount not null,
+  realised numeric not null,
+  avg_px numeric,
+  avg_cost numeric,
+  profit_loss amount,
+  worst_result amount,
+  worst_px price,
+  worst_at timestamp with time zone,
+  worst_entry_px price,
+  worst_qty quantity,
+  worst_equity amount,
+  watch_px price,
+  constraint trade_pkey PRIMARY KEY (id),
+  constraint trade_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint trade_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint trade_avg_cost_check CHECK (((avg_cost > '-Infinity'::numeric) AND (avg_cost < 'Infinity'::numeric))),
+  constraint trade_avg_px_check CHECK (((avg_px > '-Infinity'::numeric) AND (avg_px < 'Infinity'::numeric))),
+  constraint trade_check CHECK ((((closed_qty)::numeric >= (0)::numeric) AND ((closed_qty)::numeric <= (opened_qty)::numeric))),
+  constraint trade_check1 CHECK (((closed_at IS NULL) = ((closed_qty)::numeric < (opened_qty)::numeric))),
+  constraint trade_check2 CHECK (((closed_at IS NULL) = (profit_loss IS NULL))),
+  constraint trade_check3 CHECK ((((closed_at IS NULL) = (avg_px IS NOT NULL)) AND ((avg_px IS NULL) = (avg_cost IS NULL)))),
+  constraint trade_check4 CHECK (((closed_at IS NULL) = (watch_px IS NOT NULL))),
+  constraint trade_check5 CHECK ((num_nulls(worst_result, worst_px, worst_at, worst_entry_px, worst_qty, worst_equity) = ANY (ARRAY[0, 6]))),
+  constraint trade_close_turnover_check CHECK (((close_turnover > '-Infinity'::numeric) AND (close_turnover < 'Infinity'::numeric))),
+  constraint trade_open_turnover_check CHECK (((open_turnover > '-Infinity'::numeric) AND (open_turnover < 'Infinity'::numeric))),
+  constraint trade_opened_qty_check CHECK (((opened_qty)::numeric > (0)::numeric)),
+  constraint trade_realised_check CHECK (((realised > '-Infinity'::numeric) AND (realised < 'Infinity'::numeric))),
+  constraint trade_worst_result_check CHECK (((worst_result)::numeric < (0)::numeric))
+);
+CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DESC, id DESC) WHERE (closed_at IS NOT NULL);
+CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
+CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
  RETURNS trigger

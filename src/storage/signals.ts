@@ -2,6 +2,7 @@
  * Signals as they are placed, many in one statement, and what is read before. Every writer locks the strategy's
  * row first, so what it then reads about the strategy cannot change before it commits.
  */
+import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side, TimeInForce } from '../domain/codes.ts'
 import type { ExitRole } from '../domain/order-book.ts'
 import { type Fragment, join, type Sql } from './sql.ts'
@@ -42,9 +43,11 @@ export interface PlacingRow {
   signalId: number
   moreIds: number[]
   instrumentId: number
-  calendar: string
+  calendar: CalendarName
   tick: string
   isTradable: boolean
+  /** YYYY-MM-DD; null where trading does not end. */
+  lastTradingDay: string | null
   position: string
   bid: string | null
   ask: string | null
@@ -60,6 +63,7 @@ export async function loadPlacing(
   )
   const rows = await sql.rows<PlacingRow>`
     select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
+      i.last_trading_day as "lastTradingDay",
       coalesce(p.quantity, 0) as position, q.bid, q.ask,
       nextval(pg_get_serial_sequence('signal', 'id')) as "signalId",
       array(select nextval(pg_get_serial_sequence('signal', 'id')) from generate_series(1, asked.more_ids

@@ -91,6 +91,12 @@ const defects: Record<string, Defect> = {
   averageIsWeightedMean: (tx) => tx.run`update signal set avg_px = 10.000000000001 where id = ${filled}`,
   statusFitsQuantities: (tx) => tx.run`update signal set order_qty = 101 where id = ${filled}`,
   statusFitsTimes: (tx) => tx.run`update signal set ended_at = null where id = ${filled}`,
+  heldOrdersWait: (tx) => tx.run`update signal set is_held = true where id = ${resting}`,
+  childrenBelongToTheirParent: (tx) => tx.run`
+    update signal set parent_signal_id = ${filled}, exit_role = 'stopLoss' where id = ${resting}`,
+  exitsCoverWhatIsFilled: (tx) => tx.run`
+    update signal set parent_signal_id = ${filled}, exit_role = 'stopLoss', oca_group_id = 1, order_qty = 101
+    where id = ${resting}`,
   chainHasOneEnd: (tx) => tx.run`update signal set replaces_signal_id = ${resting} where id = ${filled}`,
   eventsTellTheStatus: (tx) => tx.run`update signal set status = '6' where id = ${resting}`,
   eventsHaveNoGap: (tx) => tx.run`delete from signal_event where signal_id = ${filled} and seq = 1`,

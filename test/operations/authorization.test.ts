@@ -28,6 +28,7 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   Hello: [{ Name: 'x' }, everybody],
   GetAccessKey: [{}, everybody],
   GetBrokers: [{}, everybody],
+  GetSupportedSymbols: [{}, everybody],
   AddStrategy: [{ StrategyName: 'new', StartingCapital: 1 }, everybody],
   GetAutotraders: [{ StrategyId: strategyId }, everybody],
   NewStrategyOrder: [{ Order: order }, owners],

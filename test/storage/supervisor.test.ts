@@ -151,7 +151,10 @@ describe('the embedded server', () => {
         .toEqual({
           count: 2 + round,
         })
-      await expect.poll(() => server.pid()).not.toBe(pid)
+      // Orphans of the killed server may still answer: the next round waits for the new one.
+      await expect.poll(() => server.pid() ?? pid, { timeout: 20_000 }).not.toBe(pid)
+      const writes = () => db.write.run`select 1`.then(Boolean, () => false)
+      await expect.poll(writes, { timeout: 20_000 }).toBe(true)
     }
     await db.close()
     await server.stop()

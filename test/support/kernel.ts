@@ -6,11 +6,13 @@ import { bookOps } from './kernel/book.ts'
 import { calendarOps } from './kernel/calendar.ts'
 import { corporateOps } from './kernel/corporate.ts'
 import { desiredOps } from './kernel/desired.ts'
+import { feeOps } from './kernel/fees.ts'
 import { fillOps } from './kernel/fills.ts'
 import { marginOps } from './kernel/margin.ts'
 import { mirrorOps } from './kernel/mirror.ts'
 import { moneyOps } from './kernel/money.ts'
 import { orderOps } from './kernel/orders.ts'
+import { statisticsOps } from './kernel/statistics.ts'
 import type { KernelOp } from './kernel/types.ts'
 
 const ops: Record<string, KernelOp> = {
@@ -23,6 +25,8 @@ const ops: Record<string, KernelOp> = {
   ...marginOps,
   ...corporateOps,
   ...desiredOps,
+  ...statisticsOps,
+  ...feeOps,
 }
 
 /** Runs one op over plain JSON. Throws on an op that does not exist. */

@@ -28,6 +28,7 @@ import type { Sql } from '../../storage/sql.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import { type NamedInstrument, namedInstrument } from '../symbols.ts'
+import { tradesAt, withFirstUses } from './first-use.ts'
 
 export type OrderInput = ReadOf<typeof StrategyOrderInput>
 export interface OrderCall {
@@ -138,29 +139,39 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
       strategyId: order.StrategyId,
       securityType: unnamed ? ('CS' as const) : named.securityType,
       spellings: unnamed ? [] : named.spellings,
+      ...(!unnamed && named.parts && { parts: named.parts }),
       moreIds: familySize(order),
       ...(order.OpenClose === undefined && order.ParentSignalId === undefined && { reverses: order.Side }),
     }
   })
   const parentIds = calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? [])
   // Sent together: the server reads the positions after it has the locks, in a snapshot of its own.
-  const [strategies, rows, parents] = await Promise.all([
+  const [strategies, known, parents] = await Promise.all([
     lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
     loadPlacing(sql, questions),
     loadParents(sql, parentIds),
   ])
+  const answer = (index: number, row: PlacingRow | undefined, accounts: Facts['accounts']) => {
+    const call = calls[index] as OrderCall
+    const named = read[index]
+    if (named === undefined || isRefused(named)) return named ?? refuse('InvalidSymbol', 'Symbol')
+    return decide(call, strategies.get(Number(call.order.StrategyId)), row, { parents, accounts })
+  }
+  const now = calls[0]?.ctx.now ?? 0
+  const rows = await withFirstUses(
+    sql,
+    now,
+    questions,
+    known,
+    (row) => !isRefused(answer(row.place, row, new Map())),
+  )
   // Only what may open is held against the account.
   const opening = calls.flatMap(({ order }, index) => {
     const row = order.OpenClose === 'C' ? undefined : rows.get(index)
     return row ? [{ strategyId: Number(order.StrategyId), instrumentId: row.instrumentId }] : []
   })
   const accounts = await loadModelAccounts(sql, opening)
-  const facts = { parents, accounts }
-  const placed = calls.map((call, index) => {
-    const named = read[index]
-    if (named === undefined || isRefused(named)) return named ?? refuse('InvalidSymbol', 'Symbol')
-    return decide(call, strategies.get(Number(call.order.StrategyId)), rows.get(index), facts)
-  })
+  const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
   const saved = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome.saved]))
   if (saved.length > 0) await Promise.all([saveOrderBooks(sql, saved), wakeWorkers(sql)])
   return placed.map((outcome) => (isRefused(outcome) ? outcome : outcome.answer))
@@ -180,7 +191,7 @@ function decide(
 ): PlacedCall | Refused {
   if (!strategy) return refuse('NotFound', 'Order.StrategyId')
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
-  if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
+  if (!row || !tradesAt(row, ctx.now)) return refuse('InvalidSymbol', 'Symbol')
   const draft = draftOf(order)
   const offTickPrice = refusedPrice(draft, row.tick)
   if (offTickPrice) return offTickPrice

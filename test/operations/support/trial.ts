@@ -33,6 +33,7 @@ export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Tow
     Hello: { Name: 'x' },
     GetAccessKey: {},
     GetBrokers: {},
+    GetSupportedSymbols: {},
     AddStrategy: { StrategyName: 'new', StartingCapital: 1 },
     GetAutotraders: { StrategyId: strategyId },
     NewStrategyOrder: { Order: order },

@@ -1,0 +1,123 @@
+/**
+ * A record beside an index. Both are joined on their dates first and only then turned into returns, so a day
+ * that one of them misses merges into the next return of both.
+ */
+import type { Day } from '../time.ts'
+import { type EquitySeries, finite, negligible, returnBetween } from './series.ts'
+
+/** Closes of an index, days ascending. A close at or below zero is read as missing. */
+export interface IndexSeries {
+  readonly days: Int32Array
+  readonly closes: Float64Array
+}
+
+/** How two series of returns move together: means, and sums of products of what differs from them. */
+export interface Comovement {
+  count: number
+  ownMean: number
+  indexMean: number
+  ownSquares: number
+  indexSquares: number
+  products: number
+}
+
+/** Of the returns between the dates that both series have. */
+export function comovementWith({ days, wealth }: EquitySeries, index: IndexSeries): Comovement {
+  const { days: indexDays, closes } = index
+  const moved = noMovement()
+  let from = -1
+  let indexFrom = -1
+  let indexAt = Math.max(0, lastAtOrBefore(indexDays, days[0]!))
+  for (let at = 0; at < days.length; at++) {
+    const day = days[at]!
+    while (indexAt < indexDays.length && indexDays[indexAt]! < day) indexAt += 1
+    if (indexDays[indexAt] !== day || !(closes[indexAt]! > 0)) continue
+    if (from >= 0) {
+      addPair(moved, returnBetween(wealth[from]!, wealth[at]!), closes[indexAt]! / closes[indexFrom]! - 1)
+    }
+    from = at
+    indexFrom = indexAt
+  }
+  return moved
+}
+
+/** Of returns over the same periods; what one list has beyond the other is left out. */
+export function comovementOf(own: Float64Array, index: Float64Array): Comovement {
+  const moved = noMovement()
+  const count = Math.min(own.length, index.length)
+  for (let at = 0; at < count; at++) addPair(moved, own[at]!, index[at]!)
+  return moved
+}
+
+/** Covariance over the variance of the index. Null for fewer than two returns and for a flat index. */
+export const beta = ({ count, indexSquares, products }: Comovement): number | null =>
+  isFlat(count, indexSquares) ? null : finite(products / indexSquares)
+
+/**
+ * Jensen's alpha compounded over a year, a fraction: (1 + mean excess - beta * mean excess of the index)^N - 1.
+ * `riskFree` per period. A mean below a total loss stays a total loss. Null as beta.
+ */
+export function alpha(moved: Comovement, riskFree: number, periodsPerYear: number): number | null {
+  const slope = beta(moved)
+  if (slope === null) return null
+  const mean = moved.ownMean - riskFree - slope * (moved.indexMean - riskFree)
+  return finite(Math.max(1 + mean, 0) ** periodsPerYear - 1)
+}
+
+/** Pearson's coefficient, -1 to 1. Null for fewer than two returns and where either series is flat. */
+export function correlation({ count, ownSquares, indexSquares, products }: Comovement): number | null {
+  if (isFlat(count, ownSquares) || isFlat(count, indexSquares)) return null
+  const scale = Math.sqrt(ownSquares) * Math.sqrt(indexSquares)
+  return finite(Math.max(-1, Math.min(1, products / scale)))
+}
+
+/** What the index made from its close at or before `from` to its last one at or before `until`, a fraction. */
+export function indexReturn({ days, closes }: IndexSeries, from: Day, until: Day): number | null {
+  const closeAtOrBefore = (day: Day): number | undefined => {
+    let at = lastAtOrBefore(days, day)
+    while (at >= 0 && !(closes[at]! > 0)) at -= 1
+    return closes[at]
+  }
+  const first = closeAtOrBefore(from)
+  const last = closeAtOrBefore(until)
+  return first === undefined || last === undefined ? null : last / first - 1
+}
+
+/** Position of the last day at or before `day`; -1 when all are later. */
+function lastAtOrBefore(days: Int32Array, day: Day): number {
+  let low = 0
+  let high = days.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (days[middle]! <= day) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+const noMovement = (): Comovement => ({
+  count: 0,
+  ownMean: 0,
+  indexMean: 0,
+  ownSquares: 0,
+  indexSquares: 0,
+  products: 0,
+})
+
+/** Takes in one pair of returns, about the running means as `excessMoments` does. */
+function addPair(moved: Comovement, own: number, index: number): void {
+  moved.count += 1
+  const share = 1 / moved.count
+  const ownOff = own - moved.ownMean
+  const indexOff = index - moved.indexMean
+  moved.ownMean += ownOff * share
+  moved.indexMean += indexOff * share
+  const indexRest = index - moved.indexMean
+  moved.ownSquares += ownOff * (own - moved.ownMean)
+  moved.indexSquares += indexOff * indexRest
+  moved.products += ownOff * indexRest
+}
+
+/** Without a sample deviation: fewer than two values, or all the same. */
+const isFlat = (count: number, squares: number): boolean =>
+  count < 2 || Math.sqrt(squares / (count - 1)) <= negligible
