@@ -11,8 +11,3 @@ alter table signal
   add check (not waits_for_parent or parent_signal_id is not null),
   add check (not is_parked or parked_until is not null);
 create index signal_parked on signal (parked_until) where is_parked;
-
--- A mark that moved may call for margin: every holder of the instrument is looked at once.
-alter table quote add column margin_due boolean not null default false;
-create index quote_margin_due on quote (instrument_id) where margin_due;
-create index position_held on position (instrument_id) where quantity <> 0;
