@@ -13,7 +13,6 @@ export const operationsToCome = [
   'GetStrategyHistoricalDailyEquity',
   'GetStrategyHistoricalClosedTrades',
   // Orders: the rest
-  'SetDesiredPositions',
   // Autotrade: the rest
   'SetAutotradeSettings',
   'GetDashBoard',

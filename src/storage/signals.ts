@@ -89,6 +89,8 @@ export interface NewSignal {
   endedAt: string | null
   replacesSignalId: number | null
   doNotSyncToOpen: boolean
+  /** Made to reach desired positions. */
+  fromDesired: boolean
   rejectText: string | null
   requestId: string
   referencePx: string | null
@@ -101,11 +103,11 @@ export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Pr
   await sql.run`
     insert into signal (id, strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
       limit_px, stop_px, status, cum_qty, avg_px, posted_at, working_at, expires_at, ended_at, replaces_signal_id,
-      do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon, needs_match, mirror_due)
+      do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon, from_desired, needs_match, mirror_due)
     overriding system value
     select id, strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
       limit_px, stop_px, status, cum_qty, avg_px, posted_at, working_at, expires_at, ended_at, replaces_signal_id,
-      do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon,
+      do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon, from_desired,
       status in ('0', '1'), working_at is not null
     from unnest(${column('id')}::bigint[], ${column('strategyId')}::bigint[], ${column('instrumentId')}::bigint[],
       ${column('side')}::text[], ${column('ordType')}::text[], ${column('timeInForce')}::text[],
@@ -115,10 +117,10 @@ export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Pr
       ${column('expiresAt')}::timestamptz[], ${column('endedAt')}::timestamptz[],
       ${column('replacesSignalId')}::bigint[], ${column('doNotSyncToOpen')}::boolean[],
       ${column('rejectText')}::text[], ${column('requestId')}::text[], ${column('referencePx')}::numeric[],
-      ${column('membershipHorizon')}::bigint[])
+      ${column('membershipHorizon')}::bigint[], ${column('fromDesired')}::boolean[])
       new (id, strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty, limit_px,
         stop_px, status, cum_qty, avg_px, posted_at, working_at, expires_at, ended_at, replaces_signal_id,
-        do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon)`
+        do_not_sync_to_open, reject_text, request_id, reference_px, membership_horizon, from_desired)`
 }
 
 export interface NewSignalEvent {

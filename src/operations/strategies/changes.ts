@@ -146,7 +146,7 @@ async function confirmReplacement(
   const now = instant(ctx.now)
   const ended = replacement.status === '2'
   const next: NewSignal = {
-    ...baseSignal(ctx, order, draft, row),
+    ...baseSignal(ctx, strategy.id, draft, row),
     positionEffect: signal.positionEffect,
     orderQty: replacement.orderQuantity.toFixed(),
     cumQty: replacement.filledQuantity.toFixed(),

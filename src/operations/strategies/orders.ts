@@ -106,14 +106,24 @@ function decide(
   if (!strategy) return refuse('NotFound', 'Order.StrategyId')
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
   if (!row || !tradesAt(row, ctx.now)) return refuse('InvalidSymbol', 'Symbol')
-  const draft = draftOf(order)
+  const placed = placeDraft(ctx, strategy, draftOf(order), row)
+  return typeof placed === 'string' ? refusalOf[placed] : placed
+}
+
+/** What an order becomes as a signal of a locked strategy, with its first events. */
+export function placeDraft(
+  ctx: Context,
+  strategy: LockedStrategy,
+  draft: OrderDraft,
+  row: PlacingRow,
+): PlacedCall | PlacingRefusal {
   const currentPx = currentPriceOf(draft.side, row.bid, row.ask)
   const decision = placeOrder(draft, { tick: dec(row.tick), position: dec(row.position), currentPx })
-  if (typeof decision === 'string') return refusalOf[decision]
+  if (typeof decision === 'string') return decision
   const now = instant(ctx.now)
   const works = decision.status === '0'
   const signal: NewSignal = {
-    ...baseSignal(ctx, order, draft, row),
+    ...baseSignal(ctx, strategy.id, draft, row),
     positionEffect: decision.openClose,
     status: decision.status,
     workingAt: works ? now : null,
@@ -131,12 +141,12 @@ function decide(
 /** The members of a new signal that do not depend on what is decided about it. */
 export const baseSignal = (
   ctx: Context,
-  order: OrderInput,
+  strategyId: number,
   draft: OrderDraft,
   row: { signalId: number; instrumentId: number },
 ) => ({
   id: row.signalId,
-  strategyId: order.StrategyId,
+  strategyId,
   instrumentId: row.instrumentId,
   side: draft.side,
   ordType: draft.ordType,
@@ -148,6 +158,7 @@ export const baseSignal = (
   avgPx: null,
   postedAt: instant(ctx.now),
   replacesSignalId: null,
+  fromDesired: false,
   requestId: ctx.requestId,
 })
 
