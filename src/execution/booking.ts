@@ -42,6 +42,8 @@ export interface BookSignal {
 /** How the fills of a book become money. */
 export interface BookTerms {
   readonly securityType: SecurityType
+  /** Of the instrument's prices. */
+  readonly currency: string
   readonly pointValue: Decimal
   readonly fx: Decimal
   /** Null: no commission. */

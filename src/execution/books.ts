@@ -14,9 +14,10 @@ import type { Transaction } from '../storage/sql.ts'
 import { instant } from '../storage/wire.ts'
 import type { BookSignal, BookTerms, SignalBook } from './booking.ts'
 import type { WorkContext } from './context.ts'
+import { bookTrades, type TradeStep } from './trades.ts'
 
 /** Strategies keep their books in this currency. */
-const bookCurrency = 'USD'
+export const bookCurrency = 'USD'
 
 /** Loads the books; one without a signal at work is missing. The caller has locked their strategies. */
 export async function loadBooks(
@@ -59,6 +60,7 @@ function termsOf(
   const known = lastFx === null ? one : dec(lastFx)
   return {
     securityType,
+    currency,
     pointValue,
     fx: currency === bookCurrency ? one : (rates.get(currency) ?? known),
     rates: ctx.settings.commissionPlan === 'none' ? null : commissionPlans[0][securityType],
@@ -115,17 +117,25 @@ function signalOf(row: WorkingSignalRow, terms: BookTerms): BookSignal {
   }
 }
 
-/** Writes what happened in the books and answers how many signals it moved. `before` are the books as loaded. */
+/**
+ * Writes what happened in the books and answers how many signals it moved. `before` are the books as loaded, `steps`
+ * each one's fills with the prices it saw between them.
+ */
 export async function saveBooks(
   tx: Transaction,
   before: readonly SignalBook[],
   after: readonly SignalBook[],
+  steps: readonly (readonly TradeStep[])[] = after.map(({ fills }) => fills),
 ): Promise<number> {
   const moved = after.filter((book, place) => book !== before[place])
+  const traded = after.flatMap((book, place) =>
+    book.fills.length > 0 ? [{ book, steps: steps[place] ?? book.fills }] : [],
+  )
   const changed = after.flatMap((book, place) =>
     [...book.signals.values()].filter((signal) => before[place]?.signals.get(signal.id) !== signal),
   )
   if (changed.length === 0) return 0
+  const trades = traded.length > 0 ? await bookTrades(tx, traded, bookCurrency) : new Map<string, number>()
   await Promise.all([
     updateSignals(
       tx,
@@ -139,13 +149,17 @@ export async function saveBooks(
         info,
       })),
     ),
-    saveFills(tx, moved),
+    saveFills(tx, moved, trades),
     insertSignalEvents(tx, moved.flatMap(newEvents)),
   ])
   return changed.length
 }
 
-async function saveFills(tx: Transaction, books: readonly SignalBook[]): Promise<void> {
+async function saveFills(
+  tx: Transaction,
+  books: readonly SignalBook[],
+  trades: ReadonlyMap<string, number>,
+): Promise<void> {
   const traded = books.filter((book) => book.fills.length > 0)
   if (traded.length === 0) return
   const fills = traded.flatMap((book) =>
@@ -161,6 +175,7 @@ async function saveFills(tx: Transaction, books: readonly SignalBook[]): Promise
       commission,
       cashChange,
       filledAt: at,
+      tradeId: trades.get(execId) ?? null,
     })),
   )
   const positions = traded.map(({ strategyId, instrumentId, position, openedAt }) => ({

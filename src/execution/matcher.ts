@@ -23,8 +23,9 @@ import {
   voidQuotes,
 } from '../storage/quotes.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { markTrades, type PriceMark } from '../storage/trade-marks.ts'
 import type { SignalBook } from './booking.ts'
-import { loadBooks, saveBooks } from './books.ts'
+import { bookCurrency, loadBooks, saveBooks } from './books.ts'
 import type { MarketSink, Step, WorkContext } from './context.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from './market/feed.ts'
 import {
@@ -37,6 +38,7 @@ import {
   quoteRange,
   touchesSession,
 } from './moments.ts'
+import type { TradeStep } from './trades.ts'
 
 /** Signals that one transaction holds against the last quotes. */
 const arrivalsAtOnce = 1_000
@@ -72,7 +74,7 @@ export async function publishQuotes(
       const ats = outside.map(({ item }) => item.at)
       await voidQuotes(tx, ids, ats)
     }
-    return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote) : 0
+    return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote, quoteMark) : 0
   }, patience)
   return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
 }
@@ -94,7 +96,7 @@ export async function publishBars(
     if (lease) await guardLease(tx, lease)
     if (known.length === 0) return 0
     await saveQuotes(tx, lastOfEach(known, markRow), false)
-    return matchReached(ctx, tx, known, barRange, fillOnBar)
+    return matchReached(ctx, tx, known, barRange, fillOnBar, barMark)
   }, patience)
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }
@@ -116,7 +118,8 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
       const instrument = instruments.get(book.instrumentId)
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
-    const moved = await saveBooks(tx, books, filled)
+    const steps = filled.map((book) => arrivalSteps(book, quotes.get(book.instrumentId)))
+    const moved = await saveBooks(tx, books, filled, steps)
     return moved + (await settleArrivals(tx, keys))
   })
 }
@@ -153,6 +156,7 @@ async function matchReached<Item>(
   batch: readonly Known<Item>[],
   rangeOf: (id: number, items: readonly Item[]) => PriceRange,
   serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
+  markOf: (item: Item) => PriceMark,
 ): Promise<number> {
   const items = new Map<number, Item[]>()
   for (const { item, instrument } of batch) {
@@ -164,15 +168,26 @@ async function matchReached<Item>(
   )
   const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
-  const filled = books.map((book) => {
+  const steps: TradeStep[][] = books.map(() => [])
+  const filled = books.map((book, place) => {
     const instrument = instruments.get(book.instrumentId)
     if (!instrument) return book
-    return (items.get(book.instrumentId) ?? []).reduce(
-      (current, item) => serve(current, instrument, item),
-      book,
-    )
+    return (items.get(book.instrumentId) ?? []).reduce((current, item) => {
+      const served = serve(current, instrument, item)
+      steps[place]?.push(...served.fills.slice(current.fills.length), markOf(item))
+      return served
+    }, book)
   })
-  return saveBooks(tx, books, filled)
+  const marks = batch.map(({ item, instrument }) => ({ ...markOf(item), instrumentId: instrument.id }))
+  const traded = filled.filter(({ fills }) => fills.length > 0)
+  await markTrades(tx, marks, traded, bookCurrency)
+  return saveBooks(tx, books, filled, steps)
+}
+
+/** After its fills a position is marked with the quote that filled it. */
+function arrivalSteps({ fills }: SignalBook, quote: QuoteRow | undefined): TradeStep[] {
+  const last = fills.at(-1)
+  return quote && last ? [...fills, { bid: quote.bid, ask: quote.ask, at: last.at }] : [...fills]
 }
 
 /** Lets the others who trade on the market have the batch. */
@@ -199,6 +214,9 @@ function lastOfEach<Item>(
   }
   return [...last.values()]
 }
+
+const quoteMark = ({ bid, ask, at }: MarketQuote): PriceMark => ({ bid, ask, at })
+const barMark = (bar: MarketBar): PriceMark => ({ bid: bar.close, ask: bar.close, at: endOf(bar) })
 
 const quoteRow = ({ item, instrument }: Known<MarketQuote>): QuoteRow => ({
   instrumentId: instrument.id,

@@ -20,6 +20,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 
 export const handlers: Handlers = {
   Hello: hello,
@@ -31,6 +32,7 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,
   GetBrokers: getBrokers,

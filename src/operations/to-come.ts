@@ -11,7 +11,6 @@ export const operationsToCome = [
   'GetLeaderBoard',
   'GetStrategyHistoricalEquity',
   'GetStrategyHistoricalDailyEquity',
-  'GetStrategyHistoricalClosedTrades',
   // Orders: the rest
   // Autotrade: the rest
   'SetAutotradeSettings',
