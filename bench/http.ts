@@ -72,7 +72,12 @@ async function run() {
   api.stop()
   bare.stop()
   await platform.close()
-  const latencies = [...p99].map(([name, rounds]) => ({ name: `${name}, p99`, unit: 'ms', value: median(rounds), rounds }))
+  const latencies = [...p99].map(([name, rounds]) => ({
+    name: `${name}, p99`,
+    unit: 'ms',
+    value: median(rounds),
+    rounds,
+  }))
   const all = [...figures, ...latencies]
   return {
     figures: all,
@@ -89,7 +94,11 @@ const bodies = (platform: Platform): autocannon.Request[] =>
   platform.strategyIds.slice(1).map((id) => ({ body: JSON.stringify(orderOf(id)) }))
 
 /** Places the one order that the reads find; answers the listing's text. */
-async function oneOrder({ strategyIds }: Platform, api: Served, headers: Record<string, string>): Promise<string> {
+async function oneOrder(
+  { strategyIds }: Platform,
+  api: Served,
+  headers: Record<string, string>,
+): Promise<string> {
   const base = `${api.url}/gen/Strategies`
   const body = JSON.stringify(orderOf(strategyIds[0] ?? 1))
   await fetch(`${base}/NewStrategyOrder`, { method: 'POST', headers, body })

@@ -21,7 +21,9 @@ async function schema(): Promise<string> {
   try {
     const database = await openDatabase({ url: server.url, applicationName: 'generate', log: silent })
     await migrate(database)
-    return await dumpSchema(database.read).finally(() => database.close())
+    const text = await dumpSchema(database.read)
+    await database.close()
+    return text
   } finally {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -17,6 +17,11 @@ const operations = await createOperations({
   log: quiet,
 })
 const native = { dialect: 'native' } as const
-const server = createServer({ operations, hosts: { Gen: native, Geo: native, WL: native }, limits: false, log: quiet })
+const server = createServer({
+  operations,
+  hosts: { Gen: native, Geo: native, WL: native },
+  limits: false,
+  log: quiet,
+})
 process.send?.(await server.listen(0, '127.0.0.1'))
 process.once('disconnect', () => process.exit())

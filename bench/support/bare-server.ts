@@ -42,7 +42,10 @@ function isKnown(request: IncomingMessage): boolean {
 }
 
 function say(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  })
   response.end(text)
 }
 
@@ -62,5 +65,7 @@ const server = createServer((request, response) => {
     say(response, isValid ? 200 : 400, '{"Results":[{"SignalId":1}],"ResponseStatus":{"ErrorCode":"200"}}')
   })
 })
-server.listen(0, '127.0.0.1', () => process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+server.listen(0, '127.0.0.1', () =>
+  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+)
 process.once('disconnect', () => process.exit())

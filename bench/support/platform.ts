@@ -3,8 +3,8 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { completeInstrument } from '../../src/domain/instrument.ts'
-import { issueKey } from '../../src/operations/keys.ts'
 import { isRefused } from '../../src/operations/context.ts'
+import { issueKey } from '../../src/operations/keys.ts'
 import type { Secrets } from '../../src/operations/secrets.ts'
 import { startPostgres } from '../../src/postgres/supervisor.ts'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
@@ -39,14 +39,34 @@ export async function startPlatform(strategies: number): Promise<Platform> {
     const now = Date.now()
     const siteId = await findPlatformSite(tx)
     const [ownerId = 0] = await insertPersons(tx, [
-      { siteId, role: 'user', firstName: 'Bench', lastName: 'Owner', email: 'owner@bench.test', createdAt: now },
+      {
+        siteId,
+        role: 'user',
+        firstName: 'Bench',
+        lastName: 'Owner',
+        email: 'owner@bench.test',
+        createdAt: now,
+      },
     ])
-    await insertInstruments(tx, [completeInstrument({ symbol, securityType: 'CS', calendar: 'CONTINUOUS' }, 20_000)])
-    const issued = await issueKey(tx, secrets, { personId: ownerId, env: 'bench', expiresAt: now + 86_400_000, now })
+    await insertInstruments(tx, [
+      completeInstrument({ symbol, securityType: 'CS', calendar: 'CONTINUOUS' }, 20_000),
+    ])
+    const issued = await issueKey(tx, secrets, {
+      personId: ownerId,
+      env: 'bench',
+      expiresAt: now + 86_400_000,
+      now,
+    })
     if (isRefused(issued)) throw new Error('the benchmark got no key')
     const strategyIds: number[] = []
     for (let index = 0; index < strategies; index++) {
-      const strategy = { siteId, ownerPersonId: ownerId, name: `S${index}`, startedAt: instant(now), startingCash: '100000' }
+      const strategy = {
+        siteId,
+        ownerPersonId: ownerId,
+        name: `S${index}`,
+        startedAt: instant(now),
+        startingCash: '100000',
+      }
       strategyIds.push(await insertStrategy(tx, strategy))
     }
     return { ownerId, key: issued.key, accessKeyId: issued.id, strategyIds }

@@ -31,7 +31,9 @@ export interface Bench {
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? 0)
+    : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
 }
 
 export interface Method {
@@ -55,7 +57,12 @@ export async function interleaved(methods: readonly Method[], rounds: number): P
 }
 
 /** The ratio of two figures of a run. Throws on a name that was not measured. */
-export function ratioOf(figures: readonly Figure[], name: string, over: string, target?: Ratio['target']): Ratio {
+export function ratioOf(
+  figures: readonly Figure[],
+  name: string,
+  over: string,
+  target?: Ratio['target'],
+): Ratio {
   const find = (wanted: string): number => {
     const figure = figures.find((candidate) => candidate.name === wanted)
     if (!figure) throw new Error(`no figure named ${wanted}`)
@@ -80,6 +87,10 @@ export function publish(name: string, result: Result): void {
     console.log(`  ${ratio.name.padEnd(52)} ${ratio.value.toFixed(2).padStart(10)}${target}${verdict}`)
   }
   mkdirSync('bench/results', { recursive: true })
-  const text = JSON.stringify({ name, measuredOn: new Date().toISOString().slice(0, 10), machine, ...result }, null, 2)
+  const text = JSON.stringify(
+    { name, measuredOn: new Date().toISOString().slice(0, 10), machine, ...result },
+    null,
+    2,
+  )
   writeFileSync(`bench/results/${name}.json`, `${text}\n`)
 }

@@ -32,7 +32,11 @@ async function withDatabase(work: (db: Database, config: Config) => Promise<void
   const server = await reachServer(config, log)
   try {
     const db = await openMigrated(server.url, 'lockstep cli', log)
-    await work(db, config).finally(() => db.close())
+    try {
+      await work(db, config)
+    } finally {
+      await db.close()
+    }
   } finally {
     await server.stop()
   }

@@ -4,6 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 import type { Logger } from 'pino'
+import type { DemoFacts } from '../demo/facts.ts'
+import type { Secrets } from '../operations/secrets.ts'
 import { printBanner } from './banner.ts'
 import { type Child, keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
@@ -26,8 +28,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
     await server.stop()
   }
   try {
-    const db = await openMigrated(server.url, 'lockstep start', log)
-    const demo = await prepareDemo(config, db, secrets, log, ending).finally(() => db.close())
+    const demo = await prepare(config, server.url, secrets, log, ending)
     if (demo) writeFileSync(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`, { mode: 0o600 })
     const env: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: server.url }
     for (const command of ['serve', 'worker']) children.push(keepAlive([command], env, log))
@@ -41,5 +42,21 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** The schema and, where it is wanted, the demo; answers the demo when its keys are new. */
+async function prepare(
+  config: Config,
+  url: string,
+  secrets: Secrets,
+  log: Logger,
+  ending: AbortSignal,
+): Promise<DemoFacts | undefined> {
+  const db = await openMigrated(url, 'lockstep start', log)
+  try {
+    return await prepareDemo(config, db, secrets, log, ending)
+  } finally {
+    await db.close()
   }
 }

@@ -22,8 +22,14 @@ export interface People {
   readonly keyHolders: readonly KeyHolder[]
 }
 
-/** Writes them, with everybody's paper account at the broker. */
-export async function insertPeople(tx: Transaction, brokerId: number, createdAt: Instant): Promise<People> {
+interface Sites {
+  readonly platform: number
+  readonly geo: number
+  readonly partner: number
+}
+
+/** A region and, below it, a white-label site. */
+async function insertSites(tx: Transaction, createdAt: Instant): Promise<Sites> {
   const platform = await findPlatformSite(tx)
   const geo = await insertSite(tx, {
     kind: 'geo',
@@ -40,27 +46,34 @@ export async function insertPeople(tx: Transaction, brokerId: number, createdAt:
     parentSiteId: geo,
     createdAt,
   })
+  return { platform, geo, partner }
+}
+
+/** Writes them, with everybody's paper account at the broker. */
+export async function insertPeople(tx: Transaction, brokerId: number, createdAt: Instant): Promise<People> {
+  const { platform, geo, partner } = await insertSites(tx, createdAt)
   const person = (name: string, siteId: number, role: NewPerson['role'] = 'user'): NewPerson => {
     const [firstName = '', lastName = ''] = name.split(' ')
     const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
     return { siteId, role, firstName, lastName, email, createdAt }
   }
   const parts = [investorPart, ...followerParts]
-  const sites = parts.map(({ isOfPartner }) => (isOfPartner ? partner : platform))
-  const [developer = 0, operator = 0, geoAdmin = 0, partnerAdmin = 0, ...followerIds] = await insertPersons(
+  const siteOf = (part: FollowerPart): number => (part.isOfPartner ? partner : platform)
+  const names = [
+    person('Dana Developer', platform),
+    person('Otto Operator', platform, 'platform_admin'),
+    person('Gina Geoadmin', geo, 'geosite_admin'),
+    person('Wanda Siteadmin', partner, 'whitelabel_admin'),
+    ...parts.map((part) => person(part.name, siteOf(part))),
+  ]
+  const [developer = 0, operator = 0, geoAdmin = 0, siteAdmin = 0, ...followerIds] = await insertPersons(
     tx,
-    [
-      person('Dana Developer', platform),
-      person('Otto Operator', platform, 'platform_admin'),
-      person('Gina Geoadmin', geo, 'geosite_admin'),
-      person('Wanda Siteadmin', partner, 'whitelabel_admin'),
-      ...parts.map(({ name }, place) => person(name, sites[place] ?? platform)),
-    ],
+    names,
   )
   const followers = parts.map((part, place) => ({
     part,
     personId: followerIds[place] ?? 0,
-    siteId: sites[place] ?? platform,
+    siteId: siteOf(part),
     siteKind: part.isOfPartner ? ('whitelabel' as const) : ('platform' as const),
   }))
   await insertAccounts(
@@ -77,7 +90,7 @@ export async function insertPeople(tx: Transaction, brokerId: number, createdAt:
       { name: investorPart.name, role: 'investor', personId: followerIds[0] ?? 0 },
       { name: 'Otto Operator', role: 'operator', personId: operator },
       { name: 'Gina Geoadmin', role: 'geosite admin', personId: geoAdmin, siteId: geo },
-      { name: 'Wanda Siteadmin', role: 'whitelabel admin', personId: partnerAdmin, siteId: partner },
+      { name: 'Wanda Siteadmin', role: 'whitelabel admin', personId: siteAdmin, siteId: partner },
     ],
   }
 }

@@ -68,7 +68,6 @@ export interface ReplacedOrder {
   instrumentId: number
   side: Side
   openClose: PositionEffect
-  filledQuantity: Decimal
 }
 
 /** The member in which a replacement differs from the order it replaces where it must not. */

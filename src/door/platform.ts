@@ -2,7 +2,7 @@
  * A whole platform in one process for checks: the three hosts, a worker that works when somebody waits for it,
  * a clock that stands still, and the door. It keeps its rows in a database of its own and begins empty.
  */
-import { assembleWork } from '../execution/assembly.ts'
+import { type AssemblyOptions, assembleWork } from '../execution/assembly.ts'
 import { createWorker } from '../execution/worker.ts'
 import { createServer, type ServerOptions } from '../http/server.ts'
 import { handlers } from '../operations/index.ts'
@@ -41,16 +41,11 @@ export interface DoorPlatform {
 /** Starts it empty. Throws in production, and when the server does not let it make a database. */
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
-  const { log, host, port, hosts, pages } = options
+  const { log, hosts, pages } = options
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
   const clock = createClock(beginning)
   const begin = () => createOperations({ ...options, db, clock, handlers })
-  const assemble = () => {
-    const { environment } = options
-    const base = { db, clock, log, environment, workerId: 'door' }
-    const parts = assembleWork({ ...base, commissionPlan: 'none', isScripted: true })
-    return { ...parts, worker: createWorker(parts) }
-  }
+  const assemble = () => assembleParts({ db, clock, log, environment: options.environment })
   let parts = assemble()
   let operations: Operations
   let limits = false
@@ -77,16 +72,14 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   operations = await begin()
   const door = createDoor(state)
   const server = createServer({
-    hosts,
-    log,
-    ...(pages && { pages }),
+    ...{ hosts, log, ...(pages && { pages }) },
     operations: present(() => operations),
     limits: () => limits,
     extra: door.routes,
     afterWrite: door.settle,
   })
   return {
-    url: await server.listen(port, host),
+    url: await server.listen(options.port, options.host),
     db,
     close: async () => {
       await server.close()
@@ -94,6 +87,11 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
       await db.close()
     },
   }
+}
+
+const assembleParts = (base: Omit<AssemblyOptions, 'workerId'>) => {
+  const parts = assembleWork({ ...base, workerId: 'door', commissionPlan: 'none', isScripted: true })
+  return { ...parts, worker: createWorker(parts) }
 }
 
 /** The operations of the moment: those of before a reset are not to be reached any more. */

@@ -13,6 +13,7 @@ import {
   claimDueStrategy,
   type DueSignal,
   endExclusions,
+  isMirrorDue,
   listOtherSignals,
   loadDueSignal,
   loadFollowers,
@@ -128,6 +129,6 @@ async function planSlice(
 /** Signals wait for their copies, or their copies for them. */
 export const mirrorStep: Step = {
   name: 'mirrorSignals',
-  due: () => fragment`exists (select from signal where mirror_due)`,
+  due: () => fragment`exists (select from signal s where ${isMirrorDue})`,
   run: (ctx) => mirrorSignals(ctx),
 }

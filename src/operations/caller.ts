@@ -54,18 +54,45 @@ const rejected = refuse('KeyRejected', 'APIKey')
 
 /** Starts to listen for changes of keys. */
 export async function createAuthenticator(options: AuthenticatorOptions): Promise<Authenticator> {
-  const { db, clock, secrets, env } = options
+  const { clock, env } = options
+  const beliefs = await openBeliefs(options)
+  const judge = ({ caller, expiresAt }: Belief): Caller | Refused =>
+    caller !== undefined && clock.now() < expiresAt ? caller : rejected
+  return {
+    authenticate: (header, dialect) => {
+      if (!header?.startsWith(scheme)) return malformed
+      const key = header.slice(scheme.length)
+      const belief = beliefs.cached(key)
+      if (belief !== undefined && (dialect === 'compat' || !isUuidKey(key))) return judge(belief)
+      const form = readKey(key)
+      if (form === undefined && !(dialect === 'compat' && isUuidKey(key))) return malformed
+      if (form !== undefined && form.env !== env) return rejected
+      return beliefs.look(form === undefined ? key.toLowerCase() : key).then(judge, unreachable)
+    },
+    isKnown: (header) =>
+      header !== undefined && beliefs.cached(header.slice(scheme.length))?.caller !== undefined,
+    close: beliefs.close,
+  }
+}
+
+interface Beliefs {
+  /** What is still believed about a key. */
+  cached(key: string): Belief | undefined
+  /** The same, asked for where it is not; look-ups of one key that come together are one query. */
+  look(key: string): Promise<Belief>
+  close(): Promise<void>
+}
+
+async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Beliefs> {
   const good = new LRUCache<string, Belief>({ max: cachedMax })
   const bad = new LRUCache<string, Belief>({ max: cachedMax })
   const asked = new Map<string, Promise<Belief>>()
   let generation = 0
-
   const subscription = await db.listen(keyChannel, () => {
     generation++
     good.clear()
     bad.clear()
   })
-
   const ask = async (key: string): Promise<Belief> => {
     const began = { at: performance.now(), generation }
     const holder = await findKeyHolder(db.read, hashKey(secrets, key))
@@ -78,8 +105,6 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
     if (began.generation === generation) (belief.caller ? good : bad).set(key, belief)
     return belief
   }
-  const judge = ({ caller, expiresAt }: Belief): Caller | Refused =>
-    caller !== undefined && clock.now() < expiresAt ? caller : rejected
   const cached = (key: string): Belief | undefined => {
     const belief = good.get(key) ?? bad.get(key)
     return belief !== undefined && performance.now() < belief.until ? belief : undefined
@@ -87,26 +112,11 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
   const look = (key: string): Promise<Belief> => {
     const known = cached(key)
     if (known) return Promise.resolve(known)
-    const running = asked.get(key)
-    if (running) return running
-    const made = ask(key).finally(() => asked.delete(key))
+    const made = asked.get(key) ?? ask(key).finally(() => asked.delete(key))
     asked.set(key, made)
     return made
   }
-  return {
-    authenticate: (header, dialect) => {
-      if (!header?.startsWith(scheme)) return malformed
-      const key = header.slice(scheme.length)
-      const belief = cached(key)
-      if (belief !== undefined && (dialect === 'compat' || !isUuidKey(key))) return judge(belief)
-      const form = readKey(key)
-      if (form === undefined && !(dialect === 'compat' && isUuidKey(key))) return malformed
-      if (form !== undefined && form.env !== env) return rejected
-      return look(form === undefined ? key.toLowerCase() : key).then(judge, unreachable)
-    },
-    isKnown: (header) => header !== undefined && cached(header.slice(scheme.length))?.caller !== undefined,
-    close: () => subscription.stop(),
-  }
+  return { cached, look, close: () => subscription.stop() }
 }
 
 function callerOf({ limits, expiresAt: _, ...holder }: KeyHolder): Caller {

@@ -48,11 +48,18 @@ export interface DueSignal {
 }
 
 /**
+ * Signals (as `s`) that wait for their followers. One that has just arrived is first held against the last quote:
+ * what it fills and ends at once is then known when its copies are planned.
+ */
+export const isMirrorDue: Fragment = fragment`(s.mirror_due and not (s.needs_match
+  and exists (select from quote where quote.instrument_id = s.instrument_id)))`
+
+/**
  * Locks a strategy that has due signals and answers its id. Strategies that others hold are passed over unless
  * nothing else is due: then it waits for one.
  */
 export async function claimDueStrategy(tx: Transaction): Promise<number | undefined> {
-  const due = fragment`select id from strategy where id in (select strategy_id from signal where mirror_due)
+  const due = fragment`select id from strategy where id in (select s.strategy_id from signal s where ${isMirrorDue})
     order by id limit 1 for no key update`
   const free = await tx.maybe<{ id: number }>`${due} skip locked`
   return (free ?? (await tx.maybe<{ id: number }>`${due}`))?.id
@@ -81,7 +88,7 @@ export const loadDueSignal = (tx: Transaction, strategyId: number): Promise<DueS
     join instrument i on i.id = s.instrument_id
     left join signal before on before.id = s.replaces_signal_id
     left join position p on p.strategy_id = s.strategy_id and p.instrument_id = s.instrument_id
-    where s.strategy_id = ${strategyId}::bigint and s.mirror_due
+    where s.strategy_id = ${strategyId}::bigint and ${isMirrorDue}
     order by s.id limit 1`
 
 /** Notes how far the planning came; the last slice sets `mirroredAt`. */
@@ -166,14 +173,19 @@ const progressOf = (others: readonly LiveSignal[]): Fragment =>
         order by o.revision desc limit 1
       ) copy)`
 
-/** Leaves of the account's other closing orders on the signal's side; a pair in replacement counts once. */
+/**
+ * Leaves of the account's other closing orders on the signal's side; a pair in replacement counts once. What is
+ * being canceled, or copies a signal that has ended, closes nothing any more and takes nothing from the new one.
+ */
 const closingLeavesOf = (signal: DueSignal): Fragment =>
   signal.positionEffect === 'O'
     ? fragment`(select null::numeric as leaves)`
     : fragment`(
       select sum(greatest(o.order_qty - o.cum_qty, 0)) as leaves from account_order o
       where o.setup_id = member.id and o.instrument_id = ${signal.instrumentId}::bigint
-        and o.status in ('A', '0', '1', '6', 'E') and o.position_effect = 'C' and o.side = ${signal.side}
+        and o.status in ('A', '0', '1', 'E') and o.position_effect = 'C' and o.side = ${signal.side}
+        and not (o.source = 'S' and exists (
+          select from signal ended where ended.id = o.source_id and ended.status in ('4', '8', 'C')))
         and o.source <> 'L' and not (o.source = 'S' and o.source_id = any(${signal.predecessors}::bigint[]))
         and not exists (
           select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id

@@ -33,7 +33,15 @@ async function scene(count = 1) {
   return { brokerId, strategyId, instrumentId, symbol, setupIds, setupId: setupIds[0] ?? 0, buy, sell }
 }
 
-const mirror = () => world.steps.find(({ name }) => name === 'mirrorSignals')!.run(ctx)
+/** Mirrors what was placed before it has met the last quote. */
+const mirror = async () => {
+  const waiting = await db.write.rows<{ id: number }>`
+    update signal set needs_match = false where needs_match returning id`
+  const moved = await world.steps.find(({ name }) => name === 'mirrorSignals')!.run(ctx)
+  await db.write
+    .run`update signal set needs_match = true where id = any(${waiting.map(({ id }) => id)}::bigint[])`
+  return moved
+}
 
 /** What the paper broker ever accepted: one row per client order id by its key. */
 const accepted = async (setupIds: readonly number[]): Promise<number> =>

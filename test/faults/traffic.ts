@@ -37,7 +37,7 @@ export function startTraffic(base: string, owners: readonly Owner[], symbol: str
       )
       for (const heard of waiting) heard()
       waiting.clear()
-      await pause(5)
+      await pause(200)
     }
   }
   const loops = Promise.all(owners.map(loop))

@@ -49,7 +49,11 @@ const statusFile = (folder: string): string => join(folder, 'cluster', 'postmast
 
 async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
   const db = await open(url)
-  return work(db).finally(() => db.close())
+  try {
+    return await work(db)
+  } finally {
+    await db.close()
+  }
 }
 
 const addRow = (url: string): Promise<number> =>

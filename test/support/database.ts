@@ -38,7 +38,11 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
 
 async function administer<T>(url: string, work: (admin: Database) => Promise<T>): Promise<T> {
   const admin = await openDatabase({ url, applicationName: 'tests', log: silentLog, poolSize: 1, readers: 1 })
-  return work(admin).finally(() => admin.close())
+  try {
+    return await work(admin)
+  } finally {
+    await admin.close()
+  }
 }
 
 /** The server waits some seconds for sessions that are just ending. Then names those that do not. */

@@ -9,6 +9,6 @@ process.on('SIGINT', () => process.stdout.write('interrupted\n'))
 const server = await startPostgres({ dataDir: process.argv[2] ?? '', log: silentLog })
 process.stdout.write(`${JSON.stringify({ pid: server.pid(), url: server.url, uid: process.getuid?.() })}\n`)
 process.stdin.on('end', () => {
-  server.stop().then(() => process.exit(0))
+  void server.stop().then(() => process.exit(0))
 })
 process.stdin.resume()

@@ -115,37 +115,69 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
 
 async function confirmReplacement(
   sql: Sql,
-  { ctx, order }: OrderCall,
+  call: OrderCall,
   strategy: LockedStrategy,
   signal: StoredSignal,
   row: PlacingRow,
 ): Promise<number | Refused> {
+  const { ctx } = call
+  const replacement = replacementOf(call, signal, row)
+  if (isRefused(replacement)) return replacement
+  const next = replacingSignal(call, strategy, signal, row, replacement)
+  await endSignal(sql, signal.id, '5', instant(ctx.now))
+  await insertSignalEvents(sql, [
+    eventOf(ctx, signal.id, 0, 'REPLACE_REQUEST', 'E'),
+    eventOf(ctx, signal.id, 1, 'REPLACE_ACK', '5'),
+  ])
+  const events = [
+    eventOf(ctx, next.id, 0, 'NEW', 'A', true),
+    eventOf(ctx, next.id, 1, 'REPLACE_ACK', next.status, true),
+  ]
+  await save(sql, [{ signal: next, events }])
+  return next.id
+}
+
+/** The replacement as the chain leaves it after request and confirmation, or why there is none. */
+function replacementOf(
+  { order }: OrderCall,
+  signal: StoredSignal,
+  row: PlacingRow,
+): ChainOrder<number> | Refused {
   const draft = draftOf(order)
-  const fixed = { ...signal, openClose: signal.positionEffect, filledQuantity: dec(signal.cumQty) }
-  const difference = immutableDifference(fixed, draft, row.instrumentId)
+  const difference = immutableDifference(
+    { ...signal, openClose: signal.positionEffect },
+    draft,
+    row.instrumentId,
+  )
   if (difference) return refuse('InvalidParameter', `Order.${difference}`, 'A replacement cannot change it')
-  for (const [field, price] of [
+  const prices = [
     ['Order.Limit', draft.limitPx],
     ['Order.Stop', draft.stopPx],
-  ] as const) {
-    if (price && !isOnTick(price, dec(row.tick))) {
-      return refuse('InvalidParameter', field, 'The price is no multiple of the tick size')
-    }
-  }
+  ] as const
+  const offTick = prices.find(([, price]) => price && !isOnTick(price, dec(row.tick)))
+  if (offTick) return refuse('InvalidParameter', offTick[0], 'The price is no multiple of the tick size')
   const before = [chainOrder(signal)]
   const answer = answerRequest(before, signal.id, 'replace')
   if (!answer.accepted) return replaceRefusal[answer.refusal]
-  const requested = applyToChain(before, signal.id, {
-    event: 'REPLACE_REQUEST',
-    quantity: draft.quantity,
-    newId: unborn,
-  })
+  const request = { event: 'REPLACE_REQUEST', quantity: draft.quantity, newId: unborn } as const
+  const requested = applyToChain(before, signal.id, request)
   const confirmed = applyToChain(requested.chain, signal.id, { event: 'REPLACE_ACK' })
   const replacement = confirmed.chain.find(({ id }) => id === unborn)
   if (!replacement) throw new Error('a confirmed replacement is missing from its chain')
+  return replacement
+}
+
+function replacingSignal(
+  { ctx, order }: OrderCall,
+  strategy: LockedStrategy,
+  signal: StoredSignal,
+  row: PlacingRow,
+  replacement: ChainOrder<number>,
+): NewSignal {
+  const draft = draftOf(order)
   const now = instant(ctx.now)
   const ended = replacement.status === '2'
-  const next: NewSignal = {
+  return {
     ...baseSignal(ctx, strategy.id, draft, row),
     positionEffect: signal.positionEffect,
     orderQty: replacement.orderQuantity.toFixed(),
@@ -161,19 +193,4 @@ async function confirmReplacement(
     referencePx: (draft.limitPx ?? draft.stopPx)?.toFixed() ?? (draft.side === '1' ? row.ask : row.bid),
     membershipHorizon: strategy.membershipVersion,
   }
-  await endSignal(sql, signal.id, '5', now)
-  await insertSignalEvents(sql, [
-    eventOf(ctx, signal.id, 0, 'REPLACE_REQUEST', 'E'),
-    eventOf(ctx, signal.id, 1, 'REPLACE_ACK', '5'),
-  ])
-  await save(sql, [
-    {
-      signal: next,
-      events: [
-        eventOf(ctx, next.id, 0, 'NEW', 'A', true),
-        eventOf(ctx, next.id, 1, 'REPLACE_ACK', next.status, true),
-      ],
-    },
-  ])
-  return next.id
 }
