@@ -102,7 +102,7 @@ const noListing = {
 } as const
 
 /** BuyingPower: the account value less what the positions bind; negative in a margin call. */
-export const buyingPower = (account: ModelAccount): Decimal =>
+const buyingPower = (account: ModelAccount): Decimal =>
   accountValue(account).minus(marginUsed(marginPositions(account)))
 
 /**
