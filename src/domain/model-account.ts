@@ -5,7 +5,7 @@
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
 import { type Decimal, zero } from './decimal.ts'
 import type { Instrument } from './instrument.ts'
-import { isAffordable, marginUsed } from './margin.ts'
+import { isAffordable } from './margin.ts'
 import { type MarginPosition, marginPositionOf } from './margin-position.ts'
 import type { BookContext } from './order-book.ts'
 import { isPaidInFull } from './position.ts'
@@ -100,10 +100,6 @@ const noListing = {
   settlement: null,
   lastTradingDay: null,
 } as const
-
-/** BuyingPower: the account value less what the positions bind; negative in a margin call. */
-const buyingPower = (account: ModelAccount): Decimal =>
-  accountValue(account).minus(marginUsed(marginPositions(account)))
 
 /**
  * Whether the account bears a full fill of the order on top of `position`. Without any price, and for an
