@@ -36,21 +36,14 @@ export interface OpenTrade {
   readonly worst: WorstMark | null
 }
 
-export interface FinishedTrade {
-  readonly tradeId: number
+export interface FinishedTrade extends OpenTrade {
   readonly symbol: string
-  readonly openedAt: Instant
   readonly closedAt: Instant
-  readonly openSide: Side
   readonly closeSide: Side
-  readonly openedQuantity: Decimal
-  readonly closedQuantity: Decimal
   readonly avgOpenFillPrice: Decimal
   readonly avgCloseFillPrice: Decimal
-  readonly commission: Decimal
   /** Net of commission, in cents. */
   readonly profitLoss: Decimal
-  readonly worst: WorstMark | null
 }
 
 /** A fill as a trade sees it. */
@@ -122,19 +115,13 @@ const gather = (trade: OpenTrade, fill: TradeFill, added: Addition): OpenTrade =
 })
 
 const finish = (trade: OpenTrade, symbol: string, closedAt: Instant): FinishedTrade => ({
-  tradeId: trade.tradeId,
+  ...trade,
   symbol,
-  openedAt: trade.openedAt,
   closedAt,
-  openSide: trade.openSide,
   closeSide: oppositeOf(trade.openSide),
-  openedQuantity: trade.openedQuantity,
-  closedQuantity: trade.closedQuantity,
   avgOpenFillPrice: trade.openTurnover.div(trade.openedQuantity),
   avgCloseFillPrice: trade.closeTurnover.div(trade.closedQuantity),
-  commission: trade.commission,
   profitLoss: cents(trade.realised.minus(trade.commission)),
-  worst: trade.worst,
 })
 
 /** Digits that money keeps in the ledger: a difference below them is the noise of a division. */

@@ -30,13 +30,15 @@ import { causedBy, type SignalFacts, type WorkedBook, worked } from '../storage/
 /** How the fills of a book become money. */
 export interface BookTerms {
   readonly securityType: SecurityType
+  /** Of the instrument's prices. */
+  readonly currency: string
   readonly pointValue: Decimal
   readonly fx: Decimal
   /** Null: no commission. */
   readonly rates: CommissionRates | null
 }
 
-interface BookedFill {
+export interface BookedFill {
   readonly execId: string
   readonly signalId: number
   readonly side: Side

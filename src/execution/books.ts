@@ -22,6 +22,7 @@ import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { accountOf, type BookTerms, type SignalBook } from './booking.ts'
 import type { WorkContext } from './context.ts'
+import { bookTrades, type TradeStep } from './trades.ts'
 
 /** Loads the books; one without a live signal is missing. The caller has locked their strategies. */
 export async function loadBooks(
@@ -53,11 +54,11 @@ const opensSomething = ({ book }: StoredBook): boolean =>
  */
 export function serveBooks(
   books: readonly SignalBook[],
-  serve: (book: SignalBook) => SignalBook,
+  serve: (book: SignalBook, place: number) => SignalBook,
 ): SignalBook[] {
   const accounts = new Map<number, ModelAccount>()
-  return books.map((book) => {
-    const served = serve({ ...book, account: accounts.get(book.strategyId) ?? book.account })
+  return books.map((book, place) => {
+    const served = serve({ ...book, account: accounts.get(book.strategyId) ?? book.account }, place)
     const account = accountOf(served)
     if (account) accounts.set(book.strategyId, account)
     return served
@@ -73,6 +74,7 @@ function termsOf(
 ): BookTerms {
   return {
     securityType,
+    currency,
     pointValue,
     fx: currency === bookCurrency ? one : (rates.get(currency) ?? lastFx ?? one),
     rates: ctx.settings.commissionPlan === 'none' ? null : commissionPlans[0][securityType],
@@ -101,16 +103,25 @@ function positionOf({ book, positionAvgPx }: StoredBook, terms: BookTerms): Posi
   return { quantity: book.position, avgPx: positionAvgPx, avgCost }
 }
 
-/** Writes what the market did to the books and answers how many signals it moved. */
+/**
+ * Writes what the market did to the books and answers how many signals it moved. `steps` are each one's fills with
+ * the prices it saw between them.
+ */
 export async function saveBooks(
   ctx: WorkContext,
   tx: Transaction,
   books: readonly SignalBook[],
+  steps: readonly (readonly TradeStep[])[] = books.map(({ fills }) => fills),
 ): Promise<number> {
   const moved = books.filter(({ before, book }) => before !== book)
   if (moved.length === 0) return 0
+  const traded = books.flatMap((book, place) =>
+    book.fills.length > 0 ? [{ book, steps: steps[place] ?? book.fills }] : [],
+  )
+  // Trades are valued with the cash before the fills, and fills name their trades.
+  const trades = traded.length > 0 ? await bookTrades(tx, traded, bookCurrency) : new Map<string, number>()
   // Written first: what news sets to work elsewhere is held against the account after these fills.
-  const [, told] = await Promise.all([saveFills(tx, moved), spreadNews(tx, moved, ctx.clock.now())])
+  const [, told] = await Promise.all([saveFills(tx, moved, trades), spreadNews(tx, moved, ctx.clock.now())])
   // What a quote sets to work it has also served; what news set to work it has not.
   const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
   return saveOrderBooks(tx, [...saved, ...told.others])
@@ -126,13 +137,18 @@ export async function saveTimed(
   return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 
-async function saveFills(tx: Transaction, books: readonly SignalBook[]): Promise<void> {
+async function saveFills(
+  tx: Transaction,
+  books: readonly SignalBook[],
+  trades: ReadonlyMap<string, number>,
+): Promise<void> {
   const traded = books.filter((book) => book.fills.length > 0)
   if (traded.length === 0) return
   const fills = traded.flatMap(({ strategyId, instrumentId, terms, fills: booked }) =>
     booked.map(({ price, at, ...fill }) => ({
       ...fill,
       ...{ strategyId, instrumentId, px: price, fx: terms.fx, filledAt: at },
+      tradeId: trades.get(fill.execId) ?? null,
     })),
   )
   const positions = traded.map(({ strategyId, instrumentId, position, openedAt }) => ({

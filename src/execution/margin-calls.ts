@@ -109,7 +109,7 @@ function closing(
   const wish = { doNotSyncToOpen: false, parkedUntil: null, profitTarget: null, stopLoss: null }
   return {
     ...worked(empty, { ...result, book: { ...result.book, orders } }, now, cause),
-    wishes: new Map([[id, { ...wish, doNotCreateOcaGroup: false, referencePx }]]),
+    wishes: new Map([[id, { ...wish, doNotCreateOcaGroup: false, fromDesired: false, referencePx }]]),
   }
 }
 

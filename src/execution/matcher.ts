@@ -14,6 +14,7 @@ import {
   type PriceRange,
   settleArrivals,
 } from '../storage/matching.ts'
+import { bookCurrency } from '../storage/order-books.ts'
 import {
   loadQuotedInstruments,
   lockLastQuotes,
@@ -23,6 +24,7 @@ import {
   voidQuotes,
 } from '../storage/quotes.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { markTrades, type PriceMark } from '../storage/trade-marks.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks } from './books.ts'
 import type { MarketSink, Step, WorkContext } from './context.ts'
@@ -37,6 +39,7 @@ import {
   quoteRange,
   touchesSession,
 } from './moments.ts'
+import type { TradeStep } from './trades.ts'
 
 /** Signals that one transaction holds against the last quotes. */
 const arrivalsAtOnce = 1_000
@@ -72,7 +75,7 @@ export async function publishQuotes(
       const ats = outside.map(({ item }) => item.at)
       await voidQuotes(tx, ids, ats)
     }
-    return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote) : 0
+    return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote, quoteMark) : 0
   }, patience)
   return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
 }
@@ -94,7 +97,7 @@ export async function publishBars(
     if (lease) await guardLease(tx, lease)
     if (known.length === 0) return 0
     await saveQuotes(tx, lastOfEach(known, markRow), false)
-    return matchReached(ctx, tx, known, barRange, fillOnBar)
+    return matchReached(ctx, tx, known, barRange, fillOnBar, barMark)
   }, patience)
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }
@@ -116,7 +119,8 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
       const instrument = instruments.get(book.instrumentId)
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
-    const moved = await saveBooks(ctx, tx, filled)
+    const steps = filled.map((book) => arrivalSteps(book, quotes.get(book.instrumentId)))
+    const moved = await saveBooks(ctx, tx, filled, steps)
     return moved + (await settleArrivals(tx, keys))
   })
 }
@@ -153,6 +157,7 @@ async function matchReached<Item>(
   batch: readonly Known<Item>[],
   rangeOf: (id: number, items: readonly Item[]) => PriceRange,
   serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
+  markOf: (item: Item) => PriceMark,
 ): Promise<number> {
   const items = new Map<number, Item[]>()
   for (const { item, instrument } of batch) {
@@ -164,15 +169,26 @@ async function matchReached<Item>(
   )
   const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
-  const filled = serveBooks(books, (book) => {
+  const steps: TradeStep[][] = books.map(() => [])
+  const filled = serveBooks(books, (book, place) => {
     const instrument = instruments.get(book.instrumentId)
     if (!instrument) return book
-    return (items.get(book.instrumentId) ?? []).reduce(
-      (current, item) => serve(current, instrument, item),
-      book,
-    )
+    return (items.get(book.instrumentId) ?? []).reduce((current, item) => {
+      const served = serve(current, instrument, item)
+      steps[place]?.push(...served.fills.slice(current.fills.length), markOf(item))
+      return served
+    }, book)
   })
-  return saveBooks(ctx, tx, filled)
+  const marks = batch.map(({ item, instrument }) => ({ ...markOf(item), instrumentId: instrument.id }))
+  const traded = filled.filter(({ fills }) => fills.length > 0)
+  await markTrades(tx, marks, traded, bookCurrency)
+  return saveBooks(ctx, tx, filled, steps)
+}
+
+/** After its fills a position is marked with the quote that filled it. */
+function arrivalSteps({ fills }: SignalBook, quote: QuoteRow | undefined): TradeStep[] {
+  const last = fills.at(-1)
+  return quote && last ? [...fills, { bid: quote.bid, ask: quote.ask, at: last.at }] : [...fills]
 }
 
 /** Lets the others who trade on the market have the batch. */
@@ -199,6 +215,9 @@ function lastOfEach<Item>(
   }
   return [...last.values()]
 }
+
+const quoteMark = ({ bid, ask, at }: MarketQuote): PriceMark => ({ bid, ask, at })
+const barMark = (bar: MarketBar): PriceMark => ({ bid: bar.close, ask: bar.close, at: endOf(bar) })
 
 const quoteRow = ({ item, instrument }: Known<MarketQuote>): QuoteRow => ({
   instrumentId: instrument.id,

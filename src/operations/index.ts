@@ -9,6 +9,7 @@ import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
+import { setDesiredPositions } from './strategies/desired.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -19,6 +20,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 
 export const handlers: Handlers = {
   Hello: hello,
@@ -30,6 +32,8 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
+  SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,
   GetBrokers: getBrokers,
   StartAutotrade: startAutotrade,

@@ -11,9 +11,7 @@ export const operationsToCome = [
   'GetLeaderBoard',
   'GetStrategyHistoricalEquity',
   'GetStrategyHistoricalDailyEquity',
-  'GetStrategyHistoricalClosedTrades',
   // Orders: the rest
-  'SetDesiredPositions',
   // Autotrade: the rest
   'SetAutotradeSettings',
   'GetDashBoard',

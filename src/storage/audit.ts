@@ -4,6 +4,7 @@
  */
 import { accountRules } from './audit-accounts.ts'
 import { signalRules } from './audit-signals.ts'
+import { tradeRules } from './audit-trades.ts'
 import { fragment, join, type Sql } from './sql.ts'
 
 export interface Violation {
@@ -13,7 +14,7 @@ export interface Violation {
 
 /** Finds what breaks the rules; nothing on a sound platform. At most a thousand are named. */
 export async function auditViolations(sql: Sql): Promise<Violation[]> {
-  const rules = Object.entries({ ...signalRules, ...accountRules })
+  const rules = Object.entries({ ...signalRules, ...tradeRules, ...accountRules })
   const queries = rules.map(
     ([rule, query]) =>
       fragment`select ${rule}::text as rule, broken.detail::text as detail from (${query}) broken (detail)`,

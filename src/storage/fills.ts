@@ -44,6 +44,7 @@ export interface NewFill extends BookKey {
   readonly commission: Decimal
   readonly cashChange: Decimal
   readonly filledAt: Instant
+  readonly tradeId: number | null
 }
 
 export interface PositionRow extends BookKey {
@@ -90,12 +91,12 @@ export async function insertFills(tx: Transaction, fills: readonly NewFill[]): P
   await tx.run`
     with booked as (
       insert into fill (exec_id, signal_id, strategy_id, instrument_id, side, quantity, px, fx, commission,
-        cash_change, filled_at)
+        cash_change, filled_at, trade_id)
       select * from unnest(${column('execId')}::text[], ${column('signalId')}::bigint[],
         ${column('strategyId')}::bigint[], ${column('instrumentId')}::bigint[], ${column('side')}::text[],
         ${column('quantity')}::numeric[], ${column('px')}::numeric[], ${column('fx')}::numeric[],
         ${column('commission')}::numeric[], ${column('cashChange')}::numeric[],
-        ${fills.map(({ filledAt }) => instant(filledAt))}::timestamptz[])
+        ${fills.map(({ filledAt }) => instant(filledAt))}::timestamptz[], ${column('tradeId')}::bigint[])
       returning strategy_id, cash_change
     )
     update strategy set cash = cash + change.total

@@ -16,11 +16,18 @@ import { instant } from './wire.ts'
 /** What a new signal has beside its order. */
 export type SignalWish = Pick<
   NewSignal,
-  'doNotSyncToOpen' | 'parkedUntil' | 'profitTarget' | 'stopLoss' | 'doNotCreateOcaGroup' | 'referencePx'
+  | 'doNotSyncToOpen'
+  | 'fromDesired'
+  | 'parkedUntil'
+  | 'profitTarget'
+  | 'stopLoss'
+  | 'doNotCreateOcaGroup'
+  | 'referencePx'
 >
 
 const noWish: SignalWish = {
   doNotSyncToOpen: false,
+  fromDesired: false,
   parkedUntil: null,
   profitTarget: null,
   stopLoss: null,

@@ -651,6 +651,7 @@ create table trade (
   realised numeric not null,
   avg_px numeric,
   avg_cost numeric,
+  fx factor not null,
   profit_loss amount,
   worst_result amount,
   worst_px price,

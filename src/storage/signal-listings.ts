@@ -93,6 +93,14 @@ export async function listActiveSignals(
   return byPlace(rows, filters.length)
 }
 
+/** These signals, whatever became of them, in the order of the ids. */
+export async function listSignals(sql: Sql, ids: readonly number[]): Promise<OrderRow[]> {
+  const rows = await sql.rows<OrderRow>`
+    select ${signalColumns} from ${signalTables} where o.id = any(${ids}::bigint[])`
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
 export interface HistoricalSignalFilter {
   strategyId?: number | bigint | undefined
   signalId?: number | bigint | undefined

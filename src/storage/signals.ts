@@ -111,6 +111,8 @@ export interface NewSignal {
   stopLoss: string | null
   doNotCreateOcaGroup: boolean
   doNotSyncToOpen: boolean
+  /** Made to reach desired positions. */
+  fromDesired: boolean
   rejectText: string | null
   info: string | null
   requestId: string | null
@@ -151,6 +153,7 @@ const newSignalColumns = [
   ['stopLoss', 'stop_loss', 'numeric'],
   ['doNotCreateOcaGroup', 'do_not_create_oca_group', 'boolean'],
   ['doNotSyncToOpen', 'do_not_sync_to_open', 'boolean'],
+  ['fromDesired', 'from_desired', 'boolean'],
   ['rejectText', 'reject_text', 'text'],
   ['info', 'info', 'text'],
   ['requestId', 'request_id', 'text'],

@@ -4,6 +4,7 @@ import { publishQuotes } from '../../src/execution/matcher.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
 import { accountRules } from '../../src/storage/audit-accounts.ts'
 import { signalRules } from '../../src/storage/audit-signals.ts'
+import { tradeRules } from '../../src/storage/audit-trades.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, addStrategy, makeWorld, place, quote } from './world.ts'
@@ -104,6 +105,15 @@ const defects: Record<string, Defect> = {
     insert into signal_event select signal_id, 3, 'CANCEL_REQUEST', '6', now(), '{}' from signal_event
     where signal_id = ${filled} and seq = 2`,
   numbersAreGuarded: (tx) => tx.run`alter table quote add unguarded numeric`,
+  fillBelongsToTrade: (tx) => tx.run`update fill set trade_id = null`,
+  tradeIsSumOfFills: (tx) => tx.run`update trade set opened_qty = 101`,
+  closedTradeIsSettled: (tx) => tx.run`
+    update trade set closed_at = changed_at, closed_qty = opened_qty, profit_loss = 0.01, avg_px = null,
+      avg_cost = null, watch_px = null`,
+  openTradeIsPosition: (tx) => tx.run`update trade set avg_px = 9.99`,
+  worstMomentIsInTheTrade: (tx) => tx.run`
+    update trade set worst_result = -1, worst_px = 9.99, worst_at = opened_at - interval '1 s', worst_entry_px = 10,
+      worst_qty = 100, worst_equity = 99999`,
   ledgerIsSumOfExecutions: (tx) => tx.run`update account_position set quantity = 99`,
   accountCashIsSumOfEntries: (tx) => tx.run`update account set cash = cash - 0.000000000001`,
   executedIsSumOfExecutions: (tx) => tx.run`update account_order set cum_qty = 101`,
@@ -127,7 +137,7 @@ test('sound books break no rule', async () => {
 })
 
 test('every rule has a defect to find', () => {
-  expect(Object.keys(defects)).toEqual(Object.keys({ ...signalRules, ...accountRules }))
+  expect(Object.keys(defects)).toEqual(Object.keys({ ...signalRules, ...tradeRules, ...accountRules }))
 })
 
 describe('a defect is found by its rule', () => {

@@ -34,6 +34,8 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   NewStrategyOrder: [{ Order: order }, owners],
   ReplaceStrategyOrder: [{ Order: { ...order, CancelReplaceSignalId: signals.filled } }, owners, 409],
   CancelStrategyOrder: [{ StrategyId: strategyId, SignalId: signals.canceled }, owners],
+  GetStrategyHistoricalClosedTrades: [{ StrategyId: strategyId }, everybody],
+  SetDesiredPositions: [{ StrategyId: town.lonelyStrategyId, Positions: [] }, owners],
   GetStrategyActiveOrders: [{ StrategyIds: strategyId }, viewers],
   GetStrategyOpenPositions: [{ StrategyIds: strategyId }, viewers],
   GetStrategyHistoricalOrders: [{ StrategyId: strategyId }, viewers],

@@ -57,9 +57,16 @@ describe.each(bodied)('$host $name', ({ method, path, key, example, members }) =
     })
     const nested = Object.entries(example).flatMap(([member, value]): Sent[] => {
       if (typeof value !== 'object') return []
-      const inner = JSON.stringify(value).replace(/^\{/, '{"Nobody":1,')
+      const inner = JSON.stringify(value).replace(/^\[?\{/, (start) => `${start}"Nobody":1,`)
       const body = withValue(example, [member], inner)
-      return [{ what: body, names: `${member}.Nobody`, expected: 'refused', send: () => send(body) }]
+      return [
+        {
+          what: body,
+          names: `${member}${Array.isArray(value) ? '[0]' : ''}.Nobody`,
+          expected: 'refused',
+          send: () => send(body),
+        },
+      ]
     })
     expect(await tried([...extra, ...twice, ...nested], true)).toEqual([])
     expect(({} as Record<string, unknown>).a).toBeUndefined()

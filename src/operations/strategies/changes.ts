@@ -151,6 +151,7 @@ function refusedChange(
 function wishOf(signal: StoredSignal, draft: OrderDraft, row: PlacingRow): SignalWish {
   return {
     doNotSyncToOpen: staysUnsynced(draft, signal.positionEffect),
+    fromDesired: false,
     parkedUntil: signal.isParked && signal.parkedUntil !== null ? instant(signal.parkedUntil) : null,
     profitTarget: signal.profitTarget,
     stopLoss: signal.stopLoss,

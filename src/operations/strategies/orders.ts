@@ -45,7 +45,7 @@ export interface SignalIds {
   ParkedUntilDate?: number
 }
 
-interface PlacedCall {
+export interface PlacedCall {
   readonly saved: SavedBook
   readonly answer: SignalIds
 }
@@ -172,9 +172,18 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
   })
   const accounts = await loadModelAccounts(sql, opening)
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
-  const saved = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome.saved]))
-  if (saved.length > 0) await Promise.all([saveOrderBooks(sql, saved), wakeWorkers(sql)])
+  await savePlaced(
+    sql,
+    placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome])),
+  )
   return placed.map((outcome) => (isRefused(outcome) ? outcome : outcome.answer))
+}
+
+/** Writes what was placed and wakes the workers. */
+export async function savePlaced(sql: Sql, placed: readonly PlacedCall[]): Promise<void> {
+  if (placed.length === 0) return
+  const books = placed.map(({ saved }) => saved)
+  await Promise.all([saveOrderBooks(sql, books), wakeWorkers(sql)])
 }
 
 /** What orders are held against beside their own strategy and instrument. */
@@ -197,19 +206,52 @@ function decide(
   if (offTickPrice) return offTickPrice
   const parent = parentOf(order, strategy, parents)
   if (parent === 'unknownParent') return refusalOf.unknownParent(order)
-  const parkedUntil = releaseOf(order, ctx)
+  const family = {
+    parent,
+    parkedUntil: releaseOf(order, ctx),
+    doNotCreateOcaGroup: order.DoNotCreateOCAGroup ?? false,
+  }
+  const placed = placeDraft(ctx, strategy, row, draft, { family, account: accounts.get(strategy.id) })
+  return typeof placed === 'string' ? refusalOf[placed](order) : placed
+}
+
+/** What an order has around it: the strategy's money, and its family where it has one. */
+interface Surroundings {
+  readonly account: ModelAccount | undefined
+  readonly family?: Family
+  /** Made to reach desired positions. */
+  readonly fromDesired?: boolean
+}
+
+interface Family {
+  readonly parent: Parent | null
+  /** Null for an order that starts at once. */
+  readonly parkedUntil: number | null
+  readonly doNotCreateOcaGroup: boolean
+}
+
+const alone: Family = { parent: null, parkedUntil: null, doNotCreateOcaGroup: false }
+
+/** What an order of a locked strategy becomes, to be written with others. */
+export function placeDraft(
+  ctx: Context,
+  strategy: LockedStrategy,
+  row: PlacingRow,
+  draft: OrderDraft,
+  { account, family = alone, fromDesired = false }: Surroundings,
+): PlacedCall | BookRefusal {
+  const { parkedUntil } = family
   const ids = [...row.moreIds]
   const newId = (): string => String(ids.shift() ?? missingId(row))
   const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
-  const signal = { ...bookDraft(draft, order, row), parent, isParked: parkedUntil !== null }
-  const rejection = marginRejection(accounts.get(strategy.id), row.instrumentId)
-  const result = submitOrder(empty.book, signal, { at: ctx.now, newId, rejection })
-  if (result.refusal) return refusalOf[result.refusal](order)
+  const rejection = marginRejection(account, row.instrumentId)
+  const result = submitOrder(empty.book, bookDraft(draft, family, row), { at: ctx.now, newId, rejection })
+  if (result.refusal) return result.refusal
   const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
   const book = worked(empty, result, ctx.now, causedBy(cause))
   const orders = [...result.book.orders.values()]
   const wishes = new Map(
-    orders.map((made) => [made.id, wishOf(made, draft, order, { row, orders, parkedUntil })]),
+    orders.map((made) => [made.id, { ...wishOf(made, draft, family, { row, orders }), fromDesired }]),
   )
   return {
     saved: { ...book, wishes, requestId: ctx.requestId },
@@ -225,7 +267,11 @@ function decide(
 const releaseOf = ({ ParkedUntilDate }: OrderInput, { now }: Context): number | null =>
   ParkedUntilDate !== undefined && ParkedUntilDate > now ? ParkedUntilDate : null
 
-const bookDraft = (draft: OrderDraft, { DoNotCreateOCAGroup }: OrderInput, row: PlacingRow) => ({
+const bookDraft = (
+  draft: OrderDraft,
+  { parent, parkedUntil, doNotCreateOcaGroup }: Family,
+  row: PlacingRow,
+) => ({
   id: String(row.signalId),
   side: draft.side,
   type: draft.ordType,
@@ -236,8 +282,10 @@ const bookDraft = (draft: OrderDraft, { DoNotCreateOCAGroup }: OrderInput, row: 
   openClose: draft.openClose ?? null,
   profitTarget: draft.profitTarget ?? null,
   stopLoss: draft.stopLoss ?? null,
-  doNotCreateOcaGroup: DoNotCreateOCAGroup ?? false,
+  doNotCreateOcaGroup,
   mid: midOf(row.bid, row.ask) ?? null,
+  parent,
+  isParked: parkedUntil !== null,
 })
 
 function missingId(row: PlacingRow): never {
@@ -274,10 +322,9 @@ export const staysUnsynced = (draft: OrderDraft, openClose: PositionEffect): boo
 function wishOf(
   made: BookOrder,
   draft: OrderDraft,
-  { DoNotCreateOCAGroup }: OrderInput,
-  placed: { row: PlacingRow; orders: readonly BookOrder[]; parkedUntil: number | null },
-): SignalWish {
-  const { row, orders, parkedUntil } = placed
+  { parkedUntil, doNotCreateOcaGroup }: Family,
+  { row, orders }: { row: PlacingRow; orders: readonly BookOrder[] },
+): Omit<SignalWish, 'fromDesired'> {
   const isEntry = orders.some(({ exit, parent }) => exit !== null && parent === made.id)
   const shows = isEntry || orders.length === 1
   return {
@@ -285,7 +332,7 @@ function wishOf(
     parkedUntil: made.isParked ? instant(parkedUntil) : null,
     profitTarget: shows ? (draft.profitTarget?.toFixed() ?? null) : null,
     stopLoss: shows ? (draft.stopLoss?.toFixed() ?? null) : null,
-    doNotCreateOcaGroup: shows && DoNotCreateOCAGroup === true,
+    doNotCreateOcaGroup: shows && doNotCreateOcaGroup,
     referencePx: currentPriceOf(made.side, row.bid, row.ask)?.toFixed() ?? null,
   }
 }

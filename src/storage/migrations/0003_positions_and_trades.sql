@@ -26,6 +26,7 @@ create table trade (
   -- Average price and average cost of a unit in account currency of what is held.
   avg_px numeric check (avg_px > '-Infinity' and avg_px < 'Infinity'),
   avg_cost numeric check (avg_cost > '-Infinity' and avg_cost < 'Infinity'),
+  fx factor not null, -- of its last fill
   profit_loss amount, -- net of commission, to the cent
   -- The mark at which it stood lowest, and what was held and worth then; null while it was never under water.
   worst_result amount check (worst_result < 0),
@@ -34,7 +35,7 @@ create table trade (
   worst_entry_px price,
   worst_qty quantity,
   worst_equity amount,
-  watch_px price, -- a mark that is not beyond it cannot be a new worst one
+  watch_px price, -- a quote whose bid, for shorts its ask, is not beyond it cannot be a new worst mark
   check ((closed_at is null) = (closed_qty < opened_qty)),
   check ((closed_at is null) = (profit_loss is null)),
   check ((closed_at is null) = (avg_px is not null) and (avg_px is null) = (avg_cost is null)),
@@ -71,14 +72,14 @@ with summed as (
     coalesce(sum(k.quantity) filter (where k.side <> k.open_side), 0) as closed_qty,
     sum(k.quantity * k.px) filter (where k.side = k.open_side) as open_turnover,
     coalesce(sum(k.quantity * k.px) filter (where k.side <> k.open_side), 0) as close_turnover,
-    sum(k.commission) as commission, sum(k.cash_change + k.commission) as flow, max(k.fx) as fx
+    sum(k.commission) as commission, sum(k.cash_change + k.commission) as flow, (array_agg(k.fx order by k.id desc))[1] as fx
   from known_trade k group by k.strategy_id, k.instrument_id, k.first_id, k.open_side
 )
 insert into trade (strategy_id, instrument_id, signal_id, open_side, opened_at, changed_at, closed_at, opened_qty,
-  closed_qty, open_turnover, close_turnover, commission, realised, avg_px, avg_cost, profit_loss, watch_px)
+  closed_qty, open_turnover, close_turnover, commission, fx, realised, avg_px, avg_cost, profit_loss, watch_px)
 select s.strategy_id, s.instrument_id, f.signal_id, s.open_side, s.opened_at, s.changed_at,
   case when s.held = 0 then s.changed_at end, s.opened_qty, s.closed_qty, s.open_turnover, s.close_turnover,
-  s.commission,
+  s.commission, s.fx,
   s.flow + case when i.security_type in ('CS', 'OPT') and s.held <> 0
     then s.held * p.avg_px * i.point_value * s.fx else 0 end,
   case when s.held <> 0 then p.avg_px end, case when s.held <> 0 then p.avg_px * i.point_value * s.fx end,

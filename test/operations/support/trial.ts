@@ -39,6 +39,11 @@ export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Tow
     NewStrategyOrder: { Order: order },
     ReplaceStrategyOrder: { Order: { ...order, CancelReplaceSignalId: signals.filled } },
     CancelStrategyOrder: { StrategyId: strategyId, SignalId: signals.filled },
+    GetStrategyHistoricalClosedTrades: { StrategyId: strategyId },
+    SetDesiredPositions: {
+      StrategyId: lonelyStrategyId,
+      Positions: [{ Quantity: 1, [symbolMember(dialect)]: apple }],
+    },
     GetStrategyActiveOrders: { StrategyIds: strategyId },
     GetStrategyOpenPositions: { StrategyIds: strategyId },
     GetStrategyHistoricalOrders: { StrategyId: strategyId },

@@ -1,0 +1,184 @@
+/**
+ * Desired positions: cancels, cuts and places what leads from what a strategy holds to what it shall hold, all in
+ * one transaction. The strategy is locked before anything is read, so of two calls at the same instant the second
+ * finds the orders of the first and changes nothing.
+ */
+import type { ParamsOf } from '../../contract/index.ts'
+import type { OrdStatus } from '../../domain/codes.ts'
+import { dec } from '../../domain/decimal.ts'
+import { type DesiredOrder, type DesiredPlan, planDesired } from '../../domain/desired.ts'
+import type { ModelAccount } from '../../domain/model-account.ts'
+import {
+  type LiveOrderRow,
+  loadHoldings,
+  loadLiveOrders,
+  restateSignals,
+} from '../../storage/desired-orders.ts'
+import { loadModelAccounts } from '../../storage/model-accounts.ts'
+import { listSignals, type OrderRow } from '../../storage/signal-listings.ts'
+import {
+  insertSignalEvents,
+  type LockedStrategy,
+  loadPlacing,
+  lockStrategies,
+  type PlacingRow,
+} from '../../storage/signals.ts'
+import { instant } from '../../storage/wire.ts'
+import { type Context, isRefused, type Refused, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { shownOrder } from '../orders.ts'
+import { namedInstrument } from '../symbols.ts'
+import { cancelOrder } from './changes.ts'
+import { tradesAt, type Wish, withFirstUses } from './first-use.ts'
+import { type OrderDraft, type PlacedCall, placeDraft, savePlaced } from './orders.ts'
+
+type Desired = ParamsOf<'SetDesiredPositions'>['Positions'][number]
+
+export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, { StrategyId, Positions }) => {
+  const strategy = (await lockStrategies(ctx.sql, [StrategyId])).get(Number(StrategyId))
+  if (!strategy) return refuse('NotFound', 'StrategyId')
+  if (!strategy.isAlive) return refuse('StateConflict', 'StrategyId', 'The strategy is not alive')
+  const wanted = await readWanted(ctx, strategy, Positions)
+  if (isRefused(wanted)) return wanted
+  const [held, live] = await Promise.all([
+    loadHoldings(ctx.sql, strategy.id),
+    loadLiveOrders(ctx.sql, strategy.id),
+  ])
+  const rows = new Map([...wanted, ...held].map((row) => [String(row.instrumentId), row]))
+  const plan = planFor(ctx, Positions, wanted, held, live)
+  if (isRefused(plan)) return plan
+  const refusal = refusalOf(ctx, plan, rows)
+  if (refusal) return refusal
+  for (const id of plan.canceled) {
+    const canceled = await cancelOrder(ctx.sql, ctx, strategy.id, id)
+    if (isRefused(canceled)) return canceled
+  }
+  await cut(ctx, plan, live)
+  const opening = plan.newOrders
+    .filter(({ openClose }) => openClose === 'O')
+    .map(({ symbol }) => ({ strategyId: strategy.id, instrumentId: Number(symbol) }))
+  const account = (await loadModelAccounts(ctx.sql, opening)).get(strategy.id)
+  const placed = plan.newOrders.map((order) => place(ctx, strategy, order, rows.get(order.symbol), account))
+  await savePlaced(ctx.sql, placed)
+  return { results: [await shownPlan(ctx, plan, placed)] }
+}
+
+/** The instruments of the positions, in order; one that can be made is made. */
+async function readWanted(
+  ctx: Context,
+  { id: strategyId }: LockedStrategy,
+  positions: readonly Desired[],
+): Promise<PlacingRow[] | Refused> {
+  const wishes = positions.flatMap((position): Wish[] => {
+    const named = namedInstrument(position, ctx.now)
+    return named ? [{ strategyId, ...named }] : []
+  })
+  const known = await loadPlacing(ctx.sql, wishes)
+  const rows = await withFirstUses(ctx.sql, ctx.now, wishes, known, () => true)
+  const inOrder = positions.flatMap((_, place) => rows.get(place) ?? [])
+  const isWhole = wishes.length === positions.length && inOrder.length === positions.length
+  return isWhole ? inOrder : refuse('InvalidSymbol', 'Symbol')
+}
+
+function planFor(
+  ctx: Context,
+  positions: readonly Desired[],
+  wanted: readonly PlacingRow[],
+  held: readonly PlacingRow[],
+  live: readonly LiveOrderRow[],
+): DesiredPlan<number> | Refused {
+  const plan = planDesired({
+    current: new Map(held.map((row) => [String(row.instrumentId), dec(row.position)])),
+    working: live.map((order) => ({
+      ...order,
+      symbol: String(order.instrumentId),
+      leaves: dec(order.leaves),
+    })),
+    desired: wanted.map((row, place) => ({
+      symbol: String(row.instrumentId),
+      quantity: dec(positions[place]?.Quantity ?? 0),
+    })),
+    zeroMeansFlat: ctx.dialect === 'compat',
+  })
+  if (typeof plan !== 'string') return plan
+  const ids = wanted.map(({ instrumentId }) => instrumentId)
+  const at = ids.findIndex((id, place) =>
+    plan === 'RepeatedSymbol' ? ids.indexOf(id) < place : Number(positions[place]?.Quantity) === 0,
+  )
+  return plan === 'RepeatedSymbol'
+    ? refuse('InvalidParameter', `Positions[${at}]`, 'The symbol is repeated')
+    : refuse('InvalidParameter', `Positions[${at}].Quantity`)
+}
+
+/** What the plan needs and cannot have. */
+function refusalOf(
+  ctx: Context,
+  { newOrders }: DesiredPlan<number>,
+  rows: ReadonlyMap<string, PlacingRow>,
+): Refused | undefined {
+  const isOver = ({ symbol, openClose }: DesiredOrder): boolean => {
+    const row = rows.get(symbol)
+    return openClose === 'O' && (!row || !tradesAt(row, ctx.now))
+  }
+  if (newOrders.some(isOver)) return refuse('InvalidSymbol', 'Symbol')
+  return newOrders.some(({ conditional }) => conditional)
+    ? refuse('NotOfferedYet', 'Positions', 'Reversing a position is not offered yet')
+    : undefined
+}
+
+/** Protective exits that cover more than the new size are cut to it. */
+async function cut(
+  ctx: Context,
+  { reduced }: DesiredPlan<number>,
+  live: readonly LiveOrderRow[],
+): Promise<void> {
+  if (reduced.length === 0) return
+  await restateSignals(ctx.sql, reduced)
+  const stored = await listSignals(
+    ctx.sql,
+    reduced.map(({ signalId }) => signalId),
+  )
+  const before = new Map(live.map(({ signalId, leaves }) => [signalId, leaves]))
+  await insertSignalEvents(
+    ctx.sql,
+    stored.map(({ id, status, orderQty }) => ({
+      signalId: id,
+      offset: 0,
+      event: 'RESTATE',
+      status,
+      occurredAt: instant(ctx.now),
+      cause: { requestId: ctx.requestId, leavesBefore: before.get(id), orderQty },
+    })),
+  )
+}
+
+/** A market order that waits until it is done, or until a later call wants something else. */
+function place(
+  ctx: Context,
+  strategy: LockedStrategy,
+  { side, openClose, quantity }: DesiredOrder,
+  row: PlacingRow | undefined,
+  account: ModelAccount | undefined,
+): PlacedCall {
+  if (!row) throw new Error('an order of desired positions has no instrument')
+  const draft: OrderDraft = {
+    ...{ side, openClose, quantity, ordType: '1', timeInForce: '1', doNotSyncToOpen: false },
+  }
+  const placed = placeDraft(ctx, strategy, row, draft, { account, fromDesired: true })
+  if (typeof placed === 'string') throw new Error(`an order of desired positions was refused: ${placed}`)
+  return placed
+}
+
+const isRejected = (status: OrdStatus): boolean => status === '8'
+
+async function shownPlan(ctx: Context, { canceled }: DesiredPlan<number>, placed: readonly PlacedCall[]) {
+  const ids = [...placed.map(({ answer }) => answer.SignalId), ...canceled]
+  const rows = await listSignals(ctx.sql, ids)
+  const shown = (of: readonly OrderRow[]) => of.map((row) => shownOrder(row, ctx.environment))
+  const made = rows.slice(0, placed.length)
+  return {
+    NewSignals: shown(made.filter(({ status }) => !isRejected(status))),
+    CanceledSignals: shown(rows.slice(placed.length)),
+    RejectedSignals: shown(made.filter(({ status }) => isRejected(status))),
+  }
+}

@@ -1,0 +1,220 @@
+/** Desired positions over HTTP: what is ordered, canceled and cut, what a repeated call does, and who is refused. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { HostName } from '../../src/contract/index.ts'
+import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { buildTown } from './support/town.ts'
+
+const town = await buildTown()
+const compat = await buildTown('compat')
+const { key } = town.people.owner
+
+type Wish = readonly [symbol: string, quantity: number]
+interface Plan {
+  NewSignals: unknown[]
+  CanceledSignals: unknown[]
+  RejectedSignals?: unknown[]
+}
+
+let strategyId = 0
+
+/** A strategy of its own for every test, in a market where A costs 10 and B 20, and C has no quote. */
+beforeEach(async () => {
+  const added = await town.ask('AddStrategy', { StrategyName: 'D', StartingCapital: 1_000_000 }, { key })
+  strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+})
+await town.door(
+  '/instruments',
+  ['A', 'B', 'C'].map((symbol) => ({ symbol, securityType: 'CS' })),
+)
+await town.door('/quotes', [
+  { symbol: 'A', bid: 9.99, ask: 10 },
+  { symbol: 'B', bid: 19.99, ask: 20 },
+])
+
+const positionsOf = (wishes: readonly Wish[]) =>
+  wishes.map(([FullSymbol, Quantity]) => ({
+    Quantity,
+    PlatformSymbol: { FullSymbol, SymbolType: 'stock' },
+  }))
+const send = (wishes: readonly Wish[], host: HostName = 'Gen'): Promise<Answer> =>
+  town.ask('SetDesiredPositions', { StrategyId: strategyId, Positions: positionsOf(wishes) }, { key, host })
+const want = async (...wishes: Wish[]): Promise<Plan> => {
+  const [plan] = resultsOf<Plan>(await send(wishes))
+  if (!plan) throw new Error('no plan')
+  return plan
+}
+const held = async () => {
+  const rows = resultsOf<{ Quantity: number; PlatformSymbol: { FullSymbol: string } }>(
+    await town.ask('GetStrategyOpenPositions', { StrategyIds: strategyId }, { key }),
+  )
+  return rows.map(({ Quantity, PlatformSymbol }) => `${PlatformSymbol.FullSymbol} ${Quantity}`).join(', ')
+}
+const order = async (symbol: string, terms: object): Promise<number> => {
+  const Order = {
+    ...{ StrategyId: strategyId, TIF: '1', PlatformSymbol: { FullSymbol: symbol, SymbolType: 'stock' } },
+    ...terms,
+  }
+  const answer = await town.ask('NewStrategyOrder', { Order }, { key })
+  return resultsOf<{ SignalId: number }>(answer)[0]?.SignalId ?? 0
+}
+const live = async () =>
+  resultsOf<{ Id: number; OrderQuantity: number }>(
+    await town.ask('GetStrategyActiveOrders', { StrategyIds: strategyId }, { key }),
+  )
+const nothing = { NewSignals: [], CanceledSignals: [] }
+
+describe('from what is held to what is wanted', () => {
+  test('opens, grows, shrinks and closes with market orders, and repeats nothing', async () => {
+    const first = await want(['A', 100], ['B', -50])
+    expect(first).toEqual({ NewSignals: [expect.any(Number), expect.any(Number)], CanceledSignals: [] })
+    expect(await held()).toBe('A 100, B -50')
+    expect(await want(['A', 100], ['B', -50])).toEqual(nothing)
+    expect((await want(['A', 150], ['B', -50])).NewSignals).toHaveLength(1)
+    expect(await held()).toBe('A 150, B -50')
+    expect((await want(['A', 150], ['B', -20])).NewSignals).toHaveLength(1)
+    expect(await held()).toBe('A 150, B -20')
+    expect((await want(['B', -20])).NewSignals).toHaveLength(1)
+    expect(await held()).toBe('B -20')
+    expect((await want()).NewSignals).toHaveLength(1)
+    expect(await held()).toBe('')
+    expect(await want()).toEqual(nothing)
+  })
+
+  test('an order that still waits counts as done', async () => {
+    expect((await want(['C', 10])).NewSignals).toHaveLength(1)
+    expect(await want(['C', 10])).toEqual(nothing)
+    expect((await want(['C', 15])).NewSignals).toHaveLength(1)
+    expect((await live()).map(({ OrderQuantity }) => OrderQuantity)).toEqual([10, 5])
+    const { NewSignals, CanceledSignals } = await want()
+    expect([NewSignals, CanceledSignals.length, await live()]).toEqual([[], 2, []])
+  })
+
+  test('opening orders go where the size changes, protective exits stay, cut to the new size', async () => {
+    await want(['A', 100])
+    const entry = await order('A', { Side: '1', OrderType: '2', Limit: 5, OrderQuantity: 10 })
+    const exit = await order('A', { Side: '2', OrderType: '3', Stop: 8, OrderQuantity: 100, OpenClose: 'C' })
+    expect(await want(['A', 100])).toEqual(nothing)
+    const plan = await want(['A', 40])
+    expect([plan.NewSignals.length, plan.CanceledSignals]).toEqual([1, [entry]])
+    expect(await live()).toMatchObject([{ Id: exit, OrderQuantity: 40 }])
+    await want()
+    expect([await held(), await live()]).toEqual(['', []])
+  })
+
+  test('orders of a symbol that is not wanted are canceled, whether it is held or not', async () => {
+    const resting = await order('B', { Side: '1', OrderType: '2', Limit: 5, OrderQuantity: 10 })
+    const plan = await want(['A', 1])
+    expect([plan.NewSignals.length, plan.CanceledSignals]).toEqual([1, [resting]])
+  })
+
+  test('makes the instrument of a contract that nobody entered', async () => {
+    const Positions = [{ Quantity: 1, PlatformSymbol: { FullSymbol: '@ESM4', SymbolType: 'future' } }]
+    const answer = await town.ask('SetDesiredPositions', { StrategyId: strategyId, Positions }, { key })
+    expect(resultsOf<Plan>(answer)[0]?.NewSignals).toHaveLength(1)
+    const rows = resultsOf<{ PlatformSymbol: { FullSymbol: string } }>(
+      await town.ask('GetStrategyActiveOrders', { StrategyIds: strategyId }, { key }),
+    )
+    expect(rows[0]?.PlatformSymbol.FullSymbol).toBe('@ESM24')
+  })
+
+  test('of two equal calls at the same instant one orders', async () => {
+    const plans = await Promise.all([send([['A', 7]]), send([['A', 7]]), send([['A', 7]])])
+    const made = plans.flatMap((answer) => resultsOf<Plan>(answer)[0]?.NewSignals)
+    expect(made).toHaveLength(1)
+  })
+
+  test('the second version of the route shows rows, and what was rejected', async () => {
+    const [plan] = resultsOf<Plan>(await send([['A', 3]], 'WL'))
+    expect(plan).toEqual({
+      NewSignals: [
+        {
+          SignalId: expect.any(Number),
+          ...{ OrderStatus: '0', OrderType: '1', Side: '1', OpenClose: 'O', OrderQuantity: 3, TIF: '1' },
+          ...{ FilledQuantity: 0, AvgFillPrice: 0, PostedDate: '2024-03-12T14:00:00Z' },
+          PlatformSymbol: { FullSymbol: 'A', SymbolType: 'stock', Description: 'A' },
+          ExchangeSymbol: {
+            ...{ Symbol: 'A', Currency: 'USD', SecurityExchange: 'DEFAULT', SecurityType: 'CS' },
+            PriceMultiplier: 1,
+          },
+        },
+      ],
+      CanceledSignals: [],
+      RejectedSignals: [],
+    })
+    const resting = await order('B', { Side: '1', OrderType: '2', Limit: 5, OrderQuantity: 10 })
+    const [{ CanceledSignals = [] } = {}] = resultsOf<Plan>(await send([['A', 3]], 'WL'))
+    expect(CanceledSignals).toMatchObject([{ SignalId: resting, OrderStatus: '4', Limit: 5 }])
+  })
+})
+
+describe('what is refused changes nothing', () => {
+  test.each<[string, Wish[], (number | string)[]]>([
+    ['a quantity of zero', [['A', 0]], [400, '1130 Positions[0].Quantity']],
+    [
+      'a symbol that is repeated',
+      [
+        ['A', 10],
+        ['B', 1],
+        ['A', 5],
+      ],
+      [400, '1130 Positions[2]'],
+    ],
+    [
+      'a symbol that nobody knows',
+      [
+        ['A', 1],
+        ['NONE', 1],
+      ],
+      [400, '1121 Symbol'],
+    ],
+    ['another side', [['A', -5]], [503, '3007 Positions']],
+  ])('%s', async (_, wishes, expected) => {
+    await want(['A', 10])
+    const before = await live()
+    const answer = await send(wishes)
+    expect([answer.status, ...faultsOf(answer)]).toEqual(expected)
+    expect([await held(), await live()]).toEqual(['A 10', before])
+  })
+
+  test('a strategy that is not alive', async () => {
+    await town.platform.db.write.run`update strategy set is_alive = false where id = ${strategyId}`
+    const answer = await send([['A', 1]])
+    expect([answer.status, ...faultsOf(answer)]).toEqual([409, '3016 StrategyId'])
+  })
+
+  test('two spellings of one contract are one symbol', async () => {
+    const Positions = ['@NQM24', '@NQM4'].map((FullSymbol) => ({
+      Quantity: 1,
+      PlatformSymbol: { FullSymbol, SymbolType: 'future' },
+    }))
+    const answer = await town.ask('SetDesiredPositions', { StrategyId: strategyId, Positions }, { key })
+    expect([answer.status, ...faultsOf(answer)]).toEqual([400, '1130 Positions[1]'])
+    const made = await town.platform.db.read.rows`select from instrument where symbol = '@NQM24'`
+    expect(made).toEqual([])
+  })
+})
+
+describe('in compat', () => {
+  const { owner } = compat.people
+  const set = (path: string, quantity: number) =>
+    call(compat.platform.url, path, {
+      key: owner.key,
+      body: {
+        strategyId: String(compat.lonelyStrategyId),
+        positions: [{ quantity, C2Symbol: { FullSymbol: 'AAPL', SymbolType: 'stock' } }],
+      },
+    })
+
+  test('both versions are on both hosts, and zero means no position', async () => {
+    const [first] = resultsOf<Plan>(await set('/gen/v2/Strategies/SetDesiredPositions', 5))
+    expect(first?.NewSignals).toMatchObject([{ OrderQuantity: 5, C2Symbol: { FullSymbol: 'AAPL' } }])
+    expect(first?.RejectedSignals).toEqual([])
+    await compat.door('/quotes', [{ symbol: 'AAPL', bid: 99, ask: 100 }])
+    expect(resultsOf(await set('/wl/Strategies/SetDesiredPositions', 5))).toEqual([nothing])
+    const [last] = resultsOf<Plan>(await set('/gen/Strategies/SetDesiredPositions', 0))
+    expect(last?.NewSignals).toEqual([expect.any(Number)])
+    expect(resultsOf(await set('/wl/v2/Strategies/SetDesiredPositions', 0))).toEqual([
+      { ...nothing, RejectedSignals: [] },
+    ])
+  })
+})
