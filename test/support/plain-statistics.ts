@@ -172,7 +172,8 @@ export function plainEquity(record: PlainRecord) {
     MonthlyResults: [...months, ...years],
     NumMonths: months.length,
     WinMonths: months.filter((row) => row.Return > 0).length,
-    WinMonthsInUI: months.filter((row) => Math.round(row.Return * 10) / 10 > 0).length,
+    // 0.05 percent written as a double may lie a hair below: what prints as 0.05 rounds up.
+    WinMonthsInUI: months.filter((row) => Math.round(Number(row.Return.toPrecision(12)) * 10) > 0).length,
     WinMonthsRatio:
       months.length === 0 ? null : months.filter((row) => row.Return > 0).length / months.length,
   }
