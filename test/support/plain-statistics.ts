@@ -100,7 +100,8 @@ function beside(way: Point[], benchmark: PlainRow[], riskFree: number) {
     mean(own.map((value) => value - riskFree)) - beta * mean(index.map((value) => value - riskFree))
   const isFlat = deviation(own) <= 1e-12
   const correlation = isFlat ? null : covariance(own, index) / deviation(own) / deviation(index)
-  return { beta, alpha: known((1 + daily) ** 252 - 1), correlation }
+  // Who loses more than everything in a day has nothing left; an even power would make a fortune of it.
+  return { beta, alpha: known(Math.max(1 + daily, 0) ** 252 - 1), correlation }
 }
 
 function monthsOf(way: Point[]) {
