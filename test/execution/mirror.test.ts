@@ -186,10 +186,6 @@ describe('membership', () => {
     const signals = await Promise.all(
       [0, 1, 2].map(async () => {
         const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '50' })
-        await db.transaction(async (tx) => {
-          await tx.run`select from strategy where id = ${strategyId} for no key update`
-          await tx.run`update signal set membership_horizon = s.membership_version from strategy s where s.id = strategy_id and signal.id = ${signal}`
-        })
         await Promise.all([mirrorSignals(world.ctx, 7), mirrorSignals(world.ctx, 5)])
         return signal
       }),

@@ -94,14 +94,16 @@ export async function place({ ctx }: World, wish: OrderWish): Promise<number> {
   const expiry = wish.goodTillCanceled ? null : dayOrderExpiry(row!.calendar, now)
   const ordType = wish.limit ? '2' : wish.stop ? '3' : '1'
   const { id } = await ctx.db.write.one<{ id: number }>`
-    with placed as (
+    with strategy as materialized (
+      select membership_version from strategy where id = ${wish.strategyId} for no key update
+    ), placed as (
       insert into signal (strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
         limit_px, stop_px, status, posted_at, working_at, expires_at, needs_match, mirror_due, replaces_signal_id,
         cum_qty, avg_px, membership_horizon)
       values (${wish.strategyId}, ${wish.instrumentId}, ${wish.side}, ${ordType}, ${wish.goodTillCanceled ? '1' : '0'},
         ${wish.openClose ?? 'O'}, ${wish.quantity ?? '100'}, ${wish.limit}, ${wish.stop}, '0', ${instant(now)},
         ${instant(now)}, ${instant(expiry)}, true, true, ${wish.replaces}, 0, null,
-        (select membership_version from strategy where id = ${wish.strategyId}))
+        (select membership_version from strategy))
       returning id)
     insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
     select id, 1, 'ACK', '0', ${instant(now)}, '{}' from placed returning signal_id as id`
