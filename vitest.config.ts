@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-global.ts'],
+    setupFiles: ['test/support/seed.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

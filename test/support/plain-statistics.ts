@@ -100,7 +100,8 @@ function beside(way: Point[], benchmark: PlainRow[], riskFree: number) {
     mean(own.map((value) => value - riskFree)) - beta * mean(index.map((value) => value - riskFree))
   const isFlat = deviation(own) <= 1e-12
   const correlation = isFlat ? null : covariance(own, index) / deviation(own) / deviation(index)
-  return { beta, alpha: known((1 + daily) ** 252 - 1), correlation }
+  // Who loses more than everything in a day has nothing left; an even power would make a fortune of it.
+  return { beta, alpha: known(Math.max(1 + daily, 0) ** 252 - 1), correlation }
 }
 
 function monthsOf(way: Point[]) {
@@ -172,7 +173,8 @@ export function plainEquity(record: PlainRecord) {
     MonthlyResults: [...months, ...years],
     NumMonths: months.length,
     WinMonths: months.filter((row) => row.Return > 0).length,
-    WinMonthsInUI: months.filter((row) => Math.round(row.Return * 10) / 10 > 0).length,
+    // 0.05 percent written as a double may lie a hair below: what prints as 0.05 rounds up.
+    WinMonthsInUI: months.filter((row) => Math.round(Number(row.Return.toPrecision(12)) * 10) > 0).length,
     WinMonthsRatio:
       months.length === 0 ? null : months.filter((row) => row.Return > 0).length / months.length,
   }
