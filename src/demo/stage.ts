@@ -48,6 +48,7 @@ export const contextOf = (stage: Stage, sql: Transaction, actor: Actor): Context
   dialect: 'native',
   requestId: `demo ${new Date(stage.clock.now()).toISOString()}`,
   environment: stage.environment,
+  charging: stage.work.settings.commissionPlan,
   cursorSecret: stage.cursorSecret,
 })
 

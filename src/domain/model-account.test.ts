@@ -11,7 +11,10 @@ import {
   type Intent,
   type MarginInstrument,
   marginPositions,
+  marginRejection,
 } from './model-account.ts'
+import { newBookOrder } from './order-book.ts'
+import { commissionPlans } from './tables/commission-plans.ts'
 
 const instrument = (symbol: string, more: Partial<MarginInstrument> = {}): MarginInstrument => ({
   symbol,
@@ -49,7 +52,7 @@ function held(
     underlyingPrice: null,
   }
 }
-const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings })
+const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings, rates: null })
 const buys = (quantity: number, price: number | null, more: Partial<Intent> = {}): Intent => ({
   ...{ instrumentId: 1, side: '1', openClose: 'O', quantity: dec(quantity), commission: zero },
   price: price === null ? null : dec(price),
@@ -113,6 +116,17 @@ describe('an order is borne', () => {
     expect(bears(flat, buys(100, 10), dec(100))).toBe(true)
     expect(bears(flat, buys(100, 10), dec(101))).toBe(false)
   })
+})
+
+test('an order is asked for its commission when it wants to start', () => {
+  const order = (quantity: number) =>
+    newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const free = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
+  const charged = { ...free, rates: commissionPlans[0] }
+  expect(marginRejection(free, 1)(order(200), zero)).toBeNull()
+  // Two dollars of commission: a share less can be carried at half its price.
+  expect(marginRejection(charged, 1)(order(200), zero)).toBe('insufficient buying power')
+  expect(marginRejection(charged, 1)(order(199), zero)).toBeNull()
 })
 
 test('trades move the holding and the cash', () => {

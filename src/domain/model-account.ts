@@ -3,6 +3,7 @@
  * more order. One pool for all classes; nothing is rounded and nothing is reserved.
  */
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
+import { addTurnover, noTurnover, orderCommission, type PlanRates } from './commission.ts'
 import { type Decimal, zero } from './decimal.ts'
 import type { Instrument } from './instrument.ts'
 import { isAffordable, marginUsed } from './margin.ts'
@@ -45,6 +46,8 @@ export interface Holding {
 export interface ModelAccount {
   readonly cash: Decimal
   readonly holdings: readonly Holding[]
+  /** By which its fills are charged; null: without commission. */
+  readonly rates: PlanRates | null
 }
 
 /** What an order would trade. */
@@ -62,6 +65,9 @@ export interface Intent {
 /** Why an order ends that the account cannot bear. */
 export const insufficientBuyingPower = 'insufficient buying power'
 
+/** What the market asks of this side now. */
+const marketPriceOf = ({ bid, ask }: Holding, side: Side): Decimal | null => (side === '1' ? ask : bid)
+
 /** Long at the bid, short at the ask, options in the middle; what was paid where nobody quotes. */
 function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
   const side = quantity.isNegative() ? ask : bid
@@ -70,7 +76,7 @@ function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
 }
 
 /** ModelAccountValue: cash, stocks and options at their marks, and what futures and forex would realise. */
-export function accountValue({ cash, holdings }: ModelAccount): Decimal {
+export function accountValue({ cash, holdings }: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal {
   return holdings.reduce((value, holding) => {
     const { instrument, quantity, avgPx, fx } = holding
     const basis = isPaidInFull(instrument.securityType) ? zero : (avgPx ?? zero)
@@ -79,7 +85,7 @@ export function accountValue({ cash, holdings }: ModelAccount): Decimal {
 }
 
 /** The positions as margin sees them. */
-export const marginPositions = ({ holdings }: ModelAccount): MarginPosition[] =>
+export const marginPositions = ({ holdings }: Pick<ModelAccount, 'holdings'>): MarginPosition[] =>
   holdings.filter(({ quantity }) => !quantity.isZero()).map((holding) => marginPosition(holding))
 
 const marginPosition = (holding: Holding, price = markOf(holding)): MarginPosition => {
@@ -113,7 +119,7 @@ export function bears(account: ModelAccount, intent: Intent, position?: Decimal)
   const { instrumentId, side, openClose, commission } = intent
   const holding = account.holdings.find((candidate) => candidate.instrumentId === instrumentId)
   if (!holding || openClose === 'C') return true
-  const price = intent.price ?? (side === '1' ? holding.ask : holding.bid)
+  const price = intent.price ?? marketPriceOf(holding, side)
   if (!price) return true
   const held = position ?? holding.quantity
   const quantity = held.plus(intent.quantity.times(directionOf(side)))
@@ -121,7 +127,7 @@ export function bears(account: ModelAccount, intent: Intent, position?: Decimal)
   const avgPx = quantity.isZero() ? null : paid.div(held.abs().plus(intent.quantity))
   const others = account.holdings.filter((candidate) => candidate !== holding)
   const positionsAfter = [
-    ...marginPositions({ cash: zero, holdings: others }),
+    ...marginPositions({ holdings: others }),
     ...(quantity.isZero() ? [] : [marginPosition({ ...holding, quantity, avgPx }, price)]),
   ]
   return isAffordable({ openClose, modelAccountValue: accountValue(account), positionsAfter, commission })
@@ -134,6 +140,7 @@ export const afterTrades = (
   position: Pick<Holding, 'quantity' | 'avgPx'>,
   cashChange: Decimal,
 ): ModelAccount => ({
+  ...account,
   cash: account.cash.plus(cashChange),
   holdings: account.holdings.map((holding) =>
     holding.instrumentId === instrumentId
@@ -146,7 +153,18 @@ export const afterTrades = (
 export const marginRejection =
   (account: ModelAccount | undefined, instrumentId: number): BookContext['rejection'] =>
   ({ side, openClose, orderQuantity, limit, stop }, position) => {
+    if (account === undefined) return null
     const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
-    const isBorne = account === undefined || bears(account, { ...order, commission: zero }, position)
-    return isBorne ? null : insufficientBuyingPower
+    const commission = commissionOf(account, order)
+    return bears(account, { ...order, commission }, position) ? null : insufficientBuyingPower
   }
+
+/** What a full fill of the order would be charged; nothing without a price to charge it by. */
+function commissionOf(account: ModelAccount, order: Omit<Intent, 'commission'>): Decimal {
+  const holding = account.holdings.find(({ instrumentId }) => instrumentId === order.instrumentId)
+  const price = holding && (order.price ?? marketPriceOf(holding, order.side))
+  if (!holding || !price || !account.rates) return zero
+  const { securityType, pointValue } = holding.instrument
+  const fill = { quantity: order.quantity, price, pointValue: pointValue.times(holding.fx) }
+  return orderCommission(account.rates[securityType], addTurnover(noTurnover, fill))
+}

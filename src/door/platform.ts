@@ -44,7 +44,8 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   const { log, hosts, pages } = options
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
   const clock = createClock(beginning)
-  const begin = () => createOperations({ ...options, db, clock, handlers })
+  const begin = () =>
+    createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
   const assemble = () => assembleParts({ db, clock, log, environment: options.environment })
   let parts = assemble()
   let operations: Operations

@@ -5,7 +5,6 @@
 import { type Decimal, one } from '../domain/decimal.ts'
 import type { ModelAccount } from '../domain/model-account.ts'
 import { flat, type Position } from '../domain/position.ts'
-import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { spreadNews } from '../storage/book-families.ts'
 import { insertFills, savePositions } from '../storage/fills.ts'
 import type { BookKey } from '../storage/matching.ts'
@@ -21,7 +20,7 @@ import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
 import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { accountOf, type BookTerms, type SignalBook } from './booking.ts'
-import type { WorkContext } from './context.ts'
+import { ratesOf, type WorkContext } from './context.ts'
 import { bookTrades, type TradeStep } from './trades.ts'
 
 /** Loads the books; one without a live signal is missing. The caller has locked their strategies. */
@@ -37,7 +36,7 @@ export async function loadBooks(
     (currency) => currency !== bookCurrency,
   )
   const rates = foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
-  const accounts = await loadModelAccounts(tx, stored.filter(opensSomething))
+  const accounts = await loadModelAccounts(tx, stored.filter(opensSomething), ratesOf(ctx))
   return stored.flatMap((book) => {
     const instrument = instruments.get(book.instrumentId)
     const account = accounts.get(book.strategyId) ?? null
@@ -77,7 +76,7 @@ function termsOf(
     currency,
     pointValue,
     fx: currency === bookCurrency ? one : (rates.get(currency) ?? lastFx ?? one),
-    rates: ctx.settings.commissionPlan === 'none' ? null : commissionPlans[0][securityType],
+    rates: ratesOf(ctx)?.[securityType] ?? null,
   }
 }
 
@@ -121,7 +120,10 @@ export async function saveBooks(
   // Trades are valued with the cash before the fills, and fills name their trades.
   const trades = traded.length > 0 ? await bookTrades(tx, traded, bookCurrency) : new Map<string, number>()
   // Written first: what news sets to work elsewhere is held against the account after these fills.
-  const [, told] = await Promise.all([saveFills(tx, moved, trades), spreadNews(tx, moved, ctx.clock.now())])
+  const [, told] = await Promise.all([
+    saveFills(tx, moved, trades),
+    spreadNews(tx, moved, ctx.clock.now(), ratesOf(ctx)),
+  ])
   // What a quote sets to work it has also served; what news set to work it has not.
   const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
   return saveOrderBooks(tx, [...saved, ...told.others])
@@ -133,7 +135,7 @@ export async function saveTimed(
   tx: Transaction,
   books: readonly WorkedBook[],
 ): Promise<number> {
-  const told = await spreadNews(tx, books, ctx.clock.now())
+  const told = await spreadNews(tx, books, ctx.clock.now(), ratesOf(ctx))
   return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 

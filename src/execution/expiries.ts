@@ -21,7 +21,7 @@ import { fragment, type Transaction } from '../storage/sql.ts'
 import { instant } from '../storage/wire.ts'
 import { bookContext } from './booking.ts'
 import { saveTimed } from './books.ts'
-import type { DueSource, Step, WorkContext } from './context.ts'
+import { type DueSource, ratesOf, type Step, type WorkContext } from './context.ts'
 
 /** Signals that one transaction moves. */
 const atOnce = 1_000
@@ -68,7 +68,10 @@ async function atTheirTime(
     const claimed = ids.length > 0 ? await claimStrategies(tx, ids) : new Set<number>()
     const keys = due.filter(({ strategyId }) => claimed.has(strategyId))
     if (keys.length === 0) return 0
-    const [books, accounts] = await Promise.all([loadOrderBooks(tx, keys), loadModelAccounts(tx, keys)])
+    const [books, accounts] = await Promise.all([
+      loadOrderBooks(tx, keys),
+      loadModelAccounts(tx, keys, ratesOf(ctx)),
+    ])
     const acted = books.map((book) => act(book, now, accounts.get(book.strategyId)))
     return saveTimed(ctx, tx, acted)
   })

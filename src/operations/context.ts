@@ -3,6 +3,7 @@
  * also keeps its idempotency row, so its effect and its remembered answer commit together or not at all.
  */
 import type { Dialect, HostName, Refusal } from '../contract/index.ts'
+import type { Charging } from '../domain/tables/commission-plans.ts'
 import type { Sql } from '../storage/sql.ts'
 
 export interface Clock {
@@ -34,6 +35,8 @@ export interface Context {
   requestId: string
   /** Code of this platform in its client order ids, 1 to 4 capitals or digits. */
   environment: string
+  /** Whether fills of strategies are charged. */
+  charging: Charging
   /** Signs cursors. */
   cursorSecret: string | Buffer
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */

@@ -2,6 +2,7 @@
  * The operations as the edge sees them: who calls, how often, whether the platform is open, and the way of a
  * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
  */
+import type { Charging } from '../domain/tables/commission-plans.ts'
 import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
@@ -20,6 +21,8 @@ export interface OperationsOptions {
   keyEnvironment: string
   /** Code of this platform in its client order ids. */
   environment: string
+  /** Whether fills of strategies are charged (default). */
+  charging?: Charging
   log: { warn(fields: object, message: string): void }
 }
 

@@ -12,6 +12,7 @@ import {
   type ParamsOf,
   rows,
 } from '../contract/index.ts'
+import type { Charging } from '../domain/tables/commission-plans.ts'
 import type { Database } from '../storage/database.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
 import type { Sql, Transaction } from '../storage/sql.ts'
@@ -44,6 +45,7 @@ export interface RunnerOptions {
   readonly secrets: Secrets
   /** Code of this platform in its client order ids. */
   readonly environment: string
+  readonly charging?: Charging
 }
 
 export type Run = (call: Call) => Promise<Reply>
@@ -141,6 +143,7 @@ function canonical(_: string, value: unknown): unknown {
 const contextOf = (options: RunnerOptions, call: Call, sql: Sql, now: number): Context => ({
   sql,
   environment: options.environment,
+  charging: options.charging ?? 'default',
   cursorSecret: options.secrets.cursor,
   now,
   caller: call.caller,

@@ -3,6 +3,7 @@
  * that somebody is about to trade. Read under the strategies' locks it is exact until the commit.
  */
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
+import type { PlanRates } from '../domain/commission.ts'
 import { type Decimal, dec, one } from '../domain/decimal.ts'
 import type { Holding, ModelAccount } from '../domain/model-account.ts'
 import type { BookKey } from './matching.ts'
@@ -32,18 +33,19 @@ interface HoldingRow extends BookKey {
   readonly indexOption: boolean
 }
 
-/** The accounts of the keys' strategies, with everything they hold and the keys' instruments. */
+/** The accounts of the keys' strategies, with everything they hold and the keys' instruments; charged by `plan`. */
 export async function loadModelAccounts(
   sql: Sql,
   keys: readonly BookKey[],
+  plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
   if (keys.length === 0) return new Map()
   const rows = await loadHoldings(sql, keys)
   const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
   const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
-  const accounts = new Map<number, { cash: Decimal; holdings: Holding[] }>()
+  const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
   for (const row of rows) {
-    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [] }
+    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [], rates: plan }
     account.holdings.push(holdingOf(row, rates))
     accounts.set(row.strategyId, account)
   }

@@ -12,6 +12,7 @@ import { type Decimal, dec } from '../../domain/decimal.ts'
 import { type ModelAccount, marginRejection } from '../../domain/model-account.ts'
 import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/order-book.ts'
 import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/placing.ts'
+import { chargedRates } from '../../domain/tables/commission-plans.ts'
 import { loadModelAccounts } from '../../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
@@ -170,7 +171,7 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
     const row = order.OpenClose === 'C' ? undefined : rows.get(index)
     return row ? [{ strategyId: Number(order.StrategyId), instrumentId: row.instrumentId }] : []
   })
-  const accounts = await loadModelAccounts(sql, opening)
+  const accounts = await loadModelAccounts(sql, opening, chargedRates(calls[0]?.ctx.charging ?? 'default'))
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
   await savePlaced(
     sql,
