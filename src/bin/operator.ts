@@ -10,6 +10,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
+import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
@@ -42,7 +43,7 @@ async function withDatabase(work: (db: Database, config: Config) => Promise<void
   }
 }
 
-/** Adds migrate, keys, maintenance, audit, replay, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, replay, import, doctor and operations. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -68,6 +69,10 @@ export function addOperatorCommands(program: Command): void {
         say(options, { played: file }, `${file} has been played.`)
       }),
     )
+  addImportCommands(
+    tool,
+    program.command('import').description('enter what companies and exchanges announce'),
+  )
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
   tool(program, 'operations', 'list the operations that are still to come')
     .option('--missing', 'the same; the list is what is missing')
@@ -113,6 +118,19 @@ function addKeyCommands(tool: Tool, keys: Command): void {
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
       }),
   )
+}
+
+/** What is known already changes nothing, so a file may be imported again. */
+function addImportCommands(tool: Tool, imports: Command): void {
+  for (const [word, kind] of Object.entries(importKinds)) {
+    tool(imports, `${word} <file>`, `a CSV with the columns ${importColumns(kind)}`).action(
+      (file: string, output: Output) =>
+        withDatabase(async (db) => {
+          const count = await importFile(db, kind, file)
+          say(output, count, `${count.added} ${word} are new, ${count.known} were known.`)
+        }),
+    )
+  }
 }
 
 async function switchMaintenance(state: string, output: Output): Promise<void> {

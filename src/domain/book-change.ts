@@ -93,6 +93,23 @@ export function restate(change: BookChange, id: string, orderQuantity: Decimal):
   record(change, order, 'RESTATE', null)
 }
 
+/** Gives a live order its quantities and prices in other units, without a request. */
+export function restateUnits(
+  change: BookChange,
+  id: string,
+  units: Pick<BookOrder, 'orderQuantity' | 'filledQuantity' | 'filledValue' | 'limit' | 'stop'>,
+): void {
+  const order = { ...orderIn(change, id), ...units }
+  change.orders.set(id, order)
+  record(change, order, 'RESTATE', null)
+}
+
+/** Lets an exit stand for that much less of its entry than before. */
+export function shiftCover(change: BookChange, id: string, by: Decimal): void {
+  const order = orderIn(change, id)
+  change.orders.set(id, { ...order, coversFrom: order.coversFrom.plus(by) })
+}
+
 /**
  * Applies an event of the order table to the order and to the chain that it stands in. `countsAsComplete`: if
  * this ends the order, its children start as if it were filled.

@@ -10,6 +10,7 @@ import { isAffordable, marginUsed } from './margin.ts'
 import { type MarginPosition, marginPositionOf } from './margin-position.ts'
 import type { BookContext } from './order-book.ts'
 import { isPaidInFull } from './position.ts'
+import type { Instant } from './time.ts'
 
 /** What margin must know of an instrument. */
 export type MarginInstrument = Pick<
@@ -41,6 +42,8 @@ export interface Holding {
   readonly fx: Decimal
   /** Of an option; null without a quote. */
   readonly underlyingPrice: Decimal | null
+  /** From when on nothing is opened in it; null where that never comes. */
+  readonly cutoffAt: Instant | null
 }
 
 export interface ModelAccount {
@@ -149,11 +152,16 @@ export const afterTrades = (
   ),
 })
 
-/** What the account says to an opening order that wants to start: nothing, or why it may not. */
-export const marginRejection =
-  (account: ModelAccount | undefined, instrumentId: number): BookContext['rejection'] =>
+/** Why an opening order is rejected whose contract is about to end. */
+export const contractExpiring = 'contract expiring'
+
+/** What the account says to an opening order that wants to start at `at`: nothing, or why it may not. */
+export const openingRejection =
+  (account: ModelAccount | undefined, instrumentId: number, at: Instant): BookContext['rejection'] =>
   ({ side, openClose, orderQuantity, limit, stop }, position) => {
     if (account === undefined) return null
+    const held = account.holdings.find((holding) => holding.instrumentId === instrumentId)
+    if (held && held.cutoffAt !== null && held.cutoffAt <= at) return contractExpiring
     const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
     const commission = commissionOf(account, order)
     return bears(account, { ...order, commission }, position) ? null : insufficientBuyingPower

@@ -25,7 +25,7 @@ export function shrinkGroup(change: BookChange, memberId: string, traded: Decima
 }
 
 /** What the entry filled for this group and no member has closed; null when the entry is unknown. */
-function openLots(change: BookChange, member: BookOrder): Decimal | null {
+export function openLots(change: BookChange, member: BookOrder): Decimal | null {
   const entry = member.exit === null || member.parent === null ? undefined : change.orders.get(member.parent)
   if (!entry) return null
   // The last order of a chain shows the chain's total; the replaced ones before it would count twice.

@@ -8,6 +8,7 @@ import { refusalAnswer } from '../contract/index.ts'
 import type { DoorCall, DoorState } from './call.ts'
 import { brokerCalls } from './calls/broker.ts'
 import { comingCalls } from './calls/coming.ts'
+import { corporateCalls } from './calls/corporate.ts'
 import { marketCalls } from './calls/market.ts'
 import { peopleCalls } from './calls/people.ts'
 import { platformCalls } from './calls/platform.ts'
@@ -23,6 +24,7 @@ const calls: readonly DoorCall[] = [
   ...peopleCalls,
   ...marketCalls,
   ...brokerCalls,
+  ...corporateCalls,
   ...comingCalls,
 ]
 

@@ -20,7 +20,7 @@ import {
   type Intent,
   insufficientBuyingPower,
   type ModelAccount,
-  marginRejection,
+  openingRejection,
 } from '../domain/model-account.ts'
 import type { BookContext, BookEvent, BookOrder } from '../domain/order-book.ts'
 import { applyFill, type Position } from '../domain/position.ts'
@@ -114,7 +114,7 @@ function fillSignal(
   const order = orderIn(book, fill.orderId)
   const at = moment.timeOf(fill.phase, { workingSince: order.workingSince ?? order.acceptedAt })
   const account = accountOf(book) ?? undefined
-  const context = bookContext(at, marginRejection(account, book.instrumentId))
+  const context = bookContext(at, openingRejection(account, book.instrumentId, at))
   const cause = { ...moment.seen, position: book.position.quantity.toFixed() }
   if (account && !bears(account, intentOf(book, order, fill))) {
     const result = withdrawOrder(book.book, order.id, insufficientBuyingPower, context)

@@ -4,9 +4,11 @@
  */
 import { type Decimal, one } from '../domain/decimal.ts'
 import type { ModelAccount } from '../domain/model-account.ts'
+import { emptyBook } from '../domain/order-book.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { spreadNews } from '../storage/book-families.ts'
 import { insertFills, savePositions } from '../storage/fills.ts'
+import { loadHoldingRows } from '../storage/holders.ts'
 import type { BookKey } from '../storage/matching.ts'
 import { loadModelAccounts } from '../storage/model-accounts.ts'
 import {
@@ -14,6 +16,7 @@ import {
   hasEnded,
   loadOrderBooks,
   type StoredBook,
+  unworked,
   type WorkedBook,
 } from '../storage/order-books.ts'
 import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
@@ -32,16 +35,50 @@ export async function loadBooks(
 ): Promise<SignalBook[]> {
   if (keys.length === 0) return []
   const stored = await loadOrderBooks(tx, keys)
-  const foreign = [...new Set([...instruments.values()].map(({ currency }) => currency))].filter(
-    (currency) => currency !== bookCurrency,
-  )
-  const rates = foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
+  const rates = await foreignRates(tx, instruments)
   const accounts = await loadModelAccounts(tx, stored.filter(opensSomething), ratesOf(ctx))
   return stored.flatMap((book) => {
     const instrument = instruments.get(book.instrumentId)
     const account = accounts.get(book.strategyId) ?? null
     return instrument ? [{ ...signalBook(book, termsOf(ctx, instrument, rates, book.lastFx)), account }] : []
   })
+}
+
+/** The books of all these keys, those without a live order too. The caller has locked their strategies. */
+export async function loadWholeBooks(
+  ctx: WorkContext,
+  tx: Transaction,
+  keys: readonly BookKey[],
+  instruments: ReadonlyMap<number, QuotedInstrument>,
+): Promise<SignalBook[]> {
+  const books = await loadBooks(ctx, tx, keys, instruments)
+  const known = new Set(books.map(nameOf))
+  const rates = await foreignRates(tx, instruments)
+  const held = await loadHoldingRows(
+    tx,
+    keys.filter((key) => !known.has(nameOf(key))),
+  )
+  const empty = held.flatMap((row): SignalBook[] => {
+    const instrument = instruments.get(row.instrumentId)
+    if (!instrument) return []
+    const { avgPx: positionAvgPx, openedAt, lastFx } = row
+    const stored = { ...unworked(row, emptyBook(row.quantity)), positionAvgPx, openedAt, lastFx }
+    return [{ ...signalBook(stored, termsOf(ctx, instrument, rates, lastFx)), account: null }]
+  })
+  return [...books, ...empty]
+}
+
+const nameOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
+
+/** Account currency per unit of each currency of the instruments that is not the books' own. */
+async function foreignRates(
+  tx: Transaction,
+  instruments: ReadonlyMap<number, QuotedInstrument>,
+): Promise<Map<string, Decimal>> {
+  const foreign = [...new Set([...instruments.values()].map(({ currency }) => currency))].filter(
+    (currency) => currency !== bookCurrency,
+  )
+  return foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
 }
 
 const opensSomething = ({ book }: StoredBook): boolean =>

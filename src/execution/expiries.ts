@@ -4,7 +4,7 @@
  * must stop on the way.
  */
 import { expireOrder, releaseParked } from '../domain/book-request.ts'
-import { type ModelAccount, marginRejection } from '../domain/model-account.ts'
+import { type ModelAccount, openingRejection } from '../domain/model-account.ts'
 import type { BookOrder } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import {
@@ -39,7 +39,6 @@ export const expireSignals = (ctx: WorkContext): Promise<number> =>
 /** Releases parked orders whose date has come, with every check that a new order meets. */
 export const releaseSignals = (ctx: WorkContext): Promise<number> =>
   atTheirTime(ctx, listReleasable, (stored, now, account) => {
-    const rejection = marginRejection(account, stored.instrumentId)
     const parked = dueOrders(stored, now, ({ id, isParked }) =>
       isParked ? (stored.facts.get(id)?.parkedUntil ?? null) : null,
     )
@@ -47,7 +46,7 @@ export const releaseSignals = (ctx: WorkContext): Promise<number> =>
       (book, { id, at }) =>
         worked(
           book,
-          releaseParked(book.book, id, bookContext(at, rejection)),
+          releaseParked(book.book, id, bookContext(at, openingRejection(account, stored.instrumentId, at))),
           at,
           causedBy({ released: true }),
         ),

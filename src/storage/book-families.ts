@@ -6,7 +6,7 @@
 import { parentNews } from '../domain/book-news.ts'
 import { followParents, type ParentNews } from '../domain/book-request.ts'
 import type { PlanRates } from '../domain/commission.ts'
-import { marginRejection } from '../domain/model-account.ts'
+import { openingRejection } from '../domain/model-account.ts'
 import type { BookContext } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
@@ -34,7 +34,7 @@ export async function spreadNews<Book extends WorkedBook>(
     const accounts = await loadModelAccounts(sql, keys, plan)
     const heard = news
     news = keys.flatMap((key) => {
-      const rejection = marginRejection(accounts.get(key.strategyId), key.instrumentId)
+      const rejection = openingRejection(accounts.get(key.strategyId), key.instrumentId, at)
       const place = keyOf(key)
       return [
         ...tell(books, place, heard, { at, rejection }),

@@ -23,7 +23,10 @@ export type SignalWish = Pick<
   | 'stopLoss'
   | 'doNotCreateOcaGroup'
   | 'referencePx'
->
+> & {
+  /** Made by the books themselves and no order of the strategy's owner: nobody copies it. */
+  readonly isInternal?: boolean
+}
 
 const noWish: SignalWish = {
   doNotSyncToOpen: false,
@@ -117,7 +120,7 @@ function newSignals(saved: SavedBook): NewSignal[] {
   return [...saved.book.orders.values()]
     .filter(({ id }) => isNew(saved, id))
     .map((order) => {
-      const wish = saved.wishes?.get(order.id) ?? noWish
+      const { isInternal = false, ...wish } = saved.wishes?.get(order.id) ?? noWish
       const at = ends.get(order.id)
       return {
         ...wish,
@@ -147,6 +150,7 @@ function newSignals(saved: SavedBook): NewSignal[] {
         requestId: saved.requestId ?? null,
         referencePx: (order.limit ?? order.stop)?.toFixed() ?? wish.referencePx,
         needsMatch: !order.held && !hasEnded(order) && saved.isServed !== true,
+        mirroredAt: isInternal ? instant(order.acceptedAt) : null,
       }
     })
 }

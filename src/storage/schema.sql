@@ -59,6 +59,20 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 
+create table account_adjustment (
+  action_id bigint not null,
+  setup_id bigint not null,
+  account_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint account_adjustment_pkey PRIMARY KEY (action_id, setup_id),
+  constraint account_adjustment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint account_adjustment_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
+);
+CREATE INDEX account_adjustment_account ON public.account_adjustment USING btree (account_id);
+
 create table account_order (
   account_id bigint not null,
   id bigint not null generated always as identity,
@@ -185,6 +199,30 @@ create table broker_report (
 );
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
 
+create table corporate_action (
+  id bigint not null generated always as identity,
+  instrument_id bigint not null,
+  kind text not null,
+  ex_date date not null,
+  amount price,
+  new_units quantity,
+  old_units quantity,
+  resizes boolean not null default false,
+  takes_effect_at timestamp with time zone not null,
+  imported_at timestamp with time zone not null,
+  booked_at timestamp with time zone,
+  constraint corporate_action_pkey PRIMARY KEY (id),
+  constraint corporate_action_instrument_id_kind_ex_date_key UNIQUE (instrument_id, kind, ex_date),
+  constraint corporate_action_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint corporate_action_check CHECK (((kind <> 'dividend'::text) OR ((amount)::numeric > (0)::numeric))),
+  constraint corporate_action_check1 CHECK (((kind = 'split'::text) = (amount IS NULL))),
+  constraint corporate_action_check2 CHECK (((kind = 'split'::text) = ((new_units IS NOT NULL) AND (old_units IS NOT NULL)))),
+  constraint corporate_action_kind_check CHECK ((kind = ANY (ARRAY['dividend'::text, 'settlement'::text, 'split'::text]))),
+  constraint corporate_action_new_units_check CHECK (((new_units)::numeric > (0)::numeric)),
+  constraint corporate_action_old_units_check CHECK (((old_units)::numeric > (0)::numeric))
+);
+CREATE INDEX corporate_action_due ON public.corporate_action USING btree (takes_effect_at) WHERE (booked_at IS NULL);
+
 create table execution (
   broker_id integer not null,
   account_id bigint not null,
@@ -224,7 +262,7 @@ create table fill (
   constraint fill_pkey PRIMARY KEY (id),
   constraint fill_exec_id_key UNIQUE (exec_id),
   constraint fill_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint fill_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint fill_trade_id_fkey FOREIGN KEY (trade_id) REFERENCES trade(id),
   constraint fill_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
@@ -280,6 +318,8 @@ create table instrument (
   last_trading_day date,
   is_tradable boolean not null default true,
   xid xid8 not null default pg_current_xact_id(),
+  due_at timestamp with time zone,
+  ended_at timestamp with time zone,
   constraint instrument_pkey PRIMARY KEY (id),
   constraint instrument_symbol_key UNIQUE (symbol),
   constraint instrument_point_value_check CHECK (((point_value)::numeric > (0)::numeric)),
@@ -287,6 +327,8 @@ create table instrument (
   constraint instrument_settlement_check CHECK ((settlement = ANY (ARRAY['physical'::text, 'cash'::text]))),
   constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
 );
+CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
 
 create table lease (
   name text not null,
@@ -390,6 +432,18 @@ create table position (
   constraint position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
 );
 CREATE INDEX position_held ON public."position" USING btree (instrument_id) WHERE ((quantity)::numeric <> (0)::numeric);
+
+create table position_adjustment (
+  action_id bigint not null,
+  strategy_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint position_adjustment_pkey PRIMARY KEY (action_id, strategy_id),
+  constraint position_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint position_adjustment_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX position_adjustment_strategy ON public.position_adjustment USING btree (strategy_id);
 
 create table quote (
   instrument_id bigint not null,
@@ -662,7 +716,7 @@ create table trade (
   watch_px price,
   constraint trade_pkey PRIMARY KEY (id),
   constraint trade_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint trade_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint trade_avg_cost_check CHECK (((avg_cost > '-Infinity'::numeric) AND (avg_cost < 'Infinity'::numeric))),
   constraint trade_avg_px_check CHECK (((avg_px > '-Infinity'::numeric) AND (avg_px < 'Infinity'::numeric))),

@@ -105,6 +105,9 @@ async function moveClock(stage: Stage, { time = '' }: Given): Promise<void> {
   stage.now = now
 }
 
+const announce = (stage: Stage, symbol: string | undefined, action: object): Promise<void> =>
+  door(stage, '/corporate-actions', [{ ...action, symbol: symbolOf(stage, symbol).FullSymbol }])
+
 export const settingSentences: readonly Sentence<Stage>[] = [
   { says: 'now <time>', does: (stage, { time = '' }) => reset(stage, time) },
   { says: 'now <time> with commissions', does: (stage, { time = '' }) => reset(stage, time, 'default') },
@@ -134,6 +137,21 @@ export const settingSentences: readonly Sentence<Stage>[] = [
         { symbol: FullSymbol, bid: numberOf(bid), ask: numberOf(price), ...sizes },
       ])
     },
+  },
+  {
+    says: 'dividend of <amount> on <symbol> at <time>',
+    does: (stage, { amount, symbol, time }) =>
+      announce(stage, symbol, { kind: 'dividend', date: time, amount: numberOf(amount) }),
+  },
+  {
+    says: 'split of <symbol> <new> for <old> at <time>',
+    does: (stage, { symbol, time, new: units, old }) =>
+      announce(stage, symbol, { kind: 'split', date: time, new: numberOf(units), old: numberOf(old) }),
+  },
+  {
+    says: 'settlement of <symbol> <amount> at <time>',
+    does: (stage, { symbol, amount, time }) =>
+      announce(stage, symbol, { kind: 'settlement', date: time, amount: numberOf(amount) }),
   },
   {
     says: 'bar <symbol> <time> open <open> high <high> low <low> close <close>[ volume <volume>]',
