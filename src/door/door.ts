@@ -12,6 +12,7 @@ import { corporateCalls } from './calls/corporate.ts'
 import { marketCalls } from './calls/market.ts'
 import { peopleCalls } from './calls/people.ts'
 import { platformCalls } from './calls/platform.ts'
+import { subscriptionCalls } from './calls/subscriptions.ts'
 
 export interface Door {
   routes(app: FastifyInstance): void
@@ -25,6 +26,7 @@ const calls: readonly DoorCall[] = [
   ...marketCalls,
   ...brokerCalls,
   ...corporateCalls,
+  ...subscriptionCalls,
   ...comingCalls,
 ]
 

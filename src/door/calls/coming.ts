@@ -2,6 +2,5 @@
 import { type DoorCall, notOffered } from '../call.ts'
 
 export const comingCalls: readonly DoorCall[] = [
-  notOffered('/subscriptions', 'Subscriptions'),
   notOffered('/benchmark', 'The benchmark'),
 ]
