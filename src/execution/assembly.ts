@@ -5,7 +5,7 @@
 import { accountSteps, nextChase } from './account-side.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
-import { corporateActionStep, nextAction } from './corporate-actions.ts'
+import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
 import { marginCallStep } from './margin-calls.ts'
@@ -42,7 +42,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextAction, nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
+    dueSources: [nextAction, nextEnd, nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [

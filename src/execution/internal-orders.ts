@@ -34,6 +34,25 @@ const wish: SignalWish = {
   ...{ doNotCreateOcaGroup: false, referencePx: null, isInternal: true },
 }
 
+/** A market order with nothing around it, good till it is done. */
+const marketOrder = (own: Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'>): BookDraft => ({
+  ...own,
+  type: '1',
+  timeInForce: '1',
+  limit: null,
+  stop: null,
+  parent: null,
+  isParked: false,
+  mid: null,
+  profitTarget: null,
+  stopLoss: null,
+  doNotCreateOcaGroup: false,
+})
+
+/** The order that closes a position at the market. */
+export const marketClose = (id: string, position: Decimal): BookDraft =>
+  marketOrder({ id, side: position.isNegative() ? '1' : '2', quantity: position.abs(), openClose: 'C' })
+
 /** Places a market order in the book and fills it; one that carries the position through zero becomes two. */
 export function tradeInternally(book: InternalBook, trade: InternalTrade): InternalBook {
   const { side, quantity, price, at, info, told } = trade
@@ -43,22 +62,7 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     ...plain,
     newId: (kind, orderId) => (kind === 'reversal' ? other : plain.newId(kind, orderId)),
   }
-  const draft: BookDraft = {
-    id,
-    side,
-    quantity,
-    type: '1',
-    timeInForce: '1',
-    openClose: null,
-    limit: null,
-    stop: null,
-    parent: null,
-    isParked: false,
-    mid: null,
-    profitTarget: null,
-    stopLoss: null,
-    doNotCreateOcaGroup: false,
-  }
+  const draft = marketOrder({ id, side, quantity, openClose: null })
   const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ ...told, info }))
   const free = { ...placed, account: null, terms: { ...book.terms, rates: null } }
   const moment: MarketMoment = {

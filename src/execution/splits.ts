@@ -85,6 +85,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   await adjustOptions(
     tx,
     options.map((option) => adjusted(option, ratio)),
+    options.map(({ symbol }) => symbol),
   )
   return books.length
 }

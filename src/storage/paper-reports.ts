@@ -77,12 +77,22 @@ export interface PaperPosition {
   readonly quantity: string
 }
 
-/** What the executions of these accounts add up to, flat symbols left out. */
+/**
+ * What the executions of these accounts add up to, with what splits and the ends of contracts did, flat symbols left
+ * out. The broker does these by itself, by the same arithmetic.
+ */
 export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Promise<PaperPosition[]> =>
   sql.rows<PaperPosition>`
-    select account_id as "accountId", symbol,
-      sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) as quantity
-    from paper_report where account_id = any(${accountIds}::bigint[]) and kind in ('fill', 'bust')
-    group by account_id, symbol
-    having sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) <> 0
-    order by account_id, symbol`
+    select account_id as "accountId", symbol, sum(quantity) as quantity from (
+      select account_id, symbol, case when (side = '1') = (kind = 'fill') then quantity else -quantity end as quantity
+      from paper_report where account_id = any(${accountIds}::bigint[]) and kind in ('fill', 'bust')
+      union all
+      select e.account_id, i.symbol, case e.side when '1' then e.quantity else -e.quantity end
+      from execution e join instrument i on i.id = e.instrument_id
+      where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null and e.setup_id is not null
+      union all
+      select j.account_id, i.symbol, j.quantity_change
+      from account_adjustment j join corporate_action a on a.id = j.action_id
+      join instrument i on i.id = a.instrument_id
+      where j.account_id = any(${accountIds}::bigint[])
+    ) entry group by account_id, symbol having sum(quantity) <> 0 order by account_id, symbol`

@@ -35,7 +35,11 @@ export async function listOptionsOn(sql: Sql, underlying: string): Promise<Optio
  * Lists options anew under their new strikes. One may take the symbol that another one leaves, so all leave theirs
  * first; where a symbol belongs to an instrument that stays, the old one is kept.
  */
-export async function adjustOptions(tx: Transaction, options: readonly OptionRow[]): Promise<void> {
+export async function adjustOptions(
+  tx: Transaction,
+  options: readonly OptionRow[],
+  before: readonly string[],
+): Promise<void> {
   if (options.length === 0) return
   const column = <K extends keyof OptionRow>(name: K): OptionRow[K][] => options.map((option) => option[name])
   await tx.run`
@@ -48,6 +52,10 @@ export async function adjustOptions(tx: Transaction, options: readonly OptionRow
     from unnest(${column('id')}::bigint[], ${column('symbol')}::text[], ${column('root')}::text[],
       ${column('strike')}::numeric[], ${column('pointValue')}::numeric[]) o (id, symbol, root, strike, point_value)
     where i.id = o.id`
+  await tx.run`
+    update paper_report r set symbol = i.symbol
+    from instrument i join unnest(${column('id')}::bigint[], ${before}::text[]) o (id, symbol) on o.id = i.id
+    where r.symbol = o.symbol`
 }
 
 /** The last quotes in new units: marks of what is held, and unfit for fills. */

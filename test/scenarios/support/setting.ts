@@ -73,6 +73,7 @@ async function addInstrument(stage: Stage, given: Given): Promise<void> {
     tick,
     word: calendar,
     currency,
+    time: lastTradingDay,
   } = given
   await door(stage, '/instruments', [
     {
@@ -81,6 +82,7 @@ async function addInstrument(stage: Stage, given: Given): Promise<void> {
       ...(tick === undefined ? {} : { tick: numberOf(tick) }),
       ...(calendar === undefined ? {} : { calendar }),
       ...(currency === undefined ? {} : { currency }),
+      ...(lastTradingDay === undefined ? {} : { lastTradingDay }),
     },
   ])
   const symbolType = symbolTypes[securityType as keyof typeof symbolTypes]
@@ -113,7 +115,7 @@ export const settingSentences: readonly Sentence<Stage>[] = [
   { says: 'now <time> with commissions', does: (stage, { time = '' }) => reset(stage, time, 'default') },
   { says: 'clock <time>', does: moveClock },
   {
-    says: 'instrument <symbol> <class>[ as <native>][ point value <points>][ tick <tick>][ calendar <word>][ currency <currency>]',
+    says: 'instrument <symbol> <class>[ as <native>][ point value <points>][ tick <tick>][ calendar <word>][ currency <currency>][ until <time>]',
     does: addInstrument,
   },
   { says: 'strategy <strategy> capital <cash> by <person>', does: addStrategy },
