@@ -3,6 +3,7 @@
 import { dec } from '../domain/decimal.ts'
 import { completeInstrument, deriveInstrument, type Instrument } from '../domain/instrument.ts'
 import { type Day, dayIn, dayLength, type Instant, newYork, partsOfDay, readDay } from '../domain/time.ts'
+import { runningDay } from '../domain/trading-day.ts'
 import {
   type SimulatedInstrument,
   type SimulationPlan,
@@ -63,7 +64,7 @@ export async function openSimulation(
   const quotes = known.map(({ id, symbol }) => {
     const started = instruments.find((instrument) => instrument.symbol === symbol)?.price
     const price = dec(started ?? lastPrices[symbol as DemoSymbol])
-    return { instrumentId: id, bid: price, ask: price, bidSize: null, askSize: null, at: now }
+    return { instrumentId: id, bid: price, ask: price, bidSize: null, askSize: null, at: now, day: runningDay(now) }
   })
   // Marks, not quotes to trade on: the first of those comes from the simulation.
   await saveQuotes(tx, quotes, false)
