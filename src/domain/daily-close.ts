@@ -6,7 +6,13 @@ import type { DayMarks } from './day-marks.ts'
 import { type Decimal, one } from './decimal.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { leverageOf } from './leverage.ts'
-import { accountValue, type Holding, type MarginInstrument, type ModelAccount, marginPositions } from './model-account.ts'
+import {
+  accountValue,
+  type Holding,
+  type MarginInstrument,
+  type ModelAccount,
+  marginPositions,
+} from './model-account.ts'
 import type { Day } from './time.ts'
 
 /** An instrument as the close needs it. */
@@ -32,7 +38,11 @@ export interface CloseFacts {
 }
 
 /** The account of a state at the marks of a day. */
-export function accountOn(state: LedgerState, day: Day, { instruments, marks, currency }: CloseFacts): ModelAccount {
+export function accountOn(
+  state: LedgerState,
+  day: Day,
+  { instruments, marks, currency }: CloseFacts,
+): ModelAccount {
   const holdings = state.positions.flatMap((position): Holding[] => {
     const instrument = instruments.get(position.instrumentId)
     if (!instrument) return []

@@ -51,7 +51,9 @@ export function statesAt(
   fills: readonly BookedFill[],
   moments: readonly Instant[],
 ): LedgerState[] {
-  const inTime = fills.map((fill, place) => ({ fill, place })).sort((a, b) => a.fill.at - b.fill.at || a.place - b.place)
+  const inTime = fills
+    .map((fill, place) => ({ fill, place }))
+    .sort((a, b) => a.fill.at - b.fill.at || a.place - b.place)
   const entries = new Map<string, Entry>()
   let cash = openingCash
   let next = 0

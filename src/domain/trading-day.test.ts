@@ -38,7 +38,14 @@ test.each<[string, string, string, boolean, string[], string]>([
   ['at the close', '2024-03-12', '2024-03-12T20:00:00Z', true, ['2024-03-12'], '2024-03-12T21:00'],
   ['at the close, with futures', '2024-03-12', '2024-03-12T20:00:00Z', false, [], '2024-03-12T21:00'],
   ['at 17:00', '2024-03-12', '2024-03-12T21:00:00Z', false, ['2024-03-12'], '2024-03-12T21:00'],
-  ['over a holiday and a weekend', '2024-03-28', '2024-04-01T20:30:00Z', true, ['2024-03-28', '2024-04-01'], '2024-03-28T21:00'],
+  [
+    'over a holiday and a weekend',
+    '2024-03-28',
+    '2024-04-01T20:30:00Z',
+    true,
+    ['2024-03-28', '2024-04-01'],
+    '2024-03-28T21:00',
+  ],
   ['an early close', '2024-07-03', '2024-07-03T17:00:00Z', true, ['2024-07-03'], '2024-07-03T21:00'],
 ])('%s', (_, from, now, closesEarly, days, next) => {
   expect(endedDays(day(from), at(now), closesEarly).map(formatDay)).toEqual(days)

@@ -5,7 +5,7 @@
 import { accountSteps, nextChase } from './account-side.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
-import { closeSteps, nextClose } from './daily-close.ts'
+import { recordSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
 import { marginCallStep } from './margin-calls.ts'
@@ -42,7 +42,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource, nextClose],
+    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
@@ -51,7 +51,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
-    ...closeSteps,
+    ...recordSteps,
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }

@@ -4,7 +4,7 @@
  * from its own on once more. Books that have not moved since a day are taken as they are now; those that have are
  * made up again from their fills.
  */
-import { type CloseFacts, type ClosedDay, accountOn, closeDay } from '../domain/daily-close.ts'
+import { accountOn, type ClosedDay, type CloseFacts, closeDay } from '../domain/daily-close.ts'
 import { dayMarks } from '../domain/day-marks.ts'
 import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
 import { accountValue } from '../domain/model-account.ts'
@@ -15,7 +15,6 @@ import {
   type BookKind,
   claimDueRecords,
   type DueRecord,
-  findNextClose,
   type HeldRow,
   isCloseDue,
   loadBookFills,
@@ -28,7 +27,7 @@ import {
 import { listCurrencyPairs, loadClosedInstruments, loadDailyMarks } from '../storage/daily-marks.ts'
 import { bookCurrency } from '../storage/order-books.ts'
 import type { Transaction } from '../storage/sql.ts'
-import type { DueSource, Step, WorkContext } from './context.ts'
+import type { Step, WorkContext } from './context.ts'
 
 /** Records that one transaction closes. */
 const atOnce = 20_000
@@ -83,7 +82,8 @@ async function loadBooks(
       : [],
   )
   return dated.map(({ record, days }): Book => {
-    if (isMoved(record, days)) return { record, days, states: replayed(record, days, fills.get(record.id) ?? []) }
+    if (isMoved(record, days))
+      return { record, days, states: replayed(record, days, fills.get(record.id) ?? []) }
     const state = { cash: record.cash, positions: held.get(record.id) ?? [] }
     return { record, days, states: days.map(() => state) }
   })
@@ -107,8 +107,11 @@ function isMoved({ lastFillAt, hasUnlistedPositions }: DueRecord, days: readonly
   return first !== undefined && (hasUnlistedPositions || (lastFillAt ?? 0) > endOfDay(first))
 }
 
-const replayed = ({ startingCash }: DueRecord, days: readonly Day[], fills: readonly BookFillRow[]): LedgerState[] =>
-  statesAt(startingCash, fills, days.map(endOfDay))
+const replayed = (
+  { startingCash }: DueRecord,
+  days: readonly Day[],
+  fills: readonly BookFillRow[],
+): LedgerState[] => statesAt(startingCash, fills, days.map(endOfDay))
 
 function grouped<Row extends { readonly bookId: number }>(rows: readonly Row[]): Map<number, Row[]> {
   const groups = new Map<number, Row[]>()
@@ -122,7 +125,11 @@ function grouped<Row extends { readonly bookId: number }>(rows: readonly Row[]):
 
 /** Instruments and marks of everything held, by the currency of the accounts. */
 async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<string, CloseFacts>> {
-  const held = new Set(books.flatMap(({ states }) => [...new Set(states)].flatMap(({ positions }) => positions.map((one) => one.instrumentId))))
+  const held = new Set(
+    books.flatMap(({ states }) =>
+      [...new Set(states)].flatMap(({ positions }) => positions.map((one) => one.instrumentId)),
+    ),
+  )
   const days = books.flatMap((book) => [book.days[0] ?? [], book.days.at(-1) ?? []].flat())
   const currencies = new Set(books.map(({ record }) => record.currency))
   const instruments = await loadClosedInstruments(tx, [...held])
@@ -157,7 +164,13 @@ function changeOf({ record, days }: Book, now: Instant): RecordChange {
   const isOpen = record.staleFrom !== null && last === undefined
   const staleFrom = isOpen ? record.staleFrom : null
   const from = fromOf({ ...record, closedDay, staleFrom })
-  return { id: record.id, closedDay, staleFrom, nextCloseAt: nextCloseAt(from, now), isChanged: last !== undefined }
+  return {
+    id: record.id,
+    closedDay,
+    staleFrom,
+    nextCloseAt: nextCloseAt(from, now),
+    isChanged: last !== undefined,
+  }
 }
 
 const closeStep = (kind: BookKind): Step => ({
@@ -167,7 +180,4 @@ const closeStep = (kind: BookKind): Step => ({
 })
 
 /** Days that have ended wait to be closed; whatever else is due at their end comes first. */
-export const closeSteps: readonly Step[] = [closeStep('strategy'), closeStep('account')]
-
-/** When the next day of anybody's record ends. */
-export const nextClose: DueSource = findNextClose
+export const recordSteps: readonly Step[] = [closeStep('strategy'), closeStep('account')]

@@ -86,7 +86,14 @@ export interface HeldRow extends Omit<LedgerPosition, 'fx'> {
 
 /** What books hold now. */
 export async function loadHeld(sql: Sql, kind: BookKind, ids: readonly number[]): Promise<HeldRow[]> {
-  type Row = { bookId: number; instrumentId: number; quantity: string; avgPx: string; calendar: string; fx: string | null }
+  type Row = {
+    bookId: number
+    instrumentId: number
+    quantity: string
+    avgPx: string
+    calendar: string
+    fx: string | null
+  }
   const rows =
     kind === 'strategy'
       ? await sql.rows<Row>`
@@ -101,7 +108,12 @@ export async function loadHeld(sql: Sql, kind: BookKind, ids: readonly number[])
             i.calendar, null as fx
           from account_position p join instrument i on i.id = p.instrument_id
           where p.account_id = any(${ids}::bigint[]) and p.quantity <> 0`
-  return rows.map((row) => ({ ...row, quantity: dec(row.quantity), avgPx: dec(row.avgPx), fx: dec(row.fx ?? 1) }))
+  return rows.map((row) => ({
+    ...row,
+    quantity: dec(row.quantity),
+    avgPx: dec(row.avgPx),
+    fx: dec(row.fx ?? 1),
+  }))
 }
 
 /** A fill with the book it belongs to. */
@@ -114,7 +126,10 @@ export interface BookFillRow extends BookedFill {
   readonly root: string
 }
 
-type FillRow = Omit<BookFillRow, 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission' | 'ledger'> & {
+type FillRow = Omit<
+  BookFillRow,
+  'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission' | 'ledger'
+> & {
   quantity: string
   price: string
   pointValue: string
@@ -125,7 +140,11 @@ type FillRow = Omit<BookFillRow, 'quantity' | 'price' | 'pointValue' | 'fx' | 'c
 }
 
 /** All fills of books in the order in which they were booked. */
-export async function loadBookFills(sql: Sql, kind: BookKind, ids: readonly number[]): Promise<BookFillRow[]> {
+export async function loadBookFills(
+  sql: Sql,
+  kind: BookKind,
+  ids: readonly number[],
+): Promise<BookFillRow[]> {
   const rows =
     kind === 'strategy'
       ? await sql.rows<FillRow>`
@@ -205,7 +224,11 @@ export interface RecordChange {
 }
 
 /** Notes how far records are closed; a strategy with a new day gets new figures. */
-export async function saveRecords(tx: Transaction, kind: BookKind, changes: readonly RecordChange[]): Promise<void> {
+export async function saveRecords(
+  tx: Transaction,
+  kind: BookKind,
+  changes: readonly RecordChange[],
+): Promise<void> {
   const dates = (name: 'closedDay' | 'staleFrom'): (string | null)[] =>
     changes.map((change) => (change[name] === null ? null : formatDay(change[name])))
   const ids = changes.map(({ id }) => id)
@@ -224,11 +247,4 @@ export async function saveRecords(tx: Transaction, kind: BookKind, changes: read
     from unnest(${ids}::bigint[], ${dates('closedDay')}::date[], ${dates('staleFrom')}::date[], ${nexts}::timestamptz[],
       ${changes.map(({ isChanged }) => isChanged)}::boolean[]) c (id, closed_day, stale_from, next_close_at, is_changed)
     where r.strategy_id = c.id`
-}
-
-/** When the next record of any kind is due; undefined without any. */
-export async function findNextClose(sql: Sql): Promise<Instant | undefined> {
-  const { at } = await sql.one<{ at: Instant | null }>`
-    select least((select min(next_close_at) from strategy_record), (select min(next_close_at) from account_record)) as at`
-  return at ?? undefined
 }

@@ -29,13 +29,8 @@ export async function loadDailyMarks(
   return rows.map((row) => ({ ...row, day: readDay(row.day) ?? 0, bid: dec(row.bid), ask: dec(row.ask) }))
 }
 
-/** A mark that a day ended with, entered afterwards; the one that is there is replaced. */
-export interface NewDailyMark extends DailyMark {
-  readonly instrumentId: number
-}
-
-/** Enters marks of days before those of the present quotes. */
-export async function saveDailyMarks(sql: Sql, marks: readonly NewDailyMark[]): Promise<number> {
+/** Enters marks of days before those of the present quotes; one that is there is replaced. */
+export async function saveDailyMarks(sql: Sql, marks: readonly DailyMark[]): Promise<number> {
   return sql.run`
     insert into daily_mark (instrument_id, day, bid, ask)
     select * from unnest(${marks.map(({ instrumentId }) => instrumentId)}::bigint[],

@@ -213,7 +213,11 @@ export async function insertExecutions(tx: Transaction, executions: readonly New
     where account.id = change.account_id`
   await touchAccounts(
     tx,
-    executions.map(({ accountId, setupId, executedAt }) => ({ id: accountId, at: executedAt, isOwn: setupId === null })),
+    executions.map(({ accountId, setupId, executedAt }) => ({
+      id: accountId,
+      at: executedAt,
+      isOwn: setupId === null,
+    })),
   )
 }
 

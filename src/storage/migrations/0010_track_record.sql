@@ -1,6 +1,9 @@
 -- The track record: marks by day, what strategies and accounts were worth at the end of each trading day, the index
 -- they are held against, and one row of current figures per strategy.
 
+-- A statistic; one that is not defined is null, never NaN or infinite.
+create domain figure as double precision check (value > '-Infinity' and value < 'Infinity');
+
 -- The last quote of an instrument on each day before that of its present quote. A day ends at 17:00 in New York.
 create table daily_mark (
   instrument_id bigint not null references instrument,
@@ -106,38 +109,38 @@ create table strategy_statistics (
   valued_day date not null, -- the last close, or the start
   value amount not null,    -- of that day, in cents
   age_in_days integer not null,
-  return_percent double precision,
+  return_percent figure,
   is_annual boolean not null, -- the return is compounded to a year
-  cumulative_percent double precision,
-  sharpe double precision,
-  sortino double precision,
-  calmar double precision,
-  alpha double precision,
-  beta double precision,
-  treynor double precision,
-  correlation double precision,
-  index_percent double precision,
-  percent_above_index double precision,
-  max_drawdown double precision not null,
+  cumulative_percent figure,
+  sharpe figure,
+  sortino figure,
+  calmar figure,
+  alpha figure,
+  beta figure,
+  treynor figure,
+  correlation figure,
+  index_percent figure,
+  percent_above_index figure,
+  max_drawdown figure not null,
   max_drawdown_days integer not null,
   max_drawdown_start text,
   max_drawdown_end text,
   months integer not null,
   win_months integer not null,
   win_months_shown integer not null,
-  win_months_ratio double precision,
-  avg_leverage double precision,
-  max_leverage double precision,
+  win_months_ratio figure,
+  avg_leverage figure,
+  max_leverage figure,
   trades integer not null,
   winners integer not null,
   losers integer not null,
-  win_percent double precision,
-  won_amount double precision not null,
-  lost_amount double precision not null,
-  average_win double precision,
-  average_loss double precision,
-  profit_factor double precision,
-  average_trade_days double precision,
+  win_percent figure,
+  won_amount figure not null,
+  lost_amount figure not null,
+  average_win figure,
+  average_loss figure,
+  profit_factor figure,
+  average_trade_days figure,
   -- Finished trades of each class.
   stock_trades integer not null,
   option_trades integer not null,
