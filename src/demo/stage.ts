@@ -2,9 +2,8 @@
  * What the demo plays on: the product's own operations and worker over a clock that the history moves. Nothing
  * is written past them but the people, accounts and instruments that a platform begins with.
  */
-import { assembleWork } from '../execution/assembly.ts'
+import { assembleWork, recordSteps } from '../execution/assembly.ts'
 import type { Step, WorkContext } from '../execution/context.ts'
-import { recordSteps } from '../execution/daily-close.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
 import type { Database } from '../storage/database.ts'

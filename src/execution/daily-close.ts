@@ -6,6 +6,7 @@
  */
 import { accountOn, type ClosedDay, type CloseFacts, closeDay } from '../domain/daily-close.ts'
 import { dayMarks } from '../domain/day-marks.ts'
+import { groupBy } from '../domain/group.ts'
 import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
 import { accountValue } from '../domain/model-account.ts'
 import type { Day, Instant } from '../domain/time.ts'
@@ -55,6 +56,8 @@ export const closeDays = (ctx: WorkContext, kind: BookKind): Promise<number> => 
   }, patience)
 }
 
+const bookOf = ({ bookId }: { readonly bookId: number }): number => bookId
+
 /** A record with the days to close and the state at the end of each. */
 interface Book {
   readonly record: DueRecord
@@ -69,10 +72,10 @@ async function loadBooks(
   now: Instant,
 ): Promise<Book[]> {
   const ids = records.map(({ id }) => id)
-  const held = grouped(await loadHeld(tx, kind, ids))
+  const held = groupBy(await loadHeld(tx, kind, ids), bookOf)
   const dated = records.map((record) => ({ record, days: daysOf(record, held.get(record.id) ?? [], now) }))
   const moved = dated.filter(({ record, days }) => isMoved(record, days))
-  const fills = grouped(
+  const fills = groupBy(
     moved.length > 0
       ? await loadBookFills(
           tx,
@@ -80,6 +83,7 @@ async function loadBooks(
           moved.map(({ record }) => record.id),
         )
       : [],
+    bookOf,
   )
   return dated.map(({ record, days }): Book => {
     if (isMoved(record, days))
@@ -112,16 +116,6 @@ const replayed = (
   days: readonly Day[],
   fills: readonly BookFillRow[],
 ): LedgerState[] => statesAt(startingCash, fills, days.map(endOfDay))
-
-function grouped<Row extends { readonly bookId: number }>(rows: readonly Row[]): Map<number, Row[]> {
-  const groups = new Map<number, Row[]>()
-  for (const row of rows) {
-    const group = groups.get(row.bookId)
-    if (group) group.push(row)
-    else groups.set(row.bookId, [row])
-  }
-  return groups
-}
 
 /** Instruments and marks of everything held, by the currency of the accounts. */
 async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<string, CloseFacts>> {
@@ -180,4 +174,4 @@ const closeStep = (kind: BookKind): Step => ({
 })
 
 /** Days that have ended wait to be closed; whatever else is due at their end comes first. */
-export const recordSteps: readonly Step[] = [closeStep('strategy'), closeStep('account')]
+export const closeSteps: readonly Step[] = [closeStep('strategy'), closeStep('account')]
