@@ -7,7 +7,6 @@ import type { FastifyInstance } from 'fastify'
 import { refusalAnswer } from '../contract/index.ts'
 import type { DoorCall, DoorState } from './call.ts'
 import { brokerCalls } from './calls/broker.ts'
-import { comingCalls } from './calls/coming.ts'
 import { corporateCalls } from './calls/corporate.ts'
 import { marketCalls } from './calls/market.ts'
 import { peopleCalls } from './calls/people.ts'
@@ -27,7 +26,6 @@ const calls: readonly DoorCall[] = [
   ...brokerCalls,
   ...corporateCalls,
   ...subscriptionCalls,
-  ...comingCalls,
 ]
 
 /** Opens the door to a platform. Calls that come together are served one after the other. */
