@@ -7,6 +7,7 @@ import { createPaperBroker, type PaperControls, type PaperOptions } from './brok
 import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
+import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
 
@@ -15,6 +16,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly environment: string
   readonly commissionPlan?: WorkSettings['commissionPlan']
   readonly paper?: PaperOptions
+  /** Sends the mail that was written; absent, it waits. */
+  readonly mail?: MailOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
 }
@@ -32,6 +35,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     environment,
     commissionPlan = 'default',
     paper: paperOptions,
+    mail,
     isScripted = false,
     ...context
   } = options
@@ -41,7 +45,13 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
+    dueSources: [
+      nextSignalExpiry,
+      nextSignalRelease,
+      nextChase,
+      paper.dueSource,
+      ...(mail ? [nextMail] : []),
+    ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
@@ -50,6 +60,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    ...(mail ? [mailStep(mail)] : []),
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }
