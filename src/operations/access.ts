@@ -19,10 +19,10 @@ import {
   findPersonTenancies,
   findSignalStrategies,
   findSiteTenancies,
-  findTokenTenancies,
   listAccountHolders,
   loadStrategyFacts,
 } from '../storage/access.ts'
+import { findTokenTenancies } from '../storage/kyc.ts'
 import type { Sql } from '../storage/sql.ts'
 import { type Caller, type Context, type Refused, refuse } from './context.ts'
 import { hashToken } from './secrets.ts'

@@ -8,6 +8,7 @@ import {
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getAccessKey, hello } from './general/keys.ts'
+import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
 import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
 import { getGeoSites, getGeoSiteUsers, getWhiteLabelSiteUsers } from './general/sites.ts'
 import type { Handlers } from './handler.ts'
@@ -35,6 +36,10 @@ export const handlers: Handlers = {
   GetWhiteLabelSiteUsers: getWhiteLabelSiteUsers,
   GetGeoSiteUsers: getGeoSiteUsers,
   GetGeoSites: getGeoSites,
+  GetKYCScore: getKycScore,
+  UpdateKYCScore: updateKycScore,
+  GetKYCInfo: getKycInfo,
+  AddKYCInfo: addKycInfo,
   GetWatchLists: getWatchLists,
   GetWatchListMembers: getWatchListMembers,
   ManageWatchList: manageWatchList,

@@ -75,15 +75,3 @@ export const findSiteTenancies = (
   sql.rows<SiteTenancy>`
     select id as "siteId", parent_site_id as "parentSiteId", kind, code from site
     where id = any(${siteIds}::bigint[]) or code = any(${codes}::text[])`
-
-/** The tenancy of the person behind each user token, by the token's hash in hexadecimal. */
-export async function findTokenTenancies(
-  sql: Sql,
-  hashes: readonly Uint8Array[],
-): Promise<Map<string, Tenancy>> {
-  const rows = await sql.rows<Tenancy & { hash: string }>`
-    select encode(kyc.token_hash, 'hex') as hash, p.site_id as "siteId", site.parent_site_id as "parentSiteId"
-    from kyc join person p on p.id = kyc.person_id join site on site.id = p.site_id
-    where kyc.token_hash = any(${hashes}::bytea[])`
-  return new Map(rows.map((row) => [row.hash, row]))
-}

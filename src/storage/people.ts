@@ -39,8 +39,8 @@ const columns = fragment`
   p.last_ip as "lastIp", p.email_validated_at is not null as "isEmailValidated", p.is_alive as "isAlive",
   p.icon, p.permissions,
   exists (select from strategy where strategy.owner_person_id = p.id) as "isManager",
-  exists (select from setup join account on account.id = setup.account_id
-    where account.person_id = p.id and setup.stopped_at is null) as "isInvestor",
+  exists (select from subscription s where s.person_id = p.id and s.strategy_id is not null and s.ended_at is null)
+    as "isInvestor",
   case site.kind when 'whitelabel' then site.id end as "whiteLabelSiteId",
   case site.kind when 'geo' then site.code else region.code end as "geoSite",
   site.support_company_name as "supportCompanyName", site.support_site_url as "supportSiteUrl",
