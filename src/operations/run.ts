@@ -65,8 +65,21 @@ interface Asked {
 
 type Many = (sql: Sql, calls: readonly Asked[]) => Promise<readonly Outcome<unknown>[]>
 
-const readLimits: BatchLimits = { sizeMax: 500, runningMax: 16, patienceMs: 0, waitingMax: 20_000 }
-const writeLimits: BatchLimits = { sizeMax: 256, runningMax: 4, patienceMs: 10, waitingMax: 5_000 }
+/** Reads of one moment go as one statement. */
+const readLimits: BatchLimits = {
+  sizeMax: 500,
+  shareMin: 500,
+  runningMax: 16,
+  patienceMs: 0,
+  waitingMax: 20_000,
+}
+const writeLimits: BatchLimits = {
+  sizeMax: 256,
+  shareMin: 32,
+  runningMax: 4,
+  patienceMs: 5,
+  waitingMax: 5_000,
+}
 
 /** The way of every call to its handler. Throws what nobody expected; everything else is a reply. */
 export function createRunner(given: RunnerOptions): Run {
@@ -98,17 +111,16 @@ function wayOf(name: OperationName, options: Parts): Run {
   if ('prepare' in handler) return wayOfPrepared(options, handler as PreparedHandler<OperationName>)
   if ('recorded' in handler) {
     const many = oneByOne(handler.recorded as Handler<OperationName>)
-    return async (call) => first(await options.db.transaction((tx) => runReads(options, tx, [call], many)))
+    return (call) => options.db.transaction((tx) => runRecorded(options, tx, call, many))
   }
   const many = handler.many as Many
-  if (row.method === 'GET')
-    return batched((calls) => runReads(options, options.db.read, calls, many), isShared, readLimits)
+  if (row.method === 'GET') return batched((calls) => runReads(options, calls, many), isShared, readLimits)
   return batched((calls) => write(options, calls, many), isShared, writeLimits)
 }
 
 function wayOfOne(name: OperationName, options: Parts, handler: Handler<OperationName>): Run {
   const many = oneByOne(handler)
-  const reads: Run = async (call) => first(await runReads(options, options.db.read, [call], many))
+  const reads: Run = async (call) => first(await runReads(options, [call], many))
   if (rows[name].method === 'GET') return reads
   const writes: Run = async (call) => first(await write(options, [call], undoingRefusals(many)))
   if (!rowless.has(name)) return writes
@@ -183,11 +195,21 @@ const contextOf = (options: Parts, call: Call, sql: Sql, now: number): Context =
   ...(call.ifModifiedSince === undefined ? {} : { ifModifiedSince: call.ifModifiedSince }),
 })
 
-async function runReads(options: Parts, sql: Sql, calls: readonly Call[], many: Many): Promise<Reply[]> {
-  const asked = asContexts(options, calls, sql)
-  const verdicts = await checkAccess(sql, rowOf(calls), asked)
-  const outcomes = await decide(asked, verdicts, many, sql)
+async function runReads(options: Parts, calls: readonly Call[], many: Many): Promise<Reply[]> {
+  const { read } = options.db
+  const asked = asContexts(options, calls, read)
+  // Sent together: what was read without a right to it is thrown away.
+  const [verdicts, found] = await Promise.all([checkAccess(read, rowOf(calls), asked), many(read, asked)])
+  const outcomes = found.map((outcome, at) => verdicts[at] ?? outcome)
   return calls.map(({ compiled }, at) => replyWith(outcomes[at] as Outcome<unknown>, compiled))
+}
+
+/** A read that leaves a record is not begun without a right to it. */
+async function runRecorded(options: Parts, tx: Transaction, call: Call, many: Many): Promise<Reply> {
+  const asked = asContexts(options, [call], tx)
+  const verdicts = await checkAccess(tx, rowOf([call]), asked)
+  const [outcome] = await decide(asked, verdicts, many, tx)
+  return replyWith(outcome as Outcome<unknown>, call.compiled)
 }
 
 /** Claims keys and checks access side by side, lets those act whose turn it is, remembers their answers. */

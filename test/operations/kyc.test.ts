@@ -11,11 +11,14 @@ const { db } = town.platform
 const { personId } = people.holder
 
 /** One grey pixel. */
-const png =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
 
-const ask = (operation: OperationName, params: object, citizen: CitizenName, host: AskOptions['host'] = 'WL') =>
-  town.ask(operation, params, { key: people[citizen].key, host })
+const ask = (
+  operation: OperationName,
+  params: object,
+  citizen: CitizenName,
+  host: AskOptions['host'] = 'WL',
+) => town.ask(operation, params, { key: people[citizen].key, host })
 const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 async function newToken(id = personId): Promise<string> {
@@ -37,7 +40,10 @@ const info = {
 
 describe('where a person stands', () => {
   test('from being sent to KYC to being approved', async () => {
-    expect(told(await ask('GetKYCScore', { PersonId: personId }, 'westAdmin'))).toEqual([404, '2013 PersonId'])
+    expect(told(await ask('GetKYCScore', { PersonId: personId }, 'westAdmin'))).toEqual([
+      404,
+      '2013 PersonId',
+    ])
     const UserToken = await newToken()
     const row = { Id: 1, PersonId: personId, Created: '2024-03-12T14:00:00Z', RedirectedToKYCTimes: 1 }
     expect(resultsOf(await ask('GetKYCScore', { PersonId: personId }, 'westAdmin'))).toEqual([row])
@@ -54,10 +60,17 @@ describe('where a person stands', () => {
   test('a new token counts as another visit and ends the one before', async () => {
     const before = await newToken()
     const after = await newToken()
-    expect(told(await ask('UpdateKYCScore', { UserToken: before }, 'westAdmin'))).toEqual([403, '1002 UserToken'])
-    const [row] = resultsOf<{ RedirectedToKYCTimes: number }>(await ask('UpdateKYCScore', { UserToken: after }, 'westAdmin'))
+    expect(told(await ask('UpdateKYCScore', { UserToken: before }, 'westAdmin'))).toEqual([
+      403,
+      '1002 UserToken',
+    ])
+    const [row] = resultsOf<{ RedirectedToKYCTimes: number }>(
+      await ask('UpdateKYCScore', { UserToken: after }, 'westAdmin'),
+    )
     expect(row?.RedirectedToKYCTimes).toBeGreaterThan(2)
-    const { stored } = await db.read.one<{ stored: string }>`select to_jsonb(kyc)::text as stored from kyc limit 1`
+    const { stored } = await db.read.one<{
+      stored: string
+    }>`select to_jsonb(kyc)::text as stored from kyc limit 1`
     expect(stored).not.toContain(after)
   })
 
@@ -68,7 +81,10 @@ describe('where a person stands', () => {
     expect(await score({ PersonId: personId }, 'northAdmin')).toEqual([400, '1102 UserToken'])
     expect(await score({ UserToken }, 'westAdmin')).toEqual([400, '1102 PersonId'])
     expect(await score({}, 'operator')).toEqual([400, '1128 UserToken'])
-    expect(await score({ UserToken, PersonId: people.owner.personId }, 'operator')).toEqual([400, '1128 PersonId'])
+    expect(await score({ UserToken, PersonId: people.owner.personId }, 'operator')).toEqual([
+      400,
+      '1128 PersonId',
+    ])
     expect(await score({ UserToken, PersonId: personId }, 'operator')).toEqual([200])
   })
 })
@@ -77,8 +93,15 @@ describe('what is known of a person', () => {
   test('is shown as it was sent, with both photos', async () => {
     const UserToken = await newToken()
     expect(told(await ask('GetKYCInfo', { UserToken }, 'westAdmin'))).toEqual([404, '2013 UserToken'])
-    const sent = { ...info, PhotoId1: png, PhotoId1Title: 'Passport', PhotoId2: `data:image/png;base64,${png}` }
-    const [score] = resultsOf<{ Started: string }>(await ask('AddKYCInfo', { ...sent, UserToken }, 'westAdmin'))
+    const sent = {
+      ...info,
+      PhotoId1: png,
+      PhotoId1Title: 'Passport',
+      PhotoId2: `data:image/png;base64,${png}`,
+    }
+    const [score] = resultsOf<{ Started: string }>(
+      await ask('AddKYCInfo', { ...sent, UserToken }, 'westAdmin'),
+    )
     expect(score?.Started).toBeDefined()
     expect(resultsOf(await ask('GetKYCInfo', { UserToken }, 'northAdmin', 'Geo'))).toEqual([
       {
@@ -91,7 +114,8 @@ describe('what is known of a person', () => {
   test('is not readable in any table, and goes with its key when it is replaced', async () => {
     const UserToken = await newToken()
     await ask('AddKYCInfo', { ...info, PhotoId1: png, UserToken }, 'westAdmin')
-    const keyOf = async () => (await db.read.one<{ key: string }>`select sealed_key::text as key from kyc_info`).key
+    const keyOf = async () =>
+      (await db.read.one<{ key: string }>`select sealed_key::text as key from kyc_info`).key
     const before = await keyOf()
     await ask('AddKYCInfo', { ...info, City: 'Troy', UserToken }, 'westAdmin')
     expect(await keyOf()).not.toBe(before)
@@ -119,10 +143,18 @@ describe('what is known of a person', () => {
   })
 
   test.each<[string, object, string]>([
-    ['text instead of a photo', { PhotoId1: Buffer.from('no photo at all').toString('base64') }, '1130 PhotoId1'],
+    [
+      'text instead of a photo',
+      { PhotoId1: Buffer.from('no photo at all').toString('base64') },
+      '1130 PhotoId1',
+    ],
     ['what only begins like one', { PhotoId2: png.slice(0, 40) }, '1130 PhotoId2'],
     ['what is no base64', { PhotoId1: '<svg/>' }, '1130 PhotoId1'],
-    ['a photo of five megabytes', { PhotoId1: Buffer.alloc(5_000_000, 1).toString('base64') }, '1130 PhotoId1'],
+    [
+      'a photo of five megabytes',
+      { PhotoId1: Buffer.alloc(5_000_000, 1).toString('base64') },
+      '1130 PhotoId1',
+    ],
     ['an empty photo', { PhotoId1: '' }, '1130 PhotoId1'],
     ['a verified number that is none', { Phone: '5550123', IsPhoneVerified: true }, '1130 Phone'],
   ])('%s is refused and changes nothing', async (_, wrong, fault) => {
@@ -144,7 +176,8 @@ describe('what is known of a person', () => {
 
 test('every look leaves a record, a refused one none', async () => {
   const reads = () =>
-    db.read.rows`select person_id as "personId", reader_person_id as "reader", operation from kyc_read order by id`
+    db.read
+      .rows`select person_id as "personId", reader_person_id as "reader", operation from kyc_read order by id`
   const UserToken = await newToken()
   await ask('AddKYCInfo', { ...info, UserToken }, 'westAdmin')
   const before = (await reads()).length
@@ -168,7 +201,11 @@ test('nobody but admins of the site of the person', async () => {
   ]
   for (const [operation, params] of calls) {
     for (const citizen of ['holder', 'stranger', 'eastAdmin', 'southAdmin'] as const)
-      expect([operation, citizen, (await ask(operation, params, citizen)).status]).toEqual([operation, citizen, 403])
+      expect([operation, citizen, (await ask(operation, params, citizen)).status]).toEqual([
+        operation,
+        citizen,
+        403,
+      ])
     const unknown = { ...params, UserToken: 'nobody has this' }
     expect(told(await ask(operation, unknown, 'westAdmin'))).toEqual([403, '1002 UserToken'])
     expect(told(await ask(operation, unknown, 'operator'))).toEqual([404, '2013 UserToken'])
