@@ -4,7 +4,9 @@
  */
 import type { Dialect, HostName, Refusal } from '../contract/index.ts'
 import type { Charging } from '../domain/tables/commission-plans.ts'
+import type { Passwords } from '../services/passwords.ts'
 import type { Sql } from '../storage/sql.ts'
+import type { Secrets } from './secrets.ts'
 
 export interface Clock {
   /** Business time in epoch milliseconds. The test door moves it; everything a user sees is stamped with it. */
@@ -21,6 +23,8 @@ export interface Caller {
   role: Role
   siteId: number
   siteKind: 'platform' | 'geo' | 'whitelabel'
+  /** Of an admin of a white-label site; null means all. */
+  permissions: readonly string[] | null
   /** Own rate windows, seconds to calls; absent means the platform's. */
   limits?: Record<string, number>
 }
@@ -37,8 +41,8 @@ export interface Context {
   environment: string
   /** Whether fills of strategies are charged. */
   charging: Charging
-  /** Signs cursors. */
-  cursorSecret: string | Buffer
+  secrets: Secrets
+  passwords: Passwords
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */
   ifModifiedSince?: number
 }

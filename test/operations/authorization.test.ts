@@ -24,6 +24,22 @@ const order = {
   PlatformSymbol: apple,
 }
 
+const siteAdmins: CitizenName[] = ['westAdmin', 'northAdmin', 'operator']
+const profile = {
+  ...{
+    FirstName: 'A',
+    LastName: 'B',
+    ScreenName: 'C',
+    Email: 'holder@example.org',
+    Password: 'long enough words',
+  },
+  ...{ Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
+}
+const onList = (ModificationAction: 'ADD' | 'DELETE') => ({
+  ...{ PersonId: personId, WatchListId: town.watchListId, StrategyId: strategyId },
+  ...{ ModificationSource: 'MEMBER', ModificationAction },
+})
+
 const rules: Partial<Record<OperationName, readonly [object, readonly CitizenName[], ...number[]]>> = {
   Hello: [{ Name: 'x' }, everybody],
   GetAccessKey: [{}, everybody],
@@ -46,6 +62,18 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetAutoTradeOpenPositions: [{ Account: holderAccount }, readers],
   StartAutotrade: [{ ...ofHolder, StrategyId: strategyId, StocksEnabled: true }, holders],
   StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
+  GetProfile: [{ PersonId: personId }, everybody],
+  GetPhoneAlreadyExists: [{ Phone: '+12125550123' }, everybody],
+  GetGeoSites: [{}, everybody],
+  SearchProfiles: [{ WhiteLabelSiteId: town.sites.west }, siteAdmins],
+  GetWhiteLabelSiteUsers: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetGeoSiteUsers: [{ GeoSite: 'north' }, ['northAdmin', 'operator']],
+  // The address is taken: whoever is let in hears it.
+  AddProfile: [{ ...profile, WhiteLabelSiteId: town.sites.west, IPAddress: '192.0.2.1' }, siteAdmins, 409],
+  GetWatchLists: [{ PersonId: personId }, readers],
+  GetWatchListMembers: [{ PersonId: personId, WatchListId: town.watchListId }, readers],
+  ManageWatchList: [onList('ADD'), holders],
+  ManageWatchListByQuery: [onList('ADD'), holders],
 }
 
 describe('who may call an operation', () => {

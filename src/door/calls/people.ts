@@ -1,6 +1,7 @@
 /** Who is on the platform: sites, people with keys, brokerage accounts, and what no operation sets of a strategy. */
 import { isRefused, type Role } from '../../operations/context.ts'
 import { issueKey } from '../../operations/keys.ts'
+import { issueUserToken } from '../../operations/user-tokens.ts'
 import { ensureBroker, insertAccounts, insertPersons, insertSite } from '../../storage/provision.ts'
 import type { Transaction } from '../../storage/sql.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
@@ -206,4 +207,18 @@ const strategies = post('/strategies', list(Strategy), (door, wanted) =>
   }),
 )
 
-export const peopleCalls: readonly DoorCall[] = [sites, people, accounts, strategies]
+const TokenHolder = object({ personId: anId })
+
+const userTokens = post('/user-tokens', list(TokenHolder), ({ work, clock, secrets }, wanted) =>
+  work.db.transaction(async (tx) => {
+    const answer: { personId: number; userToken: string }[] = []
+    for (const [place, { personId }] of wanted.entries()) {
+      const userToken = await issueUserToken(tx, secrets, personId, clock.now())
+      if (isRefused(userToken)) throw new Unserved(`[${place}].personId`, 'There is no such person')
+      answer.push({ personId, userToken })
+    }
+    return answer
+  }),
+)
+
+export const peopleCalls: readonly DoorCall[] = [sites, people, accounts, strategies, userTokens]

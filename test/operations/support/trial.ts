@@ -22,12 +22,21 @@ import { apple, holderAccount, symbolMember, type Town } from './town.ts'
 type Example = Record<string, unknown>
 
 /** A good call of each operation that is offered. */
-export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Town, dialect: Dialect) {
+export function goodCalls(town: Town, dialect: Dialect) {
+  const { people, strategyId, lonelyStrategyId, signals, sites, watchListId } = town
   const { personId } = people.holder
   const ofHolder = { Account: holderAccount, PersonId: personId }
   const order = {
     ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
     [symbolMember(dialect)]: apple,
+  }
+  const onList = {
+    ...{
+      PersonId: personId,
+      ModificationSource: 'MEMBER',
+      ModificationAction: 'ADD',
+      StrategyId: strategyId,
+    },
   }
   const good: Partial<Record<OperationName, Example>> = {
     Hello: { Name: 'x' },
@@ -54,6 +63,26 @@ export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Tow
     GetAutoTradeOpenPositions: { Account: holderAccount },
     StartAutotrade: { ...ofHolder, StrategyId: strategyId, StocksEnabled: true },
     StopAutotrade: { ...ofHolder, StrategyId: lonelyStrategyId },
+    GetProfile: { PersonId: personId },
+    GetPhoneAlreadyExists: { Phone: '+12125550123' },
+    GetGeoSites: {},
+    SearchProfiles: { WhiteLabelSiteId: sites.west },
+    GetWhiteLabelSiteUsers: { WhiteLabelSiteId: sites.west },
+    GetGeoSiteUsers: { GeoSite: 'north' },
+    AddProfile: {
+      ...{
+        FirstName: 'A',
+        LastName: 'B',
+        ScreenName: 'C',
+        Email: 'a@example.org',
+        Password: 'long enough words',
+      },
+      ...{ Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
+    },
+    GetWatchLists: { PersonId: personId },
+    GetWatchListMembers: { PersonId: personId, WatchListId: watchListId },
+    ManageWatchList: { ...onList, WatchListId: watchListId },
+    ManageWatchListByQuery: { ...onList, WatchListId: watchListId },
   }
   return good
 }
@@ -75,8 +104,10 @@ export function targetsOf(town: Town, dialect: Dialect, hosts: readonly HostName
       const { operation: name, row } = route
       const example = good[name]
       if (!example) return []
-      const isHolders = rows[name].access.rule.startsWith('person') || name.includes('utotrade')
-      const { key } = isHolders ? town.people.holder : town.people.owner
+      const { rule } = rows[name].access
+      const isHolders = rule.startsWith('person') || name.includes('utotrade')
+      const { key } =
+        rule === 'siteAdmin' ? town.people.operator : isHolders ? town.people.holder : town.people.owner
       const path = `/${host.toLowerCase()}${route.path}`
       return [{ ...route, host, name, path, key, example, members: membersFor(row, host, dialect) }]
     }),
