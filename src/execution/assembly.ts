@@ -3,12 +3,15 @@
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
 import { accountSteps, nextChase } from './account-side.ts'
+import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
+import type { PaymentProvider } from './payments/provider.ts'
+import { simulatedProvider } from './payments/simulated.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -17,6 +20,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly paper?: PaperOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
+  /** Who collects payments beside the built-in provider. */
+  readonly paymentProviders?: readonly PaymentProvider[]
 }
 
 export interface Assembly {
@@ -33,6 +38,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan = 'default',
     paper: paperOptions,
     isScripted = false,
+    paymentProviders = [],
     ...context
   } = options
   const paper = createPaperBroker(paperOptions)
@@ -41,7 +47,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
+    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource, ...billingMoments],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
@@ -50,6 +56,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    ...billingSteps([simulatedProvider, ...paymentProviders]),
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }

@@ -205,7 +205,7 @@ async function checkSites(
     if (kind === undefined || !access.kinds.includes(kind))
       return forbidden(access.site ?? access.person ?? '')
     const site = idAt(params, access.site)
-    if (typeof site === 'number' && site !== caller.siteId) return forbidden(access.site ?? '')
+    if (site !== undefined && Number(site) !== caller.siteId) return forbidden(access.site ?? '')
     const person = idAt(params, access.person)
     if (person === undefined) return undefined
     const tenancy = tenancies.get(Number(person))

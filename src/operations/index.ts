@@ -5,10 +5,17 @@ import {
   getAutotradeActiveOrders,
   getAutotradeHistoricalOrders,
 } from './autotrade/orders.ts'
+import { getAutotradePlans } from './autotrade/plans.ts'
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getAccessKey, hello } from './general/keys.ts'
+import {
+  getInvestorPlanSubscriptions,
+  getManagerPlanSubscriptions,
+  getSubscribedStrategies,
+} from './general/subscriptions.ts'
 import type { Handlers } from './handler.ts'
+import { getSiteCatalog, updateSiteCatalog } from './strategies/catalog.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
 import {
   addStrategy,
@@ -20,6 +27,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 
 export const handlers: Handlers = {
@@ -44,4 +52,12 @@ export const handlers: Handlers = {
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
+  GetInvestorPlanSubscriptions: getInvestorPlanSubscriptions,
+  GetManagerPlanSubscriptions: getManagerPlanSubscriptions,
+  GetSubscribedStrategies: getSubscribedStrategies,
+  GetSubscribers: getSubscribers,
+  GetSubscriptionRevenue: getSubscriptionRevenue,
+  GetAutotradePlans: getAutotradePlans,
+  GetSiteCatalog: getSiteCatalog,
+  UpdateSiteCatalog: updateSiteCatalog,
 }

@@ -44,6 +44,17 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetAutotradeActiveOrders: [ofHolder, readers],
   GetAutotradeHistoricalOrders: [ofHolder, readers],
   GetAutoTradeOpenPositions: [{ Account: holderAccount }, readers],
+  GetSubscribedStrategies: [{ PersonId: personId }, readers],
+  GetInvestorPlanSubscriptions: [{ PersonId: personId }, readers],
+  GetManagerPlanSubscriptions: [{ PersonId: personId }, readers],
+  GetSubscribers: [{ StrategyId: strategyId }, everybody],
+  GetSubscriptionRevenue: [{ StrategyId: strategyId }, everybody],
+  GetAutotradePlans: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetSiteCatalog: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  UpdateSiteCatalog: [
+    { WhiteLabelSiteId: town.sites.west, Action: 'Add', StrategyIds: [strategyId] },
+    ['westAdmin', 'operator'],
+  ],
   StartAutotrade: [{ ...ofHolder, StrategyId: strategyId, StocksEnabled: true }, holders],
   StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
 }
