@@ -3,6 +3,7 @@
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
 import { accountSteps, nextChase } from './account-side.ts'
+import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
@@ -12,6 +13,8 @@ import { housekeepingStep } from './housekeeping.ts'
 import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
+import type { PaymentProvider } from './payments/provider.ts'
+import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
@@ -23,6 +26,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly mail?: MailOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
+  /** Who collects payments beside the built-in provider. */
+  readonly paymentProviders?: readonly PaymentProvider[]
 }
 
 export interface Assembly {
@@ -43,6 +48,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     paper: paperOptions,
     mail,
     isScripted = false,
+    paymentProviders = [],
     ...context
   } = options
   const paper = createPaperBroker(paperOptions)
@@ -58,6 +64,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       nextSignalRelease,
       nextChase,
       paper.dueSource,
+      ...billingMoments,
       ...(mail ? [nextMail] : []),
     ],
   }
@@ -69,6 +76,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    ...billingSteps([simulatedProvider, ...paymentProviders]),
     ...recordSteps,
     ...(mail ? [mailStep(mail)] : []),
     housekeepingStep,

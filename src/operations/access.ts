@@ -261,7 +261,7 @@ async function findNamed(
       if (path !== undefined && value !== undefined) named.push({ field: path, tenancy: known(value) })
     }
     find<number>(access.site, (id) =>
-      sites.find(({ kind, siteId }) => kind === 'whitelabel' && siteId === id),
+      sites.find(({ kind, siteId }) => kind === 'whitelabel' && siteId === Number(id)),
     )
     find<string>(access.geoSite, (code) => sites.find((site) => site.kind === 'geo' && site.code === code))
     find<number>(access.person, (id) => persons.get(Number(id)))

@@ -5,13 +5,20 @@ import {
   getAutotradeActiveOrders,
   getAutotradeHistoricalOrders,
 } from './autotrade/orders.ts'
+import { getAutotradePlans } from './autotrade/plans.ts'
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
 import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
 import { getGeoSites, getGeoSiteUsers, getWhiteLabelSiteUsers } from './general/sites.ts'
+import {
+  getInvestorPlanSubscriptions,
+  getManagerPlanSubscriptions,
+  getSubscribedStrategies,
+} from './general/subscriptions.ts'
 import type { Handlers } from './handler.ts'
+import { getSiteCatalog, updateSiteCatalog } from './strategies/catalog.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
 import { getStrategyDetails } from './strategies/details.ts'
 import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
@@ -25,6 +32,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
 
@@ -68,4 +76,12 @@ export const handlers: Handlers = {
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
+  GetInvestorPlanSubscriptions: getInvestorPlanSubscriptions,
+  GetManagerPlanSubscriptions: getManagerPlanSubscriptions,
+  GetSubscribedStrategies: getSubscribedStrategies,
+  GetSubscribers: getSubscribers,
+  GetSubscriptionRevenue: getSubscriptionRevenue,
+  GetAutotradePlans: getAutotradePlans,
+  GetSiteCatalog: getSiteCatalog,
+  UpdateSiteCatalog: updateSiteCatalog,
 }
