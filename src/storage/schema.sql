@@ -1,6 +1,7 @@
 create domain amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain currency as text CHECK ((VALUE ~ '^[A-Z]{3}$'::text));
 create domain factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain figure as double precision CHECK (((VALUE > '-Infinity'::double precision) AND (VALUE < 'Infinity'::double precision)));
 create domain minor_units as bigint CHECK ((VALUE >= 0));
 create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
 create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
@@ -60,6 +61,30 @@ create table account (
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+
+create table account_adjustment (
+  action_id bigint not null,
+  setup_id bigint not null,
+  account_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint account_adjustment_pkey PRIMARY KEY (action_id, setup_id),
+  constraint account_adjustment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint account_adjustment_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
+);
+CREATE INDEX account_adjustment_account ON public.account_adjustment USING btree (account_id);
+
+create table account_day (
+  account_id bigint not null,
+  day date not null,
+  cash amount not null,
+  value amount not null,
+  constraint account_day_pkey PRIMARY KEY (account_id, day),
+  constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
 
 create table account_order (
   account_id bigint not null,
@@ -137,6 +162,18 @@ create table account_position (
   constraint account_position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
 );
 CREATE INDEX account_position_account ON public.account_position USING btree (account_id);
+
+create table account_record (
+  account_id bigint not null,
+  closed_day date,
+  stale_from date,
+  next_close_at timestamp with time zone not null,
+  last_execution_at timestamp with time zone,
+  has_own_executions boolean not null default false,
+  constraint account_record_pkey PRIMARY KEY (account_id),
+  constraint account_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+CREATE INDEX account_record_next ON public.account_record USING btree (next_close_at);
 
 create table account_skip (
   signal_id bigint not null,
@@ -224,6 +261,63 @@ CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status
 CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 
+create table corporate_action (
+  id bigint not null generated always as identity,
+  instrument_id bigint not null,
+  kind text not null,
+  ex_date date not null,
+  amount price,
+  new_units quantity,
+  old_units quantity,
+  resizes boolean not null default false,
+  takes_effect_at timestamp with time zone not null,
+  imported_at timestamp with time zone not null,
+  booked_at timestamp with time zone,
+  constraint corporate_action_pkey PRIMARY KEY (id),
+  constraint corporate_action_instrument_id_kind_ex_date_key UNIQUE (instrument_id, kind, ex_date),
+  constraint corporate_action_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint corporate_action_check CHECK (((kind <> 'dividend'::text) OR ((amount)::numeric > (0)::numeric))),
+  constraint corporate_action_check1 CHECK (((kind = 'split'::text) = (amount IS NULL))),
+  constraint corporate_action_check2 CHECK (((kind = 'split'::text) = ((new_units IS NOT NULL) AND (old_units IS NOT NULL)))),
+  constraint corporate_action_kind_check CHECK ((kind = ANY (ARRAY['dividend'::text, 'settlement'::text, 'split'::text]))),
+  constraint corporate_action_new_units_check CHECK (((new_units)::numeric > (0)::numeric)),
+  constraint corporate_action_old_units_check CHECK (((old_units)::numeric > (0)::numeric))
+);
+CREATE INDEX corporate_action_due ON public.corporate_action USING btree (takes_effect_at) WHERE (booked_at IS NULL);
+
+create table daily_mark (
+  instrument_id bigint not null,
+  day date not null,
+  bid price not null,
+  ask price not null,
+  constraint daily_mark_pkey PRIMARY KEY (instrument_id, day),
+  constraint daily_mark_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
+);
+
+create table dashboard_session (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  csrf_hash bytea not null,
+  created_at timestamp with time zone not null,
+  constraint dashboard_session_pkey PRIMARY KEY (id),
+  constraint dashboard_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX dashboard_session_person ON public.dashboard_session USING btree (person_id);
+
+create table email_confirmation (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  email text not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint email_confirmation_pkey PRIMARY KEY (id),
+  constraint email_confirmation_token_hash_key UNIQUE (token_hash),
+  constraint email_confirmation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX email_confirmation_person ON public.email_confirmation USING btree (person_id);
+
 create table execution (
   broker_id integer not null,
   account_id bigint not null,
@@ -263,7 +357,7 @@ create table fill (
   constraint fill_pkey PRIMARY KEY (id),
   constraint fill_exec_id_key UNIQUE (exec_id),
   constraint fill_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint fill_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint fill_trade_id_fkey FOREIGN KEY (trade_id) REFERENCES trade(id),
   constraint fill_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
@@ -296,6 +390,13 @@ create table incident (
   constraint incident_incident_key_key UNIQUE (incident_key)
 );
 
+create table index_close (
+  day date not null,
+  close price not null,
+  constraint index_close_pkey PRIMARY KEY (day),
+  constraint index_close_close_check CHECK (((close)::numeric > (0)::numeric))
+);
+
 create table instrument (
   id bigint not null generated always as identity,
   symbol text not null,
@@ -319,6 +420,8 @@ create table instrument (
   last_trading_day date,
   is_tradable boolean not null default true,
   xid xid8 not null default pg_current_xact_id(),
+  due_at timestamp with time zone,
+  ended_at timestamp with time zone,
   constraint instrument_pkey PRIMARY KEY (id),
   constraint instrument_symbol_key UNIQUE (symbol),
   constraint instrument_point_value_check CHECK (((point_value)::numeric > (0)::numeric)),
@@ -326,6 +429,54 @@ create table instrument (
   constraint instrument_settlement_check CHECK ((settlement = ANY (ARRAY['physical'::text, 'cash'::text]))),
   constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
 );
+CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
+
+create table kyc (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  token_hash bytea,
+  redirected_times integer not null default 0,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  approved_at timestamp with time zone,
+  score bigint,
+  constraint kyc_pkey PRIMARY KEY (id),
+  constraint kyc_person_id_key UNIQUE (person_id),
+  constraint kyc_token_hash_key UNIQUE (token_hash),
+  constraint kyc_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_info (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  sealed_key bytea not null,
+  fields bytea not null,
+  photo_1 bytea,
+  photo_2 bytea,
+  created_at timestamp with time zone not null,
+  constraint kyc_info_pkey PRIMARY KEY (id),
+  constraint kyc_info_person_id_key UNIQUE (person_id),
+  constraint kyc_info_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_read (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  reader_person_id bigint not null,
+  access_key_id bigint not null,
+  operation text not null,
+  request_id text not null,
+  occurred_at timestamp with time zone not null,
+  constraint kyc_read_pkey PRIMARY KEY (id),
+  constraint kyc_read_access_key_id_fkey FOREIGN KEY (access_key_id) REFERENCES access_key(id),
+  constraint kyc_read_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint kyc_read_reader_person_id_fkey FOREIGN KEY (reader_person_id) REFERENCES person(id),
+  constraint kyc_read_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id)
+);
+CREATE INDEX kyc_read_person ON public.kyc_read USING btree (person_id, id);
 
 create table lease (
   name text not null,
@@ -378,6 +529,20 @@ CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_ac
 CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
+
+create table mail (
+  id bigint not null generated always as identity,
+  kind text not null,
+  address text not null,
+  facts jsonb not null,
+  created_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone not null,
+  claimed_until timestamp with time zone,
+  constraint mail_pkey PRIMARY KEY (id),
+  constraint mail_kind_check CHECK ((kind = 'confirm-email'::text))
+);
+CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 
 create table paper_order (
   account_id bigint not null,
@@ -473,11 +638,27 @@ create table person (
   is_alive boolean not null default true,
   created_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  division_code text,
+  city text,
+  street text,
+  street2 text,
+  zip_code text,
+  company text,
+  phone text,
+  is_phone_verified boolean not null default false,
+  password_hash text,
+  email_validated_at timestamp with time zone,
+  last_logged_in_at timestamp with time zone,
+  last_ip text,
+  icon text,
+  permissions text[],
   constraint person_pkey PRIMARY KEY (id),
   constraint person_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint person_permissions_check CHECK ((permissions <@ ARRAY['catalog'::text, 'members'::text, 'kyc'::text, 'reports'::text, 'billing'::text])),
   constraint person_role_check CHECK ((role = ANY (ARRAY['user'::text, 'geosite_admin'::text, 'whitelabel_admin'::text, 'platform_admin'::text])))
 );
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
+CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
 
 create table plan (
@@ -518,6 +699,18 @@ create table position (
 );
 CREATE INDEX position_held ON public."position" USING btree (instrument_id) WHERE ((quantity)::numeric <> (0)::numeric);
 
+create table position_adjustment (
+  action_id bigint not null,
+  strategy_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint position_adjustment_pkey PRIMARY KEY (action_id, strategy_id),
+  constraint position_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint position_adjustment_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX position_adjustment_strategy ON public.position_adjustment USING btree (strategy_id);
+
 create table quote (
   instrument_id bigint not null,
   bid price not null,
@@ -527,6 +720,7 @@ create table quote (
   quoted_at timestamp with time zone not null,
   is_valid boolean not null,
   margin_due boolean not null default false,
+  day date not null,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
@@ -638,6 +832,22 @@ create table setup_exclusion (
   constraint setup_exclusion_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])))
 );
 
+create table sign_in (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  kind text not null,
+  outcome text not null,
+  ip_address text,
+  occurred_at timestamp with time zone not null,
+  constraint sign_in_pkey PRIMARY KEY (id),
+  constraint sign_in_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint sign_in_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint sign_in_kind_check CHECK ((kind = ANY (ARRAY['login'::text, 'sso'::text]))),
+  constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
+);
+CREATE INDEX sign_in_site ON public.sign_in USING btree (site_id, occurred_at);
+
 create table signal (
   id bigint not null generated always as identity,
   strategy_id bigint not null,
@@ -741,6 +951,9 @@ create table site (
   domain text,
   parent_site_id bigint,
   created_at timestamp with time zone not null,
+  support_company_name text,
+  support_site_url text,
+  support_email text,
   constraint site_pkey PRIMARY KEY (id),
   constraint site_code_key UNIQUE (code),
   constraint site_domain_key UNIQUE (domain),
@@ -798,6 +1011,12 @@ create table strategy (
   no_subs_allowed boolean not null default false,
   membership_version bigint not null default 0,
   xid xid8 not null default pg_current_xact_id(),
+  stocks_enabled boolean not null default true,
+  options_enabled boolean not null default true,
+  futures_enabled boolean not null default true,
+  forex_enabled boolean not null default true,
+  short_description text,
+  long_description text,
   owner_share_percent integer not null default 70,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
@@ -808,6 +1027,86 @@ create table strategy (
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
+
+create table strategy_day (
+  strategy_id bigint not null,
+  day date not null,
+  cash amount not null,
+  value amount not null,
+  leverage factor,
+  constraint strategy_day_pkey PRIMARY KEY (strategy_id, day),
+  constraint strategy_day_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+
+create table strategy_leverage (
+  strategy_id bigint not null,
+  day date not null,
+  leverage factor not null,
+  constraint strategy_leverage_pkey PRIMARY KEY (strategy_id, day),
+  constraint strategy_leverage_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+
+create table strategy_record (
+  strategy_id bigint not null,
+  closed_day date,
+  stale_from date,
+  next_close_at timestamp with time zone not null,
+  last_fill_at timestamp with time zone,
+  statistics_due boolean not null default true,
+  constraint strategy_record_pkey PRIMARY KEY (strategy_id),
+  constraint strategy_record_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX strategy_record_next ON public.strategy_record USING btree (next_close_at);
+CREATE INDEX strategy_record_statistics ON public.strategy_record USING btree (strategy_id) WHERE statistics_due;
+
+create table strategy_statistics (
+  strategy_id bigint not null,
+  computed_at timestamp with time zone not null,
+  valued_day date not null,
+  value amount not null,
+  age_in_days integer not null,
+  return_percent figure,
+  is_annual boolean not null,
+  cumulative_percent figure,
+  sharpe figure,
+  sortino figure,
+  calmar figure,
+  alpha figure,
+  beta figure,
+  treynor figure,
+  correlation figure,
+  index_percent figure,
+  percent_above_index figure,
+  max_drawdown figure not null,
+  max_drawdown_days integer not null,
+  max_drawdown_start text,
+  max_drawdown_end text,
+  months integer not null,
+  win_months integer not null,
+  win_months_shown integer not null,
+  win_months_ratio figure,
+  avg_leverage figure,
+  max_leverage figure,
+  trades integer not null,
+  winners integer not null,
+  losers integer not null,
+  win_percent figure,
+  won_amount figure not null,
+  lost_amount figure not null,
+  average_win figure,
+  average_loss figure,
+  profit_factor figure,
+  average_trade_days figure,
+  stock_trades integer not null,
+  option_trades integer not null,
+  future_trades integer not null,
+  forex_trades integer not null,
+  constraint strategy_statistics_pkey PRIMARY KEY (strategy_id),
+  constraint strategy_statistics_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX strategy_statistics_return ON public.strategy_statistics USING btree (return_percent DESC NULLS LAST, strategy_id);
+CREATE INDEX strategy_statistics_sharpe ON public.strategy_statistics USING btree (sharpe DESC NULLS LAST, strategy_id);
 
 create table subscription (
   id bigint not null generated always as identity,
@@ -881,7 +1180,7 @@ create table trade (
   watch_px price,
   constraint trade_pkey PRIMARY KEY (id),
   constraint trade_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint trade_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint trade_avg_cost_check CHECK (((avg_cost > '-Infinity'::numeric) AND (avg_cost < 'Infinity'::numeric))),
   constraint trade_avg_px_check CHECK (((avg_px > '-Infinity'::numeric) AND (avg_px < 'Infinity'::numeric))),
@@ -901,6 +1200,30 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
+create table watch_list (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_pkey PRIMARY KEY (id),
+  constraint watch_list_person_id_name_key UNIQUE (person_id, name),
+  constraint watch_list_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table watch_list_member (
+  id bigint not null generated always as identity,
+  watch_list_id bigint not null,
+  strategy_id bigint not null,
+  added_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_member_pkey PRIMARY KEY (id),
+  constraint watch_list_member_watch_list_id_strategy_id_key UNIQUE (watch_list_id, strategy_id),
+  constraint watch_list_member_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
+);
+CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
+
 create view ledger_entry as
  SELECT ledger_transfer.id AS transfer_id,
     ledger_transfer.charge_id,
@@ -917,6 +1240,15 @@ UNION ALL
     ledger_transfer.amount,
     ledger_transfer.booked_at
    FROM ledger_transfer;
+
+CREATE OR REPLACE FUNCTION public.account_begins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.charge_is_settled()
  RETURNS trigger
@@ -955,4 +1287,13 @@ AS $function$
 begin
   new.xid := pg_current_xact_id();
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.strategy_begins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into strategy_record (strategy_id, next_close_at) values (new.id, new.started_at);
+  return null;
 end $function$;
