@@ -157,6 +157,9 @@ export const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => (
   },
 })
 
+/** Decimals that a quantity in new units keeps, as the books do. */
+export const quantityPlaces = 8
+
 /** What is more than whole units of a position, as the fill that closes it; null when the units are whole. */
 export function fractionOf(quantity: Decimal, price: Decimal): PositionFill | null {
   const part = quantity.minus(quantity.trunc())

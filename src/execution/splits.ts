@@ -8,6 +8,7 @@ import { flat, type Position, type PositionFill } from '../domain/position.ts'
 import {
   fractionOf,
   isWholeRatio,
+  quantityPlaces,
   restatePosition,
   type SplitRatio,
   splitContract,
@@ -37,7 +38,7 @@ import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
 import type { WorkContext } from './context.ts'
 import { tradeInternally } from './internal-orders.ts'
-import { quantityPlaces, splitTrades } from './trades.ts'
+import { splitTrades } from './trades.ts'
 
 /** What one instrument goes through. */
 interface InstrumentSplit extends BookSplit {

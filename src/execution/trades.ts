@@ -7,7 +7,7 @@ import { directionOf } from '../domain/codes.ts'
 import { Decimal, dec, roundTo, zero } from '../domain/decimal.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { markOf } from '../domain/quote.ts'
-import { resizeTrade, restateTrade, type SplitRatio } from '../domain/split.ts'
+import { quantityPlaces, resizeTrade, restateTrade, type SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import type { FinishedTrade, OpenTrade } from '../domain/trade.ts'
 import type { Transaction } from '../storage/sql.ts'
@@ -40,9 +40,6 @@ interface Chapter {
   readonly position: Position
   readonly fills: readonly BookedFill[]
 }
-
-/** Places of a stored quantity. */
-export const quantityPlaces = 8
 
 const isFill = (step: TradeStep): step is BookedFill => 'execId' in step
 const keyOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>

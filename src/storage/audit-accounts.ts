@@ -1,5 +1,5 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
-import { noise, sinceSplits } from './audit-splits.ts'
+import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the executions of an order, and of the orders it replaced, add up to. */
@@ -14,6 +14,7 @@ const chainExecutions = fragment`
   select o.account_id, o.id, o.status, o.cum_qty, o.avg_px, o.filled_value, o.replaces_order_id,
     coalesce(sum(e.quantity * since.units), 0) as quantity,
     sum(e.quantity * since.units * e.px * since.price) as value,
+    ${leeway} as leeway,
     coalesce(sum(e.quantity * since.units) filter (where e.order_id = o.id), 0) as own_quantity
   from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
   left join execution e on e.account_id = chain.account_id and e.order_id = chain.member
@@ -56,19 +57,19 @@ export const accountRules: Record<string, Fragment> = {
   executedIsSumOfExecutions: fragment`
     select format('order %s shows %s filled, executions say %s', id, cum_qty, quantity)
     from (${chainExecutions}) totals
-    where case when replaces_order_id is null then abs(cum_qty - own_quantity) > ${noise}
-      else status <> '5' and abs(cum_qty - quantity) > ${noise} and not (status in ('4', '8') and cum_qty = 0) end`,
+    where case when replaces_order_id is null then abs(cum_qty - own_quantity) > leeway
+      else status <> '5' and abs(cum_qty - quantity) > leeway and not (status in ('4', '8') and cum_qty = 0) end`,
 
   executedValueIsSumOfExecutions: fragment`
     select format('order %s shows a value of %s, executions say %s', id, filled_value, value)
     from (${chainExecutions}) totals
-    where status <> '5' and cum_qty = quantity and abs(filled_value - coalesce(value, 0)) > ${noise}`,
+    where status <> '5' and cum_qty = quantity and abs(filled_value - coalesce(value, 0)) > leeway`,
 
   executionAverageIsWeightedMean: fragment`
     select format('order %s shows %s, executions say %s', id, avg_px, value / quantity)
     from (${chainExecutions}) totals
     where status <> '5' and cum_qty > 0 and cum_qty = quantity
-      and abs(avg_px - value / quantity) > ${noise}`,
+      and abs(avg_px - value / quantity) > greatest(leeway, 0.000000000001)`,
 
   orderStatusFitsQuantities: fragment`
     select format('order %s has status %s with %s of %s', id, status, cum_qty, order_qty) from account_order

@@ -1,5 +1,5 @@
 /** Rules of the strategies' side: signals, their events, fills, positions and cash. Each names what breaks it. */
-import { noise, sinceSplits } from './audit-splits.ts'
+import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the fills of a signal, and of the signals it replaced, add up to. */
@@ -13,6 +13,7 @@ const chainFills = fragment`
   select s.id, s.status, s.cum_qty, s.avg_px, s.replaces_signal_id,
     coalesce(sum(f.quantity * since.units), 0) as quantity,
     sum(f.quantity * since.units * f.px * since.price) as value,
+    ${leeway} as leeway,
     coalesce(sum(f.quantity * since.units) filter (where f.signal_id = s.id), 0) as own_quantity
   from chain join signal s on s.id = chain.id left join fill f on f.signal_id = chain.member
   ${sinceSplits(
@@ -59,12 +60,13 @@ export const signalRules: Record<string, Fragment> = {
   // A replacement counts the fills of those before it; one that never worked counts nothing.
   filledIsSumOfFills: fragment`
     select format('signal %s shows %s filled, fills say %s', id, cum_qty, quantity) from (${chainFills}) totals
-    where case when replaces_signal_id is null then abs(cum_qty - own_quantity) > ${noise}
-      else status <> '5' and abs(cum_qty - quantity) > ${noise} and not (status in ('4', '8') and cum_qty = 0) end`,
+    where case when replaces_signal_id is null then abs(cum_qty - own_quantity) > leeway
+      else status <> '5' and abs(cum_qty - quantity) > leeway and not (status in ('4', '8') and cum_qty = 0) end`,
 
   averageIsWeightedMean: fragment`
     select format('signal %s shows %s, fills say %s', id, avg_px, value / quantity) from (${chainFills}) totals
-    where status <> '5' and cum_qty > 0 and cum_qty = quantity and abs(avg_px - value / quantity) > ${noise}`,
+    where status <> '5' and cum_qty > 0 and cum_qty = quantity 
+      and abs(avg_px - round(value / quantity, 12)) > leeway`,
 
   statusFitsQuantities: fragment`
     select format('signal %s has status %s with %s of %s', id, status, cum_qty, order_qty) from signal

@@ -16,3 +16,6 @@ export const sinceSplits = (instrument: Fragment, traded: Fragment, restated: Fr
     where a.kind = 'split' and a.booked_at is not null and a.instrument_id = ${instrument}
       and a.takes_effect_at > ${traded} and ${restated}
   ) since`
+
+/** What restating may leave; nothing where no split came between. */
+export const leeway = fragment`case when bool_or(since.price <> 1) then ${noise} else 0 end`

@@ -1,10 +1,10 @@
 /** Rules of trades: they part the fills among them, and the open ones are the positions. */
-import { noise, sinceSplits } from './audit-splits.ts'
+import { leeway, noise, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the fills of each trade add up to. */
 const tradeFills = fragment`
-  select t.*, coalesce(sum(f.quantity * since.units) filter (where f.side = t.open_side), 0) as fills_opened,
+  select t.*, ${leeway} as leeway, coalesce(sum(f.quantity * since.units) filter (where f.side = t.open_side), 0) as fills_opened,
     coalesce(sum(f.quantity * since.units) filter (where f.side <> t.open_side), 0) as fills_closed,
     coalesce(sum(f.quantity * since.units * f.px * since.price) filter (where f.side = t.open_side), 0)
       as fills_open_turnover,
@@ -30,7 +30,7 @@ export const tradeRules: Record<string, Fragment> = {
     select format('trade %s opened %s and closed %s, fills say %s and %s', id, opened_qty, closed_qty, fills_opened,
       fills_closed)
     from (${tradeFills}) trades
-    where abs(opened_qty - fills_opened) > ${noise} or abs(closed_qty - fills_closed) > ${noise} or commission <> fills_commission
+    where abs(opened_qty - fills_opened) > leeway or abs(closed_qty - fills_closed) > leeway or commission <> fills_commission
       or abs(open_turnover - fills_open_turnover) > ${noise} or abs(close_turnover - fills_close_turnover) > ${noise}`,
 
   // What a closed trade earned is what its fills did to the cash, to the cent.
