@@ -2,7 +2,7 @@
  * The market's side of order books: loads what locked strategies have at work, with the terms by which fills
  * become money, and writes what happened to them, news to their other symbols included.
  */
-import { type Decimal, one } from '../domain/decimal.ts'
+import { type Decimal, one, zero } from '../domain/decimal.ts'
 import type { ModelAccount } from '../domain/model-account.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
@@ -93,6 +93,7 @@ function signalBook(stored: StoredBook, terms: BookTerms): Omit<SignalBook, 'acc
     position: positionOf(stored, terms),
     progress: new Map(progress),
     fills: [],
+    cashChange: zero,
   }
 }
 
