@@ -58,7 +58,9 @@ export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, {
     .filter(({ openClose }) => openClose === 'O')
     .map(({ symbol }) => ({ strategyId: strategy.id, instrumentId: Number(symbol) }))
   const account = (await loadModelAccounts(ctx.sql, opening)).get(strategy.id)
-  const placed = plan.newOrders.map((order) => place(ctx, strategy, order, rows.get(order.symbol), account))
+  const placed = joined(plan.newOrders).map((order) =>
+    place(ctx, strategy, order, rows.get(order.symbol), account),
+  )
   await savePlaced(ctx.sql, placed)
   return { results: [await shownPlan(ctx, plan, placed)] }
 }
@@ -120,11 +122,20 @@ function refusalOf(
     const row = rows.get(symbol)
     return openClose === 'O' && (!row || !tradesAt(row, ctx.now))
   }
-  if (newOrders.some(isOver)) return refuse('InvalidSymbol', 'Symbol')
-  return newOrders.some(({ conditional }) => conditional)
-    ? refuse('NotOfferedYet', 'Positions', 'Reversing a position is not offered yet')
-    : undefined
+  return newOrders.some(isOver) ? refuse('InvalidSymbol', 'Symbol') : undefined
 }
+
+/** Without a word about opening or closing where it does both. */
+type MarketOrder = Omit<DesiredOrder, 'openClose' | 'conditional'> & Pick<OrderDraft, 'openClose'>
+
+/** A close and the opening that waits for it are sent as one order: the book makes the two of it. */
+const joined = (orders: readonly DesiredOrder[]): MarketOrder[] =>
+  orders.flatMap((order, place): MarketOrder[] => {
+    const next = orders[place + 1]
+    if (order.conditional) return []
+    if (!next?.conditional) return [order]
+    return [{ ...order, openClose: undefined, quantity: order.quantity.plus(next.quantity) }]
+  })
 
 /** Protective exits that cover more than the new size are cut to it. */
 async function cut(
@@ -156,7 +167,7 @@ async function cut(
 function place(
   ctx: Context,
   strategy: LockedStrategy,
-  { side, openClose, quantity }: DesiredOrder,
+  { side, openClose, quantity }: MarketOrder,
   row: PlacingRow | undefined,
   account: ModelAccount | undefined,
 ): PlacedCall {
@@ -172,13 +183,13 @@ function place(
 const isRejected = (status: OrdStatus): boolean => status === '8'
 
 async function shownPlan(ctx: Context, { canceled }: DesiredPlan<number>, placed: readonly PlacedCall[]) {
-  const ids = [...placed.map(({ answer }) => answer.SignalId), ...canceled]
-  const rows = await listSignals(ctx.sql, ids)
+  const ids = placed.flatMap(({ saved }) => [...saved.book.orders.keys()].map(Number))
+  const rows = await listSignals(ctx.sql, [...ids, ...canceled])
   const shown = (of: readonly OrderRow[]) => of.map((row) => shownOrder(row, ctx.environment))
-  const made = rows.slice(0, placed.length)
+  const made = rows.slice(0, ids.length)
   return {
     NewSignals: shown(made.filter(({ status }) => !isRejected(status))),
-    CanceledSignals: shown(rows.slice(placed.length)),
+    CanceledSignals: shown(rows.slice(ids.length)),
     RejectedSignals: shown(made.filter(({ status }) => isRejected(status))),
   }
 }
