@@ -2,7 +2,7 @@
  * The market's side of order books: loads what locked strategies have at work, with the terms by which fills
  * become money, and writes what happened to them, news to their other symbols included.
  */
-import { type Decimal, one } from '../domain/decimal.ts'
+import { type Decimal, one, zero } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
 import { leverageOf } from '../domain/leverage.ts'
 import { accountValue, type ModelAccount, marginPositions } from '../domain/model-account.ts'
@@ -133,6 +133,7 @@ function signalBook(stored: StoredBook, terms: BookTerms): Omit<SignalBook, 'acc
     position: positionOf(stored, terms),
     progress: new Map(progress),
     fills: [],
+    cashChange: zero,
   }
 }
 

@@ -19,6 +19,7 @@ import {
   loadFollowers,
   saveMirrorProgress,
   settleMirroring,
+  settleUnfollowed,
 } from '../storage/followers.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { instant } from '../storage/wire.ts'
@@ -31,10 +32,20 @@ const statementTimeoutMs = 30_000
 
 /** Plans and follows every due signal; a strategy's signals in the order of their ids. Answers the rows moved. */
 export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSize): Promise<number> {
-  let moved = 0
+  let moved = await settleAlone(ctx)
   for (;;) {
     const rows = await mirrorNext(ctx, followersAtOnce)
     if (rows === undefined) return moved
+    moved += rows
+  }
+}
+
+/** What nobody follows; exits become due when their entries are settled. */
+async function settleAlone(ctx: WorkContext): Promise<number> {
+  let moved = 0
+  for (;;) {
+    const rows = await settleUnfollowed(ctx.db.write, ctx.clock.now())
+    if (rows === 0) return moved
     moved += rows
   }
 }

@@ -14,7 +14,7 @@ import type {
 } from '../domain/codes.ts'
 import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
 import type { Instant } from '../domain/time.ts'
-import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** A signal whose copies must be planned or must follow it. */
@@ -125,6 +125,17 @@ export async function saveMirrorProgress(
 export async function settleMirroring(tx: Transaction, signalId: number): Promise<void> {
   await tx.run`update signal set mirror_due = false where id = ${signalId}::bigint`
 }
+
+/**
+ * Settles the due signals of strategies that nobody has ever set up to follow, all in one statement: whoever starts
+ * meanwhile joins after them. Rows that others work on are left for later. Answers how many were settled.
+ */
+export const settleUnfollowed = (sql: Sql, now: Instant): Promise<number> =>
+  sql.run`
+    update signal set mirror_due = false, mirrored_at = coalesce(mirrored_at, ${instant(now)}::timestamptz)
+    where id in (
+      select s.id from signal s where ${isMirrorDue(now)}
+        and not exists (select from setup where setup.strategy_id = s.strategy_id) for update of s skip locked)`
 
 /** Another live signal of the symbol whose copies exist. */
 export interface LiveSignal {

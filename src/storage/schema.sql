@@ -918,7 +918,11 @@ CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE
 CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_parked;
 CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
-CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX signal_trigger ON public.signal USING btree (instrument_id, (
+CASE
+    WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'now'::text
+    ELSE ((ord_type)::text || (side)::text)
+END), COALESCE(limit_px, stop_px)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 
 create table signal_event (

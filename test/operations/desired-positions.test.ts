@@ -205,6 +205,49 @@ describe('what is refused changes nothing', () => {
   })
 })
 
+describe('to the other side', () => {
+  const shown = async () =>
+    resultsOf<{
+      Id: number
+      OpenClose: string
+      OrderQuantity: number
+      OrderStatus: string
+      ParentSignalId?: number
+    }>(await town.ask('GetStrategyActiveOrders', { StrategyIds: strategyId }, { key })).map(
+      ({ Id, OpenClose, OrderQuantity, OrderStatus, ParentSignalId }) => ({
+        ...{ Id, is: `${OpenClose} ${OrderQuantity} ${OrderStatus}`, after: ParentSignalId },
+      }),
+    )
+
+  test('closes, and opens when that is filled; the orders of the old side end', async () => {
+    await want(['A', 100], ['B', -50])
+    const stop = await order('A', { OrderType: '3', Side: '2', OrderQuantity: 100, Stop: 5, OpenClose: 'C' })
+    const turned = await want(['A', -30], ['B', 20])
+    expect(turned).toEqual({ NewSignals: Array(4).fill(expect.any(Number)), CanceledSignals: [stop] })
+    expect(await held()).toBe('A -30, B 20')
+    expect(await want(['A', -30], ['B', 20])).toEqual(nothing)
+  })
+
+  test('waits with both orders for a quote, repeats nothing, and thinks again when told so', async () => {
+    const shares = 100
+    await want(['A', shares])
+    await town.door('/clock', { now: '2024-03-12T22:00:00Z' })
+    const [close, open] = (await want(['A', -30])).NewSignals
+    const waiting = [
+      { Id: close, is: `C ${shares} 0`, after: undefined },
+      { Id: open, is: 'O 30 A', after: close },
+    ]
+    expect(await shown()).toEqual(waiting)
+    expect(await want(['A', -30])).toEqual(nothing)
+    expect(await shown()).toEqual(waiting)
+    const other = await want(['A', -40])
+    expect(other.CanceledSignals).toEqual([close, open])
+    expect((await shown()).map(({ is }) => is)).toEqual([`C ${shares} 0`, 'O 40 A'])
+    expect((await want(['A', shares])).CanceledSignals).toEqual(other.NewSignals)
+    expect([await held(), await shown()]).toEqual([`A ${shares}`, []])
+  })
+})
+
 describe('in compat', () => {
   const { owner } = compat.people
   const set = (path: string, quantity: number) =>
