@@ -6,13 +6,8 @@ import type { DayMarks } from './day-marks.ts'
 import { type Decimal, one } from './decimal.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { leverageOf } from './leverage.ts'
-import {
-  accountValue,
-  type Holding,
-  type MarginInstrument,
-  type ModelAccount,
-  marginPositions,
-} from './model-account.ts'
+import type { MarginInstrument } from './margin-position.ts'
+import { accountValue, type Holding, type ModelAccount, marginPositions } from './model-account.ts'
 import type { Day } from './time.ts'
 
 /** An instrument as the close needs it. */
