@@ -13,6 +13,8 @@ import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from '.
 import { getGeoSites, getGeoSiteUsers, getWhiteLabelSiteUsers } from './general/sites.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
+import { getStrategyDetails } from './strategies/details.ts'
+import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -51,6 +53,9 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyDetails: getStrategyDetails,
+  GetStrategyHistoricalEquity: getStrategyHistoricalEquity,
+  GetStrategyHistoricalDailyEquity: getStrategyHistoricalDailyEquity,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,
