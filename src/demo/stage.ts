@@ -37,16 +37,8 @@ export function buildStage(
   const isTrading = (step: Step): boolean => !recordSteps.includes(step)
   const worker = createWorker({ ctx: work, steps: steps.filter(isTrading) })
   const closing = createWorker({ ctx: work, steps })
-  return {
-    db,
-    work,
-    worker,
-    closing,
-    clock,
-    environment,
-    secrets,
-    passwords: createPasswords(secrets.passwords),
-  }
+  const passwords = createPasswords(secrets.passwords)
+  return { db, work, worker, closing, clock, environment, secrets, passwords }
 }
 
 /** Whoever trades or follows. */

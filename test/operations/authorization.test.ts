@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { hostNames, type OperationName, routesOf } from '../../src/contract/index.ts'
 import { call, faultsOf } from '../support/http.ts'
-import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
+import { apple, buildTown, type CitizenName, holderAccount, kycInfo } from './support/town.ts'
 
 const town = await buildTown()
 const { people, strategyId, signals } = town
@@ -81,6 +81,10 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetGeoSiteUsers: [{ GeoSite: 'north' }, ['northAdmin', 'operator']],
   // The address is taken: whoever is let in hears it.
   AddProfile: [{ ...profile, WhiteLabelSiteId: town.sites.west, IPAddress: '192.0.2.1' }, siteAdmins, 409],
+  GetKYCScore: [{ UserToken: town.userToken, PersonId: personId }, siteAdmins],
+  UpdateKYCScore: [{ UserToken: town.userToken, Score: 1 }, siteAdmins],
+  AddKYCInfo: [{ UserToken: town.userToken, ...kycInfo }, siteAdmins],
+  GetKYCInfo: [{ UserToken: town.userToken }, siteAdmins],
   GetWatchLists: [{ PersonId: personId }, readers],
   GetWatchListMembers: [{ PersonId: personId, WatchListId: town.watchListId }, readers],
   ManageWatchList: [onList('ADD'), holders],

@@ -40,12 +40,10 @@ const info = {
 
 describe('where a person stands', () => {
   test('from being sent to KYC to being approved', async () => {
-    expect(told(await ask('GetKYCScore', { PersonId: personId }, 'westAdmin'))).toEqual([
-      404,
-      '2013 PersonId',
-    ])
+    const nobody = { PersonId: people.neighbour.personId }
+    expect(told(await ask('GetKYCScore', nobody, 'westAdmin'))).toEqual([404, '2013 PersonId'])
     const UserToken = await newToken()
-    const row = { Id: 1, PersonId: personId, Created: '2024-03-12T14:00:00Z', RedirectedToKYCTimes: 1 }
+    const row = { Id: 1, PersonId: personId, Created: '2024-03-12T14:00:00Z', RedirectedToKYCTimes: 2 }
     expect(resultsOf(await ask('GetKYCScore', { PersonId: personId }, 'westAdmin'))).toEqual([row])
     const update = (change: object) => ask('UpdateKYCScore', { UserToken, ...change }, 'westAdmin')
     const started = { ...row, Started: '2024-03-12T14:00:00Z' }

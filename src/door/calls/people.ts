@@ -2,6 +2,7 @@
 import { isRefused, type Role } from '../../operations/context.ts'
 import { issueKey } from '../../operations/keys.ts'
 import { issueUserToken } from '../../operations/user-tokens.ts'
+import { changeStrategy } from '../../storage/administration.ts'
 import { ensureBroker, insertAccounts, insertPersons, insertSite } from '../../storage/provision.ts'
 import type { Transaction } from '../../storage/sql.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
@@ -20,14 +21,7 @@ import {
   withDefault,
   word,
 } from '../read.ts'
-import {
-  brokerEnvironments,
-  builtInBrokers,
-  insertBroker,
-  knownPersons,
-  listSites,
-  updateStrategy,
-} from '../rows.ts'
+import { brokerEnvironments, builtInBrokers, insertBroker, knownPersons, listSites } from '../rows.ts'
 
 /** Keys outlive every test. */
 const keyLifeMs = 100 * 365 * 86_400_000
@@ -195,7 +189,7 @@ const Strategy = object({
 const strategies = post('/strategies', list(Strategy), (door, wanted) =>
   door.work.db.transaction(async (tx) => {
     for (const [place, facts] of wanted.entries()) {
-      const changed = await updateStrategy(tx, {
+      const changed = await changeStrategy(tx, {
         strategyId: facts.strategyId,
         isPrivate: facts.private,
         monthlyCost: facts.monthlyCost?.toFixed(),

@@ -40,6 +40,8 @@ export interface Town {
   readonly strategyId: number
   /** Nobody follows it. */
   readonly lonelyStrategyId: number
+  /** Names the holder to KYC. */
+  readonly userToken: string
   /** The holder's, with the first strategy on it. */
   readonly watchListId: number
   readonly signals: { readonly working: number; readonly filled: number; readonly canceled: number }
@@ -75,7 +77,10 @@ export async function buildTown(dialect: Dialect = 'native'): Promise<Town> {
   const trade = await openTrade(dialect, door, ask, people)
   const keys = await deadKeys(platform, people.owner.personId)
   const watchListId = await addWatchList(ask, people.holder, trade.strategyId)
-  return { platform, people, sites, door, ask, ...trade, ...keys, watchListId }
+  const wanted = [{ personId: people.holder.personId }]
+  const [issued] = await door<{ userToken: string }[]>('/user-tokens', wanted)
+  const userToken = issued?.userToken ?? ''
+  return { platform, people, sites, door, ask, ...trade, ...keys, watchListId, userToken }
 }
 
 async function buildSites(door: Town['door']): Promise<Town['sites']> {
@@ -156,6 +161,17 @@ async function openTrade(
   await ask('CancelStrategyOrder', { StrategyId: strategyId, SignalId: canceled }, { key: owner.key })
   return { strategyId, lonelyStrategyId, signals: { filled, working, canceled } }
 }
+
+export const kycInfo = {
+  ...{
+    FirstName: 'H',
+    LastName: 'O',
+    Email: 'h@example.org',
+    Phone: '+12125550123',
+    Street: '1 Main Street',
+  },
+  ...{ City: 'Albany', Province: 'NY', PostCode: '12207', Country: 'US' },
+} as const
 
 async function addWatchList(
   ask: Town['ask'],

@@ -17,13 +17,13 @@ import type { Database } from '../../../src/storage/database.ts'
 import { fragment, identifier, join } from '../../../src/storage/sql.ts'
 import { type Answer, faultsOf } from '../../support/http.ts'
 import type { Expectation } from './mutations.ts'
-import { apple, holderAccount, symbolMember, type Town } from './town.ts'
+import { apple, holderAccount, kycInfo, symbolMember, type Town } from './town.ts'
 
 type Example = Record<string, unknown>
 
 /** A good call of each operation that is offered. */
 export function goodCalls(town: Town, dialect: Dialect) {
-  const { people, strategyId, lonelyStrategyId, signals, sites, watchListId } = town
+  const { people, strategyId, lonelyStrategyId, signals, sites, watchListId, userToken } = town
   const { personId } = people.holder
   const ofHolder = { Account: holderAccount, PersonId: personId }
   const order = {
@@ -79,6 +79,9 @@ export function goodCalls(town: Town, dialect: Dialect) {
       },
       ...{ Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
     },
+    GetKYCScore: { UserToken: userToken, PersonId: personId },
+    UpdateKYCScore: { UserToken: userToken, Score: 1 },
+    AddKYCInfo: { UserToken: userToken, ...kycInfo },
     GetWatchLists: { PersonId: personId },
     GetWatchListMembers: { PersonId: personId, WatchListId: watchListId },
     ManageWatchList: { ...onList, WatchListId: watchListId },
