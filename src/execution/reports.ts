@@ -27,6 +27,7 @@ import {
   settleReports,
 } from '../storage/reports.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
 import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
 
@@ -72,6 +73,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
       now,
     ),
   ])
+  await markSetups(tx, [...new Set(orders.map(({ setupId }) => setupId))], now)
   return reports.length
 }
 

@@ -164,6 +164,7 @@ export interface CopyRow extends OrderKey {
   readonly brokerId: number
   readonly setupId: number
   readonly strategyId: number
+  readonly source: OrderSource
   readonly sourceId: number
   readonly revision: number
   readonly instrumentId: number

@@ -25,7 +25,6 @@ type Start = ParamsOf<'StartAutotrade'>
 function notOfferedIn(ctx: Context, params: Start): Refused | undefined {
   if (ctx.host === 'WL')
     return refuse('NotOfferedYet', 'StrategyId', 'Approval by the customer is not offered yet')
-  if (params.AutoStopLoss) return refuse('NotOfferedYet', 'AutoStopLoss')
   if (params.AccountUserName !== undefined) return refuse('NotOfferedYet', 'AccountUserName')
   if (params.AccountPassword !== undefined) return refuse('NotOfferedYet', 'AccountPassword')
   return undefined
@@ -42,6 +41,7 @@ const choicesOf = (params: Start): SetupChoices => ({
   maxFutures: params.MaxFutures ?? null,
   forexEnabled: params.ForexEnabled,
   maxForex: params.MaxForex ?? null,
+  autoStopLossDollars: params.AutoStopLoss ?? 0,
 })
 
 /** The one account that the call names. Refuses one that is not there, and a number that two brokers gave. */
