@@ -27,7 +27,11 @@ export type PlannedSync = Omit<SyncPlan, 'report'> & { readonly report: readonly
 type Named = { readonly symbol: string }
 
 /** A stop of the owner's has left an opposite position in a symbol that is left alone: it is closed all the same. */
-function overshoots(input: SyncInput, cleared: readonly string[], ending: ReadonlySet<string>): PositionOrder[] {
+function overshoots(
+  input: SyncInput,
+  cleared: readonly string[],
+  ending: ReadonlySet<string>,
+): PositionOrder[] {
   if (!input.isSyncEnabled) return []
   return [...input.exclusions.keys()].flatMap((symbol): PositionOrder[] => {
     if (cleared.includes(symbol) || ending.has(symbol)) return []
@@ -35,7 +39,9 @@ function overshoots(input: SyncInput, cleared: readonly string[], ending: Readon
     const direction = sign(held)
     const side = direction > 0 ? '2' : '1'
     const isClosing = (order: SyncOrder): boolean =>
-      order.symbol === symbol && order.leaves.greaterThan(0) && sign(signed(order.leaves, order.side)) !== direction
+      order.symbol === symbol &&
+      order.leaves.greaterThan(0) &&
+      sign(signed(order.leaves, order.side)) !== direction
     const isOpposite = direction !== 0 && direction === -sign(input.strategyPositions.get(symbol) ?? zero)
     return isOpposite && !input.orders.some(isClosing) ? [{ symbol, side, quantity: held.abs() }] : []
   })
@@ -43,7 +49,8 @@ function overshoots(input: SyncInput, cleared: readonly string[], ending: Readon
 
 function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
   const text = row.inSync ? null : (obstacles.rejected.get(row.symbol) ?? null)
-  const isWaiting = obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
+  const isWaiting =
+    obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
   const reason = isWaiting && !row.inSync && row.reason !== 'SyncDisabled' ? 'OrderPending' : row.reason
   return { ...row, reason, text }
 }
@@ -62,8 +69,13 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
       cancel: actions.cancel,
       toMarket: actions.toMarket.filter(({ clientOrderId }) => mayMove(symbolOf(clientOrderId))),
       replace: actions.replace.filter(({ clientOrderId }) => mayMove(symbolOf(clientOrderId))),
-      place: actions.place.filter(({ signal }) => (signal.openClose === 'C' ? mayAdd(signal) : mayOpen(signal))),
-      close: [...actions.close.filter(mayAdd), ...overshoots(input, clearedExclusions, ending).filter(mayAdd)],
+      place: actions.place.filter(({ signal }) =>
+        signal.openClose === 'C' ? mayAdd(signal) : mayOpen(signal),
+      ),
+      close: [
+        ...actions.close.filter(mayAdd),
+        ...overshoots(input, clearedExclusions, ending).filter(mayAdd),
+      ],
       open: actions.open.filter(mayOpen),
     },
     report: report.map((row) => plannedRow(row, obstacles)),

@@ -7,7 +7,12 @@ import type { Decimal } from '../domain/decimal.ts'
 import { type PlannedSync, planSync } from '../domain/mirror-sync-plan.ts'
 import { completedPasses, nextPass } from '../domain/sync-groups.ts'
 import { type Instant, minute } from '../domain/time.ts'
-import { cancelOrders, insertAccountOrders, type NewAccountOrder, theseOrders } from '../storage/account-orders.ts'
+import {
+  cancelOrders,
+  insertAccountOrders,
+  type NewAccountOrder,
+  theseOrders,
+} from '../storage/account-orders.ts'
 import { loadRates } from '../storage/quotes.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { type SyncCase, syncCases } from '../storage/sync-cases.ts'
@@ -68,7 +73,8 @@ async function carryOut(tx: Transaction, planned: readonly Planned[], now: Insta
   const canceled = planned.flatMap(({ one, plan }) =>
     plan.actions.cancel.map((id) => one.orders.get(id)!).filter(({ status }) => status !== '6'),
   )
-  if (canceled.length > 0) await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+  if (canceled.length > 0)
+    await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
   const successions = planned.flatMap(({ one, plan }): Succession[] => [
     ...plan.actions.replace.map((replacement) => changedCopy(one, replacement, now)),
     ...plan.actions.place.map((placement) => placedCopy(one, placement, now)),
@@ -100,7 +106,9 @@ async function planCorrections(
 }
 
 async function planStops(tx: Transaction, cases: readonly SyncCase[], now: Instant): Promise<StopChanges[]> {
-  const guarded = cases.map((one) => ({ one, ids: guardedInstruments(one) })).filter(({ ids }) => ids.length > 0)
+  const guarded = cases
+    .map((one) => ({ one, ids: guardedInstruments(one) }))
+    .filter(({ ids }) => ids.length > 0)
   if (guarded.length === 0) return []
   const symbols = guarded.flatMap(({ one, ids }) =>
     ids.map((instrumentId) => ({ setupId: one.setup.id, instrumentId })),
@@ -127,7 +135,8 @@ async function ratesOf(tx: Transaction, guarded: readonly { one: SyncCase }[]): 
 /** Writes protective stops; answers the setups in which something was done. */
 async function guard(tx: Transaction, stops: readonly StopChanges[], now: Instant): Promise<number[]> {
   const canceled = stops.flatMap(({ cancel }) => cancel)
-  if (canceled.length > 0) await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+  if (canceled.length > 0)
+    await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
   const changed = stops.flatMap(({ change }) => change)
   const placed = stops.flatMap(({ place }) => place)
   await saveSuccessions(tx, changed, now)

@@ -23,7 +23,15 @@ const reasonsOf = (one: SyncCase, symbol: string, reason: string | null) => ({
 
 type Kind = Pick<
   NewAccountOrder,
-  'source' | 'sourceId' | 'revision' | 'signalType' | 'side' | 'ordType' | 'timeInForce' | 'positionEffect' | 'orderQty'
+  | 'source'
+  | 'sourceId'
+  | 'revision'
+  | 'signalType'
+  | 'side'
+  | 'ordType'
+  | 'timeInForce'
+  | 'positionEffect'
+  | 'orderQty'
 >
 
 /** A new order of the setup, as far as its kind does not say otherwise. */
@@ -75,7 +83,11 @@ export function correction(
 const textOf = (price: Decimal | null): string | null => price?.toFixed() ?? null
 
 /** The next order of a copy, under its signal's present terms. */
-function follow(one: SyncCase, copy: SyncOrderRow, next: Pick<NextOrder, 'sourceId' | 'revision' | 'leaves' | 'at'> & Partial<NextOrder>): Succession {
+function follow(
+  one: SyncCase,
+  copy: SyncOrderRow,
+  next: Pick<NextOrder, 'sourceId' | 'revision' | 'leaves' | 'at'> & Partial<NextOrder>,
+): Succession {
   const symbol = [...one.instruments.values()].find(({ id }) => id === copy.instrumentId)?.symbol ?? ''
   return successionOf(copy, {
     ordType: copy.ordType,

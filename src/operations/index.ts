@@ -7,6 +7,7 @@ import {
 } from './autotrade/orders.ts'
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
+import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
@@ -44,4 +45,6 @@ export const handlers: Handlers = {
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
+  SyncPositionsToOpen: syncPositionsToOpen,
+  GetAutotradeSyncStatusReport: getAutotradeSyncStatusReport,
 }

@@ -31,8 +31,6 @@ export const operationsToCome = [
   'StartSim',
   'StopSim',
   'ResetPaperTrade',
-  'SyncPositionsToOpen',
-  'GetAutotradeSyncStatusReport',
   // People, money and partner sites
   'AddProfile',
   'GetProfile',

@@ -14,7 +14,9 @@ const chainExecutions = fragment`
     coalesce(sum(e.quantity), 0) as quantity, sum(e.quantity * e.px) as value,
     coalesce(sum(e.quantity) filter (where e.order_id = o.id), 0) as own_quantity
   from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
-  left join execution e on e.account_id = chain.account_id and e.order_id = chain.member
+  left join (
+    select account_id, order_id, px, case when busts is null then quantity else -quantity end as quantity from execution
+  ) e on e.account_id = chain.account_id and e.order_id = chain.member
   group by o.account_id, o.id`
 
 export const accountRules: Record<string, Fragment> = {

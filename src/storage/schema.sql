@@ -46,6 +46,7 @@ create table account (
   settings_changed_at timestamp with time zone not null,
   authenticated_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  reconciled_at timestamp with time zone,
   constraint account_pkey PRIMARY KEY (id),
   constraint account_broker_id_account_key UNIQUE (broker_id, account),
   constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
@@ -57,7 +58,30 @@ create table account (
 );
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
+CREATE INDEX account_reconciled ON public.account USING btree (broker_id, reconciled_at);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
+
+create table account_external (
+  account_id bigint not null,
+  instrument_id bigint not null,
+  quantity quantity not null,
+  constraint account_external_pkey PRIMARY KEY (account_id, instrument_id),
+  constraint account_external_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_external_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
+);
+
+create table account_mismatch (
+  account_id bigint not null,
+  instrument_id bigint not null,
+  quantity quantity not null,
+  since timestamp with time zone not null,
+  constraint account_mismatch_pkey PRIMARY KEY (account_id, instrument_id),
+  constraint account_mismatch_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_mismatch_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint account_mismatch_quantity_check CHECK (((quantity)::numeric <> (0)::numeric))
+);
+CREATE INDEX account_mismatch_since ON public.account_mismatch USING btree (since);
 
 create table account_order (
   account_id bigint not null,
@@ -116,6 +140,7 @@ create table account_order (
 CREATE INDEX account_order_chase ON public.account_order USING btree (chase_at) WHERE (chase_at IS NOT NULL);
 CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
+CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_id, instrument_id, id) WHERE ((status)::text = '8'::text);
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
 
@@ -181,8 +206,9 @@ create table broker_report (
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
 );
+CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
 
 create table execution (
@@ -199,6 +225,7 @@ create table execution (
   cash_change amount not null,
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  busts text,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
@@ -479,6 +506,7 @@ create table setup (
   positions_left_open boolean,
   closed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  retries_after bigint not null default 0,
   constraint setup_pkey PRIMARY KEY (id),
   constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -498,6 +526,8 @@ CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
 CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
 CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
 CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
+CREATE TRIGGER setup_changes_sync AFTER UPDATE OF changed_at ON public.setup FOR EACH ROW WHEN ((new.stopped_at IS NULL)) EXECUTE FUNCTION setup_syncs();
+CREATE TRIGGER setup_starts_sync AFTER INSERT ON public.setup FOR EACH ROW EXECUTE FUNCTION setup_syncs();
 
 create table setup_exclusion (
   setup_id bigint not null,
@@ -634,6 +664,13 @@ create table strategy (
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
 
+create table sync_due (
+  setup_id bigint not null,
+  due_at timestamp with time zone not null,
+  constraint sync_due_pkey PRIMARY KEY (setup_id)
+);
+CREATE INDEX sync_due_at ON public.sync_due USING btree (due_at);
+
 create table trade (
   id bigint not null generated always as identity,
   strategy_id bigint not null,
@@ -681,6 +718,27 @@ create table trade (
 CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DESC, id DESC) WHERE (closed_at IS NOT NULL);
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
+
+CREATE OR REPLACE FUNCTION public.account_syncs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at)
+  select id, new.settings_changed_at from setup where account_id = new.id and stopped_at is null order by id
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.setup_syncs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at) values (new.id, new.changed_at)
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
  RETURNS trigger

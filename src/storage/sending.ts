@@ -75,10 +75,7 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
 }
 
 /** The orders that these replace, locked; by their id. */
-export async function lockReplaced(
-  tx: Transaction,
-  rows: readonly SendRow[],
-): Promise<Map<number, CopyRow>> {
+export async function lockReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {
   const keys = rows.flatMap(({ accountId, replacesOrderId: id }) => (id === null ? [] : [{ accountId, id }]))
   if (keys.length === 0) return new Map()
   const replaced = await tx.rows<CopyRow>`

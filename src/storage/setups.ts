@@ -39,6 +39,12 @@ export const lockLiveSetup = (
     where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
     for update`
 
+/** The live setups of an account, by id. */
+export const listLiveSetups = (sql: Sql, accountId: number): Promise<{ id: number; strategyId: number }[]> =>
+  sql.rows`
+    select id, strategy_id as "strategyId" from setup
+    where account_id = ${accountId}::bigint and stopped_at is null order by id`
+
 /** Counts a join or leave of the strategy and answers the new version; its row is locked from here on. */
 export const raiseMembership = async (sql: Sql, strategyId: number | bigint): Promise<number> =>
   (

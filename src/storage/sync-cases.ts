@@ -5,7 +5,13 @@
 import { isLive, type SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
 import type { SyncObstacles } from '../domain/mirror-sync-plan.ts'
-import type { FinishedSignal, SymbolTerms, SyncInput, SyncOrder, SyncSignal } from '../domain/mirror-sync-state.ts'
+import type {
+  FinishedSignal,
+  SymbolTerms,
+  SyncInput,
+  SyncOrder,
+  SyncSignal,
+} from '../domain/mirror-sync-state.ts'
 import type { MirrorSettings } from '../domain/mirror-target.ts'
 import { type GroupedSymbol, type SyncGroup, syncGroupOf, syncGroups } from '../domain/sync-groups.ts'
 import type { Instant } from '../domain/time.ts'
@@ -200,8 +206,11 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
       referencePrice: averages.get(symbol) ?? midOf(instrument),
     }
   }
-  const liveSignals = new Map(signals.flatMap(({ id, chain }) => chain.map((member) => [member, id] as const)))
-  const named = (rows: readonly SyncOrderRow[]) => new Set(rows.map(({ instrumentId }) => symbolOf(instrumentId)))
+  const liveSignals = new Map(
+    signals.flatMap(({ id, chain }) => chain.map((member) => [member, id] as const)),
+  )
+  const named = (rows: readonly SyncOrderRow[]) =>
+    new Set(rows.map(({ instrumentId }) => symbolOf(instrumentId)))
   return {
     setup,
     input: {
@@ -212,7 +221,10 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
       orders: ordersOf(orders, liveSignals, symbolOf),
       termsOf,
       exclusions: new Map(
-        (index.exclusions.get(setup.id) ?? []).map(({ instrumentId, sign }) => [symbolOf(instrumentId), sign]),
+        (index.exclusions.get(setup.id) ?? []).map(({ instrumentId, sign }) => [
+          symbolOf(instrumentId),
+          sign,
+        ]),
       ),
       chaseFilled: setup.columns.chase_filled === true,
       isSyncEnabled: setup.isSyncEnabled && !setup.isAutotradeDisabled,
@@ -222,7 +234,10 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
       ending: named(orders.filter(({ status }) => status === '6')),
       unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
       rejected: new Map(
-        (index.rejections.get(setup.id) ?? []).map(({ instrumentId, text }) => [symbolOf(instrumentId), text]),
+        (index.rejections.get(setup.id) ?? []).map(({ instrumentId, text }) => [
+          symbolOf(instrumentId),
+          text,
+        ]),
       ),
       noOpening: setup.noOpening || !setup.isBrokerEnabled,
     },

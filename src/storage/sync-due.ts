@@ -20,7 +20,11 @@ export async function markSetups(tx: Transaction, setupIds: readonly number[], n
 
 /** Something has happened to a strategy: all who follow it are looked at. */
 export const markFollowers = (tx: Transaction, strategyId: number, now: Instant): Promise<number> =>
-  mark(tx, fragment`select id from setup where strategy_id = ${strategyId}::bigint and stopped_at is null`, now)
+  mark(
+    tx,
+    fragment`select id from setup where strategy_id = ${strategyId}::bigint and stopped_at is null`,
+    now,
+  )
 
 /**
  * Setups (as `setup`) whose cycle is due. A strategy whose signals still wait for their copies waits as well:

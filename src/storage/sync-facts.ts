@@ -3,9 +3,10 @@
  * the accounts' positions and orders. The caller holds the strategies' and the accounts' locks, or only looks.
  */
 import type { CalendarName } from '../domain/calendar.ts'
-import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side, TimeInForce } from '../domain/codes.ts'
+import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
+import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
 import type { Sql } from './sql.ts'
 
 export interface SyncSetupRow {
@@ -60,14 +61,11 @@ export interface SyncOrderRow extends CopyRow {
   readonly signalDoNotSyncToOpen: boolean | null
 }
 
-export interface SyncInstrumentRow {
+export interface SyncInstrumentRow extends InstrumentColumns {
   readonly id: number
-  readonly symbol: string
-  readonly securityType: SecurityType
   readonly calendar: CalendarName
-  readonly currency: string
-  readonly pointValue: string
   readonly tick: string
+  readonly pointValue: string
   readonly bid: string | null
   readonly ask: string | null
 }
@@ -133,7 +131,11 @@ const listAccountPositions = (sql: Sql, ids: readonly number[]): Promise<HeldRow
     select setup_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx"
     from account_position where setup_id = any(${ids}::bigint[]) and quantity <> 0`
 
-const listOrders = (sql: Sql, ids: readonly number[], signalIds: readonly number[]): Promise<SyncOrderRow[]> =>
+const listOrders = (
+  sql: Sql,
+  ids: readonly number[],
+  signalIds: readonly number[],
+): Promise<SyncOrderRow[]> =>
   sql.rows<SyncOrderRow>`
     select ${copyColumns}, o.unknown_at as "unknownAt", s.status as "signalStatus",
       s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
@@ -164,8 +166,7 @@ const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[
 
 const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
   sql.rows<SyncInstrumentRow>`
-    select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.currency, i.point_value as "pointValue",
-      i.tick, q.bid, q.ask
+    select i.id, i.calendar, i.tick, i.point_value as "pointValue", q.bid, q.ask, ${instrumentColumns}
     from instrument i left join quote q on q.instrument_id = i.id where i.id = any(${ids}::bigint[])`
 
 /** Everything about these setups; stopped ones are left out. */

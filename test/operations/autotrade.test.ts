@@ -125,10 +125,10 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
       [404, '2013 StrategyId'],
     ],
     [
-      "a stop loss of one's own",
+      'a stop loss below zero',
       'StartAutotrade',
-      (town) => ({ ...own(town), StrategyId: 1, AutoStopLoss: 5 }),
-      [503, '3007 AutoStopLoss'],
+      (town) => ({ ...own(town), StrategyId: 1, AutoStopLoss: -5 }),
+      [400, '1130 AutoStopLoss'],
     ],
     [
       'another broker',

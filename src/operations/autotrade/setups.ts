@@ -45,7 +45,7 @@ const choicesOf = (params: Start): SetupChoices => ({
 })
 
 /** The one account that the call names. Refuses one that is not there, and a number that two brokers gave. */
-async function findAccount(
+export async function findAccount(
   ctx: Context,
   wanted: { Account: string; PersonId?: number | bigint | undefined; BrokerId?: number | undefined },
 ) {
