@@ -30,7 +30,12 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
     {},
     [],
   ],
-  ['closes nothing while AutoSync is off', { p: 2, a: -1, exclusions: new Map([['ES', 1]]), isSyncEnabled: false }, {}, []],
+  [
+    'closes nothing while AutoSync is off',
+    { p: 2, a: -1, exclusions: new Map([['ES', 1]]), isSyncEnabled: false },
+    {},
+    [],
+  ],
 ]
 
 describe('a cycle', () => {
@@ -44,7 +49,10 @@ describe('a cycle', () => {
     [{ p: 2 }, { rejected: new Map([['ES', 'no']]) }, 'Opening', 'no'],
     [{ p: 2, a: 2 }, { rejected: new Map([['ES', 'no']]) }, null, null],
     [{ p: 2, isSyncEnabled: false }, { ending: es }, 'SyncDisabled', null],
-  ] as [Given, Partial<SyncObstacles>, string | null, string | null][])('says why: %j', (given, obstacles, reason, text) => {
-    expect(planSync(inputOf(given), { ...free, ...obstacles }).report).toMatchObject([{ reason, text }])
-  })
+  ] as [Given, Partial<SyncObstacles>, string | null, string | null][])(
+    'says why: %j',
+    (given, obstacles, reason, text) => {
+      expect(planSync(inputOf(given), { ...free, ...obstacles }).report).toMatchObject([{ reason, text }])
+    },
+  )
 })

@@ -130,31 +130,44 @@ describe('reports', () => {
     expect(await accountViolations(world)).toEqual([])
   })
 
-  test.each(['before', 'after', 'twice'] as const)('a cancellation that comes %s its execution', async (when) => {
-    const { symbol, order, accountId, held, orders } = await scene()
-    await world.quote(symbol, '99', '100')
-    await order('1', '6')
-    await world.drain()
-    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
-    const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+  test.each(['before', 'after', 'twice'] as const)(
+    'a cancellation that comes %s its execution',
+    async (when) => {
+      const { symbol, order, accountId, held, orders } = await scene()
+      await world.quote(symbol, '99', '100')
+      await order('1', '6')
+      await world.drain()
+      await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+      const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
       select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
-    const tell = (kind: string, key: string, text: string | null) => db.write.run`
+      const tell = (kind: string, key: string, text: string | null) => db.write.run`
       insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
         text, occurred_at)
       values (${brokerId}, ${key}, ${accountId}, ${clientOrderId}, ${kind}, ${symbol}, '1', 1, 100, ${text},
         ${instant(world.clock.time)})`
-    const told: Record<typeof when, [string, string, string | null][]> = {
-      before: [['bust', 'b1', 'late1'], ['fill', 'late1', null]],
-      after: [['fill', 'late1', null], ['bust', 'b1', 'late1']],
-      twice: [['fill', 'late1', null], ['bust', 'b1', 'late1'], ['bust', 'b2', 'late1']],
-    }
-    for (const [kind, key, text] of told[when]) {
-      await tell(kind, key, text)
-      await world.drain()
-    }
-    expect(await held()).toBe(6)
-    expect(await orders()).toMatchObject([{ cumQty: 6 }])
-  })
+      const told: Record<typeof when, [string, string, string | null][]> = {
+        before: [
+          ['bust', 'b1', 'late1'],
+          ['fill', 'late1', null],
+        ],
+        after: [
+          ['fill', 'late1', null],
+          ['bust', 'b1', 'late1'],
+        ],
+        twice: [
+          ['fill', 'late1', null],
+          ['bust', 'b1', 'late1'],
+          ['bust', 'b2', 'late1'],
+        ],
+      }
+      for (const [kind, key, text] of told[when]) {
+        await tell(kind, key, text)
+        await world.drain()
+      }
+      expect(await held()).toBe(6)
+      expect(await orders()).toMatchObject([{ cumQty: 6 }])
+    },
+  )
 
   test('charge the plan of the platform', async () => {
     const charged = { ...ctx, settings: { ...ctx.settings, commissionPlan: 'default' as const } }
