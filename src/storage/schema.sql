@@ -48,7 +48,6 @@ create table account (
   settings_changed_at timestamp with time zone not null,
   authenticated_at timestamp with time zone,
   created_at timestamp with time zone not null,
-  reconciled_at timestamp with time zone,
   constraint account_pkey PRIMARY KEY (id),
   constraint account_broker_id_account_key UNIQUE (broker_id, account),
   constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
@@ -60,30 +59,8 @@ create table account (
 );
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
-CREATE INDEX account_reconciled ON public.account USING btree (broker_id, reconciled_at);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
-
-create table account_external (
-  account_id bigint not null,
-  instrument_id bigint not null,
-  quantity quantity not null,
-  constraint account_external_pkey PRIMARY KEY (account_id, instrument_id),
-  constraint account_external_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  constraint account_external_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
-);
-
-create table account_mismatch (
-  account_id bigint not null,
-  instrument_id bigint not null,
-  quantity quantity not null,
-  since timestamp with time zone not null,
-  constraint account_mismatch_pkey PRIMARY KEY (account_id, instrument_id),
-  constraint account_mismatch_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  constraint account_mismatch_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint account_mismatch_quantity_check CHECK (((quantity)::numeric <> (0)::numeric))
-);
-CREATE INDEX account_mismatch_since ON public.account_mismatch USING btree (since);
 
 create table account_order (
   account_id bigint not null,
@@ -764,7 +741,8 @@ CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at)
 create table sync_due (
   setup_id bigint not null,
   due_at timestamp with time zone not null,
-  constraint sync_due_pkey PRIMARY KEY (setup_id)
+  constraint sync_due_pkey PRIMARY KEY (setup_id),
+  constraint sync_due_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
 );
 CREATE INDEX sync_due_at ON public.sync_due USING btree (due_at);
 

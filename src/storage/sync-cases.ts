@@ -185,19 +185,36 @@ const indexed = (facts: SyncFacts): Index => ({
 const midOf = ({ bid, ask }: SyncInstrumentRow): Decimal | null =>
   bid === null || ask === null ? null : dec(bid).plus(ask).div(2)
 
-function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
-  const symbolOf = (instrumentId: number): string => index.instruments.get(instrumentId)?.symbol ?? ''
-  const signals = index.signals.get(setup.strategyId) ?? []
-  const orders = index.orders.get(setup.id) ?? []
-  const ours = index.accountPositions.get(setup.id) ?? []
-  const theirs = index.strategyPositions.get(setup.strategyId) ?? []
-  const quantities = (rows: readonly HeldRow[]) =>
-    new Map(rows.map(({ instrumentId, quantity }) => [symbolOf(instrumentId), dec(quantity)]))
+/** One setup's facts, symbols by the names that its plan uses. */
+interface SetupFacts {
+  readonly setup: SyncSetupRow
+  readonly signals: readonly SyncSignalRow[]
+  readonly orders: readonly SyncOrderRow[]
+  readonly ours: readonly HeldRow[]
+  readonly theirs: readonly HeldRow[]
+  readonly groups: readonly SyncGroup[]
+}
+
+const factsOf = (setup: SyncSetupRow, index: Index): SetupFacts => ({
+  setup,
+  signals: index.signals.get(setup.strategyId) ?? [],
+  orders: index.orders.get(setup.id) ?? [],
+  ours: index.accountPositions.get(setup.id) ?? [],
+  theirs: index.strategyPositions.get(setup.strategyId) ?? [],
+  groups: syncGroups.filter((group) => setup.columns[`will_sync_${group}`] === true),
+})
+
+const symbolIn =
+  ({ instruments }: Index) =>
+  (instrumentId: number): string =>
+    instruments.get(instrumentId)?.symbol ?? ''
+
+/** What holds for each symbol: sizes are taken at the strategy's average price, or at the market's. */
+function termsIn({ setup, theirs, groups }: SetupFacts, index: Index): SyncInput['termsOf'] {
+  const symbolOf = symbolIn(index)
   const averages = new Map(theirs.map(({ instrumentId, avgPx }) => [symbolOf(instrumentId), amount(avgPx)]))
-  const instruments = index.bySymbol
-  const groups = syncGroups.filter((group) => setup.columns[`will_sync_${group}`] === true)
-  const termsOf = (symbol: string): SymbolTerms => {
-    const instrument = instruments.get(symbol)!
+  return (symbol): SymbolTerms => {
+    const instrument = index.bySymbol.get(symbol)!
     const { securityType: assetClass, calendar } = instrument
     return {
       assetClass,
@@ -206,42 +223,52 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
       referencePrice: averages.get(symbol) ?? midOf(instrument),
     }
   }
+}
+
+function inputOf(facts: SetupFacts, index: Index, now: Instant): SyncInput {
+  const { setup, signals, orders, ours, theirs } = facts
+  const symbolOf = symbolIn(index)
+  const quantities = (rows: readonly HeldRow[]) =>
+    new Map(rows.map(({ instrumentId, quantity }) => [symbolOf(instrumentId), dec(quantity)]))
   const liveSignals = new Map(
     signals.flatMap(({ id, chain }) => chain.map((member) => [member, id] as const)),
   )
+  const exclusions = index.exclusions.get(setup.id) ?? []
+  return {
+    strategyPositions: quantities(theirs),
+    accountPositions: quantities(ours),
+    signals: signals.map((row) => signalOf(row, symbolOf(row.instrumentId))),
+    finished: finishedSignals(orders, now),
+    orders: ordersOf(orders, liveSignals, symbolOf),
+    termsOf: termsIn(facts, index),
+    exclusions: new Map(exclusions.map(({ instrumentId, sign }) => [symbolOf(instrumentId), sign])),
+    chaseFilled: setup.columns.chase_filled === true,
+    isSyncEnabled: setup.isSyncEnabled && !setup.isAutotradeDisabled,
+    driftGraceSeconds,
+  }
+}
+
+function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles {
+  const symbolOf = symbolIn(index)
   const named = (rows: readonly SyncOrderRow[]) =>
     new Set(rows.map(({ instrumentId }) => symbolOf(instrumentId)))
+  const rejections = index.rejections.get(setup.id) ?? []
+  return {
+    ending: named(orders.filter(({ status }) => status === '6')),
+    unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
+    rejected: new Map(rejections.map(({ instrumentId, text }) => [symbolOf(instrumentId), text])),
+    noOpening: setup.noOpening || !setup.isBrokerEnabled,
+  }
+}
+
+function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
+  const facts = factsOf(setup, index)
+  const { signals, orders, ours, theirs, groups } = facts
   return {
     setup,
-    input: {
-      strategyPositions: quantities(theirs),
-      accountPositions: quantities(ours),
-      signals: signals.map((row) => signalOf(row, symbolOf(row.instrumentId))),
-      finished: finishedSignals(orders, now),
-      orders: ordersOf(orders, liveSignals, symbolOf),
-      termsOf,
-      exclusions: new Map(
-        (index.exclusions.get(setup.id) ?? []).map(({ instrumentId, sign }) => [
-          symbolOf(instrumentId),
-          sign,
-        ]),
-      ),
-      chaseFilled: setup.columns.chase_filled === true,
-      isSyncEnabled: setup.isSyncEnabled && !setup.isAutotradeDisabled,
-      driftGraceSeconds,
-    },
-    obstacles: {
-      ending: named(orders.filter(({ status }) => status === '6')),
-      unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
-      rejected: new Map(
-        (index.rejections.get(setup.id) ?? []).map(({ instrumentId, text }) => [
-          symbolOf(instrumentId),
-          text,
-        ]),
-      ),
-      noOpening: setup.noOpening || !setup.isBrokerEnabled,
-    },
-    instruments,
+    input: inputOf(facts, index, now),
+    obstacles: obstaclesOf(facts, index),
+    instruments: index.bySymbol,
     signals: new Map(signals.map((row) => [row.id, row])),
     orders: new Map(orders.map((row) => [`${row.id}`, row])),
     held: new Map(ours.map((row) => [row.instrumentId, row])),

@@ -1,10 +1,10 @@
--- AutoSync: which setups are to be looked at and when, what a broker refused, what is not the platform's in an
--- account, and executions that a broker cancels.
+-- AutoSync: which setups are to be looked at and when, and what a broker refused. Executions that a broker cancels, and
+-- accounts that it closes to us.
 
 -- When a setup's next cycle is due. Written by whoever changes what a cycle is decided from, in the same
--- transaction, under the account's or the strategy's lock. No foreign key: written by the ten thousand.
+-- transaction, under the account's or the strategy's lock.
 create table sync_due (
-  setup_id bigint primary key,
+  setup_id bigint primary key references setup,
   due_at timestamptz not null
 );
 create index sync_due_at on sync_due (due_at);
@@ -45,22 +45,3 @@ alter table broker_report add constraint broker_report_kind_check check (kind in
   'reject', 'cancelReject', 'cancelUnknown', 'replace', 'replaceReject', 'expire',
   'delink', 'marginCall', 'patternDayTrader', 'restriction'));
 create index broker_report_bust on broker_report (broker_id, account_id, text) where kind = 'bust';
-
--- Reconciliation: when the broker's word was last compared, what nobody's order explains and was accepted as
--- external, and differences that wait for their explanation.
-alter table account add column reconciled_at timestamptz;
-create index account_reconciled on account (broker_id, reconciled_at);
-create table account_external (
-  account_id bigint not null references account,
-  instrument_id bigint not null references instrument,
-  quantity quantity not null,
-  primary key (account_id, instrument_id)
-);
-create table account_mismatch (
-  account_id bigint not null references account,
-  instrument_id bigint not null references instrument,
-  quantity quantity not null check (quantity <> 0), -- what the broker has more than we know of
-  since timestamptz not null,
-  primary key (account_id, instrument_id)
-);
-create index account_mismatch_since on account_mismatch (since);
