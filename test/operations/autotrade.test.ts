@@ -168,7 +168,7 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
 describe.each(dialects)('AutoSync in the dialect %s', (dialect) => {
   const town = towns[dialect]
   const report = (params: object, key = town.people.holder.key) =>
-    town.ask('GetAutotradeSyncStatusReport', params, { key })
+    town.ask('GetAutotradeSyncStatusReport', params, { key, host: 'Geo' })
 
   test('GetAutotradeSyncStatusReport has one row per symbol that is held', async () => {
     const [row, second] = resultsOf(await report({ ...own(town), StrategyId: town.strategyId }))
