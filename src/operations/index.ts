@@ -11,6 +11,8 @@ import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/s
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
+import { getStrategyDetails } from './strategies/details.ts'
+import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -33,6 +35,9 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyDetails: getStrategyDetails,
+  GetStrategyHistoricalEquity: getStrategyHistoricalEquity,
+  GetStrategyHistoricalDailyEquity: getStrategyHistoricalDailyEquity,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,

@@ -1,4 +1,5 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
+import { skipCodes } from '../domain/skip.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the executions of an order, and of the orders it replaced, add up to. */
@@ -96,6 +97,10 @@ export const accountRules: Record<string, Fragment> = {
     left join account_skip k on k.signal_id = s.id and k.setup_id = setup.id
     where s.mirrored_at is not null and s.replaces_signal_id is null
       and (orders.first is not null) = (k.signal_id is not null)`,
+
+  skipsHaveAReason: fragment`
+    select format('signal %s skipped setup %s because of %s', signal_id, setup_id, code) from account_skip
+    where code <> all(${skipCodes}::text[])`,
 
   noSignalIsForgotten: fragment`
     select format('signal %s works and is neither mirrored nor due', id) from signal
