@@ -83,6 +83,7 @@ function book(
   return {
     execution: {
       ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
+      busts: null,
       execId: `END-${source}-${instrument.id}-${setupId}`,
       ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },
       cashChange: roundTo(cash, 12),

@@ -6,8 +6,9 @@
  */
 import { directionOf } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
-import { codeNumber, type SignalFacts } from '../domain/mirror-columns.ts'
+import { codeNumber, codeOf, type SignalFacts } from '../domain/mirror-columns.ts'
 import { planSignal } from '../domain/mirror-plan.ts'
+import { isBlockCode } from '../domain/skip.ts'
 import { type CopyState, insertCopies, insertSkips } from '../storage/copies.ts'
 import {
   claimDueStrategy,
@@ -22,6 +23,7 @@ import {
   settleUnfollowed,
 } from '../storage/followers.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { markSetups } from '../storage/sync-due.ts'
 import { instant } from '../storage/wire.ts'
 import type { Step, WorkContext } from './context.ts'
 import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
@@ -125,6 +127,13 @@ async function planSlice(
   for (let row = 0; row < columns.count; row += 1) {
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
+  // Those whom a circumstance kept from the signal may be brought in step when it is over.
+  const kept = skips.filter((row) => isBlockCode(codeOf(plan.code[row]!)))
+  await markSetups(
+    tx,
+    kept.map((row) => setupIds[row]!),
+    now,
+  )
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
     insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),

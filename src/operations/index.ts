@@ -8,6 +8,7 @@ import {
 import { getAutotradePlans } from './autotrade/plans.ts'
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
+import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
 import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
@@ -76,6 +77,8 @@ export const handlers: Handlers = {
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
+  SyncPositionsToOpen: syncPositionsToOpen,
+  GetAutotradeSyncStatusReport: getAutotradeSyncStatusReport,
   GetInvestorPlanSubscriptions: getInvestorPlanSubscriptions,
   GetManagerPlanSubscriptions: getManagerPlanSubscriptions,
   GetSubscribedStrategies: getSubscribedStrategies,

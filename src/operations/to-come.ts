@@ -28,8 +28,6 @@ export const operationsToCome = [
   'StartSim',
   'StopSim',
   'ResetPaperTrade',
-  'SyncPositionsToOpen',
-  'GetAutotradeSyncStatusReport',
   // People, money and partner sites
   'GetWlInstrumentationExport',
   'GetRule575Status',

@@ -1,5 +1,6 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
 import { leeway, sinceSplits } from './audit-splits.ts'
+import { skipCodes } from '../domain/skip.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the executions of an order, and of the orders it replaced, add up to. */
@@ -17,7 +18,10 @@ const chainExecutions = fragment`
     ${leeway} as leeway,
     coalesce(sum(e.quantity * since.units) filter (where e.order_id = o.id), 0) as own_quantity
   from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
-  left join execution e on e.account_id = chain.account_id and e.order_id = chain.member
+  left join (
+    select account_id, order_id, px, executed_at, case when busts is null then quantity else -quantity end as quantity
+    from execution
+  ) e on e.account_id = chain.account_id and e.order_id = chain.member
   ${sinceSplits(
     fragment`o.instrument_id`,
     fragment`e.executed_at`,
@@ -111,6 +115,10 @@ export const accountRules: Record<string, Fragment> = {
     left join account_skip k on k.signal_id = s.id and k.setup_id = setup.id
     where s.mirrored_at is not null and s.replaces_signal_id is null
       and (orders.first is not null) = (k.signal_id is not null)`,
+
+  skipsHaveAReason: fragment`
+    select format('signal %s skipped setup %s because of %s', signal_id, setup_id, code) from account_skip
+    where code <> all(${skipCodes}::text[])`,
 
   noSignalIsForgotten: fragment`
     select format('signal %s works and is neither mirrored nor due', id) from signal

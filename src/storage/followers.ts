@@ -152,12 +152,14 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
       and status in ('A', '0', '1', '6', 'E') and not is_held and id <> ${signal.id}::bigint
     order by id`
 
-/** Symbols are followed again when the strategy is flat in them or on the other side. */
-export async function endExclusions(tx: Transaction, signal: DueSignal, position: string): Promise<void> {
-  await tx.run`
+/** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
+export async function endExclusions(tx: Transaction, signal: DueSignal, position: string): Promise<number[]> {
+  const ended = await tx.rows<{ setupId: number }>`
     delete from setup_exclusion x using setup
     where setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
-      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)`
+      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)
+    returning x.setup_id as "setupId"`
+  return ended.map(({ setupId }) => setupId)
 }
 
 /** A slice of followers in the order of their setups; the arrays and columns run in step. */

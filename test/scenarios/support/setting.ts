@@ -18,6 +18,7 @@ function readSettings(text: string): Record<string, unknown> {
     const next = (): string => words[++place] ?? ''
     if (word === 'at') wish.ScalingPercentage = numberOf(next().replace('%', ''))
     else if (word === 'without') wish[`${classes[next() as keyof typeof classes]}Enabled`] = false
+    else if (word === 'stop') wish.AutoStopLoss = numberOf(next())
     else if (word === 'unjoined') wish.DoNotJoinCurrentSystemPositions = true
     else if (word === 'long-options-only') wish.ShortOptionsEnabled = false
     else if (word in classes && next() === 'max') {
@@ -47,6 +48,13 @@ async function stop(stage: Stage, { account, strategy, outcome }: Given, leavesO
     LeavePositionsOpen: String(leavesOpen),
   })
   const answer = await ask(stage, holder.key, `/Autotrade/StopAutotrade?${params}`, { method: 'DELETE' })
+  expectSame(outcome ?? '200', outcomeOf(answer))
+}
+
+async function syncToOpen(stage: Stage, { account, outcome }: Given): Promise<void> {
+  const { account: number, holder } = named(stage.accounts, account)
+  const body = { Account: number, PersonId: holder.personId }
+  const answer = await ask(stage, holder.key, '/Autotrade/SyncPositionsToOpen', { body })
   expectSame(outcome ?? '200', outcomeOf(answer))
 }
 
@@ -125,6 +133,7 @@ export const settingSentences: readonly Sentence<Stage>[] = [
     does: (stage, given) => openAccount(stage, { ...given, kind: 'paper' }),
   },
   { says: '<account> follows <strategy>[ <terms>][ -> <outcome>]', does: follow },
+  { says: '<account> syncs positions to open[ -> <outcome>]', does: syncToOpen },
   { says: '<account> stops <strategy>[ -> <outcome>]', does: (stage, given) => stop(stage, given, false) },
   {
     says: '<account> stops <strategy> leaving its positions[ -> <outcome>]',
