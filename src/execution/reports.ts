@@ -8,6 +8,7 @@ import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
 import { applyFill, flat, type Position } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import type { Instant } from '../domain/time.ts'
+import { excludeByHand } from '../storage/manual-orders.ts'
 import { loadRates } from '../storage/quotes.ts'
 import {
   claimReportedAccounts,
@@ -27,6 +28,7 @@ import {
   settleReports,
 } from '../storage/reports.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { instant } from '../storage/wire.ts'
 import type { Step, WorkContext } from './context.ts'
 import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
 
@@ -65,6 +67,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
     saveReportedOrders(tx, batch.changes),
     book(ctx, tx, batch.executions, accounts),
     insertIncidents(tx, incidentsOf(batch, accounts)),
+    excludeByHand(tx, tradedByHand(batch), instant(now)),
     disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
     settleReports(
       tx,
@@ -74,6 +77,10 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
   ])
   return reports.length
 }
+
+/** What the holders of accounts closed themselves. */
+const tradedByHand = ({ executions }: Batch): LedgerKey[] =>
+  executions.flatMap(({ order }) => (order?.source === 'M' ? [order] : []))
 
 /** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
 const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>

@@ -17,6 +17,7 @@ import {
 import {
   findPersonTenancies,
   findSignalStrategies,
+  findSiteTenancies,
   listAccountHolders,
   loadStrategyFacts,
 } from '../storage/access.ts'
@@ -190,12 +191,20 @@ async function checkPersons(
   })
 }
 
-/** An admin of one of the kinds, and of the site, person or account that the call names. */
+/** An admin of one of the kinds, and of the sites and the person that the call names. */
 async function checkSites(
   sql: Sql,
   access: RuleOf<'siteAdmin'>,
   calls: readonly Asked[],
 ): Promise<Verdict[]> {
+  const named = calls.flatMap(({ params }) => sitesIn(params, access))
+  const sites =
+    named.length > 0
+      ? await findSiteTenancies(
+          sql,
+          named.map(({ name }) => name),
+        )
+      : new Map()
   const personIds = calls.flatMap(({ params }) => idAt(params, access.person) ?? [])
   const tenancies = personIds.length > 0 ? await findPersonTenancies(sql, personIds) : new Map()
   return calls.map(({ ctx: { caller }, params }) => {
@@ -204,11 +213,23 @@ async function checkSites(
       caller.role === 'geosite_admin' ? 'geo' : caller.role === 'whitelabel_admin' ? 'whitelabel' : undefined
     if (kind === undefined || !access.kinds.includes(kind))
       return forbidden(access.site ?? access.person ?? '')
-    const site = idAt(params, access.site)
-    if (typeof site === 'number' && site !== caller.siteId) return forbidden(access.site ?? '')
+    for (const { field, name } of sitesIn(params, access)) {
+      const site = sites.get(name)
+      if (!site || !isSiteAdmin(caller, site)) return forbidden(field)
+    }
     const person = idAt(params, access.person)
     if (person === undefined) return undefined
     const tenancy = tenancies.get(Number(person))
     return tenancy && isSiteAdmin(caller, tenancy) ? undefined : forbidden(access.person ?? '')
   })
+}
+
+/** The sites that a call names: one by its id, a region by its code or domain. */
+function sitesIn(params: unknown, access: RuleOf<'siteAdmin'>): { field: string; name: string }[] {
+  const id = idAt(params, access.site)
+  const code = at(params, access.geoSite) as string | undefined
+  return [
+    ...(id === undefined ? [] : [{ field: access.site ?? '', name: `id ${id}` }]),
+    ...(code === undefined ? [] : [{ field: access.geoSite ?? '', name: `geo ${code}` }]),
+  ]
 }

@@ -1,11 +1,26 @@
 /** Operations that have code, by name. What is missing here answers that it is not offered yet. */
+import {
+  getAutotradeStats,
+  getPendingAccounts,
+  searchAccounts,
+  searchAutotradedAccounts,
+} from './autotrade/accounts.ts'
+import {
+  approvedAutotradeAccount,
+  approvedBrokerTransmitAccount,
+  deleteApprovedAutotradeAccount,
+  deleteApprovedBrokerTransmitAccount,
+} from './autotrade/approved.ts'
 import { getBrokers } from './autotrade/brokers.ts'
+import { getDashBoard } from './autotrade/dashboard.ts'
+import { cancelAutotradeOrder, newAutotradeOrder, replaceAutotradeOrder } from './autotrade/manual.ts'
 import {
   getAutoTradeOpenPositions,
   getAutotradeActiveOrders,
   getAutotradeHistoricalOrders,
 } from './autotrade/orders.ts'
-import { getAutotradeSettings } from './autotrade/settings.ts'
+import { resetPaperTrade } from './autotrade/paper.ts'
+import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
@@ -41,6 +56,20 @@ export const handlers: Handlers = {
   GetAutotradedStrategies: getAutotradedStrategies,
   GetAutotraders: getAutotraders,
   GetAutotradeSettings: getAutotradeSettings,
+  SetAutotradeSettings: setAutotradeSettings,
+  GetDashBoard: getDashBoard,
+  SearchAccounts: searchAccounts,
+  SearchAutotradedAccounts: searchAutotradedAccounts,
+  GetAutotradeStats: getAutotradeStats,
+  GetPendingAccounts: getPendingAccounts,
+  ApprovedAutotradeAccount: approvedAutotradeAccount,
+  DeleteApprovedAutotradeAccount: deleteApprovedAutotradeAccount,
+  ApprovedBrokerTransmitAccount: approvedBrokerTransmitAccount,
+  DeleteApprovedBrokerTransmitAccount: deleteApprovedBrokerTransmitAccount,
+  NewAutotradeOrder: newAutotradeOrder,
+  CancelAutotradeOrder: cancelAutotradeOrder,
+  ReplaceAutotradeOrder: replaceAutotradeOrder,
+  ResetPaperTrade: resetPaperTrade,
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,

@@ -60,3 +60,13 @@ export async function findPersonTenancies(
     from person p join site on site.id = p.site_id where p.id = any(${personIds}::bigint[])`
   return new Map(rows.map((row) => [row.id, row]))
 }
+
+/** The tenancy of sites by name: `id 7` for any site, `geo west` for a region's code or domain. */
+export async function findSiteTenancies(sql: Sql, names: readonly string[]): Promise<Map<string, Tenancy>> {
+  const rows = await sql.rows<Tenancy & { name: string }>`
+    select asked.name, site.id as "siteId", site.parent_site_id as "parentSiteId"
+    from unnest(${[...new Set(names)]}::text[]) asked (name)
+    join site on asked.name = 'id ' || site.id
+      or site.kind = 'geo' and asked.name in ('geo ' || site.code, 'geo ' || site.domain)`
+  return new Map(rows.map((row) => [row.name, row]))
+}

@@ -33,7 +33,10 @@ export const accountRules: Record<string, Fragment> = {
   accountCashIsSumOfEntries: fragment`
     select format('account %s has %s, its entries say %s', id, cash, starting_cash + coalesce(entries.total, 0))
     from account left join (
-      select account_id, sum(cash_change) as total from execution group by account_id
+      select account_id, sum(cash_change) as total from (
+        select account_id, cash_change from execution
+        union all select account_id, cash_change from account_entry
+      ) entry group by account_id
     ) entries on entries.account_id = account.id
     where cash <> starting_cash + coalesce(entries.total, 0)`,
 

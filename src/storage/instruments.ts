@@ -100,3 +100,13 @@ function newInstruments(instruments: readonly Instrument[]): Fragment {
       ${column('maintenanceMargin')}::numeric[], ${column('settlement')}::text[],
       ${column('indexOption')}::boolean[], ${column('expiry')}::date[], ${column('lastTradingDay')}::date[])`
 }
+
+/** The instrument of a class under one of these spellings, with its tick. */
+export const findTickedInstrument = (
+  sql: Sql,
+  securityType: SecurityType,
+  spellings: readonly string[],
+): Promise<{ id: number; tick: string } | undefined> =>
+  sql.maybe`
+    select id, tick from instrument
+    where security_type = ${securityType} and symbol = any(${spellings}::text[]) order by id limit 1`

@@ -177,3 +177,10 @@ export async function emptyPlatform(tx: Transaction): Promise<void> {
     insert into site (kind, code, name, created_at)
     values ('platform', ${platform.code}, ${platform.name}, ${instant(platform.createdAt)}::timestamptz)`
 }
+
+/** Whether there is a broker of this id. */
+export const isBroker = async (sql: Sql, brokerId: number): Promise<boolean> =>
+  (
+    await sql.one<{ known: boolean }>`
+    select exists (select from broker where id = ${brokerId}::int) as known`
+  ).known

@@ -17,6 +17,10 @@ const readers: CitizenName[] = ['holder', 'westAdmin', 'northAdmin', 'operator']
 const owners: CitizenName[] = ['owner', 'operator']
 const holders: CitizenName[] = ['holder', 'operator']
 
+const admins: CitizenName[] = ['westAdmin', 'eastAdmin', 'northAdmin', 'southAdmin', 'operator']
+/** The person must be a member of the admin's site; whoever has no site of the person is told 403. */
+const geoAdmins: CitizenName[] = ['westAdmin', 'northAdmin', 'operator']
+
 const { personId } = people.holder
 const ofHolder = { Account: holderAccount, PersonId: personId }
 const order = {
@@ -45,6 +49,20 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetAutotradeHistoricalOrders: [ofHolder, readers],
   GetAutoTradeOpenPositions: [{ Account: holderAccount }, readers],
   StartAutotrade: [{ ...ofHolder, StrategyId: strategyId, StocksEnabled: true }, holders],
+  SetAutotradeSettings: [{ ...ofHolder, IsAutoSyncEnabled: true }, holders],
+  GetDashBoard: [ofHolder, readers],
+  SearchAccounts: [{}, everybody],
+  SearchAutotradedAccounts: [{ StrategyId: strategyId }, admins],
+  GetAutotradeStats: [{}, admins],
+  GetPendingAccounts: [{}, admins],
+  ApprovedAutotradeAccount: [{ ...ofHolder, BrokerId: 1 }, geoAdmins],
+  DeleteApprovedAutotradeAccount: [{ ...ofHolder, Account: 'NONE' }, geoAdmins, 404],
+  ApprovedBrokerTransmitAccount: [{ ...ofHolder, Account: 'NEW', BrokerId: 1 }, geoAdmins],
+  DeleteApprovedBrokerTransmitAccount: [{ ...ofHolder, Account: 'NONE' }, geoAdmins, 404],
+  NewAutotradeOrder: [{ ...ofHolder, Order: { ...order, Side: '2', Limit: 500 } }, holders],
+  CancelAutotradeOrder: [{ ...ofHolder, OrderId: 'x' }, holders, 404],
+  ReplaceAutotradeOrder: [{ ...ofHolder, OrderId: 'x', Price: 1 }, holders, 404],
+  ResetPaperTrade: [ofHolder, holders, 409],
   StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
 }
 

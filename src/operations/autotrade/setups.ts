@@ -2,7 +2,8 @@
 import type { ParamsOf } from '../../contract/index.ts'
 import { isPlatformAdmin, isSiteAdmin, ownsStrategy } from '../../domain/access.ts'
 import { loadStrategyFacts } from '../../storage/access.ts'
-import { enableAutotrade, listAccounts, lockAccount } from '../../storage/accounts.ts'
+import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
+import { enableAutotrade, lockAccount } from '../../storage/accounts.ts'
 import { pageSetups, type SetupRow } from '../../storage/setup-listings.ts'
 import {
   excludeHeldSymbols,
@@ -18,6 +19,7 @@ import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
+import { findAccount } from './find-account.ts'
 
 type Start = ParamsOf<'StartAutotrade'>
 
@@ -43,21 +45,6 @@ const choicesOf = (params: Start): SetupChoices => ({
   forexEnabled: params.ForexEnabled,
   maxForex: params.MaxForex ?? null,
 })
-
-/** The one account that the call names. Refuses one that is not there, and a number that two brokers gave. */
-async function findAccount(
-  ctx: Context,
-  wanted: { Account: string; PersonId?: number | bigint | undefined; BrokerId?: number | undefined },
-) {
-  const [account, second] = await listAccounts(ctx.sql, {
-    account: wanted.Account,
-    personId: wanted.PersonId ?? ctx.caller.personId,
-    brokerId: wanted.BrokerId,
-  })
-  if (!account) return refuse('NotFound', wanted.BrokerId === undefined ? 'Account' : 'BrokerId')
-  if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
-  return account
-}
 
 /** Why the strategy may not get a new follower. What the caller may not know of does not exist. */
 async function refusedStrategy(ctx: Context, strategy: LockedStrategy): Promise<Refused | undefined> {
@@ -96,6 +83,8 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   if (refused) return refused
   if (!account.isBrokerEnabled)
     return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
+  if (account.isTradeLeader)
+    return refuse('StateConflict', 'Account', 'The account feeds a strategy and is not mirrored into')
   const now = instant(ctx.now)
   if (setup) await updateSetup(ctx.sql, setup.id, choicesOf(params), now)
   else await joinStrategy(ctx, params, account.id, strategy)
@@ -115,6 +104,8 @@ async function joinStrategy(
   const joinedVersion = await raiseMembership(ctx.sql, strategy.id)
   const start = { accountId, strategyId: strategy.id, joinedVersion, joinsPositions, startedAt }
   const id = await insertSetup(ctx.sql, start, choicesOf(params))
+  const equity = (await loadAccountValues(ctx.sql, [accountId])).get(accountId)
+  if (equity) await noteStartedEquity(ctx.sql, id, equity.value)
   if (!joinsPositions) await excludeHeldSymbols(ctx.sql, id, startedAt)
 }
 

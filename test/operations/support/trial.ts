@@ -53,6 +53,20 @@ export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Tow
     GetAutotradeHistoricalOrders: ofHolder,
     GetAutoTradeOpenPositions: { Account: holderAccount },
     StartAutotrade: { ...ofHolder, StrategyId: strategyId, StocksEnabled: true },
+    SetAutotradeSettings: { ...ofHolder, IsAutoSyncEnabled: true },
+    GetDashBoard: ofHolder,
+    SearchAccounts: {},
+    SearchAutotradedAccounts: { StrategyId: strategyId },
+    GetAutotradeStats: {},
+    GetPendingAccounts: {},
+    ApprovedAutotradeAccount: { ...ofHolder, BrokerId: 1 },
+    DeleteApprovedAutotradeAccount: ofHolder,
+    ApprovedBrokerTransmitAccount: { ...ofHolder, Account: 'OTHER', BrokerId: 1 },
+    DeleteApprovedBrokerTransmitAccount: ofHolder,
+    NewAutotradeOrder: { ...ofHolder, Order: { ...order, Side: '2', Limit: 500 } },
+    CancelAutotradeOrder: { ...ofHolder, OrderId: 'x' },
+    ReplaceAutotradeOrder: { ...ofHolder, OrderId: 'x', Price: 1 },
+    ResetPaperTrade: ofHolder,
     StopAutotrade: { ...ofHolder, StrategyId: lonelyStrategyId },
   }
   return good
@@ -76,7 +90,8 @@ export function targetsOf(town: Town, dialect: Dialect, hosts: readonly HostName
       const example = good[name]
       if (!example) return []
       const isHolders = rows[name].access.rule.startsWith('person') || name.includes('utotrade')
-      const { key } = isHolders ? town.people.holder : town.people.owner
+      const isAdmins = rows[name].access.rule === 'siteAdmin'
+      const { key } = town.people[isAdmins ? 'northAdmin' : isHolders ? 'holder' : 'owner']
       const path = `/${host.toLowerCase()}${route.path}`
       return [{ ...route, host, name, path, key, example, members: membersFor(row, host, dialect) }]
     }),
