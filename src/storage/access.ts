@@ -4,6 +4,7 @@
  */
 import type { StrategyFacts, Tenancy } from '../domain/access.ts'
 import type { Sql } from './sql.ts'
+import { isLive } from './subscriptions.ts'
 
 export interface AccountHolder extends Tenancy {
   account: string
@@ -21,9 +22,8 @@ export async function loadStrategyFacts(
     select case when s.id is not null then jsonb_build_object(
       'ownerPersonId', s.owner_person_id, 'siteId', s.site_id, 'parentSiteId', site.parent_site_id,
       'isPrivate', s.is_private, 'isLiveSubscriber', exists (
-        select from setup join account on account.id = setup.account_id
-        where setup.strategy_id = s.id and setup.stopped_at is null
-          and account.person_id = asked.person_id and account.kind < 2)
+        select from subscription
+        where subscription.strategy_id = s.id and subscription.person_id = asked.person_id and ${isLive})
       ) end as facts
     from unnest(${strategyIds}::bigint[], ${personIds}::bigint[]) with ordinality asked (strategy_id, person_id, place)
     left join strategy s on s.id = asked.strategy_id

@@ -44,19 +44,16 @@ export async function migrate(database: Database, folder = migrationsFolder): Pr
   }
 }
 
-/** Reads the files in order. Numbers may leave gaps. Throws when one is used twice or a name is malformed. */
+/** Reads the files in order; numbers may leave gaps. Throws when one is used twice, or a name is malformed. */
 function readMigrations(folder: string): Migration[] {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()
-  return names.map((name, index) => {
-    const number = Number(name.slice(0, 4))
-    const before = Number(names[index - 1]?.slice(0, 4) ?? 0)
-    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name) || number <= before) {
-      throw new Error(`migration ${name} should be named ${String(before + 1).padStart(4, '0')}_what.sql`)
-    }
+  const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name, index) => {
+    const isTaken = names[index - 1]?.slice(0, 4) === name.slice(0, 4)
+    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name) || isTaken)
+      throw new Error(`migration ${name} should be named NNNN_what.sql, with a number of its own`)
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
-    return { number, name, checksum: createHash('sha256').update(text).digest('hex'), text }
+    const checksum = createHash('sha256').update(text).digest('hex')
+    return { number: Number(name.slice(0, 4)), name, checksum, text }
   })
 }
 
@@ -77,8 +74,7 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
       throw new Error(`migration ${name} was applied with another content: applied files must never change`)
     }
   }
-  const ran = new Set(done.map(({ number }) => number))
-  const next = migrations.find(({ number }) => !ran.has(number))
+  const next = migrations.find((migration) => done.every((known) => known.number !== migration.number))
   if (!next) return undefined
   await tx.script(next.text).catch((error) => {
     throw located(error, next)
