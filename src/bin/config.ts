@@ -24,8 +24,12 @@ export interface Config {
   hosts: { Gen: HostConfig; Geo: HostConfig; WL: HostConfig }
   logLevel: string
   production: boolean
+  /** Where pages are reached from outside, for example behind a proxy; otherwise as each request says. */
+  publicUrl: string | undefined
   /** Keys the hashes of access keys and signs cursors; generated into the data folder when absent. */
   secret: string | undefined
+  /** Keys that wrap customers' credentials, the current one first; generated into the data folder when absent. */
+  keyRing: string | undefined
 }
 
 /** What is wrong with the environment, in words for whoever starts the product. */
@@ -48,7 +52,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     },
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
+    publicUrl: urlOf('PUBLIC_URL', env.PUBLIC_URL),
     secret: env.LOCKSTEP_SECRET || undefined,
+    keyRing: env.LOCKSTEP_KEY_RING || undefined,
   }
 }
 
@@ -66,6 +72,15 @@ const hostOf = (name: string | undefined, dialectName: string, dialect: string |
   ...(name ? { name } : {}),
   dialect: oneOf(dialectName, dialect || 'native', ['native', 'compat']) as Dialect,
 })
+
+/** An address to put paths behind. */
+function urlOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
+    throw new ConfigError(`${name} must be an http or https address, not ${text}`)
+  return url.href.replace(/\/+$/, '')
+}
 
 function oneOf(name: string, value: string, allowed: readonly string[]): string {
   if (!allowed.includes(value))

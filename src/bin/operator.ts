@@ -4,8 +4,10 @@ import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
+import { rotateCredentials } from '../storage/credentials.ts'
 import type { Database } from '../storage/database.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { examine } from './doctor.ts'
@@ -50,6 +52,16 @@ export function addOperatorCommands(program: Command): void {
   tool(program, 'migrate', 'bring the schema of the database forward').action((output: Output) =>
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
+  const credentials = program.command('credentials').description('what customers entrust for their brokers')
+  tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
+    withDatabase(async (db, config) => {
+      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
+      say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
+    }),
+  )
+  const tools = { tool, withDatabase, say }
+  addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
+  addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
   addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),

@@ -47,8 +47,11 @@ export const contextOf = (stage: Stage, sql: Transaction, actor: Actor): Context
   host: 'Gen',
   dialect: 'native',
   requestId: `demo ${new Date(stage.clock.now()).toISOString()}`,
+  origin: 'http://localhost',
   environment: stage.environment,
   cursorSecret: stage.cursorSecret,
+  // Nobody in the demo entrusts credentials.
+  keyRing: { current: '', keys: new Map() },
 })
 
 /** What was answered. Throws when it is a refusal: the demo asks for nothing that may be refused. */

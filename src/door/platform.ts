@@ -102,6 +102,9 @@ const present = (now: () => Operations): Operations => ({
   get limiter() {
     return now().limiter
   },
+  get approvals() {
+    return now().approvals
+  },
   isInMaintenance: () => now().isInMaintenance(),
   isReady: () => now().isReady(),
   close: () => now().close(),

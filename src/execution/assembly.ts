@@ -3,6 +3,7 @@
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
 import { accountSteps, nextChase } from './account-side.ts'
+import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
@@ -41,7 +42,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
+    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, nextApprovalExpiry, paper.dueSource],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
@@ -50,6 +51,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    approvalExpiryStep,
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }

@@ -4,6 +4,7 @@
  */
 import type { Dialect, HostName, Refusal } from '../contract/index.ts'
 import type { Sql } from '../storage/sql.ts'
+import type { KeyRing } from '../storage/vault.ts'
 
 export interface Clock {
   /** Business time in epoch milliseconds. The test door moves it; everything a user sees is stamped with it. */
@@ -32,10 +33,14 @@ export interface Context {
   host: HostName
   dialect: Dialect
   requestId: string
+  /** Where the platform's pages are reached from outside, without a slash at the end. */
+  origin: string
   /** Code of this platform in its client order ids, 1 to 4 capitals or digits. */
   environment: string
   /** Signs cursors. */
   cursorSecret: string | Buffer
+  /** Seals credentials. */
+  keyRing: KeyRing
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */
   ifModifiedSince?: number
 }

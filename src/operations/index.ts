@@ -5,6 +5,7 @@ import {
   searchAccounts,
   searchAutotradedAccounts,
 } from './autotrade/accounts.ts'
+import { getAutotradeApprovalStatus } from './autotrade/approvals.ts'
 import {
   approvedAutotradeAccount,
   approvedBrokerTransmitAccount,
@@ -22,6 +23,7 @@ import {
 import { resetPaperTrade } from './autotrade/paper.ts'
 import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
+import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
@@ -70,6 +72,10 @@ export const handlers: Handlers = {
   CancelAutotradeOrder: cancelAutotradeOrder,
   ReplaceAutotradeOrder: replaceAutotradeOrder,
   ResetPaperTrade: resetPaperTrade,
+  StartSim: startSim,
+  StopSim: stopSim,
+  GetSimResults: getSimResults,
+  GetAutotradeApprovalStatus: getAutotradeApprovalStatus,
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,

@@ -4,6 +4,7 @@
  */
 import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
+import { type Approvals, createApprovals } from './approvals.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
 import type { Clock } from './context.ts'
 import type { HandlerTable } from './handler.ts'
@@ -26,6 +27,7 @@ export interface OperationsOptions {
 export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnown'> {
   readonly run: Run
   readonly limiter: Limiter
+  readonly approvals: Approvals
   /** Whether the operator has closed the platform. */
   isInMaintenance(): boolean
   /** Whether the database answers within half a second. */
@@ -47,6 +49,7 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     authenticate: authenticator.authenticate,
     isKnown: authenticator.isKnown,
     limiter,
+    approvals: createApprovals(options),
     isInMaintenance: maintenance.isOn,
     isReady: () => answersWithin(db, readyWithinMs),
     close: async () => {

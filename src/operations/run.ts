@@ -32,6 +32,7 @@ interface Call {
   readonly host: HostName
   readonly dialect: Dialect
   readonly requestId: string
+  readonly origin: string
   readonly idempotencyKey?: string
   /** Epoch milliseconds. */
   readonly ifModifiedSince?: number
@@ -142,11 +143,13 @@ const contextOf = (options: RunnerOptions, call: Call, sql: Sql, now: number): C
   sql,
   environment: options.environment,
   cursorSecret: options.secrets.cursor,
+  keyRing: options.secrets.keyRing,
   now,
   caller: call.caller,
   host: call.host,
   dialect: call.dialect,
   requestId: call.requestId,
+  origin: call.origin,
   ...(call.ifModifiedSince === undefined ? {} : { ifModifiedSince: call.ifModifiedSince }),
 })
 

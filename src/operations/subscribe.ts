@@ -3,6 +3,7 @@
  * The strategy is locked by then.
  */
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/subscription.ts'
+import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
 import type { Sql } from '../storage/sql.ts'
 import {
   endSubscription,
@@ -32,13 +33,18 @@ export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number |
     await keepSubscription(sql, present.id, joinedKind(present.kind, kind))
     return present.id
   }
-  if (present) await endSubscription(sql, present.id, at, 'replaced')
+  if (present) {
+    await endSubscription(sql, present.id, at, 'replaced')
+    await noteSimulationEnd(sql, present.id, strategyId)
+  }
   const offer = await findOffer(sql, personId, strategyId)
   if (!offer) return refuse('NotFound', 'StrategyId')
   const isFree = kind === 'simulated'
-  return insertSubscription(sql, {
+  const id = await insertSubscription(sql, {
     ...{ personId, strategyId, kind, startedAt: at, siteId: offer.siteId },
     ...(isFree ? { basePrice: 0, markup: 0 } : offer),
     termEndsAt: isFree ? null : termEnd(at),
   })
+  if (isFree) await noteSimulationStart(sql, id, strategyId)
+  return id
 }

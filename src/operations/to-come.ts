@@ -13,10 +13,6 @@ export const operationsToCome = [
   'GetStrategyHistoricalDailyEquity',
   // Orders: the rest
   // Autotrade: the rest
-  'GetAutotradeApprovalStatus',
-  'GetSimResults',
-  'StartSim',
-  'StopSim',
   'SyncPositionsToOpen',
   'GetAutotradeSyncStatusReport',
   // People, money and partner sites

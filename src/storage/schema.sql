@@ -694,6 +694,13 @@ create table signal_event (
   constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
+create table simulation (
+  subscription_id bigint not null,
+  started_equity amount not null,
+  ended_equity amount,
+  constraint simulation_pkey PRIMARY KEY (subscription_id)
+);
+
 create table site (
   id bigint not null generated always as identity,
   kind text not null,

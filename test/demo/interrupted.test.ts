@@ -7,6 +7,7 @@ import { claimLease } from '../../src/storage/leases.ts'
 import { findPlatformSite, insertPersons } from '../../src/storage/provision.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
+import { testKeyRing } from '../support/key-ring.ts'
 import { dump } from './books.ts'
 
 const cut = await testDatabase()
@@ -17,7 +18,7 @@ const used = await testDatabase()
 const now = Date.parse('2026-03-04T15:00:00Z')
 const options = ({ db }: typeof cut, more: Partial<SeedOptions> = {}): SeedOptions => ({
   db,
-  secrets: { pepper: randomBytes(32), cursor: randomBytes(32) },
+  secrets: { pepper: randomBytes(32), cursor: randomBytes(32), keyRing: testKeyRing },
   env: { keys: 'demo', orders: 'D' },
   log: silentLog,
   now,

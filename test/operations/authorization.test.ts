@@ -63,6 +63,10 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   CancelAutotradeOrder: [{ ...ofHolder, OrderId: 'x' }, holders, 404],
   ReplaceAutotradeOrder: [{ ...ofHolder, OrderId: 'x', Price: 1 }, holders, 404],
   ResetPaperTrade: [ofHolder, holders, 409],
+  GetAutotradeApprovalStatus: [{ RequestId: 'x' }, ['operator'], 404],
+  StartSim: [{ PersonId: personId, StrategyIds: [town.lonelyStrategyId] }, ['westAdmin', 'operator']],
+  StopSim: [{ PersonId: personId, StrategyId: strategyId }, ['westAdmin', 'operator'], 409],
+  GetSimResults: [{}, everybody],
   StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
 }
 
@@ -76,9 +80,7 @@ describe('who may call an operation', () => {
         const { key } = people[citizen]
         said.set(citizen, (await town.ask(operation, params, { key, host })).status)
       }
-      // On the white-label host a start asks the customer for approval, which is not offered yet.
-      const open = operation === 'StartAutotrade' && host === 'WL' ? 503 : status
-      const expected = everybody.map((citizen) => [citizen, allowed.includes(citizen) ? open : 403])
+      const expected = everybody.map((citizen) => [citizen, allowed.includes(citizen) ? status : 403])
       expect([host, Object.fromEntries(said)]).toEqual([host, Object.fromEntries(expected)])
     }
   })

@@ -9,8 +9,9 @@ import { type DoorPlatform, startDoorPlatform } from '../../src/door/platform.ts
 import { openDatabase } from '../../src/storage/database.ts'
 import { identifier } from '../../src/storage/sql.ts'
 import { silentLog } from './database-server.ts'
+import { testKeyRing } from './key-ring.ts'
 
-export const secrets = { pepper: randomBytes(32), cursor: randomBytes(32) }
+export const secrets = { pepper: randomBytes(32), cursor: randomBytes(32), keyRing: testKeyRing }
 export const keyEnvironment = 'test'
 
 export interface TestPlatform extends DoorPlatform {

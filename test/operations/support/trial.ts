@@ -67,6 +67,10 @@ export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Tow
     CancelAutotradeOrder: { ...ofHolder, OrderId: 'x' },
     ReplaceAutotradeOrder: { ...ofHolder, OrderId: 'x', Price: 1 },
     ResetPaperTrade: ofHolder,
+    GetAutotradeApprovalStatus: { RequestId: 'x' },
+    StartSim: { PersonId: personId, StrategyIds: [999] },
+    StopSim: { PersonId: personId, StrategyId: strategyId },
+    GetSimResults: {},
     StopAutotrade: { ...ofHolder, StrategyId: lonelyStrategyId },
   }
   return good
@@ -91,7 +95,10 @@ export function targetsOf(town: Town, dialect: Dialect, hosts: readonly HostName
       if (!example) return []
       const isHolders = rows[name].access.rule.startsWith('person') || name.includes('utotrade')
       const isAdmins = rows[name].access.rule === 'siteAdmin'
-      const { key } = town.people[isAdmins ? 'northAdmin' : isHolders ? 'holder' : 'owner']
+      const { key } =
+        town.people[
+          isAdmins ? (/Sim$/.test(name) ? 'westAdmin' : 'northAdmin') : isHolders ? 'holder' : 'owner'
+        ]
       const path = `/${host.toLowerCase()}${route.path}`
       return [{ ...route, host, name, path, key, example, members: membersFor(row, host, dialect) }]
     }),
