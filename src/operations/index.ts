@@ -27,6 +27,8 @@ import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
+import { getStrategyDetails } from './strategies/details.ts'
+import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -49,6 +51,9 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyDetails: getStrategyDetails,
+  GetStrategyHistoricalEquity: getStrategyHistoricalEquity,
+  GetStrategyHistoricalDailyEquity: getStrategyHistoricalDailyEquity,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,

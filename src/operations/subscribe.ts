@@ -35,7 +35,7 @@ export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number |
   }
   if (present) {
     await endSubscription(sql, present.id, at, 'replaced')
-    await noteSimulationEnd(sql, present.id, strategyId)
+    await noteSimulationEnd(sql, wanted)
   }
   const offer = await findOffer(sql, personId, strategyId)
   if (!offer) return refuse('NotFound', 'StrategyId')
@@ -45,6 +45,6 @@ export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number |
     ...(isFree ? { basePrice: 0, markup: 0 } : offer),
     termEndsAt: isFree ? null : termEnd(at),
   })
-  if (isFree) await noteSimulationStart(sql, id, strategyId)
+  if (isFree) await noteSimulationStart(sql, wanted, at)
   return id
 }

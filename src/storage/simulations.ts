@@ -25,27 +25,33 @@ export async function loadStrategyValues(
   )
 }
 
+/** A simulation by its person, its strategy and its beginning. */
+interface SimKey {
+  readonly personId: number | bigint
+  readonly strategyId: number | bigint
+}
+
 /** Notes what the strategy was worth when the simulation began. */
 export async function noteSimulationStart(
   sql: Sql,
-  subscriptionId: number,
-  strategyId: number | bigint,
+  { personId, strategyId }: SimKey,
+  startedAt: Instant,
 ): Promise<void> {
   const value = (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
   if (!value) return
   await sql.run`
-    insert into simulation (subscription_id, started_equity) values (${subscriptionId}::bigint, ${value}::numeric)`
+    insert into simulation (person_id, strategy_id, started_at, started_equity)
+    values (${personId}::bigint, ${strategyId}::bigint, ${instant(startedAt)}::timestamptz, ${value}::numeric)
+    on conflict (person_id, strategy_id, started_at) do update
+      set started_equity = excluded.started_equity, ended_equity = null`
 }
 
-/** Notes what the strategy is worth as the simulation ends. */
-export async function noteSimulationEnd(
-  sql: Sql,
-  subscriptionId: number,
-  strategyId: number | bigint,
-): Promise<void> {
+/** Notes what the strategy is worth as the person's simulation ends. */
+export async function noteSimulationEnd(sql: Sql, { personId, strategyId }: SimKey): Promise<void> {
   const value = (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
   await sql.run`
-    update simulation set ended_equity = ${value}::numeric where subscription_id = ${subscriptionId}::bigint`
+    update simulation set ended_equity = ${value}::numeric
+    where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_equity is null`
 }
 
 interface SimFactsRow extends SimFacts {
@@ -117,7 +123,8 @@ export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Prom
       sub.id as "subscriptionId"
     from subscription sub join person p on p.id = sub.person_id join site on site.id = p.site_id
     join strategy on strategy.id = sub.strategy_id
-    left join simulation on simulation.subscription_id = sub.id
+    left join simulation on simulation.person_id = sub.person_id
+      and simulation.strategy_id = sub.strategy_id and simulation.started_at = sub.started_at
     left join lateral (
       select a.account, setup.scaling_percentage as scaling from setup join account a on a.id = setup.account_id
       where a.person_id = p.id and a.kind = 2 and setup.strategy_id = sub.strategy_id

@@ -55,7 +55,7 @@ export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, Str
   if (present.kind !== 'simulated')
     return refuse('StateConflict', 'StrategyId', 'The subscription is a real one')
   await endSubscription(ctx.sql, present.id, ctx.now, 'stopped')
-  await noteSimulationEnd(ctx.sql, present.id, strategyId)
+  await noteSimulationEnd(ctx.sql, { personId, strategyId })
   return { results: [{ PersonId: personId, StrategyId: strategyId, StoppedSubscriptionId: present.id }] }
 }
 
