@@ -55,16 +55,7 @@ export function addOperatorCommands(program: Command): void {
   tool(program, 'migrate', 'bring the schema of the database forward').action((output: Output) =>
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
-  const credentials = program.command('credentials').description('what customers entrust for their brokers')
-  tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
-    withDatabase(async (db, config) => {
-      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
-      say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
-    }),
-  )
-  const tools = { tool, withDatabase, say }
-  addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
-  addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
+  addBrokerage(tool, program)
   addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
@@ -106,6 +97,20 @@ export function addOperatorCommands(program: Command): void {
         ),
       ),
     )
+}
+
+/** What accounts need of the operator: their brokers' words and the keys of their credentials. */
+function addBrokerage(tool: Tool, program: Command): void {
+  const credentials = program.command('credentials').description('what customers entrust for their brokers')
+  tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
+    withDatabase(async (db, config) => {
+      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
+      say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
+    }),
+  )
+  const tools = { tool, withDatabase, say }
+  addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
+  addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
 }
 
 type Tool = (parent: Command, name: string, says: string) => Command
