@@ -14,7 +14,13 @@ export function loadSecrets(config: Config): Secrets {
   const root = config.secret ?? storedSecret(config)
   if (root.length < 32) throw new ConfigError('LOCKSTEP_SECRET must have at least 32 characters')
   const derive = (use: string): Buffer => createHmac('sha256', root).update(use).digest()
-  return { pepper: derive('access keys'), cursor: derive('cursors'), keyRing: loadKeyRing(config) }
+  return {
+    pepper: derive('access keys'),
+    cursor: derive('cursors'),
+    passwords: derive('passwords'),
+    keyRing: loadKeyRing(config),
+    personalData: derive('personal data'),
+  }
 }
 
 const keyForm = /^([A-Za-z0-9-]{1,32}):([A-Za-z0-9+/]{43}=)$/

@@ -9,6 +9,7 @@ import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
+import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
 import { statisticsStep } from './statistics.ts'
@@ -18,6 +19,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly environment: string
   readonly commissionPlan?: WorkSettings['commissionPlan']
   readonly paper?: PaperOptions
+  /** Sends the mail that was written; absent, it waits. */
+  readonly mail?: MailOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
 }
@@ -38,6 +41,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     environment,
     commissionPlan = 'default',
     paper: paperOptions,
+    mail,
     isScripted = false,
     ...context
   } = options
@@ -47,7 +51,14 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, nextApprovalExpiry, paper.dueSource],
+    dueSources: [
+      nextSignalExpiry,
+      nextSignalRelease,
+      nextChase,
+      nextApprovalExpiry,
+      paper.dueSource,
+      ...(mail ? [nextMail] : []),
+    ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
@@ -57,6 +68,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     marginCallStep,
     ...accountSteps(brokers),
     approvalExpiryStep,
+    ...(mail ? [mailStep(mail)] : []),
     ...recordSteps,
     housekeepingStep,
   ]

@@ -25,6 +25,9 @@ import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAccessKey, hello } from './general/keys.ts'
+import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
+import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
+import { getGeoSites, getGeoSiteUsers, getWhiteLabelSiteUsers } from './general/sites.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
 import { getStrategyDetails } from './strategies/details.ts'
@@ -40,10 +43,26 @@ import {
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
+import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
 
 export const handlers: Handlers = {
   Hello: hello,
   GetAccessKey: getAccessKey,
+  AddProfile: addProfile,
+  GetProfile: getProfile,
+  SearchProfiles: searchProfiles,
+  GetPhoneAlreadyExists: getPhoneAlreadyExists,
+  GetWhiteLabelSiteUsers: getWhiteLabelSiteUsers,
+  GetGeoSiteUsers: getGeoSiteUsers,
+  GetGeoSites: getGeoSites,
+  GetKYCScore: getKycScore,
+  UpdateKYCScore: updateKycScore,
+  GetKYCInfo: getKycInfo,
+  AddKYCInfo: addKycInfo,
+  GetWatchLists: getWatchLists,
+  GetWatchListMembers: getWatchListMembers,
+  ManageWatchList: manageWatchList,
+  ManageWatchListByQuery: manageWatchList,
   AddStrategy: addStrategy,
   NewStrategyOrder: newStrategyOrder,
   CancelStrategyOrder: cancelStrategyOrder,

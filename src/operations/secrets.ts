@@ -12,6 +12,10 @@ export interface Secrets {
   readonly cursor: Buffer
   /** Wraps the keys of what customers entrust: credentials for their brokers. */
   readonly keyRing: KeyRing
+  /** Part of every password's hash. */
+  readonly passwords: Buffer
+  /** Wraps the keys of personal data at rest. 32 bytes. */
+  readonly personalData: Buffer
 }
 
 /** The keyed hash under which an access key is stored. */
@@ -33,3 +37,10 @@ export function approvalIdOf(secret: string | Buffer, token: string): string | u
   const given = Buffer.from(token)
   return given.length === expected.length && timingSafeEqual(given, expected) ? requestId : undefined
 }
+
+/** The keyed hash under which a token that was handed out is stored; a token of one use is none of another. */
+export const hashToken = (
+  secrets: Secrets,
+  use: 'user token' | 'confirmation' | 'csrf',
+  token: string,
+): Buffer => createHmac('sha256', secrets.pepper).update(`${use}\0`).update(token).digest()

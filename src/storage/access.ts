@@ -61,12 +61,17 @@ export async function findPersonTenancies(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The tenancy of sites by name: `id 7` for any site, `geo west` for a region's code or domain. */
-export async function findSiteTenancies(sql: Sql, names: readonly string[]): Promise<Map<string, Tenancy>> {
-  const rows = await sql.rows<Tenancy & { name: string }>`
-    select asked.name, site.id as "siteId", site.parent_site_id as "parentSiteId"
-    from unnest(${[...new Set(names)]}::text[]) asked (name)
-    join site on asked.name = 'id ' || site.id
-      or site.kind = 'geo' and asked.name in ('geo ' || site.code, 'geo ' || site.domain)`
-  return new Map(rows.map((row) => [row.name, row]))
+export interface SiteTenancy extends Tenancy {
+  kind: 'platform' | 'geo' | 'whitelabel'
+  code: string
 }
+
+/** The sites of these ids and of these codes, each with itself as its tenant. */
+export const findSiteTenancies = (
+  sql: Sql,
+  siteIds: readonly (number | bigint)[],
+  codes: readonly string[],
+): Promise<SiteTenancy[]> =>
+  sql.rows<SiteTenancy>`
+    select id as "siteId", parent_site_id as "parentSiteId", kind, code from site
+    where id = any(${siteIds}::bigint[]) or code = any(${codes}::text[])`

@@ -47,7 +47,7 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   const credentials = { userName: params.AccountUserName, password: params.AccountPassword }
   const missing = await missingCredentials(ctx.sql, account.id, credentials)
   if (missing) return refuse('MissingValue', missing === 'userName' ? 'AccountUserName' : 'AccountPassword')
-  await saveCredentials(ctx.sql, ctx.keyRing, account.id, credentials, ctx.now)
+  await saveCredentials(ctx.sql, ctx.secrets.keyRing, account.id, credentials, ctx.now)
   const choices = choicesOf(params)
   const joinsPositions = leaves !== true
   const asked = { account, strategyId: ready.strategy.id }
