@@ -30,9 +30,8 @@ export function addOperatorCommands(program: Command): void {
   tool(program, 'migrate', 'bring the schema of the database forward').action((output: Output) =>
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
-  addBrokerage(tool, program)
   addPeopleCommands(tool, program)
-  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+  addAccessCommands(tool, program)
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
   )
@@ -73,6 +72,12 @@ export function addOperatorCommands(program: Command): void {
         ),
       ),
     )
+}
+
+/** Who gets in, and what brokers are told. */
+function addAccessCommands(tool: Tool, program: Command): void {
+  addBrokerage(tool, program)
+  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
 }
 
 /** What accounts need of the operator: their brokers' words and the keys of their credentials. */
