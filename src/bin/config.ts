@@ -31,6 +31,8 @@ export interface Config {
   mailFrom: string
   /** Keys the hashes of access keys and signs cursors; generated into the data folder when absent. */
   secret: string | undefined
+  /** Keys that wrap customers' credentials, the current one first; generated into the data folder when absent. */
+  keyRing: string | undefined
 }
 
 /** What is wrong with the environment, in words for whoever starts the product. */
@@ -57,6 +59,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     smtpUrl: urlOf('SMTP_URL', env.SMTP_URL, ['smtp:', 'smtps:']),
     mailFrom: env.MAIL_FROM || 'Lockstep <lockstep@localhost>',
     secret: env.LOCKSTEP_SECRET || undefined,
+    keyRing: env.LOCKSTEP_KEY_RING || undefined,
   }
 }
 

@@ -6,8 +6,10 @@ import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
+import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
@@ -30,7 +32,7 @@ export function addOperatorCommands(program: Command): void {
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
   addPeopleCommands(tool, program)
-  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+  addAccessCommands(tool, program)
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
   )
@@ -75,6 +77,26 @@ export function addOperatorCommands(program: Command): void {
         ),
       ),
     )
+}
+
+/** Who gets in, and what brokers are told. */
+function addAccessCommands(tool: Tool, program: Command): void {
+  addBrokerage(tool, program)
+  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+}
+
+/** What accounts need of the operator: their brokers' words and the keys of their credentials. */
+function addBrokerage(tool: Tool, program: Command): void {
+  const credentials = program.command('credentials').description('what customers entrust for their brokers')
+  tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
+    withDatabase(async (db, config) => {
+      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
+      say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
+    }),
+  )
+  const tools = { tool, withDatabase, say }
+  addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
+  addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
 }
 
 function addKeyCommands(tool: Tool, keys: Command): void {

@@ -34,6 +34,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     limits: true,
     log,
     pages: pagesOf(config),
+    publicUrl: config.publicUrl,
   })
   const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error

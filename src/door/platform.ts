@@ -107,6 +107,9 @@ const present = (now: () => Operations): Operations => ({
   get limiter() {
     return now().limiter
   },
+  get approvals() {
+    return now().approvals
+  },
   isInMaintenance: () => now().isInMaintenance(),
   confirmEmail: (token) => now().confirmEmail(token),
   isReady: () => now().isReady(),

@@ -49,12 +49,20 @@ create table account (
   settings_changed_at timestamp with time zone not null,
   authenticated_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  broker_user_id text,
+  introducing_broker_id bigint,
+  introducing_broker text,
+  sales_rep_id bigint,
+  sales_rep text,
+  broker_authorization text not null default 'NotRequired'::text,
+  xid xid8 not null default pg_current_xact_id(),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_broker_id_account_key UNIQUE (broker_id, account),
   constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
   constraint account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
   constraint account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint account_broker_authorization_check CHECK ((broker_authorization = ANY (ARRAY['NotRequired'::text, 'Pending'::text, 'Authorized'::text, 'Revoked'::text]))),
   constraint account_check CHECK (((kind = 0) = (broker_environment = 'live'::text))),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY[0, 1, 2])))
 );
@@ -62,7 +70,16 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
-CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
+
+create table account_credential (
+  account_id bigint not null,
+  key_id text not null,
+  wrapped_key bytea not null,
+  sealed bytea not null,
+  changed_at timestamp with time zone not null,
+  constraint account_credential_pkey PRIMARY KEY (account_id),
+  constraint account_credential_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
 
 create table account_day (
   account_id bigint not null,
@@ -72,6 +89,20 @@ create table account_day (
   constraint account_day_pkey PRIMARY KEY (account_id, day),
   constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );
+
+create table account_entry (
+  id bigint not null generated always as identity,
+  account_id bigint not null,
+  setup_id bigint,
+  kind text not null,
+  cash_change amount not null,
+  booked_at timestamp with time zone not null,
+  constraint account_entry_pkey PRIMARY KEY (id),
+  constraint account_entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_entry_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint account_entry_kind_check CHECK ((kind = 'reset'::text))
+);
+CREATE INDEX account_entry_account ON public.account_entry USING btree (account_id);
 
 create table account_order (
   account_id bigint not null,
@@ -130,7 +161,6 @@ create table account_order (
 CREATE INDEX account_order_chase ON public.account_order USING btree (chase_at) WHERE (chase_at IS NOT NULL);
 CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
-CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_id, instrument_id, id) WHERE ((status)::text = '8'::text);
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
 
@@ -177,6 +207,51 @@ create table account_skip (
   constraint account_skip_pkey PRIMARY KEY (signal_id, setup_id)
 );
 
+create table approval_request (
+  id uuid not null,
+  account_id bigint not null,
+  strategy_id bigint not null,
+  action text not null,
+  status text not null,
+  choices jsonb not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  failure text,
+  xid xid8 not null default pg_current_xact_id(),
+  superseded_by uuid,
+  constraint approval_request_pkey PRIMARY KEY (id),
+  constraint approval_request_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint approval_request_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint approval_request_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES approval_request(id),
+  constraint approval_request_action_check CHECK ((action = ANY (ARRAY['start'::text, 'stop'::text]))),
+  constraint approval_request_check CHECK (((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text])) = (ended_at IS NULL))),
+  constraint approval_request_check1 CHECK (((status = 'Superseded'::text) = (superseded_by IS NOT NULL))),
+  constraint approval_request_status_check CHECK ((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text, 'Completed'::text, 'Failed'::text, 'Expired'::text, 'Superseded'::text])))
+);
+CREATE INDEX approval_request_expires ON public.approval_request USING btree (expires_at) WHERE (status = 'PendingCustomer'::text);
+CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
+CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
+
+create table approved_account (
+  id bigint not null generated always as identity,
+  connection_type smallint not null,
+  person_id bigint not null,
+  broker_id integer not null,
+  account text not null,
+  is_cfd boolean not null default false,
+  added_by_person_id bigint not null,
+  added_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint approved_account_pkey PRIMARY KEY (id),
+  constraint approved_account_connection_type_broker_id_account_key UNIQUE (connection_type, broker_id, account),
+  constraint approved_account_added_by_person_id_fkey FOREIGN KEY (added_by_person_id) REFERENCES person(id),
+  constraint approved_account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint approved_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint approved_account_connection_type_check CHECK ((connection_type = ANY (ARRAY[0, 1])))
+);
+CREATE INDEX approved_account_person ON public.approved_account USING btree (person_id);
+
 create table broker (
   id integer not null generated always as identity,
   name text not null,
@@ -184,6 +259,8 @@ create table broker (
   environment text not null,
   adapter text not null,
   is_enabled boolean not null default true,
+  needs_authorization boolean not null default false,
+  needs_credentials boolean not null default false,
   constraint broker_pkey PRIMARY KEY (id),
   constraint broker_id_environment_key UNIQUE (id, environment),
   constraint broker_name_key UNIQUE (name),
@@ -208,9 +285,8 @@ create table broker_report (
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
 );
-CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
 
 create table daily_mark (
@@ -221,6 +297,30 @@ create table daily_mark (
   constraint daily_mark_pkey PRIMARY KEY (instrument_id, day),
   constraint daily_mark_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
+
+create table dashboard_session (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  csrf_hash bytea not null,
+  created_at timestamp with time zone not null,
+  constraint dashboard_session_pkey PRIMARY KEY (id),
+  constraint dashboard_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX dashboard_session_person ON public.dashboard_session USING btree (person_id);
+
+create table email_confirmation (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  email text not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint email_confirmation_pkey PRIMARY KEY (id),
+  constraint email_confirmation_token_hash_key UNIQUE (token_hash),
+  constraint email_confirmation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX email_confirmation_person ON public.email_confirmation USING btree (person_id);
 
 create table execution (
   broker_id integer not null,
@@ -236,7 +336,6 @@ create table execution (
   cash_change amount not null,
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
-  busts text,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
@@ -333,6 +432,52 @@ create table instrument (
   constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
 );
 
+create table kyc (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  token_hash bytea,
+  redirected_times integer not null default 0,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  approved_at timestamp with time zone,
+  score bigint,
+  constraint kyc_pkey PRIMARY KEY (id),
+  constraint kyc_person_id_key UNIQUE (person_id),
+  constraint kyc_token_hash_key UNIQUE (token_hash),
+  constraint kyc_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_info (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  sealed_key bytea not null,
+  fields bytea not null,
+  photo_1 bytea,
+  photo_2 bytea,
+  created_at timestamp with time zone not null,
+  constraint kyc_info_pkey PRIMARY KEY (id),
+  constraint kyc_info_person_id_key UNIQUE (person_id),
+  constraint kyc_info_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_read (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  reader_person_id bigint not null,
+  access_key_id bigint not null,
+  operation text not null,
+  request_id text not null,
+  occurred_at timestamp with time zone not null,
+  constraint kyc_read_pkey PRIMARY KEY (id),
+  constraint kyc_read_access_key_id_fkey FOREIGN KEY (access_key_id) REFERENCES access_key(id),
+  constraint kyc_read_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint kyc_read_reader_person_id_fkey FOREIGN KEY (reader_person_id) REFERENCES person(id),
+  constraint kyc_read_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id)
+);
+CREATE INDEX kyc_read_person ON public.kyc_read USING btree (person_id, id);
+
 create table lease (
   name text not null,
   holder text not null,
@@ -340,6 +485,20 @@ create table lease (
   expires_at timestamp with time zone not null,
   constraint lease_pkey PRIMARY KEY (name)
 );
+
+create table mail (
+  id bigint not null generated always as identity,
+  kind text not null,
+  address text not null,
+  facts jsonb not null,
+  created_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone not null,
+  claimed_until timestamp with time zone,
+  constraint mail_pkey PRIMARY KEY (id),
+  constraint mail_kind_check CHECK ((kind = 'confirm-email'::text))
+);
+CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 
 create table paper_order (
   account_id bigint not null,
@@ -409,11 +568,27 @@ create table person (
   is_alive boolean not null default true,
   created_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  division_code text,
+  city text,
+  street text,
+  street2 text,
+  zip_code text,
+  company text,
+  phone text,
+  is_phone_verified boolean not null default false,
+  password_hash text,
+  email_validated_at timestamp with time zone,
+  last_logged_in_at timestamp with time zone,
+  last_ip text,
+  icon text,
+  permissions text[],
   constraint person_pkey PRIMARY KEY (id),
   constraint person_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint person_permissions_check CHECK ((permissions <@ ARRAY['catalog'::text, 'members'::text, 'kyc'::text, 'reports'::text, 'billing'::text])),
   constraint person_role_check CHECK ((role = ANY (ARRAY['user'::text, 'geosite_admin'::text, 'whitelabel_admin'::text, 'platform_admin'::text])))
 );
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
+CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
 
 create table plan (
@@ -543,7 +718,7 @@ create table setup (
   positions_left_open boolean,
   closed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
-  retries_after bigint not null default 0,
+  started_equity amount,
   constraint setup_pkey PRIMARY KEY (id),
   constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -563,8 +738,6 @@ CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
 CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
 CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
 CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
-CREATE TRIGGER setup_changes_sync AFTER UPDATE OF changed_at ON public.setup FOR EACH ROW WHEN ((new.stopped_at IS NULL)) EXECUTE FUNCTION setup_syncs();
-CREATE TRIGGER setup_starts_sync AFTER INSERT ON public.setup FOR EACH ROW EXECUTE FUNCTION setup_syncs();
 
 create table setup_exclusion (
   setup_id bigint not null,
@@ -577,6 +750,22 @@ create table setup_exclusion (
   constraint setup_exclusion_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
   constraint setup_exclusion_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])))
 );
+
+create table sign_in (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  kind text not null,
+  outcome text not null,
+  ip_address text,
+  occurred_at timestamp with time zone not null,
+  constraint sign_in_pkey PRIMARY KEY (id),
+  constraint sign_in_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint sign_in_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint sign_in_kind_check CHECK ((kind = ANY (ARRAY['login'::text, 'sso'::text]))),
+  constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
+);
+CREATE INDEX sign_in_site ON public.sign_in USING btree (site_id, occurred_at);
 
 create table signal (
   id bigint not null generated always as identity,
@@ -661,6 +850,18 @@ create table signal_event (
   constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
+create table simulation (
+  person_id bigint not null,
+  strategy_id bigint not null,
+  started_at timestamp with time zone not null,
+  started_equity amount not null,
+  ended_equity amount,
+  constraint simulation_pkey PRIMARY KEY (person_id, strategy_id, started_at),
+  constraint simulation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint simulation_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX simulation_strategy ON public.simulation USING btree (strategy_id);
+
 create table site (
   id bigint not null generated always as identity,
   kind text not null,
@@ -669,6 +870,9 @@ create table site (
   domain text,
   parent_site_id bigint,
   created_at timestamp with time zone not null,
+  support_company_name text,
+  support_site_url text,
+  support_email text,
   constraint site_pkey PRIMARY KEY (id),
   constraint site_code_key UNIQUE (code),
   constraint site_domain_key UNIQUE (domain),
@@ -864,14 +1068,6 @@ CREATE INDEX subscription_person ON public.subscription USING btree (person_id, 
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
 
-create table sync_due (
-  setup_id bigint not null,
-  due_at timestamp with time zone not null,
-  constraint sync_due_pkey PRIMARY KEY (setup_id),
-  constraint sync_due_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
-);
-CREATE INDEX sync_due_at ON public.sync_due USING btree (due_at);
-
 create table trade (
   id bigint not null generated always as identity,
   strategy_id bigint not null,
@@ -920,6 +1116,30 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
+create table watch_list (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_pkey PRIMARY KEY (id),
+  constraint watch_list_person_id_name_key UNIQUE (person_id, name),
+  constraint watch_list_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table watch_list_member (
+  id bigint not null generated always as identity,
+  watch_list_id bigint not null,
+  strategy_id bigint not null,
+  added_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_member_pkey PRIMARY KEY (id),
+  constraint watch_list_member_watch_list_id_strategy_id_key UNIQUE (watch_list_id, strategy_id),
+  constraint watch_list_member_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
+);
+CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
+
 CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -927,27 +1147,6 @@ AS $function$
 begin
   insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
   return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.account_syncs()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into sync_due (setup_id, due_at)
-  select id, new.settings_changed_at from setup where account_id = new.id and stopped_at is null order by id
-  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
-  return new;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.setup_syncs()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into sync_due (setup_id, due_at) values (new.id, new.changed_at)
-  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
-  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
