@@ -26,6 +26,16 @@ export interface Config {
   production: boolean
   /** Keys the hashes of access keys and signs cursors; generated into the data folder when absent. */
   secret: string | undefined
+  /** Payments through Stripe; absent: the built-in provider alone. */
+  stripe: StripeConfig | undefined
+}
+
+export interface StripeConfig {
+  readonly secretKey: string
+  /** Signs what Stripe tells by itself; without it nothing that claims to come from there is believed. */
+  readonly webhookSecret: string | undefined
+  /** Where Stripe is, when it is not the real one. */
+  readonly baseUrl: string | undefined
 }
 
 /** What is wrong with the environment, in words for whoever starts the product. */
@@ -49,7 +59,17 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
     secret: env.LOCKSTEP_SECRET || undefined,
+    stripe: stripeOf(env),
   }
+}
+
+function stripeOf(env: NodeJS.ProcessEnv): StripeConfig | undefined {
+  const secretKey = env.STRIPE_SECRET_KEY
+  if (!secretKey) return undefined
+  const baseUrl = env.STRIPE_API_BASE || undefined
+  if (baseUrl !== undefined && !URL.canParse(baseUrl))
+    throw new ConfigError('STRIPE_API_BASE must be an address')
+  return { secretKey, webhookSecret: env.STRIPE_WEBHOOK_SECRET || undefined, baseUrl }
 }
 
 /** Where the keys of the demo people are kept, readable by their owner alone. */

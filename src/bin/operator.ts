@@ -4,6 +4,7 @@ import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
+import { retryCharges } from '../storage/charges.ts'
 import type { Database } from '../storage/database.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -11,6 +12,7 @@ import { openMigrated, reachServer } from './database.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
+import { attachStripeMethod } from './payments.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
 
@@ -68,6 +70,10 @@ export function addOperatorCommands(program: Command): void {
         say(options, { played: file }, `${file} has been played.`)
       }),
     )
+  addPaymentCommands(
+    tool,
+    program.command('payments').description('who collects payments, and how people pay'),
+  )
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
   tool(program, 'operations', 'list the operations that are still to come')
     .option('--missing', 'the same; the list is what is missing')
@@ -111,6 +117,35 @@ function addKeyCommands(tool: Tool, keys: Command): void {
         const revoked = await revokeKey(db.write, keyId, Date.now())
         if (!revoked) throw new ConfigError(`there is no living key ${keyId}`)
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
+      }),
+  )
+}
+
+function addPaymentCommands(tool: Tool, payments: Command): void {
+  tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
+    (provider: string, output: Output) =>
+      withDatabase(async (db, config) => {
+        if (provider !== 'simulated' && provider !== 'stripe')
+          throw new ConfigError('the provider is either simulated or stripe')
+        if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
+        await setSwitch(db.write, 'paymentProvider', provider, Date.now())
+        say(output, { provider }, `Payments are collected by ${provider}.`)
+      }),
+  )
+  tool(payments, 'attach <method>', "let a person pay with a payment method of Stripe's")
+    .requiredOption('--person <id>', 'who pays', Number)
+    .action((method: string, options: Output & { person: number }) =>
+      withDatabase(async (db, config) => {
+        await attachStripeMethod(config, db, { personId: options.person, method })
+        say(options, { person: options.person, method }, `Person ${options.person} pays with ${method}.`)
+      }),
+    )
+  tool(payments, 'retry <subscription>', 'ask once more for what was given up').action(
+    (subscription: string, output: Output) =>
+      withDatabase(async (db) => {
+        const isAsked = await retryCharges(db.write, Number(subscription), Date.now())
+        if (!isAsked) throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)
+        say(output, { subscription: Number(subscription) }, 'It is asked for again.')
       }),
   )
 }

@@ -10,6 +10,7 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
+import { paymentProviders } from './payments.ts'
 
 /** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
 export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
@@ -23,7 +24,10 @@ export async function runWorker(
   const db = await openMigrated(databaseUrl, 'lockstep worker', log)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
-  const { ctx, steps } = assembleWork({ db, clock: systemClock, log, workerId: workerId(), environment })
+  const { ctx, steps } = assembleWork({
+    ...{ db, clock: systemClock, log, workerId: workerId(), environment },
+    paymentProviders: await paymentProviders(config),
+  })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
   await worker.start()
   return {

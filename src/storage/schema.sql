@@ -443,10 +443,14 @@ create table payment_event (
   reason text,
   occurred_at timestamp with time zone not null,
   applied_at timestamp with time zone,
+  charge_id bigint not null,
+  attempt integer not null,
   constraint payment_event_pkey PRIMARY KEY (id),
   constraint payment_event_provider_event_ref_key UNIQUE (provider, event_ref),
+  constraint payment_event_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
   constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
 );
+CREATE INDEX payment_event_charge ON public.payment_event USING btree (charge_id);
 CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
 
 create table payment_method (

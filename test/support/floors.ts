@@ -16,7 +16,7 @@ export const floors: Record<string, Floor> = {
   postgres: { floors: [], packages: ['node:'] },
   storage: { floors: ['domain'], packages: ['node:', 'pg'] },
   operations: { floors: ['contract', 'storage', 'domain'], packages: ['node:', 'lru-cache'] },
-  execution: { floors: ['storage', 'domain'], packages: ['node:', 'csv-parse'] },
+  execution: { floors: ['storage', 'domain'], packages: ['node:', 'csv-parse', 'stripe'] },
   http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
   demo: {
     floors: ['execution', 'operations', 'storage', 'domain'],
