@@ -14,7 +14,7 @@ import { followerParts, investorPart, strategyParts } from './cast.ts'
 import type { DemoFacts, DemoKey } from './facts.ts'
 import { playHistory } from './history.ts'
 import { issueDemoKeys } from './keys.ts'
-import { insertRecorded, openSimulation } from './market.ts'
+import { enterMarks, insertRecorded, openSimulation } from './market.ts'
 import { insertPeople, type People } from './people.ts'
 import { buildStage, type Stage } from './stage.ts'
 import { openTape, type Tape } from './tape.ts'
@@ -83,9 +83,10 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const people = await begun(db, begin, now)
   const stage = buildStage(relaxed(db), options.log, env.orders, secrets.cursor)
   const strategies = await playHistory(stage, people, tape, onDay)
+  await enterMarks(db.write, tape)
   stage.clock.time = now
   await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))
-  await stage.worker.drain()
+  await stage.closing.drain()
   const holders = people.keyHolders.map((holder) => ({
     ...holder,
     ...(holder.role === 'developer' && { strategyId: strategies.get('trend') ?? 0 }),

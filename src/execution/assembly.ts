@@ -6,12 +6,14 @@ import { accountSteps, nextChase } from './account-side.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
+import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
+import { statisticsStep } from './statistics.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -30,6 +32,9 @@ export interface Assembly {
   /** What a script can make the paper broker do. */
   readonly controls: PaperControls
 }
+
+/** What makes track records of what has been traded. */
+export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
 /** Builds context and steps; nothing runs until a worker does. */
 export function assembleWork(options: AssemblyOptions): Assembly {
@@ -57,6 +62,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     marginCallStep,
     ...accountSteps(brokers),
     ...billingSteps([simulatedProvider, ...paymentProviders]),
+    ...recordSteps,
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }

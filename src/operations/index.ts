@@ -17,6 +17,8 @@ import {
 import type { Handlers } from './handler.ts'
 import { getSiteCatalog, updateSiteCatalog } from './strategies/catalog.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
+import { getStrategyDetails } from './strategies/details.ts'
+import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -40,6 +42,9 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyDetails: getStrategyDetails,
+  GetStrategyHistoricalEquity: getStrategyHistoricalEquity,
+  GetStrategyHistoricalDailyEquity: getStrategyHistoricalDailyEquity,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,

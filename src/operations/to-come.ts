@@ -6,11 +6,8 @@ import type { OperationName } from '../contract/index.ts'
 
 export const operationsToCome = [
   // The track record
-  'GetStrategyDetails',
   'SearchStrategies',
   'GetLeaderBoard',
-  'GetStrategyHistoricalEquity',
-  'GetStrategyHistoricalDailyEquity',
   // Orders: the rest
   // Autotrade: the rest
   'SetAutotradeSettings',

@@ -1,6 +1,7 @@
 create domain amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain currency as text CHECK ((VALUE ~ '^[A-Z]{3}$'::text));
 create domain factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain figure as double precision CHECK (((VALUE > '-Infinity'::double precision) AND (VALUE < 'Infinity'::double precision)));
 create domain minor_units as bigint CHECK ((VALUE >= 0));
 create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
 create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
@@ -60,6 +61,16 @@ create table account (
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+
+create table account_day (
+  account_id bigint not null,
+  day date not null,
+  cash amount not null,
+  value amount not null,
+  constraint account_day_pkey PRIMARY KEY (account_id, day),
+  constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
 
 create table account_order (
   account_id bigint not null,
@@ -138,6 +149,18 @@ create table account_position (
 );
 CREATE INDEX account_position_account ON public.account_position USING btree (account_id);
 
+create table account_record (
+  account_id bigint not null,
+  closed_day date,
+  stale_from date,
+  next_close_at timestamp with time zone not null,
+  last_execution_at timestamp with time zone,
+  has_own_executions boolean not null default false,
+  constraint account_record_pkey PRIMARY KEY (account_id),
+  constraint account_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+CREATE INDEX account_record_next ON public.account_record USING btree (next_close_at);
+
 create table account_skip (
   signal_id bigint not null,
   setup_id bigint not null,
@@ -187,42 +210,14 @@ create table broker_report (
 );
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
 
-create table charge (
-  id bigint not null generated always as identity,
-  subscription_id bigint not null,
-  purpose text not null,
-  period_started_at timestamp with time zone not null,
-  period_ends_at timestamp with time zone not null,
-  base_price minor_units not null,
-  markup minor_units not null,
-  amount bigint not null generated always as (((base_price)::bigint + (markup)::bigint)) stored,
-  currency currency not null,
-  provider text not null,
-  status text not null default 'due'::text,
-  attempts integer not null default 0,
-  next_try_at timestamp with time zone,
-  claimed_until timestamp with time zone,
-  payment_ref text,
-  failure_reason text,
-  failed_at timestamp with time zone,
-  paid_at timestamp with time zone,
-  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  constraint charge_pkey PRIMARY KEY (id),
-  constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),
-  constraint charge_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
-  constraint charge_amount_check CHECK ((amount > 0)),
-  constraint charge_attempts_check CHECK ((attempts >= 0)),
-  constraint charge_check CHECK ((period_ends_at > period_started_at)),
-  constraint charge_check1 CHECK (((status = 'due'::text) = (next_try_at IS NOT NULL))),
-  constraint charge_check2 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
-  constraint charge_check3 CHECK (((status <> 'failed'::text) OR (failed_at IS NOT NULL))),
-  constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
-  constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
-  constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
+create table daily_mark (
+  instrument_id bigint not null,
+  day date not null,
+  bid price not null,
+  ask price not null,
+  constraint daily_mark_pkey PRIMARY KEY (instrument_id, day),
+  constraint daily_mark_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
-CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
-CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
-CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 
 create table execution (
   broker_id integer not null,
@@ -296,6 +291,13 @@ create table incident (
   constraint incident_incident_key_key UNIQUE (incident_key)
 );
 
+create table index_close (
+  day date not null,
+  close price not null,
+  constraint index_close_pkey PRIMARY KEY (day),
+  constraint index_close_close_check CHECK (((close)::numeric > (0)::numeric))
+);
+
 create table instrument (
   id bigint not null generated always as identity,
   symbol text not null,
@@ -334,50 +336,6 @@ create table lease (
   expires_at timestamp with time zone not null,
   constraint lease_pkey PRIMARY KEY (name)
 );
-
-create table ledger_account (
-  id bigint not null generated always as identity,
-  name text not null generated always as (((((kind || ':'::text) || COALESCE((person_id)::text, (site_id)::text, provider, ''::text)) || ':'::text) || (currency)::text)) stored,
-  kind text not null,
-  person_id bigint,
-  site_id bigint,
-  provider text,
-  currency currency not null,
-  constraint ledger_account_pkey PRIMARY KEY (id),
-  constraint ledger_account_id_currency_key UNIQUE (id, currency),
-  constraint ledger_account_name_key UNIQUE (name),
-  constraint ledger_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
-  constraint ledger_account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
-  constraint ledger_account_check CHECK (((kind = ANY (ARRAY['customer'::text, 'owner'::text])) = (person_id IS NOT NULL))),
-  constraint ledger_account_check1 CHECK (((kind = 'site'::text) = (site_id IS NOT NULL))),
-  constraint ledger_account_check2 CHECK (((kind = 'provider'::text) = (provider IS NOT NULL))),
-  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'owner'::text, 'site'::text, 'platform'::text, 'provider'::text])))
-);
-
-create table ledger_transfer (
-  id bigint not null generated always as identity,
-  charge_id bigint not null,
-  reason text not null,
-  from_account_id bigint not null,
-  to_account_id bigint not null,
-  amount bigint not null,
-  currency currency not null,
-  booked_at timestamp with time zone not null,
-  xid xid8 not null default pg_current_xact_id(),
-  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
-  constraint ledger_transfer_pkey PRIMARY KEY (id),
-  constraint ledger_transfer_charge_id_reason_key UNIQUE (charge_id, reason),
-  constraint ledger_transfer_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
-  constraint ledger_transfer_from_account_id_currency_fkey FOREIGN KEY (from_account_id, currency) REFERENCES ledger_account(id, currency),
-  constraint ledger_transfer_to_account_id_currency_fkey FOREIGN KEY (to_account_id, currency) REFERENCES ledger_account(id, currency),
-  constraint ledger_transfer_amount_check CHECK ((amount > 0)),
-  constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
-  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
-);
-CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_account_id);
-CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
-CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
-CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
 
 create table paper_order (
   account_id bigint not null,
@@ -433,36 +391,6 @@ create table paper_report (
   constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
-
-create table payment_event (
-  id bigint not null generated always as identity,
-  provider text not null,
-  event_ref text not null,
-  kind text not null,
-  payment_ref text not null,
-  reason text,
-  occurred_at timestamp with time zone not null,
-  applied_at timestamp with time zone,
-  charge_id bigint not null,
-  attempt integer not null,
-  constraint payment_event_pkey PRIMARY KEY (id),
-  constraint payment_event_provider_event_ref_key UNIQUE (provider, event_ref),
-  constraint payment_event_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
-  constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
-);
-CREATE INDEX payment_event_charge ON public.payment_event USING btree (charge_id);
-CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
-
-create table payment_method (
-  person_id bigint not null,
-  provider text not null,
-  customer_ref text not null,
-  method_ref text not null,
-  changed_at timestamp with time zone not null,
-  constraint payment_method_pkey PRIMARY KEY (person_id, provider),
-  constraint payment_method_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
-  constraint payment_method_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text])))
-);
 
 create table person (
   id bigint not null generated always as identity,
@@ -531,6 +459,7 @@ create table quote (
   quoted_at timestamp with time zone not null,
   is_valid boolean not null,
   margin_due boolean not null default false,
+  day date not null,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
@@ -725,18 +654,6 @@ create table signal_event (
   constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
-create table simulated_payment (
-  payment_key text not null,
-  id bigint not null generated always as identity,
-  amount bigint not null,
-  currency currency not null,
-  decline_reason text,
-  answered_at timestamp with time zone not null,
-  constraint simulated_payment_pkey PRIMARY KEY (payment_key),
-  constraint simulated_payment_id_key UNIQUE (id),
-  constraint simulated_payment_amount_check CHECK ((amount > 0))
-);
-
 create table site (
   id bigint not null generated always as identity,
   kind text not null,
@@ -802,6 +719,12 @@ create table strategy (
   no_subs_allowed boolean not null default false,
   membership_version bigint not null default 0,
   xid xid8 not null default pg_current_xact_id(),
+  stocks_enabled boolean not null default true,
+  options_enabled boolean not null default true,
+  futures_enabled boolean not null default true,
+  forex_enabled boolean not null default true,
+  short_description text,
+  long_description text,
   owner_share_percent integer not null default 70,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
@@ -812,6 +735,86 @@ create table strategy (
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
+
+create table strategy_day (
+  strategy_id bigint not null,
+  day date not null,
+  cash amount not null,
+  value amount not null,
+  leverage factor,
+  constraint strategy_day_pkey PRIMARY KEY (strategy_id, day),
+  constraint strategy_day_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+
+create table strategy_leverage (
+  strategy_id bigint not null,
+  day date not null,
+  leverage factor not null,
+  constraint strategy_leverage_pkey PRIMARY KEY (strategy_id, day),
+  constraint strategy_leverage_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+
+create table strategy_record (
+  strategy_id bigint not null,
+  closed_day date,
+  stale_from date,
+  next_close_at timestamp with time zone not null,
+  last_fill_at timestamp with time zone,
+  statistics_due boolean not null default true,
+  constraint strategy_record_pkey PRIMARY KEY (strategy_id),
+  constraint strategy_record_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX strategy_record_next ON public.strategy_record USING btree (next_close_at);
+CREATE INDEX strategy_record_statistics ON public.strategy_record USING btree (strategy_id) WHERE statistics_due;
+
+create table strategy_statistics (
+  strategy_id bigint not null,
+  computed_at timestamp with time zone not null,
+  valued_day date not null,
+  value amount not null,
+  age_in_days integer not null,
+  return_percent figure,
+  is_annual boolean not null,
+  cumulative_percent figure,
+  sharpe figure,
+  sortino figure,
+  calmar figure,
+  alpha figure,
+  beta figure,
+  treynor figure,
+  correlation figure,
+  index_percent figure,
+  percent_above_index figure,
+  max_drawdown figure not null,
+  max_drawdown_days integer not null,
+  max_drawdown_start text,
+  max_drawdown_end text,
+  months integer not null,
+  win_months integer not null,
+  win_months_shown integer not null,
+  win_months_ratio figure,
+  avg_leverage figure,
+  max_leverage figure,
+  trades integer not null,
+  winners integer not null,
+  losers integer not null,
+  win_percent figure,
+  won_amount figure not null,
+  lost_amount figure not null,
+  average_win figure,
+  average_loss figure,
+  profit_factor figure,
+  average_trade_days figure,
+  stock_trades integer not null,
+  option_trades integer not null,
+  future_trades integer not null,
+  forex_trades integer not null,
+  constraint strategy_statistics_pkey PRIMARY KEY (strategy_id),
+  constraint strategy_statistics_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX strategy_statistics_return ON public.strategy_statistics USING btree (return_percent DESC NULLS LAST, strategy_id);
+CREATE INDEX strategy_statistics_sharpe ON public.strategy_statistics USING btree (sharpe DESC NULLS LAST, strategy_id);
 
 create table subscription (
   id bigint not null generated always as identity,
@@ -834,9 +837,7 @@ create table subscription (
   billing_failure_reason text,
   billing_failed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
-  next_plan_id bigint,
   constraint subscription_pkey PRIMARY KEY (id),
-  constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint subscription_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
   constraint subscription_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
@@ -847,7 +848,6 @@ create table subscription (
   constraint subscription_check2 CHECK (((kind = 'simulated'::text) = (term_ends_at IS NULL))),
   constraint subscription_check3 CHECK (((kind = 'paid'::text) OR (strategy_id IS NOT NULL))),
   constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
-  constraint subscription_check5 CHECK (((next_plan_id IS NULL) OR (plan_id IS NOT NULL))),
   constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
 );
@@ -905,51 +905,13 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
-create view ledger_entry as
- SELECT ledger_transfer.id AS transfer_id,
-    ledger_transfer.charge_id,
-    ledger_transfer.from_account_id AS account_id,
-    ledger_transfer.currency,
-    (- ledger_transfer.amount) AS amount,
-    ledger_transfer.booked_at
-   FROM ledger_transfer
-UNION ALL
- SELECT ledger_transfer.id AS transfer_id,
-    ledger_transfer.charge_id,
-    ledger_transfer.to_account_id AS account_id,
-    ledger_transfer.currency,
-    ledger_transfer.amount,
-    ledger_transfer.booked_at
-   FROM ledger_transfer;
-
-CREATE OR REPLACE FUNCTION public.charge_is_settled()
+CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
-declare
-  wanted bigint := case tg_table_name when 'charge' then (to_jsonb(new) ->> 'id')::bigint
-    else (to_jsonb(coalesce(new, old)) ->> 'charge_id')::bigint end;
-  unsettled boolean;
 begin
-  select case when charge.status = 'paid' then charge.amount else 0 end <> coalesce(sum(t.amount)
-      filter (where t.reason = 'payment'), 0)
-    or coalesce(sum(case t.reason when 'payment' then t.amount else -t.amount end), 0) <> 0
-    or bool_or(t.currency <> charge.currency)
-  into unsettled
-  from charge left join ledger_transfer t on t.charge_id = charge.id
-  where charge.id = wanted group by charge.id;
-  if unsettled then
-    raise exception 'charge % is not settled to the cent', wanted using errcode = 'check_violation';
-  end if;
+  insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
   return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.ledger_transfer_is_final()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception 'a booked transfer is never changed' using errcode = 'restrict_violation';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
@@ -959,4 +921,13 @@ AS $function$
 begin
   new.xid := pg_current_xact_id();
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.strategy_begins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into strategy_record (strategy_id, next_close_at) values (new.id, new.started_at);
+  return null;
 end $function$;
