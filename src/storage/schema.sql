@@ -210,6 +210,43 @@ create table broker_report (
 );
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
 
+create table charge (
+  id bigint not null generated always as identity,
+  subscription_id bigint not null,
+  purpose text not null,
+  period_started_at timestamp with time zone not null,
+  period_ends_at timestamp with time zone not null,
+  base_price minor_units not null,
+  markup minor_units not null,
+  amount bigint not null generated always as (((base_price)::bigint + (markup)::bigint)) stored,
+  currency currency not null,
+  provider text not null,
+  status text not null default 'due'::text,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  payment_ref text,
+  failure_reason text,
+  failed_at timestamp with time zone,
+  paid_at timestamp with time zone,
+  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint charge_pkey PRIMARY KEY (id),
+  constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),
+  constraint charge_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
+  constraint charge_amount_check CHECK ((amount > 0)),
+  constraint charge_attempts_check CHECK ((attempts >= 0)),
+  constraint charge_check CHECK ((period_ends_at > period_started_at)),
+  constraint charge_check1 CHECK (((status = 'due'::text) = (next_try_at IS NOT NULL))),
+  constraint charge_check2 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint charge_check3 CHECK (((status <> 'failed'::text) OR (failed_at IS NOT NULL))),
+  constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
+  constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
+  constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
+);
+CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
+CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
+CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
+
 create table daily_mark (
   instrument_id bigint not null,
   day date not null,
@@ -337,6 +374,50 @@ create table lease (
   constraint lease_pkey PRIMARY KEY (name)
 );
 
+create table ledger_account (
+  id bigint not null generated always as identity,
+  name text not null generated always as (((((kind || ':'::text) || COALESCE((person_id)::text, (site_id)::text, provider, ''::text)) || ':'::text) || (currency)::text)) stored,
+  kind text not null,
+  person_id bigint,
+  site_id bigint,
+  provider text,
+  currency currency not null,
+  constraint ledger_account_pkey PRIMARY KEY (id),
+  constraint ledger_account_id_currency_key UNIQUE (id, currency),
+  constraint ledger_account_name_key UNIQUE (name),
+  constraint ledger_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint ledger_account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint ledger_account_check CHECK (((kind = ANY (ARRAY['customer'::text, 'owner'::text])) = (person_id IS NOT NULL))),
+  constraint ledger_account_check1 CHECK (((kind = 'site'::text) = (site_id IS NOT NULL))),
+  constraint ledger_account_check2 CHECK (((kind = 'provider'::text) = (provider IS NOT NULL))),
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'owner'::text, 'site'::text, 'platform'::text, 'provider'::text])))
+);
+
+create table ledger_transfer (
+  id bigint not null generated always as identity,
+  charge_id bigint not null,
+  reason text not null,
+  from_account_id bigint not null,
+  to_account_id bigint not null,
+  amount bigint not null,
+  currency currency not null,
+  booked_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint ledger_transfer_pkey PRIMARY KEY (id),
+  constraint ledger_transfer_charge_id_reason_key UNIQUE (charge_id, reason),
+  constraint ledger_transfer_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
+  constraint ledger_transfer_from_account_id_currency_fkey FOREIGN KEY (from_account_id, currency) REFERENCES ledger_account(id, currency),
+  constraint ledger_transfer_to_account_id_currency_fkey FOREIGN KEY (to_account_id, currency) REFERENCES ledger_account(id, currency),
+  constraint ledger_transfer_amount_check CHECK ((amount > 0)),
+  constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
+  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
+);
+CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_account_id);
+CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
+CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
+CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
+
 create table paper_order (
   account_id bigint not null,
   client_order_id text not null,
@@ -391,6 +472,36 @@ create table paper_report (
   constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
+
+create table payment_event (
+  id bigint not null generated always as identity,
+  provider text not null,
+  event_ref text not null,
+  kind text not null,
+  payment_ref text not null,
+  reason text,
+  occurred_at timestamp with time zone not null,
+  applied_at timestamp with time zone,
+  charge_id bigint not null,
+  attempt integer not null,
+  constraint payment_event_pkey PRIMARY KEY (id),
+  constraint payment_event_provider_event_ref_key UNIQUE (provider, event_ref),
+  constraint payment_event_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
+  constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
+);
+CREATE INDEX payment_event_charge ON public.payment_event USING btree (charge_id);
+CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
+
+create table payment_method (
+  person_id bigint not null,
+  provider text not null,
+  customer_ref text not null,
+  method_ref text not null,
+  changed_at timestamp with time zone not null,
+  constraint payment_method_pkey PRIMARY KEY (person_id, provider),
+  constraint payment_method_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint payment_method_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text])))
+);
 
 create table person (
   id bigint not null generated always as identity,
@@ -654,6 +765,18 @@ create table signal_event (
   constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
+create table simulated_payment (
+  payment_key text not null,
+  id bigint not null generated always as identity,
+  amount bigint not null,
+  currency currency not null,
+  decline_reason text,
+  answered_at timestamp with time zone not null,
+  constraint simulated_payment_pkey PRIMARY KEY (payment_key),
+  constraint simulated_payment_id_key UNIQUE (id),
+  constraint simulated_payment_amount_check CHECK ((amount > 0))
+);
+
 create table site (
   id bigint not null generated always as identity,
   kind text not null,
@@ -837,7 +960,9 @@ create table subscription (
   billing_failure_reason text,
   billing_failed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  next_plan_id bigint,
   constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint subscription_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
   constraint subscription_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
@@ -848,6 +973,7 @@ create table subscription (
   constraint subscription_check2 CHECK (((kind = 'simulated'::text) = (term_ends_at IS NULL))),
   constraint subscription_check3 CHECK (((kind = 'paid'::text) OR (strategy_id IS NOT NULL))),
   constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
+  constraint subscription_check5 CHECK (((next_plan_id IS NULL) OR (plan_id IS NOT NULL))),
   constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
 );
@@ -905,6 +1031,23 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
+create view ledger_entry as
+ SELECT ledger_transfer.id AS transfer_id,
+    ledger_transfer.charge_id,
+    ledger_transfer.from_account_id AS account_id,
+    ledger_transfer.currency,
+    (- ledger_transfer.amount) AS amount,
+    ledger_transfer.booked_at
+   FROM ledger_transfer
+UNION ALL
+ SELECT ledger_transfer.id AS transfer_id,
+    ledger_transfer.charge_id,
+    ledger_transfer.to_account_id AS account_id,
+    ledger_transfer.currency,
+    ledger_transfer.amount,
+    ledger_transfer.booked_at
+   FROM ledger_transfer;
+
 CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -912,6 +1055,36 @@ AS $function$
 begin
   insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.charge_is_settled()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  wanted bigint := case tg_table_name when 'charge' then (to_jsonb(new) ->> 'id')::bigint
+    else (to_jsonb(coalesce(new, old)) ->> 'charge_id')::bigint end;
+  unsettled boolean;
+begin
+  select case when charge.status = 'paid' then charge.amount else 0 end <> coalesce(sum(t.amount)
+      filter (where t.reason = 'payment'), 0)
+    or coalesce(sum(case t.reason when 'payment' then t.amount else -t.amount end), 0) <> 0
+    or bool_or(t.currency <> charge.currency)
+  into unsettled
+  from charge left join ledger_transfer t on t.charge_id = charge.id
+  where charge.id = wanted group by charge.id;
+  if unsettled then
+    raise exception 'charge % is not settled to the cent', wanted using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_transfer_is_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a booked transfer is never changed' using errcode = 'restrict_violation';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
