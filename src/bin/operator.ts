@@ -1,11 +1,14 @@
 /** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
 import { retryCharges } from '../storage/charges.ts'
 import type { Database } from '../storage/database.ts'
+import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openMigrated, reachServer } from './database.ts'
@@ -44,7 +47,7 @@ async function withDatabase(work: (db: Database, config: Config) => Promise<void
   }
 }
 
-/** Adds migrate, keys, maintenance, audit, replay, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, index, replay, doctor and operations. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -61,6 +64,17 @@ export function addOperatorCommands(program: Command): void {
     'audit',
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
+  tool(
+    program,
+    'index <file>',
+    'enter closes of the S&P 500 from a CSV with the columns date and close',
+  ).action((file: string, output: Output) =>
+    withDatabase(async (db) => {
+      const closes = readIndexCloses(readFileSync(file))
+      await saveIndexCloses(db.write, closes)
+      say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
+    }),
+  )
   tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market')
     .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
     .action((file: string, options: Output & { speed: number }) =>
