@@ -7,47 +7,22 @@ import { issueKey, revokeKey } from '../operations/keys.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
 import { retryCharges } from '../storage/charges.ts'
-import type { Database } from '../storage/database.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
-import { openMigrated, reachServer } from './database.ts'
+import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { attachStripeMethod } from './payments.ts'
+import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
 
-interface Output {
-  json?: boolean
-}
 const yearMs = 365 * 86_400_000
 const auditLimitMs = 300_000
 
-/** Prints for people, or the same facts as JSON. */
-function say(output: Output, facts: object, text: string): void {
-  console.log(output.json ? JSON.stringify(facts) : text)
-}
-
-/** Runs a tool on the platform's database, wherever that is. */
-async function withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
-  const config = readConfig(process.env)
-  const log = openLog({ ...config, logLevel: 'warn' }, 'cli')
-  const server = await reachServer(config, log)
-  try {
-    const db = await openMigrated(server.url, 'lockstep cli', log)
-    try {
-      await work(db, config)
-    } finally {
-      await db.close()
-    }
-  } finally {
-    await server.stop()
-  }
-}
-
-/** Adds migrate, keys, maintenance, audit, index, replay, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, index, replay, doctor, operations, and the tools for people. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -55,6 +30,7 @@ export function addOperatorCommands(program: Command): void {
   tool(program, 'migrate', 'bring the schema of the database forward').action((output: Output) =>
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
+  addPeopleCommands(tool, program)
   addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
@@ -101,8 +77,6 @@ export function addOperatorCommands(program: Command): void {
       ),
     )
 }
-
-type Tool = (parent: Command, name: string, says: string) => Command
 
 function addKeyCommands(tool: Tool, keys: Command): void {
   tool(keys, 'issue', 'issue a key; it is shown once')

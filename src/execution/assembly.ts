@@ -9,6 +9,7 @@ import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
+import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
 import type { PaymentProvider } from './payments/provider.ts'
@@ -20,6 +21,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly environment: string
   readonly commissionPlan?: WorkSettings['commissionPlan']
   readonly paper?: PaperOptions
+  /** Sends the mail that was written; absent, it waits. */
+  readonly mail?: MailOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
   /** Who collects payments beside the built-in provider. */
@@ -42,6 +45,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     environment,
     commissionPlan = 'default',
     paper: paperOptions,
+    mail,
     isScripted = false,
     paymentProviders = [],
     ...context
@@ -52,7 +56,14 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource, ...billingMoments],
+    dueSources: [
+      nextSignalExpiry,
+      nextSignalRelease,
+      nextChase,
+      paper.dueSource,
+      ...billingMoments,
+      ...(mail ? [nextMail] : []),
+    ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
@@ -62,6 +73,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     marginCallStep,
     ...accountSteps(brokers),
     ...billingSteps([simulatedProvider, ...paymentProviders]),
+    ...(mail ? [mailStep(mail)] : []),
     ...recordSteps,
     housekeepingStep,
   ]

@@ -9,6 +9,9 @@ import { getAutotradePlans } from './autotrade/plans.ts'
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getAccessKey, hello } from './general/keys.ts'
+import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
+import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
+import { getGeoSites, getGeoSiteUsers, getWhiteLabelSiteUsers } from './general/sites.ts'
 import {
   getInvestorPlanSubscriptions,
   getManagerPlanSubscriptions,
@@ -31,10 +34,26 @@ import {
 import { getSupportedSymbols } from './strategies/instruments.ts'
 import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
+import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
 
 export const handlers: Handlers = {
   Hello: hello,
   GetAccessKey: getAccessKey,
+  AddProfile: addProfile,
+  GetProfile: getProfile,
+  SearchProfiles: searchProfiles,
+  GetPhoneAlreadyExists: getPhoneAlreadyExists,
+  GetWhiteLabelSiteUsers: getWhiteLabelSiteUsers,
+  GetGeoSiteUsers: getGeoSiteUsers,
+  GetGeoSites: getGeoSites,
+  GetKYCScore: getKycScore,
+  UpdateKYCScore: updateKycScore,
+  GetKYCInfo: getKycInfo,
+  AddKYCInfo: addKycInfo,
+  GetWatchLists: getWatchLists,
+  GetWatchListMembers: getWatchListMembers,
+  ManageWatchList: manageWatchList,
+  ManageWatchListByQuery: manageWatchList,
   AddStrategy: addStrategy,
   NewStrategyOrder: newStrategyOrder,
   CancelStrategyOrder: cancelStrategyOrder,

@@ -2,6 +2,7 @@
  * The operations as the edge sees them: who calls, how often, whether the platform is open, and the way of a
  * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
  */
+import { confirmEmail } from '../storage/confirmations.ts'
 import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
@@ -9,7 +10,7 @@ import type { Clock } from './context.ts'
 import type { HandlerTable } from './handler.ts'
 import { createLimiter, type Limiter } from './limits.ts'
 import { createRunner, type Run } from './run.ts'
-import type { Secrets } from './secrets.ts'
+import { hashToken, type Secrets } from './secrets.ts'
 
 export interface OperationsOptions {
   db: Database
@@ -28,6 +29,11 @@ export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnow
   readonly limiter: Limiter
   /** Whether the operator has closed the platform. */
   isInMaintenance(): boolean
+  /**
+   * Confirms the e-mail address that a link was sent to; false when the link is none of ours or has run out.
+   * Throws DatabaseUnavailable.
+   */
+  confirmEmail(token: string): Promise<boolean>
   /** Whether the database answers within half a second. */
   isReady(): Promise<boolean>
   /** Stops listening and counting; the database stays open. */
@@ -48,6 +54,7 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     isKnown: authenticator.isKnown,
     limiter,
     isInMaintenance: maintenance.isOn,
+    confirmEmail: (token) => confirmEmail(db.write, hashToken(secrets, 'confirmation', token), clock.now()),
     isReady: () => answersWithin(db, readyWithinMs),
     close: async () => {
       await Promise.all([authenticator.close(), maintenance.stop()])

@@ -26,7 +26,7 @@ export async function paged<Row, Shown>(
     cursor: Cursor === '' ? undefined : Cursor,
     limit: Number(Limit),
     now: ctx.now,
-    secret: ctx.cursorSecret,
+    secret: ctx.secrets.cursor,
     operation,
     filters: canonical(filters),
     keyId: ctx.caller.keyId,

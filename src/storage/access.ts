@@ -60,3 +60,18 @@ export async function findPersonTenancies(
     from person p join site on site.id = p.site_id where p.id = any(${personIds}::bigint[])`
   return new Map(rows.map((row) => [row.id, row]))
 }
+
+export interface SiteTenancy extends Tenancy {
+  kind: 'platform' | 'geo' | 'whitelabel'
+  code: string
+}
+
+/** The sites of these ids and of these codes, each with itself as its tenant. */
+export const findSiteTenancies = (
+  sql: Sql,
+  siteIds: readonly (number | bigint)[],
+  codes: readonly string[],
+): Promise<SiteTenancy[]> =>
+  sql.rows<SiteTenancy>`
+    select id as "siteId", parent_site_id as "parentSiteId", kind, code from site
+    where id = any(${siteIds}::bigint[]) or code = any(${codes}::text[])`

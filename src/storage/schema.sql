@@ -256,6 +256,30 @@ create table daily_mark (
   constraint daily_mark_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
 
+create table dashboard_session (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  csrf_hash bytea not null,
+  created_at timestamp with time zone not null,
+  constraint dashboard_session_pkey PRIMARY KEY (id),
+  constraint dashboard_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX dashboard_session_person ON public.dashboard_session USING btree (person_id);
+
+create table email_confirmation (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  email text not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint email_confirmation_pkey PRIMARY KEY (id),
+  constraint email_confirmation_token_hash_key UNIQUE (token_hash),
+  constraint email_confirmation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX email_confirmation_person ON public.email_confirmation USING btree (person_id);
+
 create table execution (
   broker_id integer not null,
   account_id bigint not null,
@@ -366,6 +390,52 @@ create table instrument (
   constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
 );
 
+create table kyc (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  token_hash bytea,
+  redirected_times integer not null default 0,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  approved_at timestamp with time zone,
+  score bigint,
+  constraint kyc_pkey PRIMARY KEY (id),
+  constraint kyc_person_id_key UNIQUE (person_id),
+  constraint kyc_token_hash_key UNIQUE (token_hash),
+  constraint kyc_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_info (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  sealed_key bytea not null,
+  fields bytea not null,
+  photo_1 bytea,
+  photo_2 bytea,
+  created_at timestamp with time zone not null,
+  constraint kyc_info_pkey PRIMARY KEY (id),
+  constraint kyc_info_person_id_key UNIQUE (person_id),
+  constraint kyc_info_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_read (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  reader_person_id bigint not null,
+  access_key_id bigint not null,
+  operation text not null,
+  request_id text not null,
+  occurred_at timestamp with time zone not null,
+  constraint kyc_read_pkey PRIMARY KEY (id),
+  constraint kyc_read_access_key_id_fkey FOREIGN KEY (access_key_id) REFERENCES access_key(id),
+  constraint kyc_read_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint kyc_read_reader_person_id_fkey FOREIGN KEY (reader_person_id) REFERENCES person(id),
+  constraint kyc_read_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id)
+);
+CREATE INDEX kyc_read_person ON public.kyc_read USING btree (person_id, id);
+
 create table lease (
   name text not null,
   holder text not null,
@@ -417,6 +487,20 @@ CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_ac
 CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
+
+create table mail (
+  id bigint not null generated always as identity,
+  kind text not null,
+  address text not null,
+  facts jsonb not null,
+  created_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone not null,
+  claimed_until timestamp with time zone,
+  constraint mail_pkey PRIMARY KEY (id),
+  constraint mail_kind_check CHECK ((kind = 'confirm-email'::text))
+);
+CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 
 create table paper_order (
   account_id bigint not null,
@@ -516,11 +600,27 @@ create table person (
   is_alive boolean not null default true,
   created_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  division_code text,
+  city text,
+  street text,
+  street2 text,
+  zip_code text,
+  company text,
+  phone text,
+  is_phone_verified boolean not null default false,
+  password_hash text,
+  email_validated_at timestamp with time zone,
+  last_logged_in_at timestamp with time zone,
+  last_ip text,
+  icon text,
+  permissions text[],
   constraint person_pkey PRIMARY KEY (id),
   constraint person_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint person_permissions_check CHECK ((permissions <@ ARRAY['catalog'::text, 'members'::text, 'kyc'::text, 'reports'::text, 'billing'::text])),
   constraint person_role_check CHECK ((role = ANY (ARRAY['user'::text, 'geosite_admin'::text, 'whitelabel_admin'::text, 'platform_admin'::text])))
 );
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
+CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
 
 create table plan (
@@ -682,6 +782,22 @@ create table setup_exclusion (
   constraint setup_exclusion_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])))
 );
 
+create table sign_in (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  kind text not null,
+  outcome text not null,
+  ip_address text,
+  occurred_at timestamp with time zone not null,
+  constraint sign_in_pkey PRIMARY KEY (id),
+  constraint sign_in_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint sign_in_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint sign_in_kind_check CHECK ((kind = ANY (ARRAY['login'::text, 'sso'::text]))),
+  constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
+);
+CREATE INDEX sign_in_site ON public.sign_in USING btree (site_id, occurred_at);
+
 create table signal (
   id bigint not null generated always as identity,
   strategy_id bigint not null,
@@ -785,6 +901,9 @@ create table site (
   domain text,
   parent_site_id bigint,
   created_at timestamp with time zone not null,
+  support_company_name text,
+  support_site_url text,
+  support_email text,
   constraint site_pkey PRIMARY KEY (id),
   constraint site_code_key UNIQUE (code),
   constraint site_domain_key UNIQUE (domain),
@@ -1030,6 +1149,30 @@ create table trade (
 CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DESC, id DESC) WHERE (closed_at IS NOT NULL);
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
+
+create table watch_list (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_pkey PRIMARY KEY (id),
+  constraint watch_list_person_id_name_key UNIQUE (person_id, name),
+  constraint watch_list_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table watch_list_member (
+  id bigint not null generated always as identity,
+  watch_list_id bigint not null,
+  strategy_id bigint not null,
+  added_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_member_pkey PRIMARY KEY (id),
+  constraint watch_list_member_watch_list_id_strategy_id_key UNIQUE (watch_list_id, strategy_id),
+  constraint watch_list_member_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
+);
+CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
 
 create view ledger_entry as
  SELECT ledger_transfer.id AS transfer_id,
