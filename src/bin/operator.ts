@@ -15,6 +15,7 @@ import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
 import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
+import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
@@ -41,6 +42,23 @@ export function addOperatorCommands(program: Command): void {
     'audit',
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
+  addDataCommands(tool, program)
+  tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
+  tool(program, 'operations', 'list the operations that are still to come')
+    .option('--missing', 'the same; the list is what is missing')
+    .action((output: Output) =>
+      say(
+        output,
+        { missing: operationsToCome },
+        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
+          '\n  ',
+        ),
+      ),
+    )
+}
+
+/** What comes from outside: prices, the index, what companies announce; and who collects payments. */
+function addDataCommands(tool: Tool, program: Command): void {
   tool(
     program,
     'index <file>',
@@ -65,18 +83,10 @@ export function addOperatorCommands(program: Command): void {
     tool,
     program.command('import').description('enter what companies and exchanges announce'),
   )
-  tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
-  tool(program, 'operations', 'list the operations that are still to come')
-    .option('--missing', 'the same; the list is what is missing')
-    .action((output: Output) =>
-      say(
-        output,
-        { missing: operationsToCome },
-        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
-          '\n  ',
-        ),
-      ),
-    )
+  addPaymentCommands(
+    tool,
+    program.command('payments').description('who collects payments, and how people pay'),
+  )
 }
 
 /** Who gets in, and what brokers are told. */

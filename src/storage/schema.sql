@@ -49,20 +49,12 @@ create table account (
   settings_changed_at timestamp with time zone not null,
   authenticated_at timestamp with time zone,
   created_at timestamp with time zone not null,
-  broker_user_id text,
-  introducing_broker_id bigint,
-  introducing_broker text,
-  sales_rep_id bigint,
-  sales_rep text,
-  broker_authorization text not null default 'NotRequired'::text,
-  xid xid8 not null default pg_current_xact_id(),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_broker_id_account_key UNIQUE (broker_id, account),
   constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
   constraint account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
   constraint account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
-  constraint account_broker_authorization_check CHECK ((broker_authorization = ANY (ARRAY['NotRequired'::text, 'Pending'::text, 'Authorized'::text, 'Revoked'::text]))),
   constraint account_check CHECK (((kind = 0) = (broker_environment = 'live'::text))),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY[0, 1, 2])))
 );
@@ -70,16 +62,6 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
-
-create table account_credential (
-  account_id bigint not null,
-  key_id text not null,
-  wrapped_key bytea not null,
-  sealed bytea not null,
-  changed_at timestamp with time zone not null,
-  constraint account_credential_pkey PRIMARY KEY (account_id),
-  constraint account_credential_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
-);
 
 create table account_day (
   account_id bigint not null,
@@ -89,20 +71,6 @@ create table account_day (
   constraint account_day_pkey PRIMARY KEY (account_id, day),
   constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );
-
-create table account_entry (
-  id bigint not null generated always as identity,
-  account_id bigint not null,
-  setup_id bigint,
-  kind text not null,
-  cash_change amount not null,
-  booked_at timestamp with time zone not null,
-  constraint account_entry_pkey PRIMARY KEY (id),
-  constraint account_entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  constraint account_entry_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
-  constraint account_entry_kind_check CHECK ((kind = 'reset'::text))
-);
-CREATE INDEX account_entry_account ON public.account_entry USING btree (account_id);
 
 create table account_order (
   account_id bigint not null,
@@ -207,51 +175,6 @@ create table account_skip (
   constraint account_skip_pkey PRIMARY KEY (signal_id, setup_id)
 );
 
-create table approval_request (
-  id uuid not null,
-  account_id bigint not null,
-  strategy_id bigint not null,
-  action text not null,
-  status text not null,
-  choices jsonb not null,
-  created_at timestamp with time zone not null,
-  expires_at timestamp with time zone not null,
-  ended_at timestamp with time zone,
-  failure text,
-  xid xid8 not null default pg_current_xact_id(),
-  superseded_by uuid,
-  constraint approval_request_pkey PRIMARY KEY (id),
-  constraint approval_request_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
-  constraint approval_request_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
-  constraint approval_request_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES approval_request(id),
-  constraint approval_request_action_check CHECK ((action = ANY (ARRAY['start'::text, 'stop'::text]))),
-  constraint approval_request_check CHECK (((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text])) = (ended_at IS NULL))),
-  constraint approval_request_check1 CHECK (((status = 'Superseded'::text) = (superseded_by IS NOT NULL))),
-  constraint approval_request_status_check CHECK ((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text, 'Completed'::text, 'Failed'::text, 'Expired'::text, 'Superseded'::text])))
-);
-CREATE INDEX approval_request_expires ON public.approval_request USING btree (expires_at) WHERE (status = 'PendingCustomer'::text);
-CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
-CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
-
-create table approved_account (
-  id bigint not null generated always as identity,
-  connection_type smallint not null,
-  person_id bigint not null,
-  broker_id integer not null,
-  account text not null,
-  is_cfd boolean not null default false,
-  added_by_person_id bigint not null,
-  added_at timestamp with time zone not null,
-  deleted_at timestamp with time zone,
-  constraint approved_account_pkey PRIMARY KEY (id),
-  constraint approved_account_connection_type_broker_id_account_key UNIQUE (connection_type, broker_id, account),
-  constraint approved_account_added_by_person_id_fkey FOREIGN KEY (added_by_person_id) REFERENCES person(id),
-  constraint approved_account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint approved_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
-  constraint approved_account_connection_type_check CHECK ((connection_type = ANY (ARRAY[0, 1])))
-);
-CREATE INDEX approved_account_person ON public.approved_account USING btree (person_id);
-
 create table broker (
   id integer not null generated always as identity,
   name text not null,
@@ -259,8 +182,6 @@ create table broker (
   environment text not null,
   adapter text not null,
   is_enabled boolean not null default true,
-  needs_authorization boolean not null default false,
-  needs_credentials boolean not null default false,
   constraint broker_pkey PRIMARY KEY (id),
   constraint broker_id_environment_key UNIQUE (id, environment),
   constraint broker_name_key UNIQUE (name),
@@ -288,6 +209,43 @@ create table broker_report (
   constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
 );
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+
+create table charge (
+  id bigint not null generated always as identity,
+  subscription_id bigint not null,
+  purpose text not null,
+  period_started_at timestamp with time zone not null,
+  period_ends_at timestamp with time zone not null,
+  base_price minor_units not null,
+  markup minor_units not null,
+  amount bigint not null generated always as (((base_price)::bigint + (markup)::bigint)) stored,
+  currency currency not null,
+  provider text not null,
+  status text not null default 'due'::text,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  payment_ref text,
+  failure_reason text,
+  failed_at timestamp with time zone,
+  paid_at timestamp with time zone,
+  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint charge_pkey PRIMARY KEY (id),
+  constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),
+  constraint charge_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
+  constraint charge_amount_check CHECK ((amount > 0)),
+  constraint charge_attempts_check CHECK ((attempts >= 0)),
+  constraint charge_check CHECK ((period_ends_at > period_started_at)),
+  constraint charge_check1 CHECK (((status = 'due'::text) = (next_try_at IS NOT NULL))),
+  constraint charge_check2 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint charge_check3 CHECK (((status <> 'failed'::text) OR (failed_at IS NOT NULL))),
+  constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
+  constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
+  constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
+);
+CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
+CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
+CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
 
 create table daily_mark (
   instrument_id bigint not null,
@@ -486,6 +444,50 @@ create table lease (
   constraint lease_pkey PRIMARY KEY (name)
 );
 
+create table ledger_account (
+  id bigint not null generated always as identity,
+  name text not null generated always as (((((kind || ':'::text) || COALESCE((person_id)::text, (site_id)::text, provider, ''::text)) || ':'::text) || (currency)::text)) stored,
+  kind text not null,
+  person_id bigint,
+  site_id bigint,
+  provider text,
+  currency currency not null,
+  constraint ledger_account_pkey PRIMARY KEY (id),
+  constraint ledger_account_id_currency_key UNIQUE (id, currency),
+  constraint ledger_account_name_key UNIQUE (name),
+  constraint ledger_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint ledger_account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint ledger_account_check CHECK (((kind = ANY (ARRAY['customer'::text, 'owner'::text])) = (person_id IS NOT NULL))),
+  constraint ledger_account_check1 CHECK (((kind = 'site'::text) = (site_id IS NOT NULL))),
+  constraint ledger_account_check2 CHECK (((kind = 'provider'::text) = (provider IS NOT NULL))),
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'owner'::text, 'site'::text, 'platform'::text, 'provider'::text])))
+);
+
+create table ledger_transfer (
+  id bigint not null generated always as identity,
+  charge_id bigint not null,
+  reason text not null,
+  from_account_id bigint not null,
+  to_account_id bigint not null,
+  amount bigint not null,
+  currency currency not null,
+  booked_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint ledger_transfer_pkey PRIMARY KEY (id),
+  constraint ledger_transfer_charge_id_reason_key UNIQUE (charge_id, reason),
+  constraint ledger_transfer_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
+  constraint ledger_transfer_from_account_id_currency_fkey FOREIGN KEY (from_account_id, currency) REFERENCES ledger_account(id, currency),
+  constraint ledger_transfer_to_account_id_currency_fkey FOREIGN KEY (to_account_id, currency) REFERENCES ledger_account(id, currency),
+  constraint ledger_transfer_amount_check CHECK ((amount > 0)),
+  constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
+  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
+);
+CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_account_id);
+CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
+CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
+CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
+
 create table mail (
   id bigint not null generated always as identity,
   kind text not null,
@@ -554,6 +556,36 @@ create table paper_report (
   constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
+
+create table payment_event (
+  id bigint not null generated always as identity,
+  provider text not null,
+  event_ref text not null,
+  kind text not null,
+  payment_ref text not null,
+  reason text,
+  occurred_at timestamp with time zone not null,
+  applied_at timestamp with time zone,
+  charge_id bigint not null,
+  attempt integer not null,
+  constraint payment_event_pkey PRIMARY KEY (id),
+  constraint payment_event_provider_event_ref_key UNIQUE (provider, event_ref),
+  constraint payment_event_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
+  constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
+);
+CREATE INDEX payment_event_charge ON public.payment_event USING btree (charge_id);
+CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
+
+create table payment_method (
+  person_id bigint not null,
+  provider text not null,
+  customer_ref text not null,
+  method_ref text not null,
+  changed_at timestamp with time zone not null,
+  constraint payment_method_pkey PRIMARY KEY (person_id, provider),
+  constraint payment_method_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint payment_method_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text])))
+);
 
 create table person (
   id bigint not null generated always as identity,
@@ -718,7 +750,6 @@ create table setup (
   positions_left_open boolean,
   closed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
-  started_equity amount,
   constraint setup_pkey PRIMARY KEY (id),
   constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -850,17 +881,17 @@ create table signal_event (
   constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
-create table simulation (
-  person_id bigint not null,
-  strategy_id bigint not null,
-  started_at timestamp with time zone not null,
-  started_equity amount not null,
-  ended_equity amount,
-  constraint simulation_pkey PRIMARY KEY (person_id, strategy_id, started_at),
-  constraint simulation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
-  constraint simulation_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+create table simulated_payment (
+  payment_key text not null,
+  id bigint not null generated always as identity,
+  amount bigint not null,
+  currency currency not null,
+  decline_reason text,
+  answered_at timestamp with time zone not null,
+  constraint simulated_payment_pkey PRIMARY KEY (payment_key),
+  constraint simulated_payment_id_key UNIQUE (id),
+  constraint simulated_payment_amount_check CHECK ((amount > 0))
 );
-CREATE INDEX simulation_strategy ON public.simulation USING btree (strategy_id);
 
 create table site (
   id bigint not null generated always as identity,
@@ -1048,7 +1079,9 @@ create table subscription (
   billing_failure_reason text,
   billing_failed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  next_plan_id bigint,
   constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint subscription_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
   constraint subscription_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
@@ -1059,6 +1092,7 @@ create table subscription (
   constraint subscription_check2 CHECK (((kind = 'simulated'::text) = (term_ends_at IS NULL))),
   constraint subscription_check3 CHECK (((kind = 'paid'::text) OR (strategy_id IS NOT NULL))),
   constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
+  constraint subscription_check5 CHECK (((next_plan_id IS NULL) OR (plan_id IS NOT NULL))),
   constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
 );
@@ -1140,6 +1174,23 @@ create table watch_list_member (
 );
 CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
 
+create view ledger_entry as
+ SELECT ledger_transfer.id AS transfer_id,
+    ledger_transfer.charge_id,
+    ledger_transfer.from_account_id AS account_id,
+    ledger_transfer.currency,
+    (- ledger_transfer.amount) AS amount,
+    ledger_transfer.booked_at
+   FROM ledger_transfer
+UNION ALL
+ SELECT ledger_transfer.id AS transfer_id,
+    ledger_transfer.charge_id,
+    ledger_transfer.to_account_id AS account_id,
+    ledger_transfer.currency,
+    ledger_transfer.amount,
+    ledger_transfer.booked_at
+   FROM ledger_transfer;
+
 CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1147,6 +1198,36 @@ AS $function$
 begin
   insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.charge_is_settled()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  wanted bigint := case tg_table_name when 'charge' then (to_jsonb(new) ->> 'id')::bigint
+    else (to_jsonb(coalesce(new, old)) ->> 'charge_id')::bigint end;
+  unsettled boolean;
+begin
+  select case when charge.status = 'paid' then charge.amount else 0 end <> coalesce(sum(t.amount)
+      filter (where t.reason = 'payment'), 0)
+    or coalesce(sum(case t.reason when 'payment' then t.amount else -t.amount end), 0) <> 0
+    or bool_or(t.currency <> charge.currency)
+  into unsettled
+  from charge left join ledger_transfer t on t.charge_id = charge.id
+  where charge.id = wanted group by charge.id;
+  if unsettled then
+    raise exception 'charge % is not settled to the cent', wanted using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_transfer_is_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a booked transfer is never changed' using errcode = 'restrict_violation';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
