@@ -49,12 +49,20 @@ create table account (
   settings_changed_at timestamp with time zone not null,
   authenticated_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  broker_user_id text,
+  introducing_broker_id bigint,
+  introducing_broker text,
+  sales_rep_id bigint,
+  sales_rep text,
+  broker_authorization text not null default 'NotRequired'::text,
+  xid xid8 not null default pg_current_xact_id(),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_broker_id_account_key UNIQUE (broker_id, account),
   constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
   constraint account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
   constraint account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint account_broker_authorization_check CHECK ((broker_authorization = ANY (ARRAY['NotRequired'::text, 'Pending'::text, 'Authorized'::text, 'Revoked'::text]))),
   constraint account_check CHECK (((kind = 0) = (broker_environment = 'live'::text))),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY[0, 1, 2])))
 );
@@ -62,6 +70,31 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
+
+create table account_adjustment (
+  action_id bigint not null,
+  setup_id bigint not null,
+  account_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint account_adjustment_pkey PRIMARY KEY (action_id, setup_id),
+  constraint account_adjustment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint account_adjustment_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
+);
+CREATE INDEX account_adjustment_account ON public.account_adjustment USING btree (account_id);
+
+create table account_credential (
+  account_id bigint not null,
+  key_id text not null,
+  wrapped_key bytea not null,
+  sealed bytea not null,
+  changed_at timestamp with time zone not null,
+  constraint account_credential_pkey PRIMARY KEY (account_id),
+  constraint account_credential_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
 
 create table account_day (
   account_id bigint not null,
@@ -71,6 +104,20 @@ create table account_day (
   constraint account_day_pkey PRIMARY KEY (account_id, day),
   constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );
+
+create table account_entry (
+  id bigint not null generated always as identity,
+  account_id bigint not null,
+  setup_id bigint,
+  kind text not null,
+  cash_change amount not null,
+  booked_at timestamp with time zone not null,
+  constraint account_entry_pkey PRIMARY KEY (id),
+  constraint account_entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_entry_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint account_entry_kind_check CHECK ((kind = 'reset'::text))
+);
+CREATE INDEX account_entry_account ON public.account_entry USING btree (account_id);
 
 create table account_order (
   account_id bigint not null,
@@ -129,6 +176,7 @@ create table account_order (
 CREATE INDEX account_order_chase ON public.account_order USING btree (chase_at) WHERE (chase_at IS NOT NULL);
 CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
+CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_id, instrument_id, id) WHERE ((status)::text = '8'::text);
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
 
@@ -175,6 +223,51 @@ create table account_skip (
   constraint account_skip_pkey PRIMARY KEY (signal_id, setup_id)
 );
 
+create table approval_request (
+  id uuid not null,
+  account_id bigint not null,
+  strategy_id bigint not null,
+  action text not null,
+  status text not null,
+  choices jsonb not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  failure text,
+  xid xid8 not null default pg_current_xact_id(),
+  superseded_by uuid,
+  constraint approval_request_pkey PRIMARY KEY (id),
+  constraint approval_request_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint approval_request_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint approval_request_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES approval_request(id),
+  constraint approval_request_action_check CHECK ((action = ANY (ARRAY['start'::text, 'stop'::text]))),
+  constraint approval_request_check CHECK (((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text])) = (ended_at IS NULL))),
+  constraint approval_request_check1 CHECK (((status = 'Superseded'::text) = (superseded_by IS NOT NULL))),
+  constraint approval_request_status_check CHECK ((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text, 'Completed'::text, 'Failed'::text, 'Expired'::text, 'Superseded'::text])))
+);
+CREATE INDEX approval_request_expires ON public.approval_request USING btree (expires_at) WHERE (status = 'PendingCustomer'::text);
+CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
+CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
+
+create table approved_account (
+  id bigint not null generated always as identity,
+  connection_type smallint not null,
+  person_id bigint not null,
+  broker_id integer not null,
+  account text not null,
+  is_cfd boolean not null default false,
+  added_by_person_id bigint not null,
+  added_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint approved_account_pkey PRIMARY KEY (id),
+  constraint approved_account_connection_type_broker_id_account_key UNIQUE (connection_type, broker_id, account),
+  constraint approved_account_added_by_person_id_fkey FOREIGN KEY (added_by_person_id) REFERENCES person(id),
+  constraint approved_account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint approved_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint approved_account_connection_type_check CHECK ((connection_type = ANY (ARRAY[0, 1])))
+);
+CREATE INDEX approved_account_person ON public.approved_account USING btree (person_id);
+
 create table broker (
   id integer not null generated always as identity,
   name text not null,
@@ -182,6 +275,8 @@ create table broker (
   environment text not null,
   adapter text not null,
   is_enabled boolean not null default true,
+  needs_authorization boolean not null default false,
+  needs_credentials boolean not null default false,
   constraint broker_pkey PRIMARY KEY (id),
   constraint broker_id_environment_key UNIQUE (id, environment),
   constraint broker_name_key UNIQUE (name),
@@ -206,8 +301,9 @@ create table broker_report (
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
 );
+CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
 
 create table charge (
@@ -246,6 +342,30 @@ create table charge (
 CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
 CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
 CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
+
+create table corporate_action (
+  id bigint not null generated always as identity,
+  instrument_id bigint not null,
+  kind text not null,
+  ex_date date not null,
+  amount price,
+  new_units quantity,
+  old_units quantity,
+  resizes boolean not null default false,
+  takes_effect_at timestamp with time zone not null,
+  imported_at timestamp with time zone not null,
+  booked_at timestamp with time zone,
+  constraint corporate_action_pkey PRIMARY KEY (id),
+  constraint corporate_action_instrument_id_kind_ex_date_key UNIQUE (instrument_id, kind, ex_date),
+  constraint corporate_action_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint corporate_action_check CHECK (((kind <> 'dividend'::text) OR ((amount)::numeric > (0)::numeric))),
+  constraint corporate_action_check1 CHECK (((kind = 'split'::text) = (amount IS NULL))),
+  constraint corporate_action_check2 CHECK (((kind = 'split'::text) = ((new_units IS NOT NULL) AND (old_units IS NOT NULL)))),
+  constraint corporate_action_kind_check CHECK ((kind = ANY (ARRAY['dividend'::text, 'settlement'::text, 'split'::text]))),
+  constraint corporate_action_new_units_check CHECK (((new_units)::numeric > (0)::numeric)),
+  constraint corporate_action_old_units_check CHECK (((old_units)::numeric > (0)::numeric))
+);
+CREATE INDEX corporate_action_due ON public.corporate_action USING btree (takes_effect_at) WHERE (booked_at IS NULL);
 
 create table daily_mark (
   instrument_id bigint not null,
@@ -294,6 +414,7 @@ create table execution (
   cash_change amount not null,
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  busts text,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
@@ -319,7 +440,7 @@ create table fill (
   constraint fill_pkey PRIMARY KEY (id),
   constraint fill_exec_id_key UNIQUE (exec_id),
   constraint fill_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint fill_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint fill_trade_id_fkey FOREIGN KEY (trade_id) REFERENCES trade(id),
   constraint fill_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
@@ -382,6 +503,8 @@ create table instrument (
   last_trading_day date,
   is_tradable boolean not null default true,
   xid xid8 not null default pg_current_xact_id(),
+  due_at timestamp with time zone,
+  ended_at timestamp with time zone,
   constraint instrument_pkey PRIMARY KEY (id),
   constraint instrument_symbol_key UNIQUE (symbol),
   constraint instrument_point_value_check CHECK (((point_value)::numeric > (0)::numeric)),
@@ -389,6 +512,8 @@ create table instrument (
   constraint instrument_settlement_check CHECK ((settlement = ANY (ARRAY['physical'::text, 'cash'::text]))),
   constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
 );
+CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
 
 create table kyc (
   id bigint not null generated always as identity,
@@ -661,6 +786,18 @@ create table position (
 );
 CREATE INDEX position_held ON public."position" USING btree (instrument_id) WHERE ((quantity)::numeric <> (0)::numeric);
 
+create table position_adjustment (
+  action_id bigint not null,
+  strategy_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint position_adjustment_pkey PRIMARY KEY (action_id, strategy_id),
+  constraint position_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint position_adjustment_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX position_adjustment_strategy ON public.position_adjustment USING btree (strategy_id);
+
 create table quote (
   instrument_id bigint not null,
   bid price not null,
@@ -750,6 +887,8 @@ create table setup (
   positions_left_open boolean,
   closed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  retries_after bigint not null default 0,
+  started_equity amount,
   constraint setup_pkey PRIMARY KEY (id),
   constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -769,6 +908,8 @@ CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
 CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
 CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
 CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
+CREATE TRIGGER setup_changes_sync AFTER UPDATE OF changed_at ON public.setup FOR EACH ROW WHEN ((new.stopped_at IS NULL)) EXECUTE FUNCTION setup_syncs();
+CREATE TRIGGER setup_starts_sync AFTER INSERT ON public.setup FOR EACH ROW EXECUTE FUNCTION setup_syncs();
 
 create table setup_exclusion (
   setup_id bigint not null,
@@ -868,7 +1009,11 @@ CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE
 CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_parked;
 CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
-CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX signal_trigger ON public.signal USING btree (instrument_id, (
+CASE
+    WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'now'::text
+    ELSE ((ord_type)::text || (side)::text)
+END), COALESCE(limit_px, stop_px)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 
 create table signal_event (
@@ -892,6 +1037,18 @@ create table simulated_payment (
   constraint simulated_payment_id_key UNIQUE (id),
   constraint simulated_payment_amount_check CHECK ((amount > 0))
 );
+
+create table simulation (
+  person_id bigint not null,
+  strategy_id bigint not null,
+  started_at timestamp with time zone not null,
+  started_equity amount not null,
+  ended_equity amount,
+  constraint simulation_pkey PRIMARY KEY (person_id, strategy_id, started_at),
+  constraint simulation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint simulation_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX simulation_strategy ON public.simulation USING btree (strategy_id);
 
 create table site (
   id bigint not null generated always as identity,
@@ -1102,6 +1259,14 @@ CREATE INDEX subscription_person ON public.subscription USING btree (person_id, 
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
 
+create table sync_due (
+  setup_id bigint not null,
+  due_at timestamp with time zone not null,
+  constraint sync_due_pkey PRIMARY KEY (setup_id),
+  constraint sync_due_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
+);
+CREATE INDEX sync_due_at ON public.sync_due USING btree (due_at);
+
 create table trade (
   id bigint not null generated always as identity,
   strategy_id bigint not null,
@@ -1130,7 +1295,7 @@ create table trade (
   watch_px price,
   constraint trade_pkey PRIMARY KEY (id),
   constraint trade_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint trade_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint trade_avg_cost_check CHECK (((avg_cost > '-Infinity'::numeric) AND (avg_cost < 'Infinity'::numeric))),
   constraint trade_avg_px_check CHECK (((avg_px > '-Infinity'::numeric) AND (avg_px < 'Infinity'::numeric))),
@@ -1200,6 +1365,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.account_syncs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at)
+  select id, new.settings_changed_at from setup where account_id = new.id and stopped_at is null order by id
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.charge_is_settled()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1228,6 +1404,16 @@ CREATE OR REPLACE FUNCTION public.ledger_transfer_is_final()
 AS $function$
 begin
   raise exception 'a booked transfer is never changed' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.setup_syncs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at) values (new.id, new.changed_at)
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()
