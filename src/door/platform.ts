@@ -57,8 +57,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   let limits = false
   const state: DoorState = {
     clock,
-    secrets: options.secrets,
-    keyEnvironment: options.keyEnvironment,
+    ...{ secrets: options.secrets, keyEnvironment: options.keyEnvironment },
     get work() {
       return parts.ctx
     },
