@@ -50,6 +50,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getRule575Status } from './strategies/status.ts'
 import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
@@ -122,4 +123,5 @@ export const handlers: Handlers = {
   GetAutotradePlans: getAutotradePlans,
   GetSiteCatalog: getSiteCatalog,
   UpdateSiteCatalog: updateSiteCatalog,
+  GetRule575Status: getRule575Status,
 }

@@ -12,7 +12,6 @@ export const operationsToCome = [
   // Autotrade: the rest
   // People, money and partner sites
   'GetWlInstrumentationExport',
-  'GetRule575Status',
   'GetStrategyMuxStatus',
 ] as const satisfies readonly OperationName[]
 
