@@ -26,6 +26,7 @@ import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
+import { getWlInstrumentationExport } from './general/export.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
 import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
@@ -124,4 +125,5 @@ export const handlers: Handlers = {
   GetSiteCatalog: getSiteCatalog,
   UpdateSiteCatalog: updateSiteCatalog,
   GetRule575Status: getRule575Status,
+  GetWlInstrumentationExport: getWlInstrumentationExport,
 }

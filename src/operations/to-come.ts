@@ -11,7 +11,6 @@ export const operationsToCome = [
   // Orders: the rest
   // Autotrade: the rest
   // People, money and partner sites
-  'GetWlInstrumentationExport',
   'GetStrategyMuxStatus',
 ] as const satisfies readonly OperationName[]
 
