@@ -8,6 +8,7 @@ import {
 } from '../storage/corporate-actions.ts'
 import { bookCurrency } from '../storage/order-books.ts'
 import { loadRates } from '../storage/quotes.ts'
+import { touchAdjusted } from '../storage/record-changes.ts'
 import type { Transaction } from '../storage/sql.ts'
 
 /** Books a dividend on every book that held the instrument; answers how many were paid. */
@@ -17,7 +18,9 @@ export async function payDividend(tx: Transaction, action: DueAction): Promise<n
   for (const currency of await listHolderCurrencies(tx, action.instrumentId)) {
     rates.set(currency, await rateTo(tx, currency, action.currency))
   }
-  return strategies + (await payAccounts(tx, action, rates))
+  const accounts = await payAccounts(tx, action, rates)
+  await touchAdjusted(tx, [action.id], action.at)
+  return strategies + accounts
 }
 
 /** Units of one currency per unit of another, by the last quotes; 1 where no pair is quoted. */

@@ -20,7 +20,8 @@ export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { S
   // Nothing but what it holds is asked for: no instrument has the id 0.
   const accounts = await loadModelAccounts(ctx.sql, [{ strategyId: row.id, instrumentId: 0 }], null)
   const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [], rates: null }
-  const modifiedAt = Math.max(row.startedAt, row.lastFillAt ?? 0, row.lastMarkAt ?? 0, row.computedAt ?? 0)
+  const moments = [row.lastFillAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]
+  const modifiedAt = Math.max(row.startedAt, ...moments.map((moment) => moment ?? 0))
   return conditional(ctx, modifiedAt, [
     { ...shownStrategy(row), LastModified: modifiedAt, ...shownMoney(account), ...shownStatistics(row) },
   ])
@@ -46,8 +47,7 @@ const shownStrategy = (row: StrategyDetailsRow) => ({
   WhiteLabelSiteId: row.whiteLabelSiteId,
   IsPrivate: row.isPrivate,
   StartingCash: row.startingCash,
-  // Nothing pays dividends yet.
-  CashDividends: 0,
+  CashDividends: row.cashDividends,
   ShortDescription: row.shortDescription,
   LongDescription: row.longDescription,
   IsResellable: row.isResellable,
