@@ -1,21 +1,31 @@
 /** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
 import type { Command } from 'commander'
+import { listings } from '../contract/index.ts'
 import { isRefused } from '../operations/context.ts'
+import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
+import { createRunner } from '../operations/run.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
 import type { Database } from '../storage/database.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { systemClock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
+import { callerOf, exportListing, writeExport } from './export.ts'
 import { openLog } from './log.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
 
 interface Output {
   json?: boolean
+}
+interface ExportOptions {
+  host?: string
+  person?: number
+  out?: string
 }
 const yearMs = 365 * 86_400_000
 const auditLimitMs = 300_000
@@ -42,7 +52,7 @@ async function withDatabase(work: (db: Database, config: Config) => Promise<void
   }
 }
 
-/** Adds migrate, keys, maintenance, audit, replay, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, replay, export, doctor and operations. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -68,6 +78,9 @@ export function addOperatorCommands(program: Command): void {
         say(options, { played: file }, `${file} has been played.`)
       }),
     )
+  addExportCommand(
+    tool(program, 'export <listing> [parameters...]', 'write a listing of the interface as CSV'),
+  )
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
   tool(program, 'operations', 'list the operations that are still to come')
     .option('--missing', 'the same; the list is what is missing')
@@ -113,6 +126,34 @@ function addKeyCommands(tool: Tool, keys: Command): void {
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
       }),
   )
+}
+
+function addExportCommand(command: Command): void {
+  command
+    .addHelpText(
+      'after',
+      `\nParameters are those of the operation: Name=value.\nListings: ${listings.join(', ')}`,
+    )
+    .option('--host <host>', 'Gen, Geo or WL; the first that offers the listing')
+    .option('--person <id>', 'with the rights of this person; otherwise everything is seen', Number)
+    .option('--out <file>', 'a new file, readable by its owner alone, instead of standard output')
+    .action((listing: string, words: string[], options: Output & ExportOptions) =>
+      withDatabase(async (db, config) => {
+        const environment = environments(config).orders
+        const run = createRunner({
+          db,
+          clock: systemClock,
+          handlers,
+          secrets: loadSecrets(config),
+          environment,
+        })
+        const caller = await callerOf(db.read, options.person)
+        const pages = exportListing(run, { listing, words, host: options.host, caller })
+        await writeExport(pages, options.out)
+        if (options.out !== undefined)
+          say(options, { listing, file: options.out }, `${listing} is in ${options.out}.`)
+      }),
+    )
 }
 
 async function switchMaintenance(state: string, output: Output): Promise<void> {

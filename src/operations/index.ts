@@ -20,6 +20,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { searchStrategies } from './strategies/search.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 
 export const handlers: Handlers = {
@@ -33,6 +34,7 @@ export const handlers: Handlers = {
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
+  SearchStrategies: searchStrategies,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,
   GetBrokers: getBrokers,

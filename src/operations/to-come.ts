@@ -7,7 +7,6 @@ import type { OperationName } from '../contract/index.ts'
 export const operationsToCome = [
   // The track record
   'GetStrategyDetails',
-  'SearchStrategies',
   'GetLeaderBoard',
   'GetStrategyHistoricalEquity',
   'GetStrategyHistoricalDailyEquity',
