@@ -44,15 +44,16 @@ export async function migrate(database: Database, folder = migrationsFolder): Pr
   }
 }
 
-/** Reads the files in order. Throws when a number is missing or used twice, or a name is malformed. */
+/** Reads the files in order; numbers may leave gaps. Throws when one is used twice, or a name is malformed. */
 function readMigrations(folder: string): Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
   return names.sort().map((name, index) => {
-    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name) || Number(name.slice(0, 4)) !== index + 1) {
-      throw new Error(`migration ${name} should be named ${String(index + 1).padStart(4, '0')}_what.sql`)
-    }
+    const isTaken = names[index - 1]?.slice(0, 4) === name.slice(0, 4)
+    if (!/^\d{4}_[a-z0-9_]+\.sql$/.test(name) || isTaken)
+      throw new Error(`migration ${name} should be named NNNN_what.sql, with a number of its own`)
     const text = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
-    return { number: index + 1, name, checksum: createHash('sha256').update(text).digest('hex'), text }
+    const checksum = createHash('sha256').update(text).digest('hex')
+    return { number: Number(name.slice(0, 4)), name, checksum, text }
   })
 }
 
@@ -67,13 +68,13 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
   )`)
   const done = await appliedMigrations(tx)
   for (const { number, name, checksum } of done) {
-    const known = migrations[number - 1]
+    const known = migrations.find((migration) => migration.number === number)
     if (!known) throw new Error(`the database has migration ${name}, this program is older: update it`)
     if (known.name !== name || known.checksum !== checksum) {
       throw new Error(`migration ${name} was applied with another content: applied files must never change`)
     }
   }
-  const next = migrations[done.length]
+  const next = migrations.find((migration) => done.every((known) => known.number !== migration.number))
   if (!next) return undefined
   await tx.script(next.text).catch((error) => {
     throw located(error, next)
