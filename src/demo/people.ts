@@ -10,6 +10,7 @@ import {
 } from '../storage/provision.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { type FollowerPart, followerParts, investorPart } from './cast.ts'
+import { crowd } from './crowd.ts'
 import type { DemoKey } from './facts.ts'
 import type { Actor } from './stage.ts'
 
@@ -57,7 +58,7 @@ export async function insertPeople(tx: Transaction, brokerId: number, createdAt:
     const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
     return { siteId, role, firstName, lastName, email, createdAt }
   }
-  const parts = [investorPart, ...followerParts]
+  const parts = [investorPart, ...followerParts, ...crowd]
   const siteOf = (part: FollowerPart): number => (part.isOfPartner ? partner : platform)
   const names = [
     person('Dana Developer', platform),
