@@ -1,10 +1,11 @@
 /** `npm run bench [-- NAME]`: runs one benchmark or all, prints tables, keeps bench/results/NAME.json. */
 import { bench as fanout } from './fanout.ts'
 import { bench as http } from './http.ts'
+import { bench as lists } from './lists.ts'
 import { bench as place } from './place.ts'
 import { publish } from './support/report.ts'
 
-const benches = [place, fanout, http]
+const benches = [place, fanout, http, lists]
 const wanted = process.argv[2]
 const chosen = benches.filter(({ name }) => wanted === undefined || name === wanted)
 if (chosen.length === 0) {

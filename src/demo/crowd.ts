@@ -13,8 +13,8 @@ const lastNames = `Adler Brandt Costa Dubois Evans Fontana Garcia Hansen Ivanov 
 
 /** How many follow which; together 180. */
 const followed: Record<StrategyName, number> = {
-  ...{ hold: 40, golden: 28, breakout: 12, breakoutAgain: 15, martingale: 25, knives: 15 },
-  ...{ rebalance: 8, turn: 8, gold: 12, euro: 9, trend: 5, reversion: 3 },
+  ...{ hold: 60, golden: 40, breakout: 14, breakoutAgain: 8, martingale: 12, knives: 15 },
+  ...{ rebalance: 4, turn: 6, gold: 12, euro: 5, trend: 2, reversion: 2 },
 }
 
 /** Percentages in turn. */

@@ -7,7 +7,7 @@ const firstBet = dec(10)
 
 /**
  * The martingale: a small purchase, doubled whenever the price is a tenth below the average paid, all sold at a
- * gain of five percent. It nearly always wins, and holds most when it has lost most.
+ * gain of fifteen percent. It nearly always wins, and holds most when it has lost most.
  */
 export const martingale: Rule = (view) => {
   const price = view.price('AAPL')
@@ -15,7 +15,7 @@ export const martingale: Rule = (view) => {
   const entry = view.entry('AAPL')
   const held = view.position('AAPL')
   if (entry === undefined) return order({ symbol: 'AAPL', side: '1', quantity: firstBet })
-  if (price.greaterThanOrEqualTo(entry.times('1.05')))
+  if (price.greaterThanOrEqualTo(entry.times('1.15')))
     return order({ symbol: 'AAPL', side: '2', quantity: held })
   const costs = held.times(price).times('1.05')
   if (price.greaterThan(entry.times('0.9')) || costs.greaterThan(view.cash)) return nothing

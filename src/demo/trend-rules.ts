@@ -41,7 +41,7 @@ export const turnOfMonth: Rule = (view) => {
   const [today, next] = [partsOfDay(view.day), partsOfDay(view.nextDay)]
   const held = view.position('SPX')
   if (today.month !== next.month) return held.isZero() ? buyFor(view, 'SPX', '0.9') : nothing
-  return held.greaterThan(0) && today.day >= 4 ? sellAll('SPX', held) : nothing
+  return held.greaterThan(0) && today.dayOfMonth >= 4 ? sellAll('SPX', held) : nothing
 }
 
 /** Its synthetic prices end here: what is held before is closed, so that no position outlives them. */

@@ -582,6 +582,7 @@ CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_
 CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
 CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX signal_xid ON public.signal USING btree (xid);
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 
 create table signal_event (

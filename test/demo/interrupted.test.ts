@@ -38,7 +38,10 @@ test('begun again after an interruption it ends with the same books', async () =
   // The one that died may still hold a lease; what it sends by that must not wait for its end.
   expect(await claimLease(cut.db.write, 'send:1', 'dead', 60_000)).toBeDefined()
   const facts = await seedDemo(options(cut))
-  expect(facts?.strategies.map(({ name }) => name)).toEqual(['Buy and hold SPX', '200-day trend SPX'])
+  expect(facts?.strategies.map(({ name }) => name)).toEqual([
+    ...['Buy and hold SPX', '200-day trend SPX', 'Breakout SPX', 'Golden cross SPX'],
+    'Breakout SPX, new start',
+  ])
   await seedDemo(options(whole))
   const books = await dump(whole.db)
   expect(books.executions?.length).toBeGreaterThan(20)
