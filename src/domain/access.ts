@@ -20,7 +20,7 @@ export interface Tenancy {
 export interface StrategyFacts extends Tenancy {
   ownerPersonId: number
   isPrivate: boolean
-  /** The caller follows it with money or pays for it; a simulation does not count. */
+  /** The caller has a live subscription to it, in live or paper accounts; a simulated one does not count. */
   isLiveSubscriber: boolean
 }
 

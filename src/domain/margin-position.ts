@@ -74,6 +74,21 @@ export function nominalValue(position: MarginPosition): Decimal {
     : size.times(position.price.abs()).times(position.pointValue).times(position.fx)
 }
 
+/** What margin must know of an instrument. */
+export type MarginInstrument = Pick<
+  Instrument,
+  | 'symbol'
+  | 'securityType'
+  | 'root'
+  | 'pointValue'
+  | 'initialMargin'
+  | 'underlying'
+  | 'putOrCall'
+  | 'strike'
+  | 'expiry'
+  | 'indexOption'
+>
+
 /** What is held of an instrument, or would be after a fill. */
 export interface HeldFacts {
   readonly quantity: Decimal
@@ -88,7 +103,7 @@ export interface HeldFacts {
  * The position as margin sees it. A future whose margin nobody entered is charged its full value, an option
  * whose underlying has no price is taken at the money: nothing smaller is proven.
  */
-export function marginPositionOf(instrument: Instrument, held: HeldFacts): MarginPosition {
+export function marginPositionOf(instrument: MarginInstrument, held: HeldFacts): MarginPosition {
   const { symbol, pointValue, strike } = instrument
   const { quantity, price, fx } = held
   const common = { symbol, quantity, price, fx }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Decimal, dec, one, zero } from './decimal.ts'
 import { wholeMarginCall } from './margin-call.ts'
+import type { MarginInstrument } from './margin-position.ts'
 import {
   accountValue,
   afterTrades,
@@ -9,7 +10,6 @@ import {
   buyingPower,
   type Holding,
   type Intent,
-  type MarginInstrument,
   marginPositions,
 } from './model-account.ts'
 

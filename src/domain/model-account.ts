@@ -4,26 +4,10 @@
  */
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
 import { type Decimal, zero } from './decimal.ts'
-import type { Instrument } from './instrument.ts'
 import { isAffordable, marginUsed } from './margin.ts'
-import { type MarginPosition, marginPositionOf } from './margin-position.ts'
+import { type MarginInstrument, type MarginPosition, marginPositionOf } from './margin-position.ts'
 import type { BookContext } from './order-book.ts'
 import { isPaidInFull } from './position.ts'
-
-/** What margin must know of an instrument. */
-export type MarginInstrument = Pick<
-  Instrument,
-  | 'symbol'
-  | 'securityType'
-  | 'root'
-  | 'pointValue'
-  | 'initialMargin'
-  | 'underlying'
-  | 'putOrCall'
-  | 'strike'
-  | 'expiry'
-  | 'indexOption'
->
 
 /** A position, or an instrument about to become one. */
 export interface Holding {
@@ -85,21 +69,8 @@ export const marginPositions = ({ holdings }: ModelAccount): MarginPosition[] =>
 const marginPosition = (holding: Holding, price = markOf(holding)): MarginPosition => {
   const { instrument, quantity, avgPx, fx, underlyingPrice } = holding
   const facts = { quantity, avgPx, price, fx, underlyingPrice: underlyingPrice ?? undefined }
-  return marginPositionOf({ ...noListing, ...instrument }, facts)
+  return marginPositionOf(instrument, facts)
 }
-
-/** Members of an instrument that margin never reads. */
-const noListing = {
-  description: '',
-  currency: '',
-  exchange: '',
-  calendar: 'US_EQUITY',
-  tick: zero,
-  maintenanceMargin: null,
-  maturityMonthYear: null,
-  settlement: null,
-  lastTradingDay: null,
-} as const
 
 /** BuyingPower: the account value less what the positions bind; negative in a margin call. */
 export const buyingPower = (account: ModelAccount): Decimal =>

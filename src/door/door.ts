@@ -11,6 +11,7 @@ import { comingCalls } from './calls/coming.ts'
 import { marketCalls } from './calls/market.ts'
 import { peopleCalls } from './calls/people.ts'
 import { platformCalls } from './calls/platform.ts'
+import { subscriptionCalls } from './calls/subscriptions.ts'
 
 export interface Door {
   routes(app: FastifyInstance): void
@@ -23,6 +24,7 @@ const calls: readonly DoorCall[] = [
   ...peopleCalls,
   ...marketCalls,
   ...brokerCalls,
+  ...subscriptionCalls,
   ...comingCalls,
 ]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type BatchLimits, batched, Overloaded } from './batch.ts'
 
-const limits: BatchLimits = { sizeMax: 4, runningMax: 1, patienceMs: 0, waitingMax: 10 }
+const limits: BatchLimits = { sizeMax: 4, shareMin: 8, runningMax: 1, patienceMs: 0, waitingMax: 10 }
 const never = (): boolean => false
 
 describe('batches', () => {
@@ -57,6 +57,26 @@ describe('batches', () => {
     void run(1)
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     expect(await run(2)).toBe(2)
+  })
+
+  test('many waiting calls are shared out over the batches that may run beside each other', async () => {
+    const sizes: number[] = []
+    let release = (): void => undefined
+    const allStarted = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const run = batched<number, number>(
+      async (inputs) => {
+        if (sizes.push(inputs.length) === 3) release()
+        await allStarted
+        return inputs
+      },
+      never,
+      { ...limits, sizeMax: 8, shareMin: 2, runningMax: 3, patienceMs: 3_600_000 },
+    )
+    const inputs = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    expect(await Promise.all(inputs.map(run))).toEqual(inputs)
+    expect(sizes).toEqual([4, 3, 3])
   })
 
   test('a bad call is found by halving, the others are answered', async () => {

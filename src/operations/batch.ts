@@ -7,9 +7,11 @@
 export interface BatchLimits {
   /** Calls in one batch. */
   readonly sizeMax: number
+  /** From so many on, waiting calls are shared out over several batches at once: one computes, another writes. */
+  readonly shareMin: number
   /** Batches under way at the same time. */
   readonly runningMax: number
-  /** A further batch starts beside a running one only when that has taken longer than this. */
+  /** Fewer calls than a share start beside a running batch only when that has taken longer than this. */
   readonly patienceMs: number
   /** Calls that may wait; beyond it a call is turned away. */
   readonly waitingMax: number
@@ -43,7 +45,7 @@ export function batched<In, Out>(
 
   const schedule = (): void => {
     if (soon !== undefined || waiting.length === 0 || running >= limits.runningMax) return
-    if (running === 0) {
+    if (running === 0 || waiting.length >= limits.shareMin) {
       clearTimeout(later)
       later = undefined
       soon = setImmediate(start)
@@ -53,7 +55,8 @@ export function batched<In, Out>(
     soon = undefined
     clearTimeout(later)
     later = undefined
-    const batch = waiting.splice(0, limits.sizeMax)
+    const share = Math.ceil(waiting.length / (limits.runningMax - running))
+    const batch = waiting.splice(0, Math.min(limits.sizeMax, Math.max(limits.shareMin, share)))
     if (batch.length === 0) return
     running++
     startedAt = performance.now()

@@ -5,6 +5,7 @@
 import { type Actor, isPlatformAdmin, type StrategyFacts, type Tenancy } from '../domain/access.ts'
 import type { KeyHolder } from './keys.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
+import { isLive } from './subscriptions.ts'
 
 export interface AccountHolder extends Tenancy {
   account: string
@@ -14,9 +15,8 @@ export interface AccountHolder extends Tenancy {
 
 /** Whether a person has a live subscription to a strategy; both are columns or values. */
 const liveSubscriber = (strategyId: Fragment, personId: Fragment): Fragment => fragment`exists (
-  select from setup join account on account.id = setup.account_id
-  where setup.strategy_id = ${strategyId} and setup.stopped_at is null
-    and account.person_id = ${personId} and account.kind < 2)`
+  select from subscription
+  where subscription.strategy_id = ${strategyId} and subscription.person_id = ${personId} and ${isLive})`
 
 /**
  * The condition on `strategy` and its `site` that the viewer sees the strategy: what the domain's rule says of

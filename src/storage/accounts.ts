@@ -17,6 +17,8 @@ export interface AccountRow {
   id: number
   personId: number
   brokerId: number
+  /** 0 live, 1 paper, 2 simulated. */
+  kind: 0 | 1 | 2
   isBrokerEnabled: boolean
 }
 
@@ -26,7 +28,7 @@ export const listAccounts = (
   wanted: { account: string; personId?: number | bigint | undefined; brokerId?: number | undefined },
 ): Promise<AccountRow[]> =>
   sql.rows<AccountRow>`
-    select a.id, a.person_id as "personId", a.broker_id as "brokerId", b.is_enabled as "isBrokerEnabled"
+    select a.id, a.person_id as "personId", a.broker_id as "brokerId", a.kind, b.is_enabled as "isBrokerEnabled"
     from account a join broker b on b.id = a.broker_id
     where a.account = ${wanted.account}
       and (${wanted.personId}::bigint is null or a.person_id = ${wanted.personId}::bigint)

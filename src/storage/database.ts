@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { CommitUnknown, DatabaseUnavailable, isConnectionLoss, isRepeatable, translate } from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
+import { sendTogether } from './packet.ts'
 import { makeReader, withLimit } from './reader.ts'
 import { makeSql, type Outcome, type Sql, type Transaction } from './sql.ts'
 import { types } from './wire.ts'
@@ -190,10 +191,12 @@ async function transactOnce<T>(
   const timeoutMs = options.statementTimeoutMs ?? usualTimeoutMs
   let open = true
   let broken = false
-  const send = (statement: pg.QueryConfig) =>
-    client.query(withLimit(statement, timeoutMs + ANSWER_GRACE_MS)).catch((error) => {
+  const send = (statement: pg.QueryConfig) => {
+    sendTogether(client)
+    return client.query(withLimit(statement, timeoutMs + ANSWER_GRACE_MS)).catch((error) => {
       throw translate(error)
     })
+  }
   const execute = async (statement: pg.QueryConfig): Promise<Outcome> => {
     if (!open) throw new Error('a statement was sent after the end of its transaction')
     return send(statement)
@@ -203,7 +206,7 @@ async function transactOnce<T>(
   }
   try {
     // Waited for: were it refused, statements sent behind it would commit one by one.
-    await send({ text: beginning(options, timeoutMs) })
+    await send({ text: beginning(options, timeoutMs, usualTimeoutMs) })
     const result = await work({ ...makeSql(execute), isTransaction: true, script })
     open = false
     await commit(client)
@@ -220,9 +223,13 @@ async function transactOnce<T>(
 function beginning(
   { isolation = 'read committed', readOnly = false }: TransactionOptions,
   timeoutMs: number,
+  usualTimeoutMs: number,
 ): string {
-  const mode = readOnly ? 'read only' : 'read write'
-  return `begin isolation level ${isolation} ${mode}; set local statement_timeout = ${Math.ceil(timeoutMs)}`
+  const begin = `begin isolation level ${isolation} ${readOnly ? 'read only' : 'read write'}`
+  // Every connection has the usual limit already.
+  return timeoutMs === usualTimeoutMs
+    ? begin
+    : `${begin}; set local statement_timeout = ${Math.ceil(timeoutMs)}`
 }
 
 /** An aborted transaction answers COMMIT with ROLLBACK: some statement's failure was ignored. */

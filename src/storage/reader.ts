@@ -7,6 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnavailable, isConnectionLoss, translate } from './failure.ts'
+import { sendTogether } from './packet.ts'
 import type { Execute, Outcome, Statement } from './sql.ts'
 
 const RETRY_MS = 50
@@ -57,7 +58,8 @@ class Lane {
   async execute(statement: Statement): Promise<Outcome> {
     this.busy++
     try {
-      const client = await this.#ready()
+      const client = this.#connected ?? (await this.#ready())
+      sendTogether(client)
       return await client.query(withLimit(statement, this.#settings.answerMs)).catch(async (error) => {
         if (!isConnectionLoss(error)) throw error
         this.#forget(client)

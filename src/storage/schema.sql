@@ -1,5 +1,7 @@
 create domain amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain currency as text CHECK ((VALUE ~ '^[A-Z]{3}$'::text));
 create domain factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain minor_units as bigint CHECK ((VALUE >= 0));
 create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
 create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
 create domain position_effect as text CHECK ((VALUE = ANY (ARRAY['O'::text, 'C'::text])));
@@ -371,6 +373,24 @@ create table person (
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
 
+create table plan (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  kind text not null,
+  name text not null,
+  term_days integer not null,
+  strategies_included integer not null,
+  price minor_units not null,
+  currency currency not null default 'USD'::text,
+  is_offered boolean not null default true,
+  constraint plan_pkey PRIMARY KEY (id),
+  constraint plan_site_id_kind_name_term_days_key UNIQUE (site_id, kind, name, term_days),
+  constraint plan_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint plan_kind_check CHECK ((kind = ANY (ARRAY['investor'::text, 'manager'::text]))),
+  constraint plan_strategies_included_check CHECK ((strategies_included >= 0)),
+  constraint plan_term_days_check CHECK ((term_days = ANY (ARRAY[30, 365])))
+);
+
 create table platform_switch (
   name text not null,
   value jsonb not null,
@@ -611,6 +631,40 @@ create table site (
 );
 CREATE UNIQUE INDEX site_one_platform ON public.site USING btree (kind) WHERE (kind = 'platform'::text);
 
+create table site_catalog (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  strategy_id bigint not null,
+  display_name text,
+  markup minor_units not null default 0,
+  added_at timestamp with time zone not null,
+  constraint site_catalog_pkey PRIMARY KEY (id),
+  constraint site_catalog_site_id_strategy_id_key UNIQUE (site_id, strategy_id),
+  constraint site_catalog_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint site_catalog_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX site_catalog_strategy ON public.site_catalog USING btree (strategy_id);
+
+create table site_fee_policy (
+  site_id bigint not null,
+  payer text not null,
+  constraint site_fee_policy_pkey PRIMARY KEY (site_id),
+  constraint site_fee_policy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint site_fee_policy_payer_check CHECK ((payer = ANY (ARRAY['customer'::text, 'site'::text, 'none'::text])))
+);
+
+create table site_fee_tier (
+  site_id bigint not null,
+  from_accounts integer not null,
+  to_accounts integer,
+  price_per_account minor_units not null,
+  currency currency not null default 'USD'::text,
+  constraint site_fee_tier_pkey PRIMARY KEY (site_id, from_accounts),
+  constraint site_fee_tier_site_id_fkey FOREIGN KEY (site_id) REFERENCES site_fee_policy(site_id),
+  constraint site_fee_tier_check CHECK ((to_accounts >= from_accounts)),
+  constraint site_fee_tier_from_accounts_check CHECK ((from_accounts > 0))
+);
+
 create table strategy (
   id bigint not null generated always as identity,
   site_id bigint not null,
@@ -626,14 +680,57 @@ create table strategy (
   no_subs_allowed boolean not null default false,
   membership_version bigint not null default 0,
   xid xid8 not null default pg_current_xact_id(),
+  owner_share_percent integer not null default 70,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
   constraint strategy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
   constraint strategy_monthly_cost_check CHECK (((monthly_cost)::numeric >= (0)::numeric)),
+  constraint strategy_owner_share_percent_check CHECK (((owner_share_percent >= 0) AND (owner_share_percent <= 100))),
   constraint strategy_starting_cash_check CHECK (((starting_cash)::numeric >= (0)::numeric))
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+
+create table subscription (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  strategy_id bigint,
+  plan_id bigint,
+  kind text not null,
+  status text not null default 'active'::text,
+  base_price minor_units not null,
+  markup minor_units not null default 0,
+  currency currency not null default 'USD'::text,
+  started_at timestamp with time zone not null,
+  term_started_at timestamp with time zone not null,
+  term_ends_at timestamp with time zone,
+  is_cancel_pending boolean not null default false,
+  ended_at timestamp with time zone,
+  end_reason text,
+  billing_failures integer not null default 0,
+  billing_failure_reason text,
+  billing_failed_at timestamp with time zone,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint subscription_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
+  constraint subscription_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint subscription_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint subscription_billing_failures_check CHECK ((billing_failures >= 0)),
+  constraint subscription_check CHECK ((term_ends_at > term_started_at)),
+  constraint subscription_check1 CHECK ((num_nonnulls(strategy_id, plan_id) = 1)),
+  constraint subscription_check2 CHECK (((kind = 'simulated'::text) = (term_ends_at IS NULL))),
+  constraint subscription_check3 CHECK (((kind = 'paid'::text) OR (strategy_id IS NOT NULL))),
+  constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
+  constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
+  constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
+);
+CREATE UNIQUE INDEX subscription_live ON public.subscription USING btree (person_id, strategy_id) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (person_id, plan_id) WHERE (ended_at IS NULL);
+CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
+CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
+CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
 
 create table trade (
   id bigint not null generated always as identity,

@@ -85,7 +85,9 @@ export async function listActiveSignals(
     from unnest(${asked.map(({ place }) => place)}::int[], ${asked.map(({ id }) => id)}::bigint[],
       ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ ordType }) => ordType)}::text[])
       asked (place, strategy_id, security_type, ord_type)
-    join signal o on o.strategy_id = asked.strategy_id and o.status in ('A', '0', '1', '6', 'E')
+    -- Fenced: from many questions the planner would conclude that reading every live signal is cheaper.
+    cross join lateral (
+      select * from signal where strategy_id = asked.strategy_id and status in ('A', '0', '1', '6', 'E') offset 0) o
     join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id
     where (asked.security_type is null or i.security_type = asked.security_type)
       and (asked.ord_type is null or o.ord_type = asked.ord_type)

@@ -54,7 +54,9 @@ export async function listPositions(sql: Sql, filters: readonly PositionFilter[]
     select asked.place, ${positionColumns}
     from unnest(${asked.map(({ place }) => place)}::int[], ${asked.map(({ id }) => id)}::bigint[],
       ${asked.map(({ securityType }) => securityType)}::text[]) asked (place, strategy_id, security_type)
-    join position p on p.strategy_id = asked.strategy_id and p.quantity <> 0
+    -- Fenced: from many questions the planner would conclude that reading every position is cheaper.
+    cross join lateral (
+      select * from position where strategy_id = asked.strategy_id and quantity <> 0 offset 0) p
     join strategy on strategy.id = p.strategy_id join instrument i on i.id = p.instrument_id
     where asked.security_type is null or i.security_type = asked.security_type
     order by p.strategy_id, i.symbol`

@@ -171,6 +171,11 @@ test('a private strategy, or one without places, takes no new follower', async (
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, noSubs: true }])
   expect(told(await held(town, 'StartAutotrade', start))).toEqual([409, '3016 StrategyId'])
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: true, noSubs: false }])
-  expect(told(await held(town, 'StartAutotrade', start))).toEqual([404, '2013 StrategyId'])
+  // Who has subscribed to it still knows it; to everybody else it does not exist.
+  expect(told(await held(town, 'StartAutotrade', start))).toEqual([409, '3016 StrategyId'])
+  const { neighbour } = town.people
+  await town.door('/accounts', [{ account: 'U300', personId: neighbour.personId, cash: 1000 }])
+  const strange = { Account: 'U300', StrategyId: town.lonelyStrategyId, StocksEnabled: true }
+  expect(told(await town.ask('StartAutotrade', strange, neighbour))).toEqual([404, '2013 StrategyId'])
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: false }])
 })

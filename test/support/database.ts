@@ -37,7 +37,10 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
 }
 
 async function administer<T>(url: string, work: (admin: Database) => Promise<T>): Promise<T> {
-  const admin = await openDatabase({ url, applicationName: 'tests', log: silentLog, poolSize: 1, readers: 1 })
+  // A database is copied as fast as the machine is free.
+  const statementTimeoutMs = 60_000
+  const small = { poolSize: 1, readers: 1, statementTimeoutMs }
+  const admin = await openDatabase({ url, applicationName: 'tests', log: silentLog, ...small })
   try {
     return await work(admin)
   } finally {

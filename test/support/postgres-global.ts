@@ -36,7 +36,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function makeTemplate(url: string): Promise<void> {
-  const admin = await openDatabase({ url, applicationName: 'tests', log: silentLog })
+  const slow = { statementTimeoutMs: 60_000 }
+  const admin = await openDatabase({ url, applicationName: 'tests', log: silentLog, ...slow })
   await admin.write.run`create database lockstep_template`
   await admin.close()
   const template = await openDatabase({

@@ -2,7 +2,6 @@
 import { type DoorCall, notOffered } from '../call.ts'
 
 export const comingCalls: readonly DoorCall[] = [
-  notOffered('/subscriptions', 'Subscriptions'),
   notOffered('/corporate-actions', 'Dividends and splits'),
   notOffered('/benchmark', 'The benchmark'),
 ]

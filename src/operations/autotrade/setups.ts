@@ -14,10 +14,12 @@ import {
   updateSetup,
 } from '../../storage/setups.ts'
 import { type LockedStrategy, lockStrategies, wakeWorkers } from '../../storage/signals.ts'
+import { cancelSubscription } from '../../storage/subscriptions.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
+import { subscribe } from '../subscribe.ts'
 
 type Start = ParamsOf<'StartAutotrade'>
 
@@ -43,6 +45,9 @@ const choicesOf = (params: Start): SetupChoices => ({
   forexEnabled: params.ForexEnabled,
   maxForex: params.MaxForex ?? null,
 })
+
+/** What is opened by following in a live, a paper and a simulated account. */
+const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
 
 /** The one account that the call names. Refuses one that is not there, and a number that two brokers gave. */
 async function findAccount(
@@ -98,7 +103,13 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
     return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
   const now = instant(ctx.now)
   if (setup) await updateSetup(ctx.sql, setup.id, choicesOf(params), now)
-  else await joinStrategy(ctx, params, account.id, strategy)
+  else {
+    const kind = subscriptionKinds[account.kind]
+    const wanted = { personId: account.personId, strategyId: strategy.id, kind, at: ctx.now }
+    const subscribed = await subscribe(ctx.sql, wanted)
+    if (isRefused(subscribed)) return subscribed
+    await joinStrategy(ctx, params, account.id, strategy)
+  }
   await enableAutotrade(ctx.sql, account.id, now)
   await wakeWorkers(ctx.sql)
   return { bare: true }
@@ -119,7 +130,6 @@ async function joinStrategy(
 }
 
 export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
-  if (params.TerminateStrategySubscription) return refuse('NotOfferedYet', 'TerminateStrategySubscription')
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account
   await lockStrategies(ctx.sql, [params.StrategyId])
@@ -131,6 +141,8 @@ export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
     stoppedAt: ctx.now,
     positionsLeftOpen: params.LeavePositionsOpen,
   })
+  if (params.TerminateStrategySubscription)
+    await cancelSubscription(ctx.sql, account.personId, params.StrategyId)
   await wakeWorkers(ctx.sql)
   return { bare: true }
 }

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { decideOpening, joinedKind, type SubscriptionState, termEnd } from './subscription.ts'
+
+const state = (kind: SubscriptionState['kind'], status: SubscriptionState['status'] = 'active') => ({
+  kind,
+  status,
+})
+
+describe('opening a subscription', () => {
+  test.each([
+    ['nothing yet', undefined, 'paid', 'open'],
+    ['an ended one', state('paid', 'ended'), 'paid', 'open'],
+    ['a live one', state('paid'), 'paid', 'join'],
+    ['a live one, from a paper account', state('paid'), 'paper', 'join'],
+    ['a paper one', state('paper'), 'paid', 'join'],
+    ['a simulated one', state('simulated'), 'paid', 'replace'],
+    ['a simulated one, from a paper account', state('simulated'), 'paper', 'replace'],
+    ['a simulated one again', state('simulated'), 'simulated', 'join'],
+    ['a real one, simulated', state('paid'), 'simulated', 'join'],
+    ['one that waits for its first payment', state('paid', 'pending'), 'paid', 'join'],
+    ['a suspended one', state('paid', 'suspended'), 'paid', 'unpaid'],
+  ] as const)('%s', (_name, present, wanted, opening) => {
+    expect(decideOpening(present, wanted)).toBe(opening)
+  })
+
+  test.each([
+    ['paid', 'paper', 'paid'],
+    ['paper', 'paid', 'paid'],
+    ['paper', 'simulated', 'paper'],
+    ['simulated', 'simulated', 'simulated'],
+  ] as const)('%s joined as %s is %s', (present, wanted, kind) => {
+    expect(joinedKind(present, wanted)).toBe(kind)
+  })
+})
+
+test('a term has 30 days, whatever the months and clocks do', () => {
+  expect(new Date(termEnd(Date.parse('2024-02-20T15:00:00Z'))).toISOString()).toBe('2024-03-21T15:00:00.000Z')
+  expect(new Date(termEnd(Date.parse('2024-01-01T00:00:00Z'), 365)).toISOString()).toBe(
+    '2024-12-31T00:00:00.000Z',
+  )
+})

@@ -1,0 +1,107 @@
+/** Subscribing by Autotrade: who sees a strategy's orders then, and how it ends. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { call } from '../support/http.ts'
+import { buildTown, type Citizen, holderAccount, type Town, townStart } from './support/town.ts'
+
+let town: Town
+
+interface Row {
+  kind: string
+  status: string
+  isCancelPending: boolean
+  termEndsAt: number | null
+  basePrice: number
+}
+
+beforeAll(async () => {
+  town = await buildTown()
+})
+
+const subscriptionOf = (personId: number, strategyId: number): Promise<Row[]> =>
+  town.platform.db.read.rows<Row>`
+    select kind, status, is_cancel_pending as "isCancelPending", term_ends_at as "termEndsAt",
+      base_price as "basePrice"
+    from subscription where person_id = ${personId} and strategy_id = ${strategyId} order by id`
+
+const sees = async (name: keyof Town['people'], strategyId: number): Promise<number> =>
+  (await town.ask('GetStrategyActiveOrders', { StrategyIds: strategyId }, { key: town.people[name].key }))
+    .status
+
+describe('the door opens subscriptions', () => {
+  test.each([
+    ['paid', 200],
+    ['paper', 200],
+    ['simulated', 403],
+  ] as const)('a %s one answers %d to a look at the orders', async (kind, status) => {
+    const people = [{ firstName: kind, email: `${kind}@example.org` }]
+    const [person = town.people.stranger] = await town.door<Citizen[]>('/people', people)
+    const wanted = { personId: person.personId, strategyId: town.lonelyStrategyId, kind }
+    await town.door('/subscriptions', [wanted])
+    const answer = await town.ask(
+      'GetStrategyActiveOrders',
+      { StrategyIds: town.lonelyStrategyId },
+      { key: person.key },
+    )
+    expect(answer.status).toBe(status)
+  })
+
+  test.each([
+    ['an unknown person', { personId: 999_999 }, '[0].personId'],
+    ['an unknown strategy', { strategyId: 999_999 }, '[0].strategyId'],
+    ['a start that is to come', { start: '2030-01-01T00:00:00Z' }, '[0].start'],
+  ])('but not for %s', async (_name, wrong, field) => {
+    const { personId } = town.people.stranger
+    const body = [{ personId, strategyId: town.lonelyStrategyId, kind: 'paid', ...wrong }]
+    const answer = await call(town.platform.url, '/test/subscriptions', { body })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain(field)
+  })
+})
+
+describe('Autotrade', () => {
+  test('subscribes whoever starts it, for a term of 30 days', async () => {
+    const { holder } = town.people
+    const month = 30 * 86_400_000
+    expect(await subscriptionOf(holder.personId, town.strategyId)).toEqual([
+      {
+        ...{ kind: 'paid', status: 'active', isCancelPending: false, basePrice: 0 },
+        termEndsAt: Date.parse(townStart) + month,
+      },
+    ])
+    expect(await sees('holder', town.strategyId)).toBe(200)
+    expect(await sees('stranger', town.strategyId)).toBe(403)
+  })
+
+  test('stopped, leaves the subscription unless asked to end it with its term', async () => {
+    const { holder } = town.people
+    const stop = { Account: holderAccount, PersonId: holder.personId, StrategyId: town.strategyId }
+    const start = { ...stop, StocksEnabled: true }
+    expect((await town.ask('StopAutotrade', stop, holder)).json).toBe(true)
+    expect((await subscriptionOf(holder.personId, town.strategyId))[0]?.isCancelPending).toBe(false)
+    expect(await sees('holder', town.strategyId)).toBe(200)
+    expect((await town.ask('StartAutotrade', start, holder)).json).toBe(true)
+    const terminate = { ...stop, TerminateStrategySubscription: true }
+    expect((await town.ask('StopAutotrade', terminate, holder)).json).toBe(true)
+    expect(await subscriptionOf(holder.personId, town.strategyId)).toMatchObject([
+      { status: 'active', isCancelPending: true },
+    ])
+    expect(await sees('holder', town.strategyId)).toBe(200)
+    expect((await town.ask('StartAutotrade', start, holder)).json).toBe(true)
+    expect(await subscriptionOf(holder.personId, town.strategyId)).toMatchObject([
+      { status: 'active', isCancelPending: false },
+    ])
+  })
+
+  test('turns a simulated subscription into a paid one', async () => {
+    const { neighbour } = town.people
+    const strategyId = town.lonelyStrategyId
+    await town.door('/subscriptions', [{ personId: neighbour.personId, strategyId, kind: 'simulated' }])
+    await town.door('/accounts', [{ account: 'U200', personId: neighbour.personId, cash: 1000 }])
+    const start = { Account: 'U200', StrategyId: strategyId, StocksEnabled: true }
+    expect((await town.ask('StartAutotrade', start, neighbour)).json).toBe(true)
+    expect(await subscriptionOf(neighbour.personId, strategyId)).toMatchObject([
+      { kind: 'simulated', status: 'ended' },
+      { kind: 'paid', status: 'active' },
+    ])
+  })
+})
