@@ -151,5 +151,5 @@ describe('the command', () => {
     expect(statSync(out).mode & 0o777).toBe(0o600)
     const names = linesOf(readFileSync(out, 'utf8')).map(({ StrategyName }) => StrategyName)
     expect(names).toEqual(['Trend', 'Alone', `'=HYPERLINK("http://evil.example")`])
-  })
+  }, 120_000)
 })
