@@ -1,11 +1,13 @@
 /** `npm run bench [-- NAME]`: runs one benchmark or all, prints tables, keeps bench/results/NAME.json. */
+import { bench as close } from './close.ts'
 import { bench as fanout } from './fanout.ts'
 import { bench as http } from './http.ts'
 import { bench as lists } from './lists.ts'
 import { bench as place } from './place.ts'
+import { bench as statistics } from './statistics.ts'
 import { publish } from './support/report.ts'
 
-const benches = [place, fanout, http, lists]
+const benches = [place, fanout, http, lists, statistics, close]
 const wanted = process.argv[2]
 const chosen = benches.filter(({ name }) => wanted === undefined || name === wanted)
 if (chosen.length === 0) {

@@ -3,18 +3,21 @@
 import { dec } from '../domain/decimal.ts'
 import { completeInstrument, deriveInstrument, type Instrument } from '../domain/instrument.ts'
 import { type Day, dayIn, dayLength, type Instant, newYork, partsOfDay, readDay } from '../domain/time.ts'
+import { runningDay } from '../domain/trading-day.ts'
 import {
   type SimulatedInstrument,
   type SimulationPlan,
   simulationSwitch,
 } from '../execution/market/simulated.ts'
+import { saveDailyMarks } from '../storage/daily-marks.ts'
 import { insertInstruments } from '../storage/instruments.ts'
 import { relistInstrument } from '../storage/provision.ts'
 import { loadQuotedInstruments, saveQuotes } from '../storage/quotes.ts'
-import type { Transaction } from '../storage/sql.ts'
+import type { Sql, Transaction } from '../storage/sql.ts'
 import { setSwitch } from '../storage/switches.ts'
 import type { DemoSymbol } from './rules.ts'
 import { firstPrices } from './synthetic.ts'
+import type { Tape } from './tape.ts'
 
 const descriptions = {
   SPX: 'S&P 500 index (an index, traded as a stock of point value 1)',
@@ -38,6 +41,19 @@ export async function insertPlayed(tx: Transaction, today: Day): Promise<void> {
   if (typeof gold === 'string') throw new Error('the tables know no future on gold')
   await insertInstruments(tx, [...recorded, { ...gold, description: synthetic['@MGCZ30'] }])
   await relistInstrument(tx, { symbol: 'EURUSD', calendar: 'FOREX', description: synthetic.EURUSD })
+}
+
+/** Enters the closes of all days: on days on which nobody traded no bar was published. */
+export async function enterMarks(sql: Sql, tape: Tape): Promise<void> {
+  const known = await loadQuotedInstruments(sql, Object.keys({ ...descriptions, ...synthetic }), [])
+  const idOf = new Map(known.map(({ symbol, id }) => [symbol, id]))
+  const marks = tape.days.flatMap(({ day, bars }) =>
+    bars.flatMap((bar) => {
+      const instrumentId = 'symbol' in bar ? idOf.get(bar.symbol) : bar.instrumentId
+      return instrumentId === undefined ? [] : [{ instrumentId, day, bid: bar.close, ask: bar.close }]
+    }),
+  )
+  await saveDailyMarks(sql, marks)
 }
 
 /** Instruments that are simulated from the start, with plausible first prices in the middle of bid and ask. */
@@ -81,7 +97,15 @@ export async function openSimulation(
   const quotes = known.map(({ id, symbol }) => {
     const started = instruments.find((instrument) => instrument.symbol === symbol)?.price
     const price = dec(started ?? lastPrices[symbol as DemoSymbol])
-    return { instrumentId: id, bid: price, ask: price, bidSize: null, askSize: null, at: now }
+    return {
+      instrumentId: id,
+      bid: price,
+      ask: price,
+      bidSize: null,
+      askSize: null,
+      at: now,
+      day: runningDay(now),
+    }
   })
   // Marks, not quotes to trade on: the first of those comes from the simulation.
   await saveQuotes(tx, quotes, false)

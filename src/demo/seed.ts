@@ -15,7 +15,7 @@ import { crowd } from './crowd.ts'
 import type { DemoFacts, DemoKey } from './facts.ts'
 import { playHistory } from './history.ts'
 import { issueDemoKeys } from './keys.ts'
-import { insertPlayed, openSimulation } from './market.ts'
+import { enterMarks, insertPlayed, openSimulation } from './market.ts'
 import { insertPeople, type People } from './people.ts'
 import type { DemoSymbol } from './rules.ts'
 import { buildStage, type Stage } from './stage.ts'
@@ -86,9 +86,10 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const people = await begun(db, begin, now)
   const stage = buildStage(relaxed(db), options.log, env.orders, secrets.cursor)
   const strategies = await playHistory(stage, people, tape, onDay)
+  await enterMarks(db.write, tape)
   stage.clock.time = now
   await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))
-  await stage.worker.drain()
+  await stage.closing.drain()
   const holders = people.keyHolders.map((holder) => ({
     ...holder,
     ...(holder.role === 'developer' && { strategyId: strategies.get('trend') ?? 0 }),

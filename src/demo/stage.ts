@@ -2,8 +2,8 @@
  * What the demo plays on: the product's own operations and worker over a clock that the history moves. Nothing
  * is written past them but the people, accounts and instruments that a platform begins with.
  */
-import { assembleWork } from '../execution/assembly.ts'
-import type { WorkContext } from '../execution/context.ts'
+import { assembleWork, recordSteps } from '../execution/assembly.ts'
+import type { Step, WorkContext } from '../execution/context.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
 import type { Database } from '../storage/database.ts'
@@ -12,7 +12,10 @@ import type { Transaction } from '../storage/sql.ts'
 export interface Stage {
   readonly db: Database
   readonly work: WorkContext
+  /** Trades. Days are closed when the history is over, all at once. */
   readonly worker: Worker
+  /** Does everything that a worker does. */
+  readonly closing: Worker
   readonly clock: { time: number; now(): number }
   /** Code of this platform in its client order ids. */
   readonly environment: string
@@ -28,8 +31,10 @@ export function buildStage(
 ): Stage {
   const clock = { time: 0, now: (): number => clock.time }
   const { ctx: work, steps } = assembleWork({ db, clock, log, workerId: 'demo', environment })
-  const worker = createWorker({ ctx: work, steps })
-  return { db, work, worker, clock, environment, cursorSecret }
+  const isTrading = (step: Step): boolean => !recordSteps.includes(step)
+  const worker = createWorker({ ctx: work, steps: steps.filter(isTrading) })
+  const closing = createWorker({ ctx: work, steps })
+  return { db, work, worker, closing, clock, environment, cursorSecret }
 }
 
 /** Whoever trades or follows. */

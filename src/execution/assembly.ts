@@ -5,10 +5,12 @@
 import { accountSteps, nextChase } from './account-side.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
+import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
+import { statisticsStep } from './statistics.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -25,6 +27,9 @@ export interface Assembly {
   /** What a script can make the paper broker do. */
   readonly controls: PaperControls
 }
+
+/** What makes track records of what has been traded. */
+export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
 /** Builds context and steps; nothing runs until a worker does. */
 export function assembleWork(options: AssemblyOptions): Assembly {
@@ -50,6 +55,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    ...recordSteps,
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }

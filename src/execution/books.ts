@@ -3,9 +3,12 @@
  * become money, and writes what happened to them, news to their other symbols included.
  */
 import { type Decimal, one } from '../domain/decimal.ts'
-import type { ModelAccount } from '../domain/model-account.ts'
+import { groupBy } from '../domain/group.ts'
+import { leverageOf } from '../domain/leverage.ts'
+import { accountValue, type ModelAccount, marginPositions } from '../domain/model-account.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
+import { bookedDay } from '../domain/trading-day.ts'
 import { spreadNews } from '../storage/book-families.ts'
 import { insertFills, savePositions } from '../storage/fills.ts'
 import type { BookKey } from '../storage/matching.ts'
@@ -20,6 +23,7 @@ import {
 import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
 import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { raiseLeverage } from '../storage/strategy-leverage.ts'
 import { accountOf, type BookTerms, type SignalBook } from './booking.ts'
 import type { WorkContext } from './context.ts'
 import { bookTrades, type TradeStep } from './trades.ts'
@@ -121,10 +125,29 @@ export async function saveBooks(
   // Trades are valued with the cash before the fills, and fills name their trades.
   const trades = traded.length > 0 ? await bookTrades(tx, traded, bookCurrency) : new Map<string, number>()
   // Written first: what news sets to work elsewhere is held against the account after these fills.
+  await saveLeverage(tx, moved)
   const [, told] = await Promise.all([saveFills(tx, moved, trades), spreadNews(tx, moved, ctx.clock.now())])
   // What a quote sets to work it has also served; what news set to work it has not.
   const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
   return saveOrderBooks(tx, [...saved, ...told.others])
+}
+
+/** How far fills have stretched their accounts; what only closes stretches none. */
+async function saveLeverage(tx: Transaction, books: readonly SignalBook[]): Promise<void> {
+  const seen = groupBy(
+    books.flatMap((book) => {
+      const account = accountOf(book)
+      const at = book.fills.at(-1)?.at
+      if (!account || at === undefined) return []
+      const leverage = leverageOf({
+        positions: marginPositions(account),
+        modelAccountValue: accountValue(account),
+      })
+      return [{ strategyId: book.strategyId, leverage, day: bookedDay(at) }]
+    }),
+    ({ day }) => day,
+  )
+  for (const [day, rows] of seen) await raiseLeverage(tx, day, rows)
 }
 
 /** Writes books that only time has changed, and what their ends mean elsewhere. */

@@ -5,6 +5,7 @@
  */
 import { type BookDraft, submitOrder } from '../domain/book-submit.ts'
 import { isOpen } from '../domain/calendar.ts'
+import { leverageOf } from '../domain/leverage.ts'
 import { type MarginCallOrder, wholeMarginCall } from '../domain/margin-call.ts'
 import {
   accountValue,
@@ -15,12 +16,14 @@ import {
 } from '../domain/model-account.ts'
 import { emptyBook } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
+import { runningDay } from '../domain/trading-day.ts'
 import { claimMarked, loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
 import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import { lockStrategies } from '../storage/signals.ts'
 import { fragment } from '../storage/sql.ts'
+import { raiseLeverage, type SeenLeverage } from '../storage/strategy-leverage.ts'
 import { bookContext } from './booking.ts'
 import type { Step, WorkContext } from './context.ts'
 
@@ -38,6 +41,7 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
     const isShort = (account: ModelAccount | undefined): boolean =>
       account !== undefined && buyingPower(account).isNegative()
     const seen = await loadModelAccounts(tx, holders)
+    await raiseLeverage(tx, runningDay(now), leverages(seen))
     const short = holders.filter(({ strategyId }) => isShort(seen.get(strategyId)))
     if (short.length === 0) return 0
     await lockStrategies(
@@ -54,6 +58,13 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
     return saveOrderBooks(tx, books)
   })
 }
+
+/** How far each account is stretched at these marks. */
+const leverages = (accounts: ReadonlyMap<number, ModelAccount>): SeenLeverage[] =>
+  [...accounts].map(([strategyId, account]) => ({
+    strategyId,
+    leverage: leverageOf({ positions: marginPositions(account), modelAccountValue: accountValue(account) }),
+  }))
 
 /** The closing orders of one strategy's call, each in a book of its own. */
 function closings(

@@ -5,6 +5,7 @@
  */
 import { isOpen } from '../domain/calendar.ts'
 import { isValidQuote } from '../domain/quote.ts'
+import { bookedDay, runningDay } from '../domain/trading-day.ts'
 import { guardLease, type Lease } from '../storage/leases.ts'
 import {
   claimStrategies,
@@ -16,6 +17,7 @@ import {
 } from '../storage/matching.ts'
 import { bookCurrency } from '../storage/order-books.ts'
 import {
+  type DatedQuote,
   loadQuotedInstruments,
   lockLastQuotes,
   type QuotedInstrument,
@@ -206,9 +208,9 @@ async function toSinks<Item>(
 /** One row per instrument: of several items the latest, of equal ones the last. */
 function lastOfEach<Item>(
   batch: readonly Known<Item>[],
-  rowOf: (known: Known<Item>) => QuoteRow,
-): QuoteRow[] {
-  const last = new Map<number, QuoteRow>()
+  rowOf: (known: Known<Item>) => DatedQuote,
+): DatedQuote[] {
+  const last = new Map<number, DatedQuote>()
   for (const known of batch) {
     const row = rowOf(known)
     if ((last.get(row.instrumentId)?.at ?? row.at) <= row.at) last.set(row.instrumentId, row)
@@ -219,19 +221,22 @@ function lastOfEach<Item>(
 const quoteMark = ({ bid, ask, at }: MarketQuote): PriceMark => ({ bid, ask, at })
 const barMark = (bar: MarketBar): PriceMark => ({ bid: bar.close, ask: bar.close, at: endOf(bar) })
 
-const quoteRow = ({ item, instrument }: Known<MarketQuote>): QuoteRow => ({
+const quoteRow = ({ item, instrument }: Known<MarketQuote>): DatedQuote => ({
   instrumentId: instrument.id,
   ...quoteOf(item),
   at: item.at,
+  day: runningDay(item.at),
 })
 
-const markRow = ({ item, instrument }: Known<MarketBar>): QuoteRow => ({
+/** A bar that ends with its day is a mark of that day. */
+const markRow = ({ item, instrument }: Known<MarketBar>): DatedQuote => ({
   instrumentId: instrument.id,
   bid: item.close,
   ask: item.close,
   bidSize: null,
   askSize: null,
   at: endOf(item),
+  day: bookedDay(endOf(item)),
 })
 
 const byId = (instruments: readonly QuotedInstrument[]): Map<number, QuotedInstrument> =>

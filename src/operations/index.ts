@@ -10,6 +10,8 @@ import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade 
 import { getAccessKey, hello } from './general/keys.ts'
 import type { Handlers } from './handler.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
+import { getStrategyDetails } from './strategies/details.ts'
+import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -20,7 +22,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
-import { searchStrategies } from './strategies/search.ts'
+import { getLeaderBoard, searchStrategies } from './strategies/search.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 
 export const handlers: Handlers = {
@@ -33,8 +35,12 @@ export const handlers: Handlers = {
   GetStrategyActiveOrders: getStrategyActiveOrders,
   GetStrategyOpenPositions: getStrategyOpenPositions,
   GetStrategyHistoricalOrders: getStrategyHistoricalOrders,
+  GetStrategyDetails: getStrategyDetails,
+  GetStrategyHistoricalEquity: getStrategyHistoricalEquity,
+  GetStrategyHistoricalDailyEquity: getStrategyHistoricalDailyEquity,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
   SearchStrategies: searchStrategies,
+  GetLeaderBoard: getLeaderBoard,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,
   GetBrokers: getBrokers,

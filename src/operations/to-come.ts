@@ -6,10 +6,6 @@ import type { OperationName } from '../contract/index.ts'
 
 export const operationsToCome = [
   // The track record
-  'GetStrategyDetails',
-  'GetLeaderBoard',
-  'GetStrategyHistoricalEquity',
-  'GetStrategyHistoricalDailyEquity',
   // Orders: the rest
   // Autotrade: the rest
   'SetAutotradeSettings',

@@ -6,6 +6,7 @@ import type { OrdStatus, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
+import { touchStrategies } from './record-changes.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -102,6 +103,10 @@ export async function insertFills(tx: Transaction, fills: readonly NewFill[]): P
     update strategy set cash = cash + change.total
     from (select strategy_id, sum(cash_change) as total from booked group by strategy_id) change
     where strategy.id = change.strategy_id`
+  await touchStrategies(
+    tx,
+    fills.map(({ strategyId, filledAt }) => ({ id: strategyId, at: filledAt })),
+  )
 }
 
 /** Writes positions as they are now; one that is flat stays as a row without an average. */

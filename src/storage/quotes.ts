@@ -5,7 +5,7 @@
 import type { CalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
-import type { Instant } from '../domain/time.ts'
+import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -46,22 +46,39 @@ export async function loadQuotedInstruments(
   return rows.map((row) => ({ ...row, tick: dec(row.tick), pointValue: dec(row.pointValue) }))
 }
 
-/** Stores quotes, one per instrument; one that is older than the stored quote changes nothing. */
+/** A quote with the day whose mark it is. */
+export interface DatedQuote extends QuoteRow {
+  readonly day: Day
+}
+
+/**
+ * Stores quotes, one per instrument; one that is older than the stored quote changes nothing. The first quote of a
+ * day leaves the stored one as the mark of its own day.
+ */
 export async function saveQuotes(
   tx: Transaction,
-  quotes: readonly QuoteRow[],
+  quotes: readonly DatedQuote[],
   isValid: boolean,
 ): Promise<void> {
   await tx.run`
-    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, is_valid, margin_due)
+    with kept as (
+      insert into daily_mark (instrument_id, day, bid, ask)
+      select q.instrument_id, q.day, q.bid, q.ask
+      from unnest(${quotes.map((quote) => quote.instrumentId)}::bigint[], ${quotes.map(({ day }) => formatDay(day))}::date[])
+        next (instrument_id, day)
+      join quote q on q.instrument_id = next.instrument_id and q.day < next.day
+      on conflict (instrument_id, day) do update set bid = excluded.bid, ask = excluded.ask
+    )
+    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, day, is_valid, margin_due)
     select q.*, ${isValid}, true from unnest(
       ${quotes.map((quote) => quote.instrumentId)}::bigint[], ${quotes.map((quote) => quote.bid)}::numeric[],
       ${quotes.map((quote) => quote.ask)}::numeric[], ${quotes.map((quote) => quote.bidSize)}::numeric[],
-      ${quotes.map((quote) => quote.askSize)}::numeric[], ${quotes.map((quote) => instant(quote.at))}::timestamptz[]
+      ${quotes.map((quote) => quote.askSize)}::numeric[], ${quotes.map((quote) => instant(quote.at))}::timestamptz[],
+      ${quotes.map(({ day }) => formatDay(day))}::date[]
     ) q order by 1
     on conflict (instrument_id) do update set bid = excluded.bid, ask = excluded.ask,
       bid_size = excluded.bid_size, ask_size = excluded.ask_size, quoted_at = excluded.quoted_at,
-      is_valid = excluded.is_valid, margin_due = true
+      day = excluded.day, is_valid = excluded.is_valid, margin_due = true
     where quote.quoted_at <= excluded.quoted_at`
 }
 

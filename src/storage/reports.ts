@@ -8,6 +8,7 @@ import type { OrdStatus, SecurityType, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
+import { touchAccounts } from './record-changes.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -210,6 +211,14 @@ export async function insertExecutions(tx: Transaction, executions: readonly New
     update account set cash = cash + change.total
     from (select account_id, sum(cash_change) as total from booked group by account_id) change
     where account.id = change.account_id`
+  await touchAccounts(
+    tx,
+    executions.map(({ accountId, setupId, executedAt }) => ({
+      id: accountId,
+      at: executedAt,
+      isOwn: setupId === null,
+    })),
+  )
 }
 
 /** What a setup holds of an instrument. */

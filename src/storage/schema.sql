@@ -1,6 +1,7 @@
 create domain amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain currency as text CHECK ((VALUE ~ '^[A-Z]{3}$'::text));
 create domain factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain figure as double precision CHECK (((VALUE > '-Infinity'::double precision) AND (VALUE < 'Infinity'::double precision)));
 create domain minor_units as bigint CHECK ((VALUE >= 0));
 create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
 create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
@@ -60,6 +61,16 @@ create table account (
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+
+create table account_day (
+  account_id bigint not null,
+  day date not null,
+  cash amount not null,
+  value amount not null,
+  constraint account_day_pkey PRIMARY KEY (account_id, day),
+  constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
 
 create table account_order (
   account_id bigint not null,
@@ -138,6 +149,18 @@ create table account_position (
 );
 CREATE INDEX account_position_account ON public.account_position USING btree (account_id);
 
+create table account_record (
+  account_id bigint not null,
+  closed_day date,
+  stale_from date,
+  next_close_at timestamp with time zone not null,
+  last_execution_at timestamp with time zone,
+  has_own_executions boolean not null default false,
+  constraint account_record_pkey PRIMARY KEY (account_id),
+  constraint account_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+CREATE INDEX account_record_next ON public.account_record USING btree (next_close_at);
+
 create table account_skip (
   signal_id bigint not null,
   setup_id bigint not null,
@@ -186,6 +209,15 @@ create table broker_report (
   constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
 );
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+
+create table daily_mark (
+  instrument_id bigint not null,
+  day date not null,
+  bid price not null,
+  ask price not null,
+  constraint daily_mark_pkey PRIMARY KEY (instrument_id, day),
+  constraint daily_mark_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
+);
 
 create table execution (
   broker_id integer not null,
@@ -257,6 +289,13 @@ create table incident (
   occurred_at timestamp with time zone not null,
   constraint incident_pkey PRIMARY KEY (id),
   constraint incident_incident_key_key UNIQUE (incident_key)
+);
+
+create table index_close (
+  day date not null,
+  close price not null,
+  constraint index_close_pkey PRIMARY KEY (day),
+  constraint index_close_close_check CHECK (((close)::numeric > (0)::numeric))
 );
 
 create table instrument (
@@ -420,6 +459,7 @@ create table quote (
   quoted_at timestamp with time zone not null,
   is_valid boolean not null,
   margin_due boolean not null default false,
+  day date not null,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
@@ -680,6 +720,12 @@ create table strategy (
   no_subs_allowed boolean not null default false,
   membership_version bigint not null default 0,
   xid xid8 not null default pg_current_xact_id(),
+  stocks_enabled boolean not null default true,
+  options_enabled boolean not null default true,
+  futures_enabled boolean not null default true,
+  forex_enabled boolean not null default true,
+  short_description text,
+  long_description text,
   owner_share_percent integer not null default 70,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
@@ -690,6 +736,86 @@ create table strategy (
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
+
+create table strategy_day (
+  strategy_id bigint not null,
+  day date not null,
+  cash amount not null,
+  value amount not null,
+  leverage factor,
+  constraint strategy_day_pkey PRIMARY KEY (strategy_id, day),
+  constraint strategy_day_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+
+create table strategy_leverage (
+  strategy_id bigint not null,
+  day date not null,
+  leverage factor not null,
+  constraint strategy_leverage_pkey PRIMARY KEY (strategy_id, day),
+  constraint strategy_leverage_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+
+create table strategy_record (
+  strategy_id bigint not null,
+  closed_day date,
+  stale_from date,
+  next_close_at timestamp with time zone not null,
+  last_fill_at timestamp with time zone,
+  statistics_due boolean not null default true,
+  constraint strategy_record_pkey PRIMARY KEY (strategy_id),
+  constraint strategy_record_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX strategy_record_next ON public.strategy_record USING btree (next_close_at);
+CREATE INDEX strategy_record_statistics ON public.strategy_record USING btree (strategy_id) WHERE statistics_due;
+
+create table strategy_statistics (
+  strategy_id bigint not null,
+  computed_at timestamp with time zone not null,
+  valued_day date not null,
+  value amount not null,
+  age_in_days integer not null,
+  return_percent figure,
+  is_annual boolean not null,
+  cumulative_percent figure,
+  sharpe figure,
+  sortino figure,
+  calmar figure,
+  alpha figure,
+  beta figure,
+  treynor figure,
+  correlation figure,
+  index_percent figure,
+  percent_above_index figure,
+  max_drawdown figure not null,
+  max_drawdown_days integer not null,
+  max_drawdown_start text,
+  max_drawdown_end text,
+  months integer not null,
+  win_months integer not null,
+  win_months_shown integer not null,
+  win_months_ratio figure,
+  avg_leverage figure,
+  max_leverage figure,
+  trades integer not null,
+  winners integer not null,
+  losers integer not null,
+  win_percent figure,
+  won_amount figure not null,
+  lost_amount figure not null,
+  average_win figure,
+  average_loss figure,
+  profit_factor figure,
+  average_trade_days figure,
+  stock_trades integer not null,
+  option_trades integer not null,
+  future_trades integer not null,
+  forex_trades integer not null,
+  constraint strategy_statistics_pkey PRIMARY KEY (strategy_id),
+  constraint strategy_statistics_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX strategy_statistics_return ON public.strategy_statistics USING btree (return_percent DESC NULLS LAST, strategy_id);
+CREATE INDEX strategy_statistics_sharpe ON public.strategy_statistics USING btree (sharpe DESC NULLS LAST, strategy_id);
 
 create table subscription (
   id bigint not null generated always as identity,
@@ -780,6 +906,15 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
+CREATE OR REPLACE FUNCTION public.account_begins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.signal_ends()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -787,4 +922,13 @@ AS $function$
 begin
   new.xid := pg_current_xact_id();
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.strategy_begins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into strategy_record (strategy_id, next_close_at) values (new.id, new.started_at);
+  return null;
 end $function$;

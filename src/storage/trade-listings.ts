@@ -4,6 +4,7 @@ import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
 import type { Sql } from './sql.ts'
 
 export interface TradeRow extends InstrumentColumns {
+  id: number
   /** The signal whose fill opened it. */
   tradeId: number
   strategyId: number
@@ -28,7 +29,7 @@ export interface TradeRow extends InstrumentColumns {
 /** All closed trades of a strategy, the last closed first. */
 export const listClosedTrades = (sql: Sql, strategyId: number | bigint): Promise<TradeRow[]> =>
   sql.rows<TradeRow>`
-    select t.signal_id as "tradeId", t.strategy_id as "strategyId", t.opened_at as "openedAt",
+    select t.id, t.signal_id as "tradeId", t.strategy_id as "strategyId", t.opened_at as "openedAt",
       t.closed_at as "closedAt", t.open_side as "openSide", t.opened_qty as "openedQty", t.closed_qty as "closedQty",
       round(t.open_turnover / t.opened_qty, 12) as "avgOpenPx", round(t.close_turnover / t.closed_qty, 12) as "avgClosePx",
       t.profit_loss as "profitLoss", t.commission, t.worst_result as "worstResult", t.worst_px as "worstPx",

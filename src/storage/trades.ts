@@ -6,6 +6,7 @@ import type { Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
+import { outdateStatistics } from './record-changes.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { otherValues } from './trade-marks.ts'
 import { instant } from './wire.ts'
@@ -126,4 +127,6 @@ export async function saveTrades(tx: Transaction, trades: readonly TradeState[])
       profit_loss = excluded.profit_loss, worst_result = excluded.worst_result, worst_px = excluded.worst_px,
       worst_at = excluded.worst_at, worst_entry_px = excluded.worst_entry_px, worst_qty = excluded.worst_qty,
       worst_equity = excluded.worst_equity`
+  const finished = trades.filter(({ closedAt }) => closedAt !== null)
+  await outdateStatistics(tx, [...new Set(finished.map(({ strategyId }) => strategyId))])
 }

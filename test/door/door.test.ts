@@ -105,7 +105,7 @@ describe('bodies are read strictly', () => {
 })
 
 describe('what is not offered yet says so', () => {
-  test.each(['/corporate-actions', '/benchmark'])('%s', async (path) => {
+  test.each(['/corporate-actions'])('%s', async (path) => {
     const answer = await door(path, [])
     expect([answer.status, faultsOf(answer).length]).toEqual([503, 1])
   })

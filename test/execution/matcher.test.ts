@@ -119,7 +119,15 @@ describe('an order beside a batch that is being booked', () => {
     let running: Promise<unknown> = Promise.resolve()
     await db.transaction(async (tx) => {
       const price = dec('10')
-      const row = { instrumentId, bid: price, ask: price, bidSize: null, askSize: null, at: opening }
+      const row = {
+        instrumentId,
+        bid: price,
+        ask: price,
+        bidSize: null,
+        askSize: null,
+        at: opening,
+        day: 19794,
+      }
       await saveQuotes(tx, [row], true)
       let isOver = false
       running = meanwhile().finally(() => (isOver = true))

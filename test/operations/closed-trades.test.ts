@@ -1,4 +1,4 @@
-/** Closed trades over HTTP: every member, the order, and what is not offered yet. */
+/** Closed trades over HTTP: every member, the order, and for whom. */
 import { expect, test } from 'vitest'
 import type { Dialect } from '../../src/contract/index.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
@@ -81,9 +81,9 @@ test('an open trade is not listed', async () => {
 test.each<[string, object, (number | string)[]]>([
   ['no strategy', { StrategyId: '' }, [400, '1130 StrategyId']],
   ['a strategy that is not there', { StrategyId: 999 }, [404, '2013 StrategyId']],
-  ['a plan that no trade is booked with', { CommissionPlan: 1 }, [503, '3007 CommissionPlan']],
   ['a plan that does not exist', { CommissionPlan: 2 }, [400, '1130 CommissionPlan']],
-  ['another viewer', { PersonId: 1 }, [503, '3007 PersonId']],
+  ['a viewer who is somebody else', { PersonId: 1 }, [403, '1002 PersonId']],
+  ['a viewer who is not there', { PersonId: 999 }, [403, '1002 PersonId']],
 ])('%s', async (_, params, expected) => {
   const answer = await list(towns.native, params)
   expect([answer.status, ...faultsOf(answer)]).toEqual(expected)
@@ -95,6 +95,25 @@ test('without a strategy at all; with the caller as the viewer', async () => {
   const none = await town.ask('GetStrategyHistoricalClosedTrades', {}, { key })
   expect([none.status, ...faultsOf(none)]).toEqual([400, '1128 StrategyId'])
   expect((await list(town, { PersonId: personId })).status).toBe(200)
+})
+
+test('admins look for people of their site, who must see the strategy', async () => {
+  const town = towns.native
+  const { westAdmin, eastAdmin, northAdmin, operator, neighbour, stranger } = town.people
+  const seen = async (key: string, PersonId: number) => {
+    const answer = await list(town, { PersonId }, key)
+    return [answer.status, ...faultsOf(answer)].join(' ')
+  }
+  expect(await seen(westAdmin.key, neighbour.personId)).toBe('200')
+  expect(await seen(northAdmin.key, neighbour.personId)).toBe('200')
+  expect(await seen(operator.key, stranger.personId)).toBe('200')
+  expect(await seen(eastAdmin.key, neighbour.personId)).toBe('403 1002 PersonId')
+  expect(await seen(westAdmin.key, stranger.personId)).toBe('403 1002 PersonId')
+  expect(await seen(operator.key, 999)).toBe('404 2013 PersonId')
+  await town.platform.db.write.run`update strategy set is_private = true where id = ${town.strategyId}`
+  expect(await seen(westAdmin.key, neighbour.personId)).toBe('404 2013 StrategyId')
+  expect(await seen(westAdmin.key, town.people.holder.personId)).toBe('200')
+  await town.platform.db.write.run`update strategy set is_private = false where id = ${town.strategyId}`
 })
 
 test('a private strategy is as if it were not there', async () => {

@@ -87,10 +87,16 @@ function drawdownOf(way: Point[]) {
   return { depth, start: until.findLast((point) => point.value === peak)!.date, end: way[end]!.date }
 }
 
-function beside(way: Point[], benchmark: PlainRow[], riskFree: number) {
+function beside(way: Point[], returns: number[], benchmark: PlainRow[], riskFree: number) {
   const closes = new Map(benchmark.map((row) => [row.date, row.value]))
   const joined = way.filter((point) => closes.has(point.date))
-  const own = joined.slice(1).map((point, at) => point.value / joined[at]!.value - 1)
+  // After a total loss the way stays at nothing, but what is paid in afterwards still has returns.
+  const own = joined.slice(1).map((point, at) => {
+    const between = way.flatMap(({ date }, place) =>
+      date > joined[at]!.date && date <= point.date ? [returns[place - 1]!] : [],
+    )
+    return between.reduce((grown, each) => grown * (1 + each), 1) - 1
+  })
   const index = joined
     .slice(1)
     .map((point, at) => closes.get(point.date)! / closes.get(joined[at]!.date)! - 1)
@@ -144,7 +150,7 @@ export function plainEquity(record: PlainRecord) {
     isSolvent && returns.length > 0 ? known(Math.max(growth, 0) ** (252 / returns.length) - 1) : null
   const { depth, start, end } = drawdownOf(way)
   const none = { beta: null, alpha: null, correlation: null }
-  const moved = isSolvent && record.benchmark ? beside(way, record.benchmark, riskFree) : none
+  const moved = isSolvent && record.benchmark ? beside(way, returns, record.benchmark, riskFree) : none
   const { months, years } = monthsOf(way)
   const index = indexPercent(record)
   const cumulative = (growth - 1) * 100

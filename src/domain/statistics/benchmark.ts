@@ -3,7 +3,7 @@
  * that one of them misses merges into the next return of both.
  */
 import type { Day } from '../time.ts'
-import { type EquitySeries, finite, negligible, returnBetween } from './series.ts'
+import { type EquitySeries, finite, negligible } from './series.ts'
 
 /** Closes of an index, days ascending. A close at or below zero is read as missing. */
 export interface IndexSeries {
@@ -21,21 +21,28 @@ export interface Comovement {
   products: number
 }
 
-/** Of the returns between the dates that both series have. */
-export function comovementWith({ days, wealth }: EquitySeries, index: IndexSeries): Comovement {
+/**
+ * Of the returns between the dates that both series have; the record's are its daily returns chained, which stay
+ * defined when deposits follow a total loss.
+ */
+export function comovementWith({ days, wealth, returns }: EquitySeries, index: IndexSeries): Comovement {
   const { days: indexDays, closes } = index
   const moved = noMovement()
   let from = -1
   let indexFrom = -1
   let indexAt = Math.max(0, lastAtOrBefore(indexDays, days[0]!))
+  let growth = 1
   for (let at = 0; at < days.length; at++) {
     const day = days[at]!
+    if (at > 0) growth *= 1 + returns[at - 1]!
     while (indexAt < indexDays.length && indexDays[indexAt]! < day) indexAt += 1
     if (indexDays[indexAt] !== day || !(closes[indexAt]! > 0)) continue
     if (from >= 0) {
-      addPair(moved, returnBetween(wealth[from]!, wealth[at]!), closes[indexAt]! / closes[indexFrom]! - 1)
+      const own = wealth[from]! > 0 ? wealth[at]! / wealth[from]! : growth
+      addPair(moved, own - 1, closes[indexAt]! / closes[indexFrom]! - 1)
     }
     from = at
+    growth = 1
     indexFrom = indexAt
   }
   return moved

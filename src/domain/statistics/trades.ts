@@ -4,7 +4,7 @@
  */
 import { dayLength, type Instant } from '../time.ts'
 
-interface TradeResult {
+export interface TradeResult {
   readonly openedAt: Instant
   readonly closedAt: Instant
   /** Net of commission, in account currency. */

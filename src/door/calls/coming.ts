@@ -1,7 +1,4 @@
 /** Calls whose subject a later version builds; they say so instead of pretending. */
 import { type DoorCall, notOffered } from '../call.ts'
 
-export const comingCalls: readonly DoorCall[] = [
-  notOffered('/corporate-actions', 'Dividends and splits'),
-  notOffered('/benchmark', 'The benchmark'),
-]
+export const comingCalls: readonly DoorCall[] = [notOffered('/corporate-actions', 'Dividends and splits')]

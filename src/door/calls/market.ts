@@ -7,6 +7,7 @@ import { dayIn, instantAt, newYork, readDay } from '../../domain/time.ts'
 import type { MarketBar } from '../../execution/market/feed.ts'
 import { publishBars, publishQuotes } from '../../execution/matcher.ts'
 import { replaceInstruments } from '../../storage/instruments.ts'
+import { saveIndexCloses } from '../../storage/strategy-statistics.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
 import {
   aBoolean,
@@ -152,4 +153,16 @@ function spellingsIn(symbol: string, today: number): string[] {
   return typeof parts === 'string' ? [symbol] : [symbol, ...spellingsOf(parts)]
 }
 
-export const marketCalls: readonly DoorCall[] = [instruments, quotes, bars]
+const benchmark = post(
+  '/benchmark',
+  list(object({ date: aDate, close: aPositive })),
+  async ({ work }, closes) => {
+    const byDay = new Map(closes.map(({ date, close }) => [readDay(date) ?? 0, close.toFixed()]))
+    await saveIndexCloses(
+      work.db.write,
+      [...byDay].map(([day, close]) => ({ day, close })),
+    )
+  },
+)
+
+export const marketCalls: readonly DoorCall[] = [instruments, quotes, bars, benchmark]

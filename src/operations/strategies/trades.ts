@@ -1,22 +1,87 @@
-/** The closed trades of a strategy, each from flat to flat with its lowest moment. */
+/** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
+import { isPlatformAdmin, isSiteAdmin, seesStrategy } from '../../domain/access.ts'
 import { oppositeOf } from '../../domain/codes.ts'
+import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
+import { type ChargedFill, extraCharges, type PlanRates, planTrades } from '../../domain/plan-charges.ts'
+import { findPersonTenancies, loadStrategyFacts } from '../../storage/access.ts'
+import type { Sql } from '../../storage/sql.ts'
 import { listClosedTrades, type TradeRow } from '../../storage/trade-listings.ts'
-import { refuse } from '../context.ts'
+import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
+import { loadPlanFills, type Plan } from './plans.ts'
 
-/** The whole history in one answer. Trades are booked with the default plan; others and other viewers come later. */
+/** The whole history in one answer. */
 export const getStrategyHistoricalClosedTrades: Handler<'GetStrategyHistoricalClosedTrades'> = async (
   ctx,
   { StrategyId, CommissionPlan, PersonId },
 ) => {
   if (StrategyId === undefined) return refuse('BadCombination', 'StrategyId')
-  if (CommissionPlan !== '0') return refuse('NotOfferedYet', 'CommissionPlan')
-  if (PersonId !== undefined && PersonId !== ctx.caller.personId) return refuse('NotOfferedYet', 'PersonId')
-  return { results: (await listClosedTrades(ctx.sql, StrategyId)).map(shownTrade) }
+  const refused = await refusalFor(ctx, StrategyId, PersonId)
+  if (refused) return refused
+  const rows = await listClosedTrades(ctx.sql, StrategyId)
+  return { results: await priced(ctx.sql, rows, CommissionPlan) }
 }
 
-function shownTrade(row: TradeRow) {
+/** Who looks for somebody else must be an admin of his, and the other one must see the strategy. */
+async function refusalFor(
+  { sql, caller }: Context,
+  strategyId: number | bigint,
+  personId: number | bigint | undefined,
+): Promise<Refused | undefined> {
+  if (personId === undefined || personId === caller.personId) return undefined
+  const tenancy = (await findPersonTenancies(sql, [personId])).get(Number(personId))
+  if (!tenancy && isPlatformAdmin(caller)) return refuse('NotFound', 'PersonId')
+  if (!tenancy || !(isPlatformAdmin(caller) || isSiteAdmin(caller, tenancy)))
+    return refuse('Forbidden', 'PersonId', 'You are not authorized to access that information')
+  const viewer = { personId: Number(personId), role: 'user', siteId: tenancy.siteId } as const
+  const [facts] = await loadStrategyFacts(sql, [strategyId], [viewer.personId])
+  return facts && seesStrategy(viewer, facts) ? undefined : refuse('NotFound', 'StrategyId')
+}
+
+/** What a plan changes of a trade. */
+interface Charged {
+  readonly commission: Decimal
+  readonly profitLoss: Decimal
+  /** What it charges more until the lowest moment. */
+  readonly extra: Decimal
+}
+
+async function priced(sql: Sql, rows: readonly TradeRow[], plan: Plan) {
+  const [first] = rows
+  if (plan === '0' || !first) return rows.map((row) => shownTrade(row))
+  const { fills, rates } = await loadPlanFills(sql, first.strategyId, plan)
+  if (!rates) return rows.map((row) => shownTrade(row))
+  const charged = chargedTrades(rows, fills, rates)
+  return rows.map((row) => shownTrade(row, charged.get(row.id)))
+}
+
+/** Trades of an instrument close in the order in which its fills finish them. */
+function chargedTrades(
+  rows: readonly TradeRow[],
+  fills: readonly ChargedFill[],
+  rates: PlanRates,
+): Map<number, Charged> {
+  const momentOf = (row: TradeRow): number => row.worstAt ?? row.closedAt
+  const byMoment = [...rows].sort((a, b) => momentOf(a) - momentOf(b))
+  const extras = extraCharges(fills, rates, byMoment.map(momentOf))
+  const extraOf = new Map(byMoment.map((row, place) => [row.id, extras[place] ?? zero]))
+  const finished = planTrades(fills, rates)
+  const oldestFirst = [...rows].sort((a, b) => a.closedAt - b.closedAt || a.id - b.id)
+  const charged = new Map<number, Charged>()
+  for (const [instrumentId, trades] of groupBy(oldestFirst, (row) => row.instrumentId)) {
+    for (const [place, { id }] of trades.entries()) {
+      const trade = finished.get(instrumentId)?.[place]
+      if (!trade) continue
+      const { commission, profitLoss } = trade
+      charged.set(id, { commission, profitLoss, extra: extraOf.get(id) ?? zero })
+    }
+  }
+  return charged
+}
+
+function shownTrade(row: TradeRow, charged?: Charged) {
   return {
     Id: row.tradeId,
     TradeId: row.tradeId,
@@ -29,14 +94,15 @@ function shownTrade(row: TradeRow) {
     ClosedQuantity: row.closedQty,
     OpenSide: row.openSide,
     CloseSide: oppositeOf(row.openSide),
-    ProfitLoss: row.profitLoss,
-    Commission: row.commission,
+    ProfitLoss: charged?.profitLoss ?? row.profitLoss,
+    Commission: charged?.commission ?? row.commission,
     MaxDrawdown: row.worstResult,
     // The drawdown is final when the trade is closed.
     MaxDrawdown_DateCalculated: row.worstAt === null ? null : row.closedAt,
     MaxDrawdown_WorstPrice: row.worstPx,
     MaxDrawdown_WorstPriceDate: row.worstAt,
-    MaxDrawdown_StrategyEquity: row.worstEquity,
+    MaxDrawdown_StrategyEquity:
+      row.worstEquity && charged ? dec(row.worstEquity).minus(charged.extra) : row.worstEquity,
     MaxDrawdown_EntryPrice: row.worstEntryPx,
     MaxDrawdown_OpenQuantity: row.worstQty,
     ...shownSymbols(row),

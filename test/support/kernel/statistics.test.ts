@@ -81,6 +81,25 @@ describe('stats.equity', () => {
     )
   })
 
+  test('a record that lives on deposits after a total loss has the returns of what was paid in', () => {
+    const dates = ['2024-03-05', '2024-03-06', '2024-03-07']
+    const record = {
+      startDate: '2024-03-04',
+      startingCash: 1,
+      equity: dates.map((date, at) => ({ date, value: 0.001 * 1.1 ** at, flow: at === 0 ? 0.001 : 0 })),
+      benchmark: ['2024-03-04', ...dates].map((date, at) => ({ date, value: [3000, 2900, 2950, 3100][at]! })),
+      riskFreeAnnual: 0,
+    }
+    const found = kernel('stats.equity', record) as Fields
+    expectSame(found, plainEquity(record))
+    const own = [-1, 0.1, 0.1]
+    const index = [2900 / 3000 - 1, 2950 / 2900 - 1, 3100 / 2950 - 1]
+    const mean = (list: number[]) => list.reduce((sum, each) => sum + each, 0) / list.length
+    const products = own.map((each, at) => (each - mean(own)) * (index[at]! - mean(index)))
+    const squares = index.map((each) => (each - mean(index)) ** 2)
+    expect(found.Beta).toBeCloseTo(mean(products) / mean(squares), 8)
+  })
+
   test('the stake changes nothing', () => {
     fc.assert(
       fc.property(records, fc.integer({ min: 2, max: 1000 }), (record, times) => {

@@ -1,0 +1,79 @@
+/**
+ * A record under another commission plan: every order priced anew after each of its fills, everything else as it was
+ * booked. Equity and trades differ from the booked ones by what the plan would have charged more.
+ */
+import { bookFill, openBook, type TradedInstrument } from './account-book.ts'
+import type { SecurityType, Side } from './codes.ts'
+import {
+  addTurnover,
+  type CommissionRates,
+  fillCommission,
+  noTurnover,
+  type OrderTurnover,
+} from './commission.ts'
+import { type Decimal, zero } from './decimal.ts'
+import type { Instant } from './time.ts'
+import type { FinishedTrade } from './trade.ts'
+
+/** A fill of a strategy, in the order of booking. */
+export interface ChargedFill {
+  readonly signalId: number
+  readonly instrumentId: number
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly securityType: SecurityType
+  readonly pointValue: Decimal
+  readonly fx: Decimal
+  readonly commission: Decimal
+  readonly at: Instant
+}
+
+export type PlanRates = Readonly<Record<SecurityType, CommissionRates>>
+
+/** What each fill costs under the plan, in order. Null rates are the booked plan. */
+export function planCommissions(fills: readonly ChargedFill[], rates: PlanRates | null): Decimal[] {
+  const traded = new Map<number, OrderTurnover>()
+  return fills.map((fill) => {
+    if (!rates) return fill.commission
+    const before = traded.get(fill.signalId) ?? noTurnover
+    const pointValue = fill.pointValue.times(fill.fx)
+    const after = addTurnover(before, { quantity: fill.quantity, price: fill.price, pointValue })
+    traded.set(fill.signalId, after)
+    return fillCommission(rates[fill.securityType], before, after)
+  })
+}
+
+/** The sum of what the plan charges more than what was booked, for fills up to each of `moments` (ascending). */
+export function extraCharges(
+  fills: readonly ChargedFill[],
+  rates: PlanRates | null,
+  moments: readonly Instant[],
+): Decimal[] {
+  const charges = planCommissions(fills, rates)
+  const inTime = fills
+    .map(({ at, commission }, place) => ({ at, extra: (charges[place] ?? commission).minus(commission) }))
+    .sort((a, b) => a.at - b.at)
+  let total = zero
+  let next = 0
+  return moments.map((moment) => {
+    for (let fill = inTime[next]; fill && fill.at <= moment; fill = inTime[++next])
+      total = total.plus(fill.extra)
+    return total
+  })
+}
+
+/** The finished trades of each instrument under the plan, in the order in which they closed. */
+export function planTrades(fills: readonly ChargedFill[], rates: PlanRates): Map<number, FinishedTrade[]> {
+  const charges = planCommissions(fills, rates)
+  const finished = new Map<number, FinishedTrade[]>()
+  let book = openBook(zero)
+  for (const [place, fill] of fills.entries()) {
+    const { instrumentId, securityType, pointValue } = fill
+    const instrument: TradedInstrument = { symbol: String(instrumentId), securityType, pointValue }
+    const booked = bookFill(book, instrument, { ...fill, commission: charges[place] ?? zero })
+    book = booked.book
+    if (booked.finished) finished.set(instrumentId, [...(finished.get(instrumentId) ?? []), booked.finished])
+  }
+  return finished
+}

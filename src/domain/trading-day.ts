@@ -1,0 +1,49 @@
+/**
+ * The days of a track record. A day ends at 17:00 in New York and exists when US stocks trade; whoever holds only
+ * what trades with them knows his value when they close. What happens between two days belongs to the later one.
+ */
+import { isTradeDate, sessionOn, tradeDateAtOrAfter } from './calendar.ts'
+import { type Day, dayIn, type Instant, instantAt, newYork } from './time.ts'
+
+const calendar = 'US_EQUITY'
+const endMinute = 17 * 60
+
+/** The end of a day: 17:00 in New York. */
+export const endOfDay = (day: Day): Instant => instantAt(day, endMinute, newYork)
+
+/** The day that runs at an instant; its end belongs to the next one. */
+export function runningDay(at: Instant): Day {
+  const day = dayIn(at, newYork)
+  return at < endOfDay(day) ? day : day + 1
+}
+
+/** The day into whose value what was done at an instant counts: one with its end included. */
+export const bookedDay = (at: Instant): Day => runningDay(at - 1)
+
+/** When US stocks close on a trading day. */
+const stocksCloseOf = (day: Day): Instant => sessionOn(calendar, day)?.close ?? endOfDay(day)
+
+/** The first trading day of a record: the first whose stock session ends after its start. */
+export function firstDayOf(startedAt: Instant): Day {
+  const day = tradeDateAtOrAfter(calendar, dayIn(startedAt, newYork))
+  return stocksCloseOf(day) > startedAt ? day : tradeDateAtOrAfter(calendar, day + 1)
+}
+
+/**
+ * The trading days from `from` on that have ended by `now`. `closesEarly`: nothing is held that trades after the
+ * stocks.
+ */
+export function endedDays(from: Day, now: Instant, closesEarly: boolean): Day[] {
+  const days: Day[] = []
+  for (let day = tradeDateAtOrAfter(calendar, from); ; day = tradeDateAtOrAfter(calendar, day + 1)) {
+    if ((closesEarly ? stocksCloseOf(day) : endOfDay(day)) > now) return days
+    if (isTradeDate(calendar, day)) days.push(day)
+  }
+}
+
+/** When the first trading day from `from` on can be closed next: with the stocks, or at its end. */
+export function nextCloseAt(from: Day, now: Instant): Instant {
+  const day = tradeDateAtOrAfter(calendar, from)
+  const early = stocksCloseOf(day)
+  return early > now ? early : endOfDay(day)
+}

@@ -1,0 +1,177 @@
+/**
+ * The daily close: what strategies and accounts were worth when a trading day ended. A record knows by itself which
+ * day comes next, so a worker that was away closes all days it missed, and a correction of the past closes the days
+ * from its own on once more. Books that have not moved since a day are taken as they are now; those that have are
+ * made up again from their fills.
+ */
+import { accountOn, type ClosedDay, type CloseFacts, closeDay } from '../domain/daily-close.ts'
+import { dayMarks } from '../domain/day-marks.ts'
+import { groupBy } from '../domain/group.ts'
+import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
+import { accountValue } from '../domain/model-account.ts'
+import type { Day, Instant } from '../domain/time.ts'
+import { endedDays, endOfDay, firstDayOf, nextCloseAt } from '../domain/trading-day.ts'
+import {
+  type BookFillRow,
+  type BookKind,
+  claimDueRecords,
+  type DueRecord,
+  type HeldRow,
+  isCloseDue,
+  loadBookFills,
+  loadHeld,
+  type NewDay,
+  type RecordChange,
+  saveDays,
+  saveRecords,
+} from '../storage/daily-close.ts'
+import { listCurrencyPairs, loadClosedInstruments, loadDailyMarks } from '../storage/daily-marks.ts'
+import { bookCurrency } from '../storage/order-books.ts'
+import type { Transaction } from '../storage/sql.ts'
+import type { Step, WorkContext } from './context.ts'
+
+/** Records that one transaction closes. */
+const atOnce = 20_000
+const patience = { statementTimeoutMs: 120_000 }
+
+/** Closes every day of the kind that has ended; answers how many records it looked at. */
+export const closeDays = (ctx: WorkContext, kind: BookKind): Promise<number> => {
+  const now = ctx.clock.now()
+  return ctx.db.transaction(async (tx) => {
+    const records = await claimDueRecords(tx, kind, now, atOnce, bookCurrency)
+    if (records.length === 0) return 0
+    const books = await loadBooks(tx, kind, records, now)
+    const facts = await loadFacts(tx, books)
+    await saveDays(
+      tx,
+      kind,
+      books.flatMap((book) => closed(kind, book, facts.get(book.record.currency) as CloseFacts)),
+    )
+    await saveRecords(
+      tx,
+      kind,
+      books.map((book) => changeOf(book, now)),
+    )
+    return records.length
+  }, patience)
+}
+
+const bookOf = ({ bookId }: { readonly bookId: number }): number => bookId
+
+/** A record with the days to close and the state at the end of each. */
+interface Book {
+  readonly record: DueRecord
+  readonly days: readonly Day[]
+  readonly states: readonly LedgerState[]
+}
+
+async function loadBooks(
+  tx: Transaction,
+  kind: BookKind,
+  records: readonly DueRecord[],
+  now: Instant,
+): Promise<Book[]> {
+  const ids = records.map(({ id }) => id)
+  const held = groupBy(await loadHeld(tx, kind, ids), bookOf)
+  const dated = records.map((record) => ({ record, days: daysOf(record, held.get(record.id) ?? [], now) }))
+  const moved = dated.filter(({ record, days }) => isMoved(record, days))
+  const fills = groupBy(
+    moved.length > 0
+      ? await loadBookFills(
+          tx,
+          kind,
+          moved.map(({ record }) => record.id),
+        )
+      : [],
+    bookOf,
+  )
+  return dated.map(({ record, days }): Book => {
+    if (isMoved(record, days))
+      return { record, days, states: replayed(record, days, fills.get(record.id) ?? []) }
+    const state = { cash: record.cash, positions: held.get(record.id) ?? [] }
+    return { record, days, states: days.map(() => state) }
+  })
+}
+
+function daysOf(record: DueRecord, held: readonly HeldRow[], now: Instant): Day[] {
+  const closesEarly = !record.hasUnlistedPositions && held.every(({ calendar }) => calendar === 'US_EQUITY')
+  return endedDays(fromOf(record), now, closesEarly)
+}
+
+/** The first day that is not closed, or not any more. */
+const fromOf = ({ closedDay, staleFrom, startedAt }: DueRecord): Day => {
+  const first = firstDayOf(startedAt)
+  const next = closedDay === null ? first : closedDay + 1
+  return Math.max(first, staleFrom === null ? next : Math.min(staleFrom, next))
+}
+
+/** Whether the present books are not those of all these days. */
+function isMoved({ lastFillAt, hasUnlistedPositions }: DueRecord, days: readonly Day[]): boolean {
+  const [first] = days
+  return first !== undefined && (hasUnlistedPositions || (lastFillAt ?? 0) > endOfDay(first))
+}
+
+const replayed = (
+  { startingCash }: DueRecord,
+  days: readonly Day[],
+  fills: readonly BookFillRow[],
+): LedgerState[] => statesAt(startingCash, fills, days.map(endOfDay))
+
+/** Instruments and marks of everything held, by the currency of the accounts. */
+async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<string, CloseFacts>> {
+  const held = new Set(
+    books.flatMap(({ states }) =>
+      [...new Set(states)].flatMap(({ positions }) => positions.map((one) => one.instrumentId)),
+    ),
+  )
+  const days = books.flatMap((book) => [book.days[0] ?? [], book.days.at(-1) ?? []].flat())
+  const currencies = new Set(books.map(({ record }) => record.currency))
+  const instruments = await loadClosedInstruments(tx, [...held])
+  const quoted = [...new Set([...instruments.values()].map(({ currency }) => currency))]
+  const facts = new Map<string, CloseFacts>()
+  for (const currency of currencies) {
+    const foreign = quoted.filter((other) => other !== currency)
+    const pairs = foreign.length > 0 ? await listCurrencyPairs(tx, currency, foreign) : []
+    const underlyings = [...instruments.values()].flatMap(({ underlyingId }) => underlyingId ?? [])
+    const ids = new Set([...held, ...underlyings, ...pairs.map(({ instrumentId }) => instrumentId)])
+    const [first, last] = [Math.min(...days), Math.max(...days)]
+    const marks = ids.size > 0 && days.length > 0 ? await loadDailyMarks(tx, [...ids], first, last) : []
+    facts.set(currency, { instruments, marks: dayMarks(marks, pairs), currency })
+  }
+  return facts
+}
+
+function closed(kind: BookKind, { record, days, states }: Book, facts: CloseFacts): NewDay[] {
+  return days.map((day, place) => {
+    const state = states[place] as LedgerState
+    const row: ClosedDay =
+      kind === 'strategy'
+        ? closeDay(state, day, facts)
+        : { day, cash: state.cash, value: accountValue(accountOn(state, day, facts)), leverage: null }
+    return { bookId: record.id, ...row }
+  })
+}
+
+function changeOf({ record, days }: Book, now: Instant): RecordChange {
+  const last = days.at(-1)
+  const closedDay = last === undefined ? record.closedDay : Math.max(last, record.closedDay ?? last)
+  const isOpen = record.staleFrom !== null && last === undefined
+  const staleFrom = isOpen ? record.staleFrom : null
+  const from = fromOf({ ...record, closedDay, staleFrom })
+  return {
+    id: record.id,
+    closedDay,
+    staleFrom,
+    nextCloseAt: nextCloseAt(from, now),
+    isChanged: last !== undefined,
+  }
+}
+
+const closeStep = (kind: BookKind): Step => ({
+  name: kind === 'strategy' ? 'closeStrategies' : 'closeAccounts',
+  due: (now) => isCloseDue(kind, now),
+  run: (ctx) => closeDays(ctx, kind),
+})
+
+/** Days that have ended wait to be closed; whatever else is due at their end comes first. */
+export const closeSteps: readonly Step[] = [closeStep('strategy'), closeStep('account')]

@@ -1,0 +1,250 @@
+/**
+ * Records that wait for a day to be closed, what their books are, and what came of it. A claimed record is held:
+ * whoever books a fill or an execution touches its record too and waits, so that all statements after the claim see
+ * the same books.
+ */
+import type { SecurityType, Side } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import type { BookedFill, LedgerPosition } from '../domain/ledger-state.ts'
+import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** Whose record: a strategy's model account, or a brokerage account. */
+export type BookKind = 'strategy' | 'account'
+
+export interface DueRecord {
+  readonly id: number
+  readonly startedAt: Instant
+  readonly startingCash: Decimal
+  readonly cash: Decimal
+  readonly currency: string
+  readonly closedDay: Day | null
+  readonly staleFrom: Day | null
+  /** Of the last fill or execution. */
+  readonly lastFillAt: Instant | null
+  /** Part of what is held is in no position row: it must be made up from the fills. */
+  readonly hasUnlistedPositions: boolean
+}
+
+type DueRow = Omit<DueRecord, 'startingCash' | 'cash' | 'closedDay' | 'staleFrom'> & {
+  startingCash: string
+  cash: string
+  closedDay: string | null
+  staleFrom: string | null
+}
+
+/** True while a record of the kind waits to be closed. */
+export const isCloseDue = (kind: BookKind, now: Instant): Fragment =>
+  kind === 'strategy'
+    ? fragment`exists (select from strategy_record where next_close_at <= ${instant(now)}::timestamptz)`
+    : fragment`exists (select from account_record where next_close_at <= ${instant(now)}::timestamptz)`
+
+/** Claims records that are due; those that others hold are passed over. */
+export async function claimDueRecords(
+  tx: Transaction,
+  kind: BookKind,
+  now: Instant,
+  limit: number,
+  currency: string,
+): Promise<DueRecord[]> {
+  const until = instant(now)
+  const rows =
+    kind === 'strategy'
+      ? await tx.rows<DueRow>`
+          select s.id, s.started_at as "startedAt", s.starting_cash as "startingCash", s.cash, ${currency} as currency,
+            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.last_fill_at as "lastFillAt",
+            false as "hasUnlistedPositions"
+          from (select * from strategy_record where next_close_at <= ${until}::timestamptz
+            order by strategy_id limit ${limit}::int for no key update skip locked) r
+          join strategy s on s.id = r.strategy_id order by s.id`
+      : await tx.rows<DueRow>`
+          select a.id, a.created_at as "startedAt", a.starting_cash as "startingCash", a.cash, a.currency,
+            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.last_execution_at as "lastFillAt",
+            r.has_own_executions as "hasUnlistedPositions"
+          from (select * from account_record where next_close_at <= ${until}::timestamptz
+            order by account_id limit ${limit}::int for no key update skip locked) r
+          join account a on a.id = r.account_id order by a.id`
+  return rows.map((row) => ({
+    ...row,
+    startingCash: dec(row.startingCash),
+    cash: dec(row.cash),
+    closedDay: dayOrNull(row.closedDay),
+    staleFrom: dayOrNull(row.staleFrom),
+  }))
+}
+
+const dayOrNull = (text: string | null): Day | null => (text === null ? null : (readDay(text) ?? null))
+
+/** A position of a book now. */
+export interface HeldRow extends Omit<LedgerPosition, 'fx'> {
+  readonly bookId: number
+  readonly calendar: string
+  /** Of the last fill where the instrument is in another currency; else 1. */
+  readonly fx: Decimal
+}
+
+/** What books hold now. */
+export async function loadHeld(sql: Sql, kind: BookKind, ids: readonly number[]): Promise<HeldRow[]> {
+  type Row = {
+    bookId: number
+    instrumentId: number
+    quantity: string
+    avgPx: string
+    calendar: string
+    fx: string | null
+  }
+  const rows =
+    kind === 'strategy'
+      ? await sql.rows<Row>`
+          select p.strategy_id as "bookId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
+            i.calendar, case when i.currency <> 'USD' then (
+              select f.fx from fill f where f.strategy_id = p.strategy_id and f.instrument_id = p.instrument_id
+              order by f.id desc limit 1) end as fx
+          from position p join instrument i on i.id = p.instrument_id
+          where p.strategy_id = any(${ids}::bigint[]) and p.quantity <> 0`
+      : await sql.rows<Row>`
+          select p.account_id as "bookId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
+            i.calendar, null as fx
+          from account_position p join instrument i on i.id = p.instrument_id
+          where p.account_id = any(${ids}::bigint[]) and p.quantity <> 0`
+  return rows.map((row) => ({
+    ...row,
+    quantity: dec(row.quantity),
+    avgPx: dec(row.avgPx),
+    fx: dec(row.fx ?? 1),
+  }))
+}
+
+/** A fill with the book it belongs to. */
+export interface BookFillRow extends BookedFill {
+  readonly bookId: number
+  readonly id: number
+  readonly calendar: string
+  readonly commission: Decimal
+  readonly signalId: number | null
+  readonly root: string
+}
+
+type FillRow = Omit<
+  BookFillRow,
+  'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission' | 'ledger'
+> & {
+  quantity: string
+  price: string
+  pointValue: string
+  fx: string
+  cashChange: string
+  commission: string
+  ledger: number | null
+}
+
+/** All fills of books in the order in which they were booked. */
+export async function loadBookFills(
+  sql: Sql,
+  kind: BookKind,
+  ids: readonly number[],
+): Promise<BookFillRow[]> {
+  const rows =
+    kind === 'strategy'
+      ? await sql.rows<FillRow>`
+          select f.strategy_id as "bookId", f.id, f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
+            f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
+            f.cash_change as "cashChange", f.filled_at as at, i.calendar, f.commission, f.signal_id as "signalId", i.root
+          from fill f join instrument i on i.id = f.instrument_id
+          where f.strategy_id = any(${ids}::bigint[]) order by f.strategy_id, f.id`
+      : await sql.rows<FillRow>`
+          select e.account_id as "bookId", 0 as id, e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
+            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
+            e.cash_change as "cashChange", e.executed_at as at, i.calendar, e.commission, null::bigint as "signalId", i.root
+          from execution e join instrument i on i.id = e.instrument_id
+          where e.account_id = any(${ids}::bigint[]) order by e.account_id, e.xid, e.executed_at, e.exec_id`
+  return rows.map(({ ledger, ...row }) => ({
+    ...row,
+    ...(ledger !== null && { ledger }),
+    side: row.side as Side,
+    securityType: row.securityType as SecurityType,
+    quantity: dec(row.quantity),
+    price: dec(row.price),
+    pointValue: dec(row.pointValue),
+    fx: dec(row.fx),
+    cashChange: dec(row.cashChange),
+    commission: dec(row.commission),
+  }))
+}
+
+/** A closed day as it is written. */
+export interface NewDay {
+  readonly bookId: number
+  readonly day: Day
+  readonly cash: Decimal
+  readonly value: Decimal
+  /** Of a strategy, at the close. */
+  readonly leverage: Decimal | null
+}
+
+/** Rows of one statement. */
+const rowsAtOnce = 20_000
+
+/** Writes closed days, new ones and those that are closed again. A day counts with its highest leverage. */
+export async function saveDays(tx: Transaction, kind: BookKind, days: readonly NewDay[]): Promise<void> {
+  for (let at = 0; at < days.length; at += rowsAtOnce) {
+    const part = days.slice(at, at + rowsAtOnce)
+    const column = <K extends keyof NewDay>(name: K): NewDay[K][] => part.map((row) => row[name])
+    const dates = part.map(({ day }) => formatDay(day))
+    if (kind === 'account') {
+      await tx.run`
+        insert into account_day (account_id, day, cash, value)
+        select * from unnest(${column('bookId')}::bigint[], ${dates}::date[], ${column('cash')}::numeric[],
+          ${column('value')}::numeric[])
+        on conflict (account_id, day) do update set cash = excluded.cash, value = excluded.value
+        where (account_day.cash, account_day.value) is distinct from (excluded.cash, excluded.value)`
+      continue
+    }
+    await tx.run`
+      insert into strategy_day (strategy_id, day, cash, value, leverage)
+      select n.id, n.day, n.cash, n.value, greatest(n.leverage, seen.leverage)
+      from unnest(${column('bookId')}::bigint[], ${dates}::date[], ${column('cash')}::numeric[],
+        ${column('value')}::numeric[], ${column('leverage')}::numeric[]) n (id, day, cash, value, leverage)
+      left join strategy_leverage seen on seen.strategy_id = n.id and seen.day = n.day
+      on conflict (strategy_id, day) do update
+        set cash = excluded.cash, value = excluded.value, leverage = excluded.leverage
+      where (strategy_day.cash, strategy_day.value, strategy_day.leverage)
+        is distinct from (excluded.cash, excluded.value, excluded.leverage)`
+  }
+}
+
+/** How far a record is closed after a pass. */
+export interface RecordChange {
+  readonly id: number
+  readonly closedDay: Day | null
+  readonly staleFrom: Day | null
+  readonly nextCloseAt: Instant
+  readonly isChanged: boolean
+}
+
+/** Notes how far records are closed; a strategy with a new day gets new figures. */
+export async function saveRecords(
+  tx: Transaction,
+  kind: BookKind,
+  changes: readonly RecordChange[],
+): Promise<void> {
+  const dates = (name: 'closedDay' | 'staleFrom'): (string | null)[] =>
+    changes.map((change) => (change[name] === null ? null : formatDay(change[name])))
+  const ids = changes.map(({ id }) => id)
+  const nexts = changes.map(({ nextCloseAt }) => instant(nextCloseAt))
+  if (kind === 'account') {
+    await tx.run`
+      update account_record r set closed_day = c.closed_day, stale_from = c.stale_from, next_close_at = c.next_close_at
+      from unnest(${ids}::bigint[], ${dates('closedDay')}::date[], ${dates('staleFrom')}::date[], ${nexts}::timestamptz[])
+        c (id, closed_day, stale_from, next_close_at)
+      where r.account_id = c.id`
+    return
+  }
+  await tx.run`
+    update strategy_record r set closed_day = c.closed_day, stale_from = c.stale_from, next_close_at = c.next_close_at,
+      statistics_due = r.statistics_due or c.is_changed
+    from unnest(${ids}::bigint[], ${dates('closedDay')}::date[], ${dates('staleFrom')}::date[], ${nexts}::timestamptz[],
+      ${changes.map(({ isChanged }) => isChanged)}::boolean[]) c (id, closed_day, stale_from, next_close_at, is_changed)
+    where r.strategy_id = c.id`
+}

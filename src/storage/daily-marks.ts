@@ -1,0 +1,90 @@
+/** Marks of past days as they are stored, the present quotes among them, and what marks mean in money. */
+import type { PutOrCall, SecurityType } from '../domain/codes.ts'
+import type { ClosedInstrument } from '../domain/daily-close.ts'
+import type { CurrencyPair, DailyMark } from '../domain/day-marks.ts'
+import { dec } from '../domain/decimal.ts'
+import { type Day, formatDay, readDay } from '../domain/time.ts'
+import type { Sql } from './sql.ts'
+
+/** The marks of these days, and of each instrument the last one before them; by instrument and day. */
+export async function loadDailyMarks(
+  sql: Sql,
+  instrumentIds: readonly number[],
+  from: Day,
+  until: Day,
+): Promise<DailyMark[]> {
+  const rows = await sql.rows<{ instrumentId: number; day: string; bid: string; ask: string }>`
+    with wanted as (select unnest(${instrumentIds}::bigint[]) as id), mark as (
+      select m.instrument_id, m.day, m.bid, m.ask from wanted
+      join daily_mark m on m.instrument_id = wanted.id and m.day between ${formatDay(from)}::date and ${formatDay(until)}::date
+      union all
+      select wanted.id, m.day, m.bid, m.ask from wanted cross join lateral (
+        select day, bid, ask from daily_mark where instrument_id = wanted.id and day < ${formatDay(from)}::date
+        order by day desc limit 1) m
+      union all
+      select q.instrument_id, q.day, q.bid, q.ask from wanted join quote q on q.instrument_id = wanted.id
+      where q.day <= ${formatDay(until)}::date
+    )
+    select instrument_id as "instrumentId", day, bid, ask from mark order by instrument_id, day`
+  return rows.map((row) => ({ ...row, day: readDay(row.day) ?? 0, bid: dec(row.bid), ask: dec(row.ask) }))
+}
+
+/** Enters marks of days before those of the present quotes; one that is there is replaced. */
+export async function saveDailyMarks(sql: Sql, marks: readonly DailyMark[]): Promise<number> {
+  return sql.run`
+    insert into daily_mark (instrument_id, day, bid, ask)
+    select * from unnest(${marks.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${marks.map(({ day }) => formatDay(day))}::date[], ${marks.map(({ bid }) => bid)}::numeric[],
+      ${marks.map(({ ask }) => ask)}::numeric[])
+    on conflict (instrument_id, day) do update set bid = excluded.bid, ask = excluded.ask`
+}
+
+interface InstrumentRow {
+  readonly id: number
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly root: string
+  readonly currency: string
+  readonly pointValue: string
+  readonly initialMargin: string | null
+  readonly underlying: string | null
+  readonly underlyingId: number | null
+  readonly putOrCall: PutOrCall | null
+  readonly strike: string | null
+  readonly expiry: string | null
+  readonly indexOption: boolean
+}
+
+/** What the close must know of instruments. */
+export async function loadClosedInstruments(
+  sql: Sql,
+  ids: readonly number[],
+): Promise<Map<number, ClosedInstrument>> {
+  const rows = await sql.rows<InstrumentRow>`
+    select i.id, i.symbol, i.security_type as "securityType", i.root, i.currency, i.point_value as "pointValue",
+      i.initial_margin as "initialMargin", i.underlying, u.id as "underlyingId", i.put_or_call as "putOrCall",
+      i.strike, i.expiry, i.is_index_option as "indexOption"
+    from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying
+    where i.id = any(${ids}::bigint[])`
+  return new Map(rows.map((row) => [row.id, closedInstrumentOf(row)]))
+}
+
+const closedInstrumentOf = ({ id: _, ...row }: InstrumentRow): ClosedInstrument => ({
+  ...row,
+  pointValue: dec(row.pointValue),
+  initialMargin: row.initialMargin === null ? null : dec(row.initialMargin),
+  strike: row.strike === null ? null : dec(row.strike),
+})
+
+/** The pairs by which currencies are turned into `accountCurrency`; direct ones first. */
+export const listCurrencyPairs = (
+  sql: Sql,
+  accountCurrency: string,
+  currencies: readonly string[],
+): Promise<CurrencyPair[]> =>
+  sql.rows<CurrencyPair>`
+    select c.currency, i.id as "instrumentId", i.symbol <> c.currency || ${accountCurrency} as "isInverse"
+    from unnest(${currencies}::text[]) c (currency)
+    join instrument i on i.security_type = 'FOR'
+      and i.symbol in (c.currency || ${accountCurrency}, ${accountCurrency} || c.currency)
+    order by c.currency, "isInverse"`

@@ -1,0 +1,79 @@
+/**
+ * What changes a track record: a fill, an execution, a correction of the past. Whoever changes cash or positions says
+ * so here, in the same transaction: it then waits for a close that is just reading the books, and days that were
+ * closed before it are closed again.
+ */
+import { type Day, formatDay, type Instant } from '../domain/time.ts'
+import { bookedDay } from '../domain/trading-day.ts'
+import type { Sql, Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** The books of a strategy, or of an account, moved at a moment of business time. */
+export interface BookChange {
+  readonly id: number
+  readonly at: Instant
+  /** An execution of an account that belongs to no setup. */
+  readonly isOwn?: boolean
+}
+
+/** One per book: its first and last moment. */
+interface Summary {
+  readonly id: number
+  readonly day: Day
+  readonly first: Instant
+  readonly last: Instant
+  readonly isOwn: boolean
+}
+
+function summarized(changes: readonly BookChange[]): Summary[] {
+  const found = new Map<number, Summary>()
+  for (const { id, at, isOwn = false } of changes) {
+    const known = found.get(id)
+    const first = Math.min(at, known?.first ?? at)
+    const last = Math.max(at, known?.last ?? at)
+    found.set(id, { id, day: bookedDay(first), first, last, isOwn: isOwn || (known?.isOwn ?? false) })
+  }
+  return [...found.values()].sort((a, b) => a.id - b.id)
+}
+
+const columnsOf = (rows: readonly Summary[]) => ({
+  ids: rows.map(({ id }) => id),
+  days: rows.map(({ day }) => formatDay(day)),
+  firsts: rows.map(({ first }) => instant(first)),
+  lasts: rows.map(({ last }) => instant(last)),
+})
+
+/** Notes fills and corrections of strategies' books. */
+export async function touchStrategies(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const { ids, days, firsts, lasts } = columnsOf(summarized(changes))
+  await tx.run`
+    update strategy_record r set last_fill_at = greatest(r.last_fill_at, c.last),
+      stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
+      next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
+    from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[]) c (id, day, first, last)
+    where r.strategy_id = c.id`
+}
+
+/** Notes executions and corrections of accounts' books. */
+export async function touchAccounts(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const rows = summarized(changes)
+  const { ids, days, firsts, lasts } = columnsOf(rows)
+  await tx.run`
+    update account_record r set last_execution_at = greatest(r.last_execution_at, c.last),
+      has_own_executions = r.has_own_executions or c.is_own,
+      stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
+      next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
+    from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
+      ${rows.map(({ isOwn }) => isOwn)}::boolean[]) c (id, day, first, last, is_own)
+    where r.account_id = c.id`
+}
+
+/** The figures of these strategies no longer say how things are. */
+export async function outdateStatistics(sql: Sql, strategyIds: readonly number[]): Promise<void> {
+  if (strategyIds.length === 0) return
+  await sql.run`
+    update strategy_record set statistics_due = true
+    where strategy_id = any(${strategyIds}::bigint[]) and not statistics_due`
+}

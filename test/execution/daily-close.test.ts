@@ -1,0 +1,203 @@
+/** The daily close on real rows: on time, late, again, and after a correction. */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { closeDays } from '../../src/execution/daily-close.ts'
+import { matchArrivals, publishQuotes } from '../../src/execution/matcher.ts'
+import { touchStrategies } from '../../src/storage/record-changes.ts'
+import { testDatabase } from '../support/database.ts'
+import { addInstrument, close, makeWorld, opening, place, quote, type World } from './world.ts'
+
+const { db } = await testDatabase()
+const day = 86_400_000
+
+/** A strategy that begins at the opening, with 100,000. */
+async function begin(): Promise<number> {
+  const { id } = await db.write.one<{ id: number }>`
+    with owner as (
+      insert into person (site_id, role, alias, first_name, last_name, email, created_at)
+      select id, 'user', 'p', 'P', 'P', gen_random_uuid()::text || '@example.com', now() from site where kind = 'platform'
+      returning id, site_id)
+    insert into strategy (site_id, owner_person_id, name, started_at, starting_cash, cash)
+    select site_id, id, 'S', to_timestamp(${opening}::float8 / 1000), 100000, 100000 from owner returning id`
+  return id
+}
+
+const readDays = (id: number) =>
+  db.read.rows<{ day: string; cash: number; value: number; leverage: number | null }>`
+    select day, cash::float8, value::float8, leverage::float8 from strategy_day where strategy_id = ${id} order by day`
+
+const values = async (id: number) => (await readDays(id)).map((row) => [row.day, row.value])
+
+async function closeAt(world: World, at: number): Promise<void> {
+  world.clock.time = at
+  await closeDays(world.ctx, 'strategy')
+  await closeDays(world.ctx, 'account')
+}
+
+async function buy(
+  world: World,
+  strategyId: number,
+  instrumentId: number,
+  quantity: string,
+  side: '1' | '2' = '1',
+) {
+  await place(world, { strategyId, instrumentId, side, quantity, openClose: side === '1' ? 'O' : 'C' })
+  await matchArrivals(world.ctx)
+}
+
+test('a stock record is closed with the session, once, and says what its parts are', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const strategyId = await begin()
+  await publishQuotes(world.ctx, [quote(symbol, '99', '100')])
+  await buy(world, strategyId, id, '500')
+  await publishQuotes(world.ctx, [quote(symbol, '110', '111', opening + 60_000)])
+  await closeAt(world, close - 1)
+  expect(await readDays(strategyId)).toEqual([])
+  await closeAt(world, close)
+  const row = {
+    day: '2024-03-12',
+    cash: 50_000,
+    value: 105_000,
+    leverage: expect.closeTo(55_000 / 105_000, 10),
+  }
+  expect(await readDays(strategyId)).toEqual([row])
+  // A quote of the next day changes nothing of this one.
+  await publishQuotes(world.ctx, [quote(symbol, '120', '121', opening + day)])
+  await db.transaction((tx) => touchStrategies(tx, [{ id: strategyId, at: opening }]))
+  await closeAt(world, opening + day)
+  expect(await readDays(strategyId)).toEqual([row])
+})
+
+test('a worker that was away closes every day it missed, each with its own marks and books', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const strategyId = await begin()
+  for (const [place, price] of ['100', '110', '120', '130'].entries()) {
+    world.clock.time = opening + place * day
+    await publishQuotes(world.ctx, [quote(symbol, price, price, world.clock.time)])
+    if (place < 3) await buy(world, strategyId, id, '100')
+  }
+  // Friday evening; then the weekend and a Monday without a quote.
+  await closeAt(world, close + 6 * day)
+  expect(await values(strategyId)).toEqual([
+    ['2024-03-12', 100_000],
+    ['2024-03-13', 101_000],
+    ['2024-03-14', 103_000],
+    ['2024-03-15', 106_000],
+    ['2024-03-18', 106_000],
+  ])
+})
+
+test('who holds what trades in the evening is closed at 17:00', async () => {
+  const world = makeWorld(db)
+  const future = await addInstrument(db, { securityType: 'FUT', calendar: 'CME_GLOBEX', pointValue: '50' })
+  const strategyId = await begin()
+  await publishQuotes(world.ctx, [quote(future.symbol, '4999', '5000')])
+  await buy(world, strategyId, future.id, '2')
+  await closeAt(world, close)
+  expect(await readDays(strategyId)).toEqual([])
+  await publishQuotes(world.ctx, [quote(future.symbol, '5010', '5011', close + 1)])
+  await publishQuotes(world.ctx, [quote(future.symbol, '5020', '5021', close + 2 * 3_600_000)])
+  await closeAt(world, close + 3_600_000)
+  expect(await readDays(strategyId)).toEqual([
+    // Highest when it was bought.
+    { day: '2024-03-12', cash: 100_000, value: 101_000, leverage: expect.closeTo(499_900 / 99_900, 10) },
+  ])
+})
+
+test('a correction of the past closes the days from its own on once more', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const strategyId = await begin()
+  await publishQuotes(world.ctx, [quote(symbol, '100', '100')])
+  await buy(world, strategyId, id, '100')
+  await closeAt(world, close + day)
+  expect(await values(strategyId)).toEqual([
+    ['2024-03-12', 100_000],
+    ['2024-03-13', 100_000],
+  ])
+  await db.transaction(async (tx) => {
+    await tx.run`
+      insert into daily_mark (instrument_id, day, bid, ask) values (${id}, '2024-03-13', 90, 90)`
+    await touchStrategies(tx, [{ id: strategyId, at: opening + day }])
+  })
+  await closeAt(world, close + day)
+  expect(await values(strategyId)).toEqual([
+    ['2024-03-12', 100_000],
+    ['2024-03-13', 99_000],
+  ])
+})
+
+test('a fill after the close and before 17:00 belongs to the day', async () => {
+  const world = makeWorld(db)
+  const future = await addInstrument(db, { securityType: 'FUT', calendar: 'CME_GLOBEX', pointValue: '50' })
+  const strategyId = await begin()
+  await closeAt(world, close)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 100_000]])
+  world.clock.time = close + 60_000
+  await publishQuotes(world.ctx, [quote(future.symbol, '4999', '5000', world.clock.time)])
+  await buy(world, strategyId, future.id, '2')
+  await closeAt(world, close + 120_000)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 100_000]])
+  await publishQuotes(world.ctx, [quote(future.symbol, '5010', '5011', close + 180_000)])
+  await closeAt(world, close + 3_600_000)
+  expect(await values(strategyId)).toEqual([['2024-03-12', 101_000]])
+})
+
+test('foreign money is worth what its pair says on each day', async () => {
+  const world = makeWorld(db)
+  const pair = await addInstrument(db, {
+    securityType: 'FOR',
+    calendar: 'FOREX',
+    symbol: 'EURUSD',
+    pointValue: '1000',
+  })
+  const stock = await addInstrument(db, { currency: 'EUR' })
+  const strategyId = await begin()
+  await publishQuotes(world.ctx, [quote(pair.symbol, '1.10', '1.10'), quote(stock.symbol, '100', '100')])
+  await buy(world, strategyId, stock.id, '100')
+  await closeAt(world, close)
+  await publishQuotes(world.ctx, [quote(pair.symbol, '1.20', '1.20', opening + day)])
+  await closeAt(world, close + day)
+  expect(await values(strategyId)).toEqual([
+    ['2024-03-12', 100_000],
+    ['2024-03-13', 101_000],
+  ])
+})
+
+test('an account is worth its cash and what it holds, foreign executions included', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  await publishQuotes(world.ctx, [quote(symbol, '50', '51')])
+  const { accountId } = await db.write.one<{ accountId: number }>`
+    with broker as (
+      insert into broker (name, connection_name, environment, adapter) values ('B', 'B', 'paper', 'paper') returning id)
+    insert into account (site_id, person_id, broker_id, broker_environment, kind, account, starting_cash, cash,
+      settings_changed_at, created_at)
+    select p.site_id, p.id, broker.id, 'paper', 1, 'A', 1000, 1000, now(), to_timestamp(${opening}::float8 / 1000)
+    from broker, (select * from person limit 1) p returning id as "accountId"`
+  const { insertExecutions } = await import('../../src/storage/reports.ts')
+  await closeAt(world, close)
+  await db.transaction((tx) =>
+    insertExecutions(tx, [
+      {
+        ...{
+          brokerId: 1,
+          accountId,
+          execId: 'X1',
+          orderId: null,
+          setupId: null,
+          instrumentId: id,
+          side: '1',
+        },
+        ...{ quantity: dec(10), px: dec(45), commission: dec(1), cashChange: dec(-451), executedAt: opening },
+      },
+    ]),
+  )
+  await closeAt(world, close + 3_600_000)
+  expect(
+    await db.read
+      .rows`select day, cash::float8, value::float8 from account_day where account_id = ${accountId} order by day`,
+  ).toEqual([{ day: '2024-03-12', cash: 549, value: 1049 }])
+})
