@@ -18,9 +18,10 @@ async function run() {
   const platform = await startPlatform(1)
   await fill(platform.db)
   const api = await serve('api-server.ts', [platform.url])
-  const peer = await serve('list-peer.ts', [platform.url, platform.key])
+  const peer = await serve('peer-server.ts', [platform.url, platform.key])
   const headers = { authorization: `Bearer ${platform.key}`, accept: 'application/json' }
   const last = await lastPage(api, headers)
+  await warmed(pageOf(api, ''), headers)
   const usual = `${peer.url}/orders?strategy=1`
   await sameRows(pageOf(api, ''), usual, headers)
   const method = (name: string, url: string) => ({
@@ -88,6 +89,15 @@ async function lastPage(api: Served, headers: Record<string, string>): Promise<s
     if (next) cursor = `&Cursor=${next}`
     else if (seen !== total) throw new Error(`${seen} rows of ${total}`)
     else return cursor
+  }
+}
+
+/** Until every connection to the database is there: on a busy machine the first readers may be refused. */
+async function warmed(url: string, headers: Record<string, string>): Promise<void> {
+  for (;;) {
+    const answers = await Promise.all(Array.from({ length: connections }, () => fetch(url, { headers })))
+    await Promise.all(answers.map((answer) => answer.text()))
+    if (answers.every(({ ok }) => ok)) return
   }
 }
 

@@ -13,16 +13,9 @@ import { findKeyHolder } from '../../src/storage/keys.ts'
 import { loadMarks } from '../../src/storage/quotes.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
-import {
-  dump,
-  type FollowerView,
-  readExecutions,
-  readFollowers,
-  readLedger,
-  readSignals,
-  type SignalView,
-} from './books.ts'
-import { apple, closeKnownAt, dateOf, index, rowAfter, tradeDates } from './record.ts'
+import { dump, readExecutions, readFollowers, readLedger, readSignals, type SignalView } from './books.ts'
+import { expectedOf, switchedOff } from './expected.ts'
+import { apple, dateOf, index, rowAfter, tradeDates } from './record.ts'
 
 const { db } = await testDatabase()
 const secrets = { pepper: randomBytes(32), cursor: randomBytes(32) }
@@ -202,64 +195,6 @@ describe('twelve records', () => {
   })
 })
 
-/** From this day on the account takes no new stock positions. */
-const switchedOff: Record<string, number> = {
-  'PAPER-1019 Mean reversion SPX': Date.parse('2015-01-05T00:00:00Z'),
-}
-
-interface Expected {
-  symbol: string
-  quantity: number
-  px: number
-  at: number
-}
-
-/** What a follower should have traded, from the strategy's orders and fills in order of time. */
-function expectedOf(follower: FollowerView): Expected[] {
-  const { percent, maxDollars, startedAt, stoppedAt } = follower
-  const offAt = switchedOff[`${follower.account} ${follower.strategy}`] ?? Number.POSITIVE_INFINITY
-  const held: Record<string, number> = {}
-  const strategyHeld: Record<string, number> = {}
-  const isExcluded: Record<string, boolean> = {}
-  const made: Expected[] = []
-  for (const signal of ofStrategy(follower.strategy)) {
-    const { symbol, side, quantity, postedAt } = signal
-    const P = strategyHeld[symbol] ?? 0
-    const A = held[symbol] ?? 0
-    const after = P + (signal.filledQty ?? 0) * side
-    strategyHeld[symbol] = after
-    const isFollowed = postedAt >= startedAt && postedAt < (stoppedAt ?? Number.POSITIVE_INFINITY)
-    if (!isFollowed) {
-      if (postedAt < startedAt && !follower.joins) isExcluded[symbol] = after !== 0
-      continue
-    }
-    const ref = signal.limit ?? signal.stop ?? closeKnownAt(symbol, postedAt)
-    const cap =
-      maxDollars === null
-        ? Number.POSITIVE_INFINITY
-        : ref === undefined
-          ? 0
-          : Math.floor((maxDollars * 100) / ref)
-    const target = (position: number): number =>
-      Math.min(Math.floor((position * percent) / 100), Math.max(cap, A))
-    const wanted = P + quantity * side
-    const opening = postedAt < offAt ? Math.max(0, target(wanted) - target(P)) : 0
-    const closing = wanted === 0 ? A : Math.max(0, A - target(wanted))
-    const copied = isExcluded[symbol] ? 0 : signal.opens ? opening : closing
-    if (isExcluded[symbol] && after === 0) isExcluded[symbol] = false
-    if (copied === 0 || signal.filledAt === null) continue
-    held[symbol] = A + copied * side
-    made.push({ symbol, quantity: copied * side, px: signal.px!, at: signal.filledAt })
-  }
-  if (stoppedAt !== null && !follower.leftOpen) {
-    for (const [symbol, quantity] of Object.entries(held).filter(([, quantity]) => quantity !== 0)) {
-      const { open, date } = rowAfter(symbol, dateOf(stoppedAt - 86_400_000))
-      made.push({ symbol, quantity: -quantity, px: open, at: Date.parse(`${date}T13:30:00Z`) })
-    }
-  }
-  return made.sort((a, b) => a.at - b.at || a.symbol.localeCompare(b.symbol))
-}
-
 describe('followers', () => {
   test('every account traded what its settings make of the strategy, at the same prices and moments', async () => {
     const followers = await readFollowers(db)
@@ -267,7 +202,10 @@ describe('followers', () => {
     expect(new Set(followers.map(({ percent }) => percent)).size).toBeGreaterThan(12)
     for (const follower of followers) {
       const traded = await readExecutions(db, follower.setupId)
-      expect({ follower, traded }).toEqual({ follower, traded: expectedOf(follower) })
+      expect({ follower, traded }).toEqual({
+        follower,
+        traded: expectedOf(follower, ofStrategy(follower.strategy)),
+      })
     }
   })
 
