@@ -1,6 +1,8 @@
 /** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
+import { readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
 import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
@@ -8,6 +10,7 @@ import { createRunner } from '../operations/run.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
 import type { Database } from '../storage/database.ts'
+import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -52,7 +55,7 @@ async function withDatabase(work: (db: Database, config: Config) => Promise<void
   }
 }
 
-/** Adds migrate, keys, maintenance, audit, replay, export, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, index, replay, export, doctor and operations. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -69,6 +72,17 @@ export function addOperatorCommands(program: Command): void {
     'audit',
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
+  tool(
+    program,
+    'index <file>',
+    'enter closes of the S&P 500 from a CSV with the columns date and close',
+  ).action((file: string, output: Output) =>
+    withDatabase(async (db) => {
+      const closes = readIndexCloses(readFileSync(file))
+      await saveIndexCloses(db.write, closes)
+      say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
+    }),
+  )
   tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market')
     .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
     .action((file: string, options: Output & { speed: number }) =>

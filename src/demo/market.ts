@@ -14,6 +14,7 @@ import { insertInstruments } from '../storage/instruments.ts'
 import { relistInstrument } from '../storage/provision.ts'
 import { loadQuotedInstruments, saveQuotes } from '../storage/quotes.ts'
 import type { Sql, Transaction } from '../storage/sql.ts'
+import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import type { DemoSymbol } from './rules.ts'
 import { firstPrices } from './synthetic.ts'
@@ -54,6 +55,16 @@ export async function enterMarks(sql: Sql, tape: Tape): Promise<void> {
     }),
   )
   await saveDailyMarks(sql, marks)
+}
+
+/** Enters the recorded index as what strategies are compared with. */
+export async function enterIndex(sql: Sql, { days }: Tape): Promise<void> {
+  const closes = days.flatMap(({ day, bars }) =>
+    bars.flatMap((bar) =>
+      'symbol' in bar && bar.symbol === 'SPX' ? [{ day, close: bar.close.toFixed() }] : [],
+    ),
+  )
+  await saveIndexCloses(sql, closes)
 }
 
 /** Instruments that are simulated from the start, with plausible first prices in the middle of bid and ask. */

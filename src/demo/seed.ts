@@ -15,7 +15,7 @@ import { crowd } from './crowd.ts'
 import type { DemoFacts, DemoKey } from './facts.ts'
 import { playHistory } from './history.ts'
 import { issueDemoKeys } from './keys.ts'
-import { enterMarks, insertPlayed, openSimulation } from './market.ts'
+import { enterIndex, enterMarks, insertPlayed, openSimulation } from './market.ts'
 import { insertPeople, type People } from './people.ts'
 import type { DemoSymbol } from './rules.ts'
 import { buildStage, type Stage } from './stage.ts'
@@ -87,6 +87,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const stage = buildStage(relaxed(db), options.log, env.orders, secrets.cursor)
   const strategies = await playHistory(stage, people, tape, onDay)
   await enterMarks(db.write, tape)
+  await enterIndex(db.write, tape)
   stage.clock.time = now
   await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))
   await stage.closing.drain()

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { formatDay } from '../../domain/time.ts'
+import { readIndexCloses } from './index-file.ts'
+
+test('rows in any order, other columns, the last of equal days', () => {
+  const text =
+    '\uFEFFDate,Open,Close\n2024-03-13,1,5165.31\n2024-03-12T00:00:00,1,5175.27\n\n2024-03-13,1,5165.3\n'
+  expect(readIndexCloses(text).map(({ day, close }) => [formatDay(day), close])).toEqual([
+    ['2024-03-12', '5175.27'],
+    ['2024-03-13', '5165.3'],
+  ])
+})
+
+test.each([
+  ['no date', 'date,close\n2024-03-12,1\n2024-02-30,1', 'line 3'],
+  ['no close', 'date,value\n2024-03-12,1', 'line 2'],
+  ['a close of zero', 'date,close\n2024-03-12,0.00', 'line 2'],
+  ['a close below zero', 'date,close\n2024-03-12,-1', 'line 2'],
+  ['no number', 'date,close\n2024-03-12,Infinity', 'line 2'],
+])('%s', (_, text, line) => expect(() => readIndexCloses(text)).toThrow(line))

@@ -1,0 +1,37 @@
+/**
+ * Closes of an index from a CSV file: a header that names `date` and `close`, a row per day, other columns ignored.
+ * A file is taken whole or not at all.
+ */
+import { parse } from 'csv-parse/sync'
+import { Decimal } from '../../domain/decimal.ts'
+import { type Day, readDay } from '../../domain/time.ts'
+
+export interface IndexClose {
+  readonly day: Day
+  /** Exact text, above zero. */
+  readonly close: string
+}
+
+/** The rows of the file by day, of equal days the last. Throws a RangeError that names the line it cannot read. */
+export function readIndexCloses(text: string | Buffer): IndexClose[] {
+  const header = (names: string[]): string[] => names.map((name) => name.trim().toLowerCase())
+  const rows = parse(text, { columns: header, skip_empty_lines: true, trim: true, bom: true }) as Record<
+    string,
+    string | undefined
+  >[]
+  const closes = new Map<Day, string>()
+  for (const [place, { date = '', close = '' }] of rows.entries()) {
+    const day = readDay(date.slice(0, 10))
+    if (day === undefined || !isPrice(close))
+      throw new RangeError(
+        `line ${place + 2}: a date and a close above zero are needed, not '${date}', '${close}'`,
+      )
+    closes.set(day, close)
+  }
+  return [...closes].map(([day, close]) => ({ day, close })).sort((a, b) => a.day - b.day)
+}
+
+function isPrice(text: string): boolean {
+  if (!/^\d{1,11}(?:\.\d+)?$/.test(text)) return false
+  return new Decimal(text).greaterThan(0)
+}
