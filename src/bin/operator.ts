@@ -83,15 +83,7 @@ export function addOperatorCommands(program: Command): void {
       say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
     }),
   )
-  tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market')
-    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
-    .action((file: string, options: Output & { speed: number }) =>
-      withDatabase(async (db, config) => {
-        const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
-        await replayFile(config, db, openLog(config, 'replay'), { file, speed })
-        say(options, { played: file }, `${file} has been played.`)
-      }),
-    )
+  addReplayCommand(tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market'))
   addExportCommand(
     tool(program, 'export <listing> [parameters...]', 'write a listing of the interface as CSV'),
   )
@@ -140,6 +132,18 @@ function addKeyCommands(tool: Tool, keys: Command): void {
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
       }),
   )
+}
+
+function addReplayCommand(command: Command): void {
+  command
+    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
+    .action((file: string, options: Output & { speed: number }) =>
+      withDatabase(async (db, config) => {
+        const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
+        await replayFile(config, db, openLog(config, 'replay'), { file, speed })
+        say(options, { played: file }, `${file} has been played.`)
+      }),
+    )
 }
 
 function addExportCommand(command: Command): void {
