@@ -98,7 +98,7 @@ function methods(db: Database, ctx: WorkContext): Method[] {
 async function naive(db: Database): Promise<void> {
   for (let strategyId = 1; strategyId <= naiveStrategies; strategyId++) {
     await db.transaction(async (tx) => {
-      const account = (await loadModelAccounts(tx, [{ strategyId, instrumentId: 0 }])).get(strategyId)
+      const account = (await loadModelAccounts(tx, [{ strategyId, instrumentId: 0 }], null)).get(strategyId)
       if (!account) throw new Error(`strategy ${strategyId} holds nothing`)
       await tx.run`
         insert into strategy_day (strategy_id, day, cash, value)

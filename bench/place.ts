@@ -32,7 +32,15 @@ async function rate(callers: number, once: (caller: number) => Promise<unknown>)
 
 function caller(platform: Platform): Caller {
   const { accessKeyId, ownerId: personId } = platform
-  return { accessKeyId, keyId: 'bench', personId, role: 'user', siteId: 1, siteKind: 'platform' }
+  return {
+    accessKeyId,
+    keyId: 'bench',
+    personId,
+    role: 'user',
+    siteId: 1,
+    siteKind: 'platform',
+    permissions: null,
+  }
 }
 
 function placing(platform: Platform, run: Run) {

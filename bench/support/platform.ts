@@ -15,7 +15,12 @@ import { insertStrategy } from '../../src/storage/strategies.ts'
 import { instant } from '../../src/storage/wire.ts'
 
 export const quiet = { info: () => {}, warn: () => {}, error: () => {} }
-export const secrets: Secrets = { pepper: Buffer.alloc(32, 1), cursor: Buffer.alloc(32, 2) }
+export const secrets: Secrets = {
+  pepper: Buffer.alloc(32, 1),
+  cursor: Buffer.alloc(32, 2),
+  passwords: Buffer.alloc(32, 3),
+  personalData: Buffer.alloc(32, 4),
+}
 export const symbol = 'BENCH'
 
 export interface Platform {

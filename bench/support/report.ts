@@ -1,6 +1,7 @@
 /** What a benchmark says: figures, and ratios between figures of one run. A ratio is what counts. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
+import type { Cost } from './profile.ts'
 
 export interface Figure {
   name: string
@@ -21,6 +22,8 @@ export interface Ratio {
 export interface Result {
   figures: Figure[]
   ratios: Ratio[]
+  /** The costliest functions by their own time, where the run was profiled. */
+  costs?: Cost[]
 }
 
 export interface Bench {
@@ -85,6 +88,9 @@ export function publish(name: string, result: Result): void {
     const target = ratio.target ? ` (target ${JSON.stringify(ratio.target).replace(/["{}]/g, '')})` : ''
     const verdict = isMet(ratio) === undefined ? '' : isMet(ratio) ? ' met' : ' NOT met'
     console.log(`  ${ratio.name.padEnd(52)} ${ratio.value.toFixed(2).padStart(10)}${target}${verdict}`)
+  }
+  for (const { name: cost, share } of result.costs ?? []) {
+    console.log(`  ${cost.padEnd(52)} ${(100 * share).toFixed(1).padStart(10)} % of the time`)
   }
   mkdirSync('bench/results', { recursive: true })
   const text = JSON.stringify(

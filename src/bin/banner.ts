@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { hostNames } from '../contract/index.ts'
 import type { DemoKey } from '../demo/facts.ts'
-import { type Config, demoKeysFile } from './config.ts'
+import { type Config, demoKeysFile, mailFolder } from './config.ts'
 import { baseUrlOf } from './pages.ts'
 
 /** Prints the addresses and, where a demo is, its people, keys and calls. */
@@ -11,6 +11,7 @@ export function printBanner(config: Config, url: string): void {
   console.log(`\nLockstep runs at ${url}`)
   for (const host of hostNames) console.log(`  ${host.padEnd(4)} ${baseUrlOf(config, host, port)}`)
   console.log(`  reference ${url}/reference/gen`)
+  console.log(`  mail ${config.smtpUrl === undefined ? mailFolder(config) : 'by SMTP'}`)
   const file = demoKeysFile(config)
   if (!config.demo || !existsSync(file)) return
   const keys = JSON.parse(readFileSync(file, 'utf8')) as DemoKey[]

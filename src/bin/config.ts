@@ -24,6 +24,11 @@ export interface Config {
   hosts: { Gen: HostConfig; Geo: HostConfig; WL: HostConfig }
   logLevel: string
   production: boolean
+  /** Where people reach the platform; absent: the address it listens on. Without a slash at the end. */
+  publicUrl: string | undefined
+  /** Server that mail goes out by; absent: messages are files in the data folder. */
+  smtpUrl: string | undefined
+  mailFrom: string
   /** Keys the hashes of access keys and signs cursors; generated into the data folder when absent. */
   secret: string | undefined
 }
@@ -48,9 +53,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     },
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
+    publicUrl: urlOf('PUBLIC_URL', env.PUBLIC_URL, ['http:', 'https:'])?.replace(/\/+$/, ''),
+    smtpUrl: urlOf('SMTP_URL', env.SMTP_URL, ['smtp:', 'smtps:']),
+    mailFrom: env.MAIL_FROM || 'Lockstep <lockstep@localhost>',
     secret: env.LOCKSTEP_SECRET || undefined,
   }
 }
+
+/** Where messages are kept that no server sends. */
+export const mailFolder = (config: Config): string => join(config.dataDir, 'mail')
 
 /** Where the keys of the demo people are kept, readable by their owner alone. */
 export const demoKeysFile = (config: Config): string => join(config.dataDir, 'demo-keys.json')
@@ -66,6 +77,14 @@ const hostOf = (name: string | undefined, dialectName: string, dialect: string |
   ...(name ? { name } : {}),
   dialect: oneOf(dialectName, dialect || 'native', ['native', 'compat']) as Dialect,
 })
+
+function urlOf(name: string, text: string | undefined, protocols: readonly string[]): string | undefined {
+  if (!text) return undefined
+  // What was given is not repeated: it may hold a password.
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
+    throw new ConfigError(`${name} must be an address that begins with ${protocols.join('// or ')}//`)
+  return text
+}
 
 function oneOf(name: string, value: string, allowed: readonly string[]): string {
   if (!allowed.includes(value))

@@ -76,7 +76,7 @@ export async function callerOf(sql: Sql, personId: number | undefined): Promise<
   const own = { accessKeyId: 0, keyId: 'export' }
   if (personId === undefined) {
     const siteId = await findPlatformSite(sql)
-    return { ...own, personId: 0, role: 'platform_admin', siteId, siteKind: 'platform' }
+    return { ...own, personId: 0, role: 'platform_admin', siteId, siteKind: 'platform', permissions: null }
   }
   const tenant = await findTenant(sql, personId)
   if (!tenant) throw new ConfigError(`there is no living person ${personId}`)

@@ -9,22 +9,20 @@ import { issueKey, revokeKey } from '../operations/keys.ts'
 import { createRunner } from '../operations/run.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
-import type { Database } from '../storage/database.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
-import { openMigrated, reachServer } from './database.ts'
+import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
 import { callerOf, exportListing, writeExport } from './export.ts'
+import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
+import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
 
-interface Output {
-  json?: boolean
-}
 interface ExportOptions {
   host?: string
   person?: number
@@ -33,29 +31,7 @@ interface ExportOptions {
 const yearMs = 365 * 86_400_000
 const auditLimitMs = 300_000
 
-/** Prints for people, or the same facts as JSON. */
-function say(output: Output, facts: object, text: string): void {
-  console.log(output.json ? JSON.stringify(facts) : text)
-}
-
-/** Runs a tool on the platform's database, wherever that is. */
-async function withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
-  const config = readConfig(process.env)
-  const log = openLog({ ...config, logLevel: 'warn' }, 'cli')
-  const server = await reachServer(config, log)
-  try {
-    const db = await openMigrated(server.url, 'lockstep cli', log)
-    try {
-      await work(db, config)
-    } finally {
-      await db.close()
-    }
-  } finally {
-    await server.stop()
-  }
-}
-
-/** Adds migrate, keys, maintenance, audit, index, replay, export, doctor and operations. */
+/** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, operations, and the tools for people. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -63,6 +39,7 @@ export function addOperatorCommands(program: Command): void {
   tool(program, 'migrate', 'bring the schema of the database forward').action((output: Output) =>
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
+  addPeopleCommands(tool, program)
   addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
@@ -84,6 +61,10 @@ export function addOperatorCommands(program: Command): void {
     }),
   )
   addReplayCommand(tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market'))
+  addImportCommands(
+    tool,
+    program.command('import').description('enter what companies and exchanges announce'),
+  )
   addExportCommand(
     tool(program, 'export <listing> [parameters...]', 'write a listing of the interface as CSV'),
   )
@@ -100,8 +81,6 @@ export function addOperatorCommands(program: Command): void {
       ),
     )
 }
-
-type Tool = (parent: Command, name: string, says: string) => Command
 
 function addKeyCommands(tool: Tool, keys: Command): void {
   tool(keys, 'issue', 'issue a key; it is shown once')
@@ -172,6 +151,19 @@ function addExportCommand(command: Command): void {
           say(options, { listing, file: options.out }, `${listing} is in ${options.out}.`)
       }),
     )
+}
+
+/** What is known already changes nothing, so a file may be imported again. */
+function addImportCommands(tool: Tool, imports: Command): void {
+  for (const [word, kind] of Object.entries(importKinds)) {
+    tool(imports, `${word} <file>`, `a CSV with the columns ${importColumns(kind)}`).action(
+      (file: string, output: Output) =>
+        withDatabase(async (db) => {
+          const count = await importFile(db, kind, file)
+          say(output, count, `${count.added} ${word} are new, ${count.known} were known.`)
+        }),
+    )
+  }
 }
 
 async function switchMaintenance(state: string, output: Output): Promise<void> {

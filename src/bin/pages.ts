@@ -7,8 +7,12 @@ const prefixes: Record<HostName, string> = { Gen: 'gen', Geo: 'geo', WL: 'wl' }
 /** Where a host is reached from outside: by its own name, or by a prefix of the product's address. */
 export function baseUrlOf(config: Config, host: HostName, port = config.port): string {
   const { name } = config.hosts[host]
-  return name ? `http://${name}` : `http://${printable(config.host)}:${port}/${prefixes[host]}`
+  return name ? `http://${name}` : `${addressOf(config, port)}/${prefixes[host]}`
 }
+
+/** Where the platform listens, as a person may type it. */
+export const addressOf = (config: Config, port = config.port): string =>
+  `http://${printable(config.host)}:${port}`
 
 /** An address that every interface answers is written as the machine's own. */
 const printable = (host: string): string =>

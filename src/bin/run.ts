@@ -6,6 +6,7 @@ import { type Config, readConfig } from './config.ts'
 import { provideServer, reachServer } from './database.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
+import { mailerOf } from './mail.ts'
 import { pagesOf } from './pages.ts'
 import { announceReady, endsWith } from './process.ts'
 import { loadSecrets } from './secrets.ts'
@@ -99,6 +100,7 @@ async function serveDoor(config: Config): Promise<void> {
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     pages: pagesOf(config),
+    mailer: mailerOf(config),
     log,
   })
   endsWith(log, async () => {

@@ -13,7 +13,12 @@ export function loadSecrets(config: Config): Secrets {
   const root = config.secret ?? storedSecret(config)
   if (root.length < 32) throw new ConfigError('LOCKSTEP_SECRET must have at least 32 characters')
   const derive = (use: string): Buffer => createHmac('sha256', root).update(use).digest()
-  return { pepper: derive('access keys'), cursor: derive('cursors') }
+  return {
+    pepper: derive('access keys'),
+    cursor: derive('cursors'),
+    passwords: derive('passwords'),
+    personalData: derive('personal data'),
+  }
 }
 
 function storedSecret({ dataDir, production }: Config): string {

@@ -10,6 +10,8 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
+import { mailerOf } from './mail.ts'
+import { addressOf } from './pages.ts'
 
 /** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
 export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
@@ -23,12 +25,17 @@ export async function runWorker(
   const db = await openMigrated(databaseUrl, 'lockstep worker', log)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
-  const { ctx, steps } = assembleWork({ db, clock: systemClock, log, workerId: workerId(), environment })
+  const mailer = mailerOf(config)
+  const mail = { mailer, publicUrl: () => config.publicUrl ?? addressOf(config) }
+  const { ctx, steps } = assembleWork({
+    ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail },
+  })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
   await worker.start()
   return {
     close: async () => {
       await worker.stop()
+      mailer.close()
       await db.close()
     },
   }

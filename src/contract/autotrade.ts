@@ -359,7 +359,7 @@ export const autotrade = {
     hosts: ['WL'],
     params: { WhiteLabelSiteId: optional(I64) },
     result: AutotradePlans,
-    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId' },
+    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId', permission: 'billing' },
   }),
   StartSim: post({
     says: 'Starts simulated subscriptions of a customer of the site.',

@@ -28,12 +28,18 @@ import {
 } from './schema.ts'
 
 const bothKinds = ['geo', 'whitelabel'] as const
-const kycAdmin = { rule: 'siteAdmin', kinds: bothKinds, userToken: 'UserToken' } as const
+const kycAdmin = { rule: 'siteAdmin', kinds: bothKinds, userToken: 'UserToken', permission: 'kyc' } as const
 const reader = { rule: 'personReader', person: 'PersonId' } as const
 
 const ActiveOnly = withDefault(Bool, true)
 const IncludeIconInResponse = on(['Geo', 'WL'], optional(Bool))
 const Email = text(254, /^[^\s@]+@[^\s@]+$/, 'ann@example.com')
+/** A plus sign, the country code, no zero after it. */
+const Phone = text(16, /^\+[1-9][0-9]{4,14}$/, '+12125550123')
+/** Base64, with or without the beginning of a `data:` address. */
+const Photo = text(8 * 1024 * 1024, /^(?:data:image\/[a-z]+;base64,)?[A-Za-z0-9+/]+={0,2}$/, 'iVBORw0KGgo=')
+/** Text that says something: at least one character that is not blank. */
+const Words = text(256, /\S/)
 const exportLimit = (value: number) => withDefault(i64({ min: 1, clamp: 5000 }), value)
 const mebibyte = 1024 * 1024
 
@@ -56,11 +62,11 @@ export const general = {
     says: 'Creates a person at the site of the key.',
     hosts: ['Geo', 'WL'],
     params: {
-      FirstName: Str,
-      LastName: Str,
-      ScreenName: Str,
+      FirstName: Words,
+      LastName: Words,
+      ScreenName: Words,
       Email,
-      Password: secret(Str),
+      Password: secret(text(128, /^[\s\S]{8,}$/, 'a long sentence of yours')),
       Language: text(3, /^[a-z]{3}$/, 'eng'),
       CountryCode: text(2, /^[A-Z]{2}$/, 'US'),
       DivisionCode: text(6, /^([A-Z]{2}-)?[A-Z0-9]{1,3}$/, 'US-NY'),
@@ -68,7 +74,7 @@ export const general = {
       Street: maybe(Str),
       Street2: maybe(Str),
       ZipCode: maybe(Str),
-      Phone: maybe(Str),
+      Phone: maybe(Phone),
       Company: maybe(Str),
       WhiteLabelSiteId: maybe(I64),
       GeoSite: maybe(Str),
@@ -82,7 +88,13 @@ export const general = {
       ),
     ],
     result: AddPersonResponse,
-    access: { rule: 'siteAdmin', kinds: bothKinds, site: 'WhiteLabelSiteId', geoSite: 'GeoSite' },
+    access: {
+      rule: 'siteAdmin',
+      kinds: bothKinds,
+      site: 'WhiteLabelSiteId',
+      geoSite: 'GeoSite',
+      permission: 'members',
+    },
   }),
   UpdateProfile: put({
     says: 'Unavailable: the profile is changed in the dashboard.',
@@ -117,7 +129,7 @@ export const general = {
       IncludeIconInResponse,
     },
     result: Person,
-    access: { rule: 'siteAdmin', kinds: bothKinds, site: 'WhiteLabelSiteId' },
+    access: { rule: 'siteAdmin', kinds: bothKinds, site: 'WhiteLabelSiteId', permission: 'members' },
   }),
   GetInvestorPlanSubscriptions: page({
     says: 'Lists the investor plans of a person.',
@@ -146,7 +158,7 @@ export const general = {
     hosts: ['Geo', 'WL'],
     params: { WhiteLabelSiteId: I64 },
     result: SiteMember,
-    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId' },
+    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId', permission: 'members' },
   }),
   GetGeoSiteUsers: page({
     says: 'Lists the members of a GeoSite.',
@@ -194,9 +206,9 @@ export const general = {
       Province: Str,
       PostCode: Str,
       Country: Str,
-      PhotoId1: maybe(LongStr),
+      PhotoId1: maybe(Photo),
       PhotoId1Title: maybe(Str),
-      PhotoId2: maybe(LongStr),
+      PhotoId2: maybe(Photo),
       PhotoId2Title: maybe(Str),
     },
     result: KYCScore,
@@ -211,10 +223,10 @@ export const general = {
     access: { rule: 'anyKey' },
   }),
   GetPhoneAlreadyExists: get({
-    says: 'Tells whether a verified phone number is taken.',
+    says: 'Tells whether a person has the phone number.',
     notes: 'Full international format: a plus sign, the country code, no zero after it.',
     hosts: ['Geo', 'WL'],
-    params: { Phone: text(16, /^\+[1-9][0-9]{4,14}$/, '+12125550123') },
+    params: { Phone },
     result: Bool,
     access: { rule: 'anyKey' },
   }),
@@ -235,6 +247,6 @@ export const general = {
       ExecutionLimit: exportLimit(1000),
     },
     result: WlInstrumentationExport,
-    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId' },
+    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId', permission: 'reports' },
   }),
 }

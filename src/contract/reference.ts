@@ -49,6 +49,11 @@ const accessWords: Readonly<Record<Access['rule'], string>> = {
   approvalViewer: 'the person; admins of the site of the person',
 }
 
+const whoMayCall = (access: Access): string => {
+  const permission = access.rule === 'siteAdmin' ? access.permission : undefined
+  return `${accessWords[access.rule]}${permission === undefined ? '' : ` with the permission ${permission}`}`
+}
+
 function typeWords(shape: Shape): string {
   switch (shape.kind) {
     case 'integer':
@@ -156,7 +161,7 @@ function sectionOf(route: Route, to: Audience, baseUrl: string): string {
   return `<section id="${anchorOf(route)}"><h3>${operation}</h3>
 <p><code><span class="method">${method}</span> ${path}</code></p>
 <p>${escaped(row.says)}</p>${notes.map((note) => `<p>${escaped(note)}</p>`).join('')}
-<p>Who may call: ${escaped(accessWords[row.access.rule])}.${row.paginated ? ' Paginated.' : ''}</p>
+<p>Who may call: ${escaped(whoMayCall(row.access))}.${row.paginated ? ' Paginated.' : ''}</p>
 <h4>Parameters (${method === 'POST' || method === 'PUT' ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, 'request')}
 <h4>${row.bare ? 'Answer: a bare boolean' : 'Results'}</h4>${row.bare ? '' : resultTable(route, to)}
 <h4>Errors</h4><p>${escaped(errorWords(row.without ?? []))}</p>

@@ -29,7 +29,8 @@ export type Group = 'Autotrade' | 'General' | 'Strategies'
  * - personReader: the person (or holder of the account); an admin of the person's site.
  * - person: the person (or holder of the account) alone.
  * - ownOrSite: rows are cut to the caller's own, or to the members of the admin's site.
- * - siteAdmin: an admin (of the kinds named) of the site concerned; any other role is refused outright.
+ * - siteAdmin: an admin (of the kinds named) of the site, person or user token named; any other role is refused
+ *   outright. With `permission`, of admins of a white-label site those who have it.
  * - approvalViewer: the person of the approval request, an admin of that person's site.
  */
 export type Access =
@@ -49,10 +50,13 @@ export type Access =
       person?: string
       userToken?: string
       account?: string
+      /** What an admin of a white-label site must have been given. */
+      permission?: Permission
     }
   | { rule: 'approvalViewer'; request: string }
 
 type SiteKind = 'geo' | 'whitelabel'
+type Permission = 'catalog' | 'members' | 'kyc' | 'reports' | 'billing'
 
 /** What a combination rule may look at: the values read so far. */
 export interface Given {

@@ -29,6 +29,7 @@ import {
   on,
   optional,
   Str,
+  text,
   withDefault,
 } from './schema.ts'
 
@@ -37,6 +38,8 @@ const watchList = { hosts: ['Geo', 'WL'], compatHosts: ['Gen'] } as const
 const visible = { rule: 'visibleStrategy', strategy: 'StrategyId' } as const
 const person = { rule: 'person', person: 'PersonId' } as const
 const siteAdmin = { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId' } as const
+const catalogAdmin = { ...siteAdmin, permission: 'catalog' } as const
+const reportsAdmin = { ...siteAdmin, permission: 'reports' } as const
 
 const CommissionPlan = withDefault(code('0', '1', '3', '4', '5'), '0')
 const StrategyIds = array(I64, { min: 1, max: 1000 })
@@ -50,7 +53,7 @@ const watchListChange = {
   ModificationAction: code('ADD', 'DELETE'),
   WatchListId: optional(I64),
   StrategyId: optional(I64),
-  WatchListName: optional(Str),
+  WatchListName: optional(text(256, /\S/)),
 }
 const watchListNeeds = [
   neededWhen(
@@ -280,7 +283,7 @@ export const strategies = {
       GroupBy: withDefault(code('strategy', 'manager', 'instrument'), 'strategy'),
     },
     result: Rule575Status,
-    access: siteAdmin,
+    access: reportsAdmin,
   }),
   GetStrategyMuxStatus: get({
     says: 'Compares the variants of a strategy family with their parent.',
@@ -293,7 +296,7 @@ export const strategies = {
       DriftGrace: withDefault(i64({ min: 0, max: 86_400 }), 30),
     },
     result: StrategyMuxStatus,
-    access: siteAdmin,
+    access: reportsAdmin,
   }),
   GetSiteCatalog: get({
     says: 'Lists the strategies the site resells, with their prices.',
@@ -301,7 +304,7 @@ export const strategies = {
     hosts: ['WL'],
     params: { WhiteLabelSiteId: optional(I64) },
     result: SiteCatalogRow,
-    access: siteAdmin,
+    access: catalogAdmin,
   }),
   UpdateSiteCatalog: post({
     says: 'Adds strategies to the catalog of the site or removes them; one result per strategy.',
@@ -313,6 +316,6 @@ export const strategies = {
       WhiteLabelSiteId: maybe(I64),
     },
     result: CatalogUpdateResult,
-    access: siteAdmin,
+    access: catalogAdmin,
   }),
 }

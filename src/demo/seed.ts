@@ -84,7 +84,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const tape = openTape(options.lastDay === undefined ? undefined : readDay(options.lastDay))
   const begin = tape.days[0]?.open ?? now
   const people = await begun(db, begin, now)
-  const stage = buildStage(relaxed(db), options.log, env.orders, secrets.cursor)
+  const stage = buildStage(relaxed(db), options.log, env.orders, secrets)
   const strategies = await playHistory(stage, people, tape, onDay)
   await enterMarks(db.write, tape)
   await enterIndex(db.write, tape)

@@ -6,6 +6,8 @@ import { assembleWork, recordSteps } from '../execution/assembly.ts'
 import type { Step, WorkContext } from '../execution/context.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
+import type { Secrets } from '../operations/secrets.ts'
+import { createPasswords, type Passwords } from '../services/passwords.ts'
 import type { Database } from '../storage/database.ts'
 import type { Transaction } from '../storage/sql.ts'
 
@@ -19,7 +21,8 @@ export interface Stage {
   readonly clock: { time: number; now(): number }
   /** Code of this platform in its client order ids. */
   readonly environment: string
-  readonly cursorSecret: Buffer
+  readonly secrets: Secrets
+  readonly passwords: Passwords
 }
 
 /** A stage whose worker works when it is asked to, by the clock that the history moves. */
@@ -27,14 +30,15 @@ export function buildStage(
   db: Database,
   log: WorkContext['log'],
   environment: string,
-  cursorSecret: Buffer,
+  secrets: Secrets,
 ): Stage {
   const clock = { time: 0, now: (): number => clock.time }
   const { ctx: work, steps } = assembleWork({ db, clock, log, workerId: 'demo', environment })
   const isTrading = (step: Step): boolean => !recordSteps.includes(step)
   const worker = createWorker({ ctx: work, steps: steps.filter(isTrading) })
   const closing = createWorker({ ctx: work, steps })
-  return { db, work, worker, closing, clock, environment, cursorSecret }
+  const passwords = createPasswords(secrets.passwords)
+  return { db, work, worker, closing, clock, environment, secrets, passwords }
 }
 
 /** Whoever trades or follows. */
@@ -48,12 +52,14 @@ export interface Actor {
 export const contextOf = (stage: Stage, sql: Transaction, actor: Actor): Context => ({
   sql,
   now: stage.clock.now(),
-  caller: { ...actor, accessKeyId: 0, keyId: 'demo', role: 'user' },
+  caller: { ...actor, accessKeyId: 0, keyId: 'demo', role: 'user', permissions: null },
   host: 'Gen',
   dialect: 'native',
   requestId: `demo ${new Date(stage.clock.now()).toISOString()}`,
   environment: stage.environment,
-  cursorSecret: stage.cursorSecret,
+  charging: stage.work.settings.commissionPlan,
+  secrets: stage.secrets,
+  passwords: stage.passwords,
 })
 
 /** What was answered. Throws when it is a refusal: the demo asks for nothing that may be refused. */

@@ -17,12 +17,14 @@ import type {
   OrderBook,
 } from './order-book.ts'
 import { applyToChain, type ChainEvent, type ChainOrder } from './order-chain.ts'
+import { relativesOf } from './order-relatives.ts'
 import type { Outcome } from './order-state.ts'
+import { withEntry } from './overlay-map.ts'
 
 export interface BookChange {
   readonly context: BookContext
   position: Decimal
-  readonly orders: Map<string, BookOrder>
+  orders: OrderBook['orders']
   readonly events: BookEvent[]
   readonly alerts: BookAlert[]
   readonly ended: EndedOrder[]
@@ -31,7 +33,7 @@ export interface BookChange {
 export const openChange = (book: OrderBook, context: BookContext): BookChange => ({
   context,
   position: book.position,
-  orders: new Map(book.orders),
+  orders: book.orders,
   events: [],
   alerts: [],
   ended: [],
@@ -69,9 +71,13 @@ export function orderIn(change: BookChange, id: string): BookOrder {
   return order
 }
 
+function setOrder(change: BookChange, order: BookOrder): void {
+  change.orders = withEntry(change.orders, order.id, order)
+}
+
 /** Puts a new order into the book. */
 export function addOrder(change: BookChange, order: BookOrder): void {
-  change.orders.set(order.id, order)
+  setOrder(change, order)
   record(change, order, 'NEW', null)
 }
 
@@ -81,7 +87,7 @@ export function amend(
   id: string,
   part: Partial<Omit<BookOrder, 'id' | 'status' | 'orderQuantity'>>,
 ): void {
-  change.orders.set(id, { ...orderIn(change, id), ...part })
+  setOrder(change, { ...orderIn(change, id), ...part })
 }
 
 /** Gives a live order another quantity without a request. */
@@ -89,8 +95,25 @@ export function restate(change: BookChange, id: string, orderQuantity: Decimal):
   const before = orderIn(change, id)
   if (before.orderQuantity.equals(orderQuantity)) return
   const order = { ...before, orderQuantity }
-  change.orders.set(id, order)
+  setOrder(change, order)
   record(change, order, 'RESTATE', null)
+}
+
+/** Gives a live order its quantities and prices in other units, without a request. */
+export function restateUnits(
+  change: BookChange,
+  id: string,
+  units: Pick<BookOrder, 'orderQuantity' | 'filledQuantity' | 'filledValue' | 'limit' | 'stop'>,
+): void {
+  const order = { ...orderIn(change, id), ...units }
+  setOrder(change, order)
+  record(change, order, 'RESTATE', null)
+}
+
+/** Lets an exit stand for that much less of its entry than before. */
+export function shiftCover(change: BookChange, id: string, by: Decimal): void {
+  const order = orderIn(change, id)
+  setOrder(change, { ...order, coversFrom: order.coversFrom.plus(by) })
 }
 
 /**
@@ -108,7 +131,7 @@ export function applyTo(
     const before = change.orders.get(state.id)
     if (state === before) continue
     const order = merged(change, before, state, info)
-    change.orders.set(order.id, order)
+    setOrder(change, order)
     record(change, order, before ? event.event : 'NEW', info)
     if (before && isLive(before.status) && !isLive(order.status) && order.status !== '5') {
       const isComplete = order.status === '2' || countsAsComplete
@@ -149,8 +172,9 @@ function chainOf(change: BookChange, id: string): readonly BookOrder[] {
     first = earlier
   }
   const chain = [first]
-  for (const order of change.orders.values()) {
-    if (chain.some((other) => other.id === order.replaces)) chain.push(order)
+  // Replacements that are found meanwhile are visited by the same loop.
+  for (const { id: replaced } of chain) {
+    chain.push(...relativesOf(change.orders, replaced).filter(({ replaces }) => replaces === replaced))
   }
   return chain
 }

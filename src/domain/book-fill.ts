@@ -14,6 +14,7 @@ import { actsAgainst } from './open-close.ts'
 import type { BookContext, BookOrder, BookResult, OrderBook } from './order-book.ts'
 import { lastOfChain } from './order-chain.ts'
 import { leavesQuantity } from './order-state.ts'
+import { withEntry } from './overlay-map.ts'
 import { reducible } from './position.ts'
 
 export interface FillResult extends BookResult {
@@ -45,7 +46,7 @@ export function fillOrder(
     return { ...settle(change, 'applied'), quantity: zero }
   }
   // Of a replaced order it is the replacement that its family belongs to.
-  const carrier = lastOfChain([...book.orders.values()], order)
+  const carrier = order.status === '5' ? lastOfChain([...book.orders.values()], order) : order
   const outcome = applyTo(change, id, { event: 'FILL', quantity, price: fill.price })
   change.position = change.position.plus(quantity.times(directionOf(order.side)))
   if (order.openClose === 'O') protect(change, carrier.id, quantity, !isLive(carrier.status))
@@ -69,25 +70,30 @@ function cleanUp(change: BookChange): void {
 
 /** The orders at work, as the fill simulation serves them. */
 export const workingOrders = (book: OrderBook): WorkingOrder[] =>
-  [...book.orders.values()]
-    .filter(({ status, held }) => isLive(status) && !held)
-    .map((order) => ({
-      id: order.id,
-      side: order.side,
-      type: order.type,
-      openClose: order.openClose,
-      leaves: tradable(book, order, leavesQuantity(order)),
-      limit: order.limit,
-      stop: order.stop,
-      acceptedAt: order.acceptedAt,
-      workingSince: order.workingSince ?? order.acceptedAt,
-      triggered: order.isTriggered,
-      exitOf: order.exit && order.parent,
-    }))
+  [...book.orders.keys()].flatMap((id) => workingOrder(book, id) ?? [])
+
+/** One of them; undefined when the order is not at work. */
+export function workingOrder(book: OrderBook, id: string): WorkingOrder | undefined {
+  const order = book.orders.get(id)
+  if (!order || !isLive(order.status) || order.held) return undefined
+  return {
+    id: order.id,
+    side: order.side,
+    type: order.type,
+    openClose: order.openClose,
+    leaves: tradable(book, order, leavesQuantity(order)),
+    limit: order.limit,
+    stop: order.stop,
+    acceptedAt: order.acceptedAt,
+    workingSince: order.workingSince ?? order.acceptedAt,
+    triggered: order.isTriggered,
+    exitOf: order.exit && order.parent,
+  }
+}
 
 /** Remembers that a stop has become a market order. Throws when the book does not have it. */
 export function triggerStop(book: OrderBook, id: string): OrderBook {
   const order = book.orders.get(id)
   if (!order) throw new RangeError(`no order ${id} in the book`)
-  return { ...book, orders: new Map(book.orders).set(id, { ...order, isTriggered: true }) }
+  return { ...book, orders: withEntry(book.orders, id, { ...order, isTriggered: true }) }
 }

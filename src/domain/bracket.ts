@@ -9,6 +9,7 @@ import { addOrder, amend, applyTo, type BookChange, orderIn, restate, withdraw }
 import { isLive, oppositeOf, type Side } from './codes.ts'
 import { type Decimal, zero } from './decimal.ts'
 import { type BookOrder, type ExitRole, newBookOrder } from './order-book.ts'
+import { relativesOf } from './order-relatives.ts'
 
 /** Prices of the exits as their owner wants them. */
 export interface Bracket {
@@ -140,4 +141,4 @@ export function followEntryQuantity(change: BookChange, entry: BookOrder): void 
 }
 
 const exitsOf = (change: BookChange, entryId: string): BookOrder[] =>
-  [...change.orders.values()].filter(({ exit, parent }) => exit !== null && parent === entryId)
+  relativesOf(change.orders, entryId).filter(({ exit, parent }) => exit !== null && parent === entryId)

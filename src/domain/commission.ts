@@ -2,6 +2,7 @@
  * Commission of an order that fills in several parts. The plan prices the order as a whole after each fill;
  * the fill is charged what that adds, so the parts always sum to the price of one fill of the whole.
  */
+import type { SecurityType } from './codes.ts'
 import { cents, type Decimal, max, min, zero } from './decimal.ts'
 
 /** Rates of one asset class. Fractions: 0.01 is one percent; null means there is no such rate. */
@@ -11,6 +12,9 @@ export interface CommissionRates {
   readonly pctOfNotional: Decimal | null
   readonly maxPctOfNotional: Decimal | null
 }
+
+/** A plan: the rates of every asset class. */
+export type PlanRates = Readonly<Record<SecurityType, CommissionRates>>
 
 /** What an order has traded so far. */
 export interface OrderTurnover {

@@ -8,6 +8,7 @@ import { isLive, type PositionEffect, type Side } from './codes.ts'
 import { type Decimal, min, zero } from './decimal.ts'
 import { decideOpenClose } from './open-close.ts'
 import type { BookOrder, BookRefusal } from './order-book.ts'
+import { relativesOf } from './order-relatives.ts'
 import { reducible } from './position.ts'
 
 /** Most ancestors that an order may have. */
@@ -53,7 +54,7 @@ export function start(change: BookChange, id: string): void {
 
 /** The parent ended: its children start, or end with it. */
 export function followParentEnd(change: BookChange, parent: Parent, isComplete: boolean): void {
-  for (const child of [...change.orders.values()]) {
+  for (const child of relativesOf(change.orders, parent.id)) {
     if (child.parent !== parent.id || !child.waitsForParent || !child.held) continue
     if (isComplete) release(change, child, child.orderQuantity)
     else if (child.openClose === 'C' && parent.filledQuantity.greaterThan(zero)) {
@@ -71,7 +72,7 @@ function release(change: BookChange, child: BookOrder, quantity: Decimal): void 
 
 /** The parent was replaced: its children, exits too, depend on the replacement. */
 export function followReplacement(change: BookChange, replaced: string, replacement: string): void {
-  for (const { id, parent } of [...change.orders.values()]) {
+  for (const { id, parent } of relativesOf(change.orders, replaced)) {
     if (parent === replaced && id !== replacement) amend(change, id, { parent: replacement })
   }
 }

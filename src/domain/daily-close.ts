@@ -51,10 +51,11 @@ export function accountOn(
         bid: mark?.bid ?? null,
         ask: mark?.ask ?? null,
         underlyingPrice: under ? under.bid.plus(under.ask).div(2) : null,
+        cutoffAt: null,
       },
     ]
   })
-  return { cash: state.cash, holdings }
+  return { cash: state.cash, holdings, rates: null }
 }
 
 /** Value and leverage of a state at the end of a day. */

@@ -3,6 +3,7 @@
  * dates of a reference calendar: exchanges settle on the days on which their country's stock market trades.
  */
 import { type CalendarName, isTradeDate, sessionOn, tradeDateAtOrBefore } from './calendar.ts'
+import type { SecurityType } from './codes.ts'
 import { type Day, dayOf, hour, type Instant, readDay, weekdayOf } from './time.ts'
 
 /** How a future's last trading day follows from its contract month. */
@@ -89,10 +90,36 @@ export function hasExpired(
   { calendar, lastTradingDay }: { calendar: CalendarName; lastTradingDay: string | null },
   at: Instant,
 ): boolean {
-  const day = lastTradingDay === null ? undefined : readDay(lastTradingDay)
-  const end = day === undefined ? undefined : lastSessionEnd(calendar, day)
-  return end !== undefined && end <= at
+  const end = endOfTrading({ calendar, lastTradingDay })
+  return end !== null && end <= at
 }
+
+/** What must be known of an instrument to know its end. */
+export interface EndingContract {
+  readonly securityType: SecurityType
+  readonly calendar: CalendarName
+  /** YYYY-MM-DD; null where trading does not end. */
+  readonly lastTradingDay: string | null
+}
+
+/** The end of its last session; null where trading does not end. */
+export function endOfTrading({
+  calendar,
+  lastTradingDay,
+}: Omit<EndingContract, 'securityType'>): Instant | null {
+  const day = lastTradingDay === null ? undefined : readDay(lastTradingDay)
+  return day === undefined ? null : (lastSessionEnd(calendar, day) ?? null)
+}
+
+/** From when on a future may only be closed; null for what is no future or has no last session. */
+export function cutoffOf(contract: EndingContract): Instant | null {
+  const end = contract.securityType === 'FUT' ? endOfTrading(contract) : null
+  return end === null ? null : end - contractCutoff
+}
+
+/** When time first ends something about the contract; null where it never does. */
+export const firstEndOf = (contract: EndingContract): Instant | null =>
+  cutoffOf(contract) ?? endOfTrading(contract)
 
 /** The n-th weekday (1 Monday .. 7 Sunday) at or after a day. */
 const nthWeekday = (from: Day, weekday: number, n: number): Day =>

@@ -60,6 +60,8 @@ export const defaultFillConfig = (securityType: SecurityType, tick: Decimal | nu
 export interface FillPort<Book> {
   /** The orders at work now, in the order in which they were listed. */
   working(book: Book): readonly WorkingOrder[]
+  /** One of these; undefined when it is not among them. */
+  find(book: Book, orderId: string): WorkingOrder | undefined
   /** Remembers that a stop has become a market order. */
   trigger(book: Book, orderId: string): Book
   /** Books a fill with all its consequences; `quantity` is what really traded, 0 when the fill was refused. */
@@ -119,7 +121,7 @@ export function serve<Book>(
   orderId: string,
   moment: Moment,
 ): { readonly book: Book; readonly taken: Decimal } {
-  const order = port.working(book).find((candidate) => candidate.id === orderId)
+  const order = port.find(book, orderId)
   const offer = order?.leaves.greaterThan(0) ? moment.offer(order) : null
   if (!order || !offer) return { book, taken: zero }
   const ready = offer.triggers ? port.trigger(book, orderId) : book

@@ -113,7 +113,7 @@ function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: Li
     remaining: max(zero, signal.quantity.minus(filledBefore)),
     executed,
     strategyBase: state.strategyBase,
-    sizing: state.baseSizing,
+    sizing: { ...state.baseSizing, referencePrice: signal.referencePrice ?? state.baseSizing.referencePrice },
     entryExecuted: entry?.executed ?? null,
   }).leaves
 }

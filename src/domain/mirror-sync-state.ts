@@ -28,6 +28,8 @@ export type SyncSignal = {
   filled: Decimal
   limit: Decimal | null
   stop: Decimal | null
+  /** The price its copies are sized at; null: that of the symbol. */
+  referencePrice: Decimal | null
   doNotSyncToOpen: boolean
   ocaGroup: string | null
   /** The signal that this one replaced and whose copy it takes over. */

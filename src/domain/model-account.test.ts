@@ -11,7 +11,10 @@ import {
   type Holding,
   type Intent,
   marginPositions,
+  openingRejection,
 } from './model-account.ts'
+import { newBookOrder } from './order-book.ts'
+import { commissionPlans } from './tables/commission-plans.ts'
 
 const instrument = (symbol: string, more: Partial<MarginInstrument> = {}): MarginInstrument => ({
   symbol,
@@ -47,9 +50,10 @@ function held(
     ...prices,
     fx: dec(fx),
     underlyingPrice: null,
+    cutoffAt: null,
   }
 }
-const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings })
+const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings, rates: null })
 const buys = (quantity: number, price: number | null, more: Partial<Intent> = {}): Intent => ({
   ...{ instrumentId: 1, side: '1', openClose: 'O', quantity: dec(quantity), commission: zero },
   price: price === null ? null : dec(price),
@@ -113,6 +117,24 @@ describe('an order is borne', () => {
     expect(bears(flat, buys(100, 10), dec(100))).toBe(true)
     expect(bears(flat, buys(100, 10), dec(101))).toBe(false)
   })
+})
+
+test('an order is asked for its commission when it wants to start', () => {
+  const order = (quantity: number) =>
+    newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const free = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
+  const charged = { ...free, rates: commissionPlans[0] }
+  expect(openingRejection(free, 1, 0)(order(200), zero)).toBeNull()
+  // Two dollars of commission: a share less can be carried at half its price.
+  expect(openingRejection(charged, 1, 0)(order(200), zero)).toBe('insufficient buying power')
+  expect(openingRejection(charged, 1, 0)(order(199), zero)).toBeNull()
+})
+
+test('nothing is opened in a contract from its cut-off on', () => {
+  const order = newBookOrder(one, { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const expiring = account(1e6, { ...held(es, 0, { bid: 9, ask: 10 }), cutoffAt: 100 })
+  expect(openingRejection(expiring, 1, 99)(order, zero)).toBeNull()
+  expect(openingRejection(expiring, 1, 100)(order, zero)).toBe('contract expiring')
 })
 
 test('trades move the holding and the cash', () => {

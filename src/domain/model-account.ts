@@ -3,11 +3,13 @@
  * more order. One pool for all classes; nothing is rounded and nothing is reserved.
  */
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
+import { addTurnover, noTurnover, orderCommission, type PlanRates } from './commission.ts'
 import { type Decimal, zero } from './decimal.ts'
 import { isAffordable, marginUsed } from './margin.ts'
 import { type MarginInstrument, type MarginPosition, marginPositionOf } from './margin-position.ts'
 import type { BookContext } from './order-book.ts'
 import { isPaidInFull } from './position.ts'
+import type { Instant } from './time.ts'
 
 /** A position, or an instrument about to become one. */
 export interface Holding {
@@ -24,11 +26,15 @@ export interface Holding {
   readonly fx: Decimal
   /** Of an option; null without a quote. */
   readonly underlyingPrice: Decimal | null
+  /** From when on nothing is opened in it; null where that never comes. */
+  readonly cutoffAt: Instant | null
 }
 
 export interface ModelAccount {
   readonly cash: Decimal
   readonly holdings: readonly Holding[]
+  /** By which its fills are charged; null: without commission. */
+  readonly rates: PlanRates | null
 }
 
 /** What an order would trade. */
@@ -46,6 +52,9 @@ export interface Intent {
 /** Why an order ends that the account cannot bear. */
 export const insufficientBuyingPower = 'insufficient buying power'
 
+/** What the market asks of this side now. */
+const marketPriceOf = ({ bid, ask }: Holding, side: Side): Decimal | null => (side === '1' ? ask : bid)
+
 /** Long at the bid, short at the ask, options in the middle; what was paid where nobody quotes. */
 function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
   const side = quantity.isNegative() ? ask : bid
@@ -54,7 +63,7 @@ function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
 }
 
 /** ModelAccountValue: cash, stocks and options at their marks, and what futures and forex would realise. */
-export function accountValue({ cash, holdings }: ModelAccount): Decimal {
+export function accountValue({ cash, holdings }: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal {
   return holdings.reduce((value, holding) => {
     const { instrument, quantity, avgPx, fx } = holding
     const basis = isPaidInFull(instrument.securityType) ? zero : (avgPx ?? zero)
@@ -63,7 +72,7 @@ export function accountValue({ cash, holdings }: ModelAccount): Decimal {
 }
 
 /** The positions as margin sees them. */
-export const marginPositions = ({ holdings }: ModelAccount): MarginPosition[] =>
+export const marginPositions = ({ holdings }: Pick<ModelAccount, 'holdings'>): MarginPosition[] =>
   holdings.filter(({ quantity }) => !quantity.isZero()).map((holding) => marginPosition(holding))
 
 const marginPosition = (holding: Holding, price = markOf(holding)): MarginPosition => {
@@ -84,7 +93,7 @@ export function bears(account: ModelAccount, intent: Intent, position?: Decimal)
   const { instrumentId, side, openClose, commission } = intent
   const holding = account.holdings.find((candidate) => candidate.instrumentId === instrumentId)
   if (!holding || openClose === 'C') return true
-  const price = intent.price ?? (side === '1' ? holding.ask : holding.bid)
+  const price = intent.price ?? marketPriceOf(holding, side)
   if (!price) return true
   const held = position ?? holding.quantity
   const quantity = held.plus(intent.quantity.times(directionOf(side)))
@@ -92,7 +101,7 @@ export function bears(account: ModelAccount, intent: Intent, position?: Decimal)
   const avgPx = quantity.isZero() ? null : paid.div(held.abs().plus(intent.quantity))
   const others = account.holdings.filter((candidate) => candidate !== holding)
   const positionsAfter = [
-    ...marginPositions({ cash: zero, holdings: others }),
+    ...marginPositions({ holdings: others }),
     ...(quantity.isZero() ? [] : [marginPosition({ ...holding, quantity, avgPx }, price)]),
   ]
   return isAffordable({ openClose, modelAccountValue: accountValue(account), positionsAfter, commission })
@@ -105,6 +114,7 @@ export const afterTrades = (
   position: Pick<Holding, 'quantity' | 'avgPx'>,
   cashChange: Decimal,
 ): ModelAccount => ({
+  ...account,
   cash: account.cash.plus(cashChange),
   holdings: account.holdings.map((holding) =>
     holding.instrumentId === instrumentId
@@ -113,11 +123,27 @@ export const afterTrades = (
   ),
 })
 
-/** What the account says to an opening order that wants to start: nothing, or why it may not. */
-export const marginRejection =
-  (account: ModelAccount | undefined, instrumentId: number): BookContext['rejection'] =>
+/** Why an opening order is rejected whose contract is about to end. */
+export const contractExpiring = 'contract expiring'
+
+/** What the account says to an opening order that wants to start at `at`: nothing, or why it may not. */
+export const openingRejection =
+  (account: ModelAccount | undefined, instrumentId: number, at: Instant): BookContext['rejection'] =>
   ({ side, openClose, orderQuantity, limit, stop }, position) => {
+    if (account === undefined) return null
+    const held = account.holdings.find((holding) => holding.instrumentId === instrumentId)
+    if (held && held.cutoffAt !== null && held.cutoffAt <= at) return contractExpiring
     const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
-    const isBorne = account === undefined || bears(account, { ...order, commission: zero }, position)
-    return isBorne ? null : insufficientBuyingPower
+    const commission = commissionOf(account, order)
+    return bears(account, { ...order, commission }, position) ? null : insufficientBuyingPower
   }
+
+/** What a full fill of the order would be charged; nothing without a price to charge it by. */
+function commissionOf(account: ModelAccount, order: Omit<Intent, 'commission'>): Decimal {
+  const holding = account.holdings.find(({ instrumentId }) => instrumentId === order.instrumentId)
+  const price = holding && (order.price ?? marketPriceOf(holding, order.side))
+  if (!holding || !price || !account.rates) return zero
+  const { securityType, pointValue } = holding.instrument
+  const fill = { quantity: order.quantity, price, pointValue: pointValue.times(holding.fx) }
+  return orderCommission(account.rates[securityType], addTurnover(noTurnover, fill))
+}

@@ -6,6 +6,7 @@ import { type BookChange, orderIn, restate, withdraw } from './book-change.ts'
 import { isLive } from './codes.ts'
 import { type Decimal, max, min, zero } from './decimal.ts'
 import type { BookOrder, EndedOrder } from './order-book.ts'
+import { relativesOf } from './order-relatives.ts'
 import { remainingQuantity } from './order-state.ts'
 
 /**
@@ -25,7 +26,7 @@ export function shrinkGroup(change: BookChange, memberId: string, traded: Decima
 }
 
 /** What the entry filled for this group and no member has closed; null when the entry is unknown. */
-function openLots(change: BookChange, member: BookOrder): Decimal | null {
+export function openLots(change: BookChange, member: BookOrder): Decimal | null {
   const entry = member.exit === null || member.parent === null ? undefined : change.orders.get(member.parent)
   if (!entry) return null
   // The last order of a chain shows the chain's total; the replaced ones before it would count twice.
@@ -50,7 +51,7 @@ export function followMemberEnd(change: BookChange, member: BookOrder, { event }
 }
 
 const membersOf = (change: BookChange, { ocaGroup }: BookOrder): BookOrder[] =>
-  ocaGroup === null ? [] : [...change.orders.values()].filter((order) => order.ocaGroup === ocaGroup)
+  ocaGroup === null ? [] : relativesOf(change.orders, ocaGroup).filter((order) => order.ocaGroup === ocaGroup)
 
 const othersOf = (change: BookChange, member: BookOrder): BookOrder[] =>
   membersOf(change, member).filter(({ id, status }) => id !== member.id && isLive(status))

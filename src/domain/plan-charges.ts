@@ -4,13 +4,7 @@
  */
 import { bookFill, openBook, type TradedInstrument } from './account-book.ts'
 import type { SecurityType, Side } from './codes.ts'
-import {
-  addTurnover,
-  type CommissionRates,
-  fillCommission,
-  noTurnover,
-  type OrderTurnover,
-} from './commission.ts'
+import { addTurnover, fillCommission, noTurnover, type OrderTurnover, type PlanRates } from './commission.ts'
 import { type Decimal, zero } from './decimal.ts'
 import type { Instant } from './time.ts'
 import type { FinishedTrade } from './trade.ts'
@@ -28,8 +22,6 @@ export interface ChargedFill {
   readonly commission: Decimal
   readonly at: Instant
 }
-
-export type PlanRates = Readonly<Record<SecurityType, CommissionRates>>
 
 /** What each fill costs under the plan, in order. Null rates are the booked plan. */
 export function planCommissions(fills: readonly ChargedFill[], rates: PlanRates | null): Decimal[] {

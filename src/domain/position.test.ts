@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Side } from './codes.ts'
 import { dec, zero } from './decimal.ts'
-import { applyFill, type Conversion, flat, type Position, reducible, unrealised } from './position.ts'
+import {
+  applyFill,
+  type Conversion,
+  flat,
+  type Position,
+  reducible,
+  takeBack,
+  unrealised,
+} from './position.ts'
 
 const stock: Conversion = { securityType: 'CS', pointValue: dec(1), fx: dec(1) }
 const future: Conversion = { securityType: 'FUT', pointValue: dec(50), fx: dec(1) }
@@ -95,3 +103,19 @@ test.each([
     )
   },
 )
+
+describe('taking a fill back', () => {
+  // before, the opposite of the fill; then quantity and average
+  test.each<[string, Position, ReturnType<typeof fill>, number, number | null]>([
+    ['the only one', held(2, 100), fill('2', 2, 100), 0, null],
+    ['an increase undoes its share of the average', held(3, 110), fill('2', 1, 130), 2, 100],
+    ['a reduction keeps the average', held(1, 100), fill('1', 2, 120), 3, 100],
+    ['the whole of a close', flat, fill('1', 2, 120), 2, 120],
+    ['an increase of a short', held(-3, 110), fill('1', 1, 130), -2, 100],
+    ['through zero', held(1, 100), fill('2', 3, 90), -2, 90],
+    ['never to a price of nothing', held(2, 10), fill('2', 1, 50), 1, 10],
+  ])('%s', (_, before, opposite, quantity, average) => {
+    const { quantity: left, avgPx } = takeBack(before, opposite)
+    expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])
+  })
+})

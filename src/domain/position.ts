@@ -80,6 +80,24 @@ export function applyFill(position: Position, fill: PositionFill, conversion: Co
   }
 }
 
+/**
+ * The position without a fill that a venue has canceled; `fill` is the opposite of it. Taking an increase back
+ * undoes its share of the average; taking a reduction back keeps the average.
+ */
+export function takeBack(position: Position, fill: PositionFill): Position {
+  const direction = directionOf(fill.side)
+  const quantity = position.quantity.plus(fill.quantity.times(direction))
+  if (quantity.isZero()) return flat
+  if (position.avgPx === null || position.avgCost === null || sign(quantity) !== sign(position.quantity)) {
+    return { quantity, avgPx: fill.price, avgCost: fill.price }
+  }
+  if (!actsAgainst(fill.side, position.quantity)) return { ...position, quantity }
+  const spent = position.avgPx.times(position.quantity.abs()).minus(fill.price.times(fill.quantity))
+  const avgPx = spent.div(quantity.abs())
+  if (!avgPx.greaterThan(0)) return { ...position, quantity }
+  return { quantity, avgPx, avgCost: position.avgCost.times(avgPx).div(position.avgPx) }
+}
+
 function afterFill(
   before: Position,
   quantity: Decimal,

@@ -27,6 +27,9 @@ export type SkipCode = ScalingReason | BlockCode | 'NothingHeld' | 'NoIncrease'
 /** The order is the wire and storage number of each code in a plan's column; append only. */
 export const skipCodes: readonly SkipCode[] = [...scalingReasons, ...blockCodes, 'NothingHeld', 'NoIncrease']
 
+/** Whether a follower got no order because of a circumstance rather than of its size. */
+export const isBlockCode = (code: SkipCode | null): boolean => blockCodes.some((one) => one === code)
+
 /** These forbid new risk only: what protects or ends a position still goes out. */
 const openingOnly: readonly BlockCode[] = ['SubscriptionEnded', 'UnknownOutcomePending', 'MassSwitch']
 

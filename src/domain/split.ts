@@ -122,17 +122,18 @@ export function splitOptionOrder<Id>(
   return isWholeRatio(ratio) ? restated : { ...restated, status: order.status, leaves: order.leaves }
 }
 
-const isWholeRatio = (ratio: SplitRatio): boolean => multiply(one, ratio).isInteger()
+/** Whether every unit becomes a whole number of units. */
+export const isWholeRatio = (ratio: SplitRatio): boolean => multiply(one, ratio).isInteger()
 
 /** Average cost follows the price, so the position costs what it cost. */
-const restatePosition = (position: Position, ratio: SplitRatio): Position => ({
+export const restatePosition = (position: Position, ratio: SplitRatio): Position => ({
   quantity: multiply(position.quantity, ratio),
   avgPx: position.avgPx && divide(position.avgPx, ratio),
   avgCost: position.avgCost && divide(position.avgCost, ratio),
 })
 
 /** Turnovers are price times quantity and do not change; the averages made of them follow the quantities. */
-const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
+export const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   ...trade,
   openedQuantity: multiply(trade.openedQuantity, ratio),
   closedQuantity: multiply(trade.closedQuantity, ratio),
@@ -144,7 +145,23 @@ const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   },
 })
 
-function fractionOf(quantity: Decimal, price: Decimal): PositionFill | null {
+/** An open trade in contracts whose size has changed: prices fall, quantities stay. */
+export const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
+  ...trade,
+  openTurnover: divide(trade.openTurnover, ratio),
+  closeTurnover: divide(trade.closeTurnover, ratio),
+  worst: trade.worst && {
+    ...trade.worst,
+    price: divide(trade.worst.price, ratio),
+    entryPrice: divide(trade.worst.entryPrice, ratio),
+  },
+})
+
+/** Decimals that a quantity in new units keeps, as the books do. */
+export const quantityPlaces = 8
+
+/** What is more than whole units of a position, as the fill that closes it; null when the units are whole. */
+export function fractionOf(quantity: Decimal, price: Decimal): PositionFill | null {
   const part = quantity.minus(quantity.trunc())
   if (part.isZero()) return null
   const side: Side = part.isNegative() ? '1' : '2'

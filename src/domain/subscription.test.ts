@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { decideOpening, joinedKind, type SubscriptionState, termEnd } from './subscription.ts'
+import {
+  decideOpening,
+  decideTermEnd,
+  joinedKind,
+  nextTry,
+  type SubscriptionState,
+  termEnd,
+} from './subscription.ts'
 
 const state = (kind: SubscriptionState['kind'], status: SubscriptionState['status'] = 'active') => ({
   kind,
@@ -38,4 +45,34 @@ test('a term has 30 days, whatever the months and clocks do', () => {
   expect(new Date(termEnd(Date.parse('2024-01-01T00:00:00Z'), 365)).toISOString()).toBe(
     '2024-12-31T00:00:00.000Z',
   )
+})
+
+describe('the end of a term', () => {
+  test.each([
+    ['goes on', {}, { act: 'renew' }],
+    ['ends when canceled', { isCancelPending: true }, { act: 'end', reason: 'canceled' }],
+    ['ends with its strategy', { gone: 'strategyEnded' }, { act: 'end', reason: 'strategyEnded' }],
+    ['ends when suspended', { status: 'suspended' }, { act: 'end', reason: 'unpaid' }],
+    ['ends when it was never paid', { status: 'pending' }, { act: 'end', reason: 'unpaid' }],
+  ] as const)('%s', (_name, facts, end) => {
+    expect(decideTermEnd({ status: 'active', isCancelPending: false, gone: null, ...facts })).toEqual(end)
+  })
+})
+
+describe('a payment that failed', () => {
+  const at = Date.parse('2024-03-01T00:00:00Z')
+  test.each([
+    [1, '2024-03-02T00:00:00.000Z'],
+    [2, '2024-03-04T00:00:00.000Z'],
+    [3, '2024-03-06T00:00:00.000Z'],
+    [4, '2024-03-08T00:00:00.000Z'],
+  ])('%d times is tried again', (failures, again) => {
+    expect(new Date(nextTry(failures, at) ?? 0).toISOString()).toBe(again)
+  })
+
+  test('a fifth time is given up, well within the term', () => {
+    expect(nextTry(5, at)).toBeUndefined()
+    const tries = [1, 2, 3, 4].reduce((when, failures) => nextTry(failures, when) ?? 0, at)
+    expect(tries).toBeLessThan(termEnd(at))
+  })
 })

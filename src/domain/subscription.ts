@@ -16,7 +16,7 @@ export interface SubscriptionState {
   readonly status: SubscriptionStatus
 }
 
-export const dayMs = 86_400_000
+const dayMs = 86_400_000
 
 /** Days of a term of a strategy's subscription. */
 export const strategyTermDays = 30
@@ -40,3 +40,28 @@ export function decideOpening(present: SubscriptionState | undefined, wanted: Su
 /** The kind after joining: once followed with money it stays a paid one, and a real one never becomes simulated. */
 export const joinedKind = (present: SubscriptionKind, wanted: SubscriptionKind): SubscriptionKind =>
   wanted === 'paid' ? 'paid' : present
+
+/** What the end of a term comes to. */
+export type TermEnd = { readonly act: 'renew' } | { readonly act: 'end'; readonly reason: EndReason }
+export type EndReason = 'canceled' | 'unpaid' | 'strategyEnded' | 'planEnded'
+
+/** Decides at the end of a term: it goes on unless it was canceled, was never paid, or has nothing left to give. */
+export function decideTermEnd(facts: {
+  readonly status: SubscriptionStatus
+  readonly isCancelPending: boolean
+  /** Why what it is for is gone; null while it is there. */
+  readonly gone: 'strategyEnded' | 'planEnded' | null
+}): TermEnd {
+  if (facts.status !== 'active') return { act: 'end', reason: 'unpaid' }
+  if (facts.isCancelPending) return { act: 'end', reason: 'canceled' }
+  return facts.gone === null ? { act: 'renew' } : { act: 'end', reason: facts.gone }
+}
+
+/** Days after the first, second, ... failure of a payment until it is tried again. */
+const retryDays = [1, 3, 5, 7] as const
+
+/** When a payment is tried again after its `failures`-th failure; undefined when it is given up. */
+export const nextTry = (failures: number, failedAt: Instant): Instant | undefined => {
+  const days = retryDays[failures - 1]
+  return days === undefined ? undefined : failedAt + days * dayMs
+}

@@ -81,13 +81,3 @@ export const get = (path: string, run: (door: DoorState) => Promise<unknown>): D
   path,
   handle: async (door) => ok(await run(door)),
 })
-
-/** A call whose subject comes with a later version; it never pretends. */
-export const notOffered = (path: string, what: string): DoorCall => ({
-  method: 'POST',
-  path,
-  handle: async () => ({
-    status: 503,
-    body: faultEnvelope(503, [faultOf('NotOfferedYet', '', `${what} is not offered yet`)]),
-  }),
-})

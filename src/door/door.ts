@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { refusalAnswer } from '../contract/index.ts'
 import type { DoorCall, DoorState } from './call.ts'
 import { brokerCalls } from './calls/broker.ts'
-import { comingCalls } from './calls/coming.ts'
+import { corporateCalls } from './calls/corporate.ts'
 import { marketCalls } from './calls/market.ts'
 import { peopleCalls } from './calls/people.ts'
 import { platformCalls } from './calls/platform.ts'
@@ -24,8 +24,8 @@ const calls: readonly DoorCall[] = [
   ...peopleCalls,
   ...marketCalls,
   ...brokerCalls,
+  ...corporateCalls,
   ...subscriptionCalls,
-  ...comingCalls,
 ]
 
 /** Opens the door to a platform. Calls that come together are served one after the other. */

@@ -8,6 +8,7 @@ import { createServer, type ServerOptions } from '../http/server.ts'
 import { handlers } from '../operations/index.ts'
 import { createOperations, type Operations } from '../operations/operations.ts'
 import type { Secrets } from '../operations/secrets.ts'
+import type { Mailer } from '../services/mail.ts'
 import type { Database } from '../storage/database.ts'
 import type { DoorState } from './call.ts'
 import { beginning, emptyRows } from './calls/platform.ts'
@@ -27,6 +28,8 @@ export interface DoorOptions extends Pick<ServerOptions, 'hosts' | 'pages' | 'lo
   readonly keyEnvironment: string
   /** Code of this platform in its client order ids. */
   readonly environment: string
+  /** Takes the mail that is sent; absent, it waits. */
+  readonly mailer?: Mailer
   /** Whether this is production, where there is no such platform. */
   readonly production: boolean
 }
@@ -41,11 +44,14 @@ export interface DoorPlatform {
 /** Starts it empty. Throws in production, and when the server does not let it make a database. */
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
-  const { log, hosts, pages } = options
+  const { log, hosts, pages, mailer } = options
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
   const clock = createClock(beginning)
-  const begin = () => createOperations({ ...options, db, clock, handlers })
-  const assemble = () => assembleParts({ db, clock, log, environment: options.environment })
+  const begin = () =>
+    createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
+  let url = ''
+  const mail = mailer && { mail: { mailer, publicUrl: () => url } }
+  const assemble = () => assembleParts({ db, clock, log, environment: options.environment, ...mail })
   let parts = assemble()
   let operations: Operations
   let limits = false
@@ -70,23 +76,20 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   }
   await emptyRows(state, beginning)
   operations = await begin()
-  const door = createDoor(state)
+  const { routes, settle } = createDoor(state)
   const server = createServer({
-    ...{ hosts, log, ...(pages && { pages }) },
+    ...{ hosts, log, extra: routes, afterWrite: settle, ...(pages && { pages }) },
     operations: present(() => operations),
     limits: () => limits,
-    extra: door.routes,
-    afterWrite: door.settle,
   })
-  return {
-    url: await server.listen(options.port, options.host),
-    db,
-    close: async () => {
-      await server.close()
-      await operations.close()
-      await db.close()
-    },
+  url = await server.listen(options.port, options.host)
+  const close = async (): Promise<void> => {
+    await server.close()
+    await operations.close()
+    mailer?.close()
+    await db.close()
   }
+  return { url, db, close }
 }
 
 const assembleParts = (base: Omit<AssemblyOptions, 'workerId'>) => {
@@ -103,6 +106,7 @@ const present = (now: () => Operations): Operations => ({
     return now().limiter
   },
   isInMaintenance: () => now().isInMaintenance(),
+  confirmEmail: (token) => now().confirmEmail(token),
   isReady: () => now().isReady(),
   close: () => now().close(),
 })

@@ -12,22 +12,6 @@ export const builtInBrokers: Readonly<Record<'live' | 'paper', NewBroker>> = {
 export const listSites = (sql: Sql): Promise<{ id: number; kind: string; names: (string | null)[] }[]> =>
   sql.rows`select id, kind, array[id::text, name, code, domain] as names from site order by id`
 
-export interface StrategyFacts {
-  readonly strategyId: number
-  readonly isPrivate: boolean | undefined
-  readonly monthlyCost: string | undefined
-  readonly isResellable: boolean | undefined
-  readonly noSubsAllowed: boolean | undefined
-}
-
-/** Changes what is given of a strategy; answers how many strategies of that id there are. */
-export const updateStrategy = (sql: Sql, facts: StrategyFacts): Promise<number> => sql.run`
-  update strategy set is_private = coalesce(${facts.isPrivate}::boolean, is_private),
-    monthly_cost = coalesce(${facts.monthlyCost}::numeric, monthly_cost),
-    is_resellable = coalesce(${facts.isResellable}::boolean, is_resellable),
-    no_subs_allowed = coalesce(${facts.noSubsAllowed}::boolean, no_subs_allowed)
-  where id = ${facts.strategyId}::bigint`
-
 /** The environments of brokers by id. */
 export async function brokerEnvironments(sql: Sql): Promise<Map<number, 'live' | 'paper'>> {
   const rows = await sql.rows<{

@@ -1,8 +1,10 @@
 /**
- * The account side of the worker: plan, send, take in reports, follow, close. Each step finds its own work in
+ * The account side of the worker: plan, send, take in reports, follow, close, keep in step. Each step finds its own work in
  * the rows, so any number of workers may run them side by side.
  */
 import { findNextChase } from '../storage/chases.ts'
+import { findNextSync } from '../storage/sync-due.ts'
+import { syncStep } from './auto-sync.ts'
 import type { Broker } from './brokers/broker.ts'
 import { chaseStep } from './chase.ts'
 import { closingStep } from './closings.ts'
@@ -23,7 +25,11 @@ export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] 
   // One program may serve several adapters.
   ...[...new Set(Object.values(brokers))].flatMap((broker) => broker.steps),
   reportStep,
+  syncStep,
 ]
 
 /** When the next copy's grace runs out. */
 export const nextChase: DueSource = findNextChase
+
+/** When AutoSync next looks at an account. */
+export const nextSync: DueSource = findNextSync

@@ -2,14 +2,19 @@
  * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
-import { accountSteps, nextChase } from './account-side.ts'
+import { accountSteps, nextChase, nextSync } from './account-side.ts'
+import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
+import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
 import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
 import { housekeepingStep } from './housekeeping.ts'
+import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
+import type { PaymentProvider } from './payments/provider.ts'
+import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
@@ -17,8 +22,12 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly environment: string
   readonly commissionPlan?: WorkSettings['commissionPlan']
   readonly paper?: PaperOptions
+  /** Sends the mail that was written; absent, it waits. */
+  readonly mail?: MailOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
+  /** Who collects payments beside the built-in provider. */
+  readonly paymentProviders?: readonly PaymentProvider[]
 }
 
 export interface Assembly {
@@ -37,7 +46,9 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     environment,
     commissionPlan = 'default',
     paper: paperOptions,
+    mail,
     isScripted = false,
+    paymentProviders = [],
     ...context
   } = options
   const paper = createPaperBroker(paperOptions)
@@ -46,16 +57,29 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan,
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextSignalRelease, nextChase, paper.dueSource],
+    dueSources: [
+      nextAction,
+      nextEnd,
+      nextSignalExpiry,
+      nextSignalRelease,
+      nextChase,
+      nextSync,
+      paper.dueSource,
+      ...billingMoments,
+      ...(mail ? [nextMail] : []),
+    ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const steps = [
+    corporateActionStep,
     arrivalStep,
     expiryStep,
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    ...billingSteps([simulatedProvider, ...paymentProviders]),
     ...recordSteps,
+    ...(mail ? [mailStep(mail)] : []),
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }

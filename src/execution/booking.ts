@@ -3,7 +3,7 @@
  * position and cash together in a new book, which remembers what happened for whoever writes it down. What a
  * fill means for the other orders is decided by the rules of the order book.
  */
-import { fillOrder, triggerStop, workingOrders } from '../domain/book-fill.ts'
+import { fillOrder, triggerStop, workingOrder, workingOrders } from '../domain/book-fill.ts'
 import { withdrawOrder } from '../domain/book-request.ts'
 import type { SecurityType, Side } from '../domain/codes.ts'
 import {
@@ -20,9 +20,10 @@ import {
   type Intent,
   insufficientBuyingPower,
   type ModelAccount,
-  marginRejection,
+  openingRejection,
 } from '../domain/model-account.ts'
 import type { BookContext, BookEvent, BookOrder } from '../domain/order-book.ts'
+import { withEntry } from '../domain/overlay-map.ts'
 import { applyFill, type Position } from '../domain/position.ts'
 import type { Instant } from '../domain/time.ts'
 import { causedBy, type SignalFacts, type WorkedBook, worked } from '../storage/order-books.ts'
@@ -61,19 +62,15 @@ export interface SignalBook extends WorkedBook {
   readonly openedAt: Instant | null
   readonly progress: ReadonlyMap<string, Progress>
   readonly fills: readonly BookedFill[]
+  /** What these brought and cost together. */
+  readonly cashChange: Decimal
   /** The strategy's money before this book's fills; null where no order of it opens anything. */
   readonly account: ModelAccount | null
 }
 
 /** The strategy's account with what this book has traded; null where no order of it opens anything. */
-export const accountOf = ({ account, instrumentId, position, fills }: SignalBook): ModelAccount | null =>
-  account &&
-  afterTrades(
-    account,
-    instrumentId,
-    position,
-    fills.reduce((sum, { cashChange }) => sum.plus(cashChange), zero),
-  )
+export const accountOf = ({ account, instrumentId, position, cashChange }: SignalBook): ModelAccount | null =>
+  account && afterTrades(account, instrumentId, position, cashChange)
 
 /** A quote or a bar as the book sees it. */
 export interface MarketMoment {
@@ -88,12 +85,16 @@ export interface MarketMoment {
 
 /** Opens a book to the fill simulation at one moment of the market. */
 export function bookingPort(moment: MarketMoment): FillPort<SignalBook> {
+  const takesPart = (book: SignalBook, order: WorkingOrder): boolean => {
+    const hasStarted = book.before.orders.get(order.id)?.workingSince === order.workingSince
+    return moment.takesPart(order, hasStarted ? book.facts.get(order.id) : undefined)
+  }
   return {
-    working: (book) =>
-      workingOrders(book.book).filter((order) => {
-        const hasStarted = book.before.orders.get(order.id)?.workingSince === order.workingSince
-        return moment.takesPart(order, hasStarted ? book.facts.get(order.id) : undefined)
-      }),
+    working: (book) => workingOrders(book.book).filter((order) => takesPart(book, order)),
+    find: (book, orderId) => {
+      const order = workingOrder(book.book, orderId)
+      return order && takesPart(book, order) ? order : undefined
+    },
     trigger: (book, orderId) => ({ ...book, book: triggerStop(book.book, orderId) }),
     fill: (book, fill) => fillSignal(book, fill, moment),
   }
@@ -114,7 +115,7 @@ function fillSignal(
   const order = orderIn(book, fill.orderId)
   const at = moment.timeOf(fill.phase, { workingSince: order.workingSince ?? order.acceptedAt })
   const account = accountOf(book) ?? undefined
-  const context = bookContext(at, marginRejection(account, book.instrumentId))
+  const context = bookContext(at, openingRejection(account, book.instrumentId, at))
   const cause = { ...moment.seen, position: book.position.quantity.toFixed() }
   if (account && !bears(account, intentOf(book, order, fill))) {
     const result = withdrawOrder(book.book, order.id, insufficientBuyingPower, context)
@@ -181,8 +182,9 @@ function bookMoney(
     ...book,
     position: change.position,
     openedAt: openedAtAfter(book, change.position, change.opened, at),
-    progress: new Map(book.progress).set(order.id, progress),
+    progress: withEntry(book.progress, order.id, progress),
     fills: [...book.fills, fill],
+    cashChange: book.cashChange.plus(cashChange),
   }
 }
 

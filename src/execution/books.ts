@@ -2,15 +2,16 @@
  * The market's side of order books: loads what locked strategies have at work, with the terms by which fills
  * become money, and writes what happened to them, news to their other symbols included.
  */
-import { type Decimal, one } from '../domain/decimal.ts'
+import { type Decimal, one, zero } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
 import { leverageOf } from '../domain/leverage.ts'
 import { accountValue, type ModelAccount, marginPositions } from '../domain/model-account.ts'
+import { emptyBook } from '../domain/order-book.ts'
 import { flat, type Position } from '../domain/position.ts'
-import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { bookedDay } from '../domain/trading-day.ts'
 import { spreadNews } from '../storage/book-families.ts'
 import { insertFills, savePositions } from '../storage/fills.ts'
+import { loadHoldingRows } from '../storage/holders.ts'
 import type { BookKey } from '../storage/matching.ts'
 import { loadModelAccounts } from '../storage/model-accounts.ts'
 import {
@@ -18,6 +19,7 @@ import {
   hasEnded,
   loadOrderBooks,
   type StoredBook,
+  unworked,
   type WorkedBook,
 } from '../storage/order-books.ts'
 import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
@@ -25,7 +27,7 @@ import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { raiseLeverage } from '../storage/strategy-leverage.ts'
 import { accountOf, type BookTerms, type SignalBook } from './booking.ts'
-import type { WorkContext } from './context.ts'
+import { ratesOf, type WorkContext } from './context.ts'
 import { bookTrades, type TradeStep } from './trades.ts'
 
 /** Loads the books; one without a live signal is missing. The caller has locked their strategies. */
@@ -37,16 +39,50 @@ export async function loadBooks(
 ): Promise<SignalBook[]> {
   if (keys.length === 0) return []
   const stored = await loadOrderBooks(tx, keys)
-  const foreign = [...new Set([...instruments.values()].map(({ currency }) => currency))].filter(
-    (currency) => currency !== bookCurrency,
-  )
-  const rates = foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
-  const accounts = await loadModelAccounts(tx, stored.filter(opensSomething))
+  const rates = await foreignRates(tx, instruments)
+  const accounts = await loadModelAccounts(tx, stored.filter(opensSomething), ratesOf(ctx))
   return stored.flatMap((book) => {
     const instrument = instruments.get(book.instrumentId)
     const account = accounts.get(book.strategyId) ?? null
     return instrument ? [{ ...signalBook(book, termsOf(ctx, instrument, rates, book.lastFx)), account }] : []
   })
+}
+
+/** The books of all these keys, those without a live order too. The caller has locked their strategies. */
+export async function loadWholeBooks(
+  ctx: WorkContext,
+  tx: Transaction,
+  keys: readonly BookKey[],
+  instruments: ReadonlyMap<number, QuotedInstrument>,
+): Promise<SignalBook[]> {
+  const books = await loadBooks(ctx, tx, keys, instruments)
+  const known = new Set(books.map(nameOf))
+  const rates = await foreignRates(tx, instruments)
+  const held = await loadHoldingRows(
+    tx,
+    keys.filter((key) => !known.has(nameOf(key))),
+  )
+  const empty = held.flatMap((row): SignalBook[] => {
+    const instrument = instruments.get(row.instrumentId)
+    if (!instrument) return []
+    const { avgPx: positionAvgPx, openedAt, lastFx } = row
+    const stored = { ...unworked(row, emptyBook(row.quantity)), positionAvgPx, openedAt, lastFx }
+    return [{ ...signalBook(stored, termsOf(ctx, instrument, rates, lastFx)), account: null }]
+  })
+  return [...books, ...empty]
+}
+
+const nameOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
+
+/** Account currency per unit of each currency of the instruments that is not the books' own. */
+async function foreignRates(
+  tx: Transaction,
+  instruments: ReadonlyMap<number, QuotedInstrument>,
+): Promise<Map<string, Decimal>> {
+  const foreign = [...new Set([...instruments.values()].map(({ currency }) => currency))].filter(
+    (currency) => currency !== bookCurrency,
+  )
+  return foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
 }
 
 const opensSomething = ({ book }: StoredBook): boolean =>
@@ -81,7 +117,7 @@ function termsOf(
     currency,
     pointValue,
     fx: currency === bookCurrency ? one : (rates.get(currency) ?? lastFx ?? one),
-    rates: ctx.settings.commissionPlan === 'none' ? null : commissionPlans[0][securityType],
+    rates: ratesOf(ctx)?.[securityType] ?? null,
   }
 }
 
@@ -97,6 +133,7 @@ function signalBook(stored: StoredBook, terms: BookTerms): Omit<SignalBook, 'acc
     position: positionOf(stored, terms),
     progress: new Map(progress),
     fills: [],
+    cashChange: zero,
   }
 }
 
@@ -126,7 +163,10 @@ export async function saveBooks(
   const trades = traded.length > 0 ? await bookTrades(tx, traded, bookCurrency) : new Map<string, number>()
   // Written first: what news sets to work elsewhere is held against the account after these fills.
   await saveLeverage(tx, moved)
-  const [, told] = await Promise.all([saveFills(tx, moved, trades), spreadNews(tx, moved, ctx.clock.now())])
+  const [, told] = await Promise.all([
+    saveFills(tx, moved, trades),
+    spreadNews(tx, moved, ctx.clock.now(), ratesOf(ctx)),
+  ])
   // What a quote sets to work it has also served; what news set to work it has not.
   const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
   return saveOrderBooks(tx, [...saved, ...told.others])
@@ -156,7 +196,7 @@ export async function saveTimed(
   tx: Transaction,
   books: readonly WorkedBook[],
 ): Promise<number> {
-  const told = await spreadNews(tx, books, ctx.clock.now())
+  const told = await spreadNews(tx, books, ctx.clock.now(), ratesOf(ctx))
   return saveOrderBooks(tx, [...told.books, ...told.others])
 }
 

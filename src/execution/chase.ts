@@ -50,7 +50,7 @@ function wantedOf(row: ChaseRow, position: Decimal): Decimal {
 const turned = (row: ChaseRow, leaves: Decimal, at: Instant): Succession =>
   successionOf(row, {
     sourceId: row.sourceId,
-    revision: row.revision + 1,
+    revision: row.lastRevision + 1,
     ordType: '1',
     timeInForce: '0',
     limitPx: null,

@@ -6,13 +6,12 @@
 import { isLive } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { cancelOrders, theseOrders } from '../storage/account-orders.ts'
+import { type CopyRow, cancelOrders, theseOrders } from '../storage/account-orders.ts'
 import { guardLease, type Lease } from '../storage/leases.ts'
 import {
   lockNextSends,
   lockReplaced,
   markAttempts,
-  type ReplacedRow,
   redirectReplacement,
   requestReplaces,
   type SendRow,
@@ -22,7 +21,7 @@ import type { WorkContext } from './context.ts'
 
 /** An order that this process sends now; `attempts` were made before. */
 export interface Claimed extends SendRow {
-  readonly replaced: ReplacedRow | undefined
+  readonly replaced: CopyRow | undefined
 }
 
 /** Claims up to `limit` orders; `ended` counts those that were decided here instead of being sent. */
@@ -56,18 +55,19 @@ export const claimSends = (
     }
   })
 
-const replacedBy = (row: SendRow, replaced: ReadonlyMap<number, ReplacedRow>): ReplacedRow | undefined =>
+const replacedBy = (row: SendRow, replaced: ReadonlyMap<number, CopyRow>): CopyRow | undefined =>
   row.pendingAction === 'replace' && row.replacesOrderId !== null
     ? replaced.get(row.replacesOrderId)
     : undefined
 
-const isAtWork = (order: ReplacedRow | undefined): boolean =>
+const isAtWork = (order: CopyRow | undefined): boolean =>
   order !== undefined && (order.status === '0' || order.status === '1' || order.status === 'E')
 
 /** Why the order may not go out any more; a cancel always may. */
 function refusalOf(row: SendRow): string | undefined {
   if (row.pendingAction === 'cancel') return undefined
   if (row.isDisabled) return 'autotrade disabled'
+  if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
   if (row.positionEffect === 'C') return undefined
   return row.isStopped || row.fence !== row.setupFence ? 'autotrade stopped' : undefined
 }
@@ -84,7 +84,7 @@ async function end(tx: Transaction, rows: readonly SendRow[], now: Instant): Pro
 async function settleOrphan(
   tx: Transaction,
   row: SendRow,
-  replaced: ReplacedRow | undefined,
+  replaced: CopyRow | undefined,
   now: Instant,
 ): Promise<void> {
   const wasNeverLive = replaced?.status === '8' || (replaced?.status === '4' && dec(replaced.cumQty).isZero())

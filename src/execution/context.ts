@@ -3,6 +3,8 @@
  * does the work that is due in set-based statements and says how many rows it moved. Steps may be repeated,
  * may run beside any number of other workers, and may die at any statement without leaving half a change.
  */
+import type { PlanRates } from '../domain/commission.ts'
+import { type Charging, chargedRates } from '../domain/tables/commission-plans.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Database } from '../storage/database.ts'
 import type { Lease } from '../storage/leases.ts'
@@ -27,7 +29,7 @@ export interface WorkContext {
 
 export interface WorkSettings {
   /** 'none' books every fill without commission. */
-  commissionPlan: 'none' | 'default'
+  commissionPlan: Charging
   /** Code of this installation in its client order ids. */
   environment: string
   /** Others who trade on the market's batches, for example a paper broker. Called after the strategies' fills. */
@@ -38,6 +40,9 @@ export interface WorkSettings {
   /** Moments at which time alone makes work. */
   dueSources: readonly DueSource[]
 }
+
+/** The rates by which strategies are charged here; null: without commission. */
+export const ratesOf = ({ settings }: WorkContext): PlanRates | null => chargedRates(settings.commissionPlan)
 
 /** Takes a batch under the publisher's lease, if it has one; answers how many rows it moved. */
 export type MarketSink<Item> = (ctx: WorkContext, batch: readonly Item[], lease?: Lease) => Promise<number>

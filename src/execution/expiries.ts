@@ -4,7 +4,7 @@
  * must stop on the way.
  */
 import { expireOrder, releaseParked } from '../domain/book-request.ts'
-import { type ModelAccount, marginRejection } from '../domain/model-account.ts'
+import { type ModelAccount, openingRejection } from '../domain/model-account.ts'
 import type { BookOrder } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import {
@@ -21,7 +21,7 @@ import { fragment, type Transaction } from '../storage/sql.ts'
 import { instant } from '../storage/wire.ts'
 import { bookContext } from './booking.ts'
 import { saveTimed } from './books.ts'
-import type { DueSource, Step, WorkContext } from './context.ts'
+import { type DueSource, ratesOf, type Step, type WorkContext } from './context.ts'
 
 /** Signals that one transaction moves. */
 const atOnce = 1_000
@@ -39,7 +39,6 @@ export const expireSignals = (ctx: WorkContext): Promise<number> =>
 /** Releases parked orders whose date has come, with every check that a new order meets. */
 export const releaseSignals = (ctx: WorkContext): Promise<number> =>
   atTheirTime(ctx, listReleasable, (stored, now, account) => {
-    const rejection = marginRejection(account, stored.instrumentId)
     const parked = dueOrders(stored, now, ({ id, isParked }) =>
       isParked ? (stored.facts.get(id)?.parkedUntil ?? null) : null,
     )
@@ -47,7 +46,7 @@ export const releaseSignals = (ctx: WorkContext): Promise<number> =>
       (book, { id, at }) =>
         worked(
           book,
-          releaseParked(book.book, id, bookContext(at, rejection)),
+          releaseParked(book.book, id, bookContext(at, openingRejection(account, stored.instrumentId, at))),
           at,
           causedBy({ released: true }),
         ),
@@ -68,7 +67,10 @@ async function atTheirTime(
     const claimed = ids.length > 0 ? await claimStrategies(tx, ids) : new Set<number>()
     const keys = due.filter(({ strategyId }) => claimed.has(strategyId))
     if (keys.length === 0) return 0
-    const [books, accounts] = await Promise.all([loadOrderBooks(tx, keys), loadModelAccounts(tx, keys)])
+    const [books, accounts] = await Promise.all([
+      loadOrderBooks(tx, keys),
+      loadModelAccounts(tx, keys, ratesOf(ctx)),
+    ])
     const acted = books.map((book) => act(book, now, accounts.get(book.strategyId)))
     return saveTimed(ctx, tx, acted)
   })

@@ -25,7 +25,7 @@ import { lockStrategies } from '../storage/signals.ts'
 import { fragment } from '../storage/sql.ts'
 import { raiseLeverage, type SeenLeverage } from '../storage/strategy-leverage.ts'
 import { bookContext } from './booking.ts'
-import type { Step, WorkContext } from './context.ts'
+import { ratesOf, type Step, type WorkContext } from './context.ts'
 
 /** What the orders of a call say of themselves. */
 const info = 'margin call'
@@ -40,7 +40,7 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
     const holders = await claimMarked(tx, info, instrumentsAtOnce)
     const isShort = (account: ModelAccount | undefined): boolean =>
       account !== undefined && buyingPower(account).isNegative()
-    const seen = await loadModelAccounts(tx, holders)
+    const seen = await loadModelAccounts(tx, holders, ratesOf(ctx))
     await raiseLeverage(tx, runningDay(now), leverages(seen))
     const short = holders.filter(({ strategyId }) => isShort(seen.get(strategyId)))
     if (short.length === 0) return 0
@@ -49,7 +49,7 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
       short.map(({ strategyId }) => strategyId),
     )
     // Read again: under the lock nothing moves any more.
-    const accounts = await loadModelAccounts(tx, short)
+    const accounts = await loadModelAccounts(tx, short, ratesOf(ctx))
     const ids = [...accounts.values()].flatMap(({ holdings }) => holdings.map((one) => one.instrumentId))
     const instruments = await loadQuotedInstruments(tx, [], [...new Set(ids)])
     const books = [...accounts].flatMap(([strategyId, account]) =>

@@ -30,6 +30,7 @@ import { markTrades, type PriceMark } from '../storage/trade-marks.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks } from './books.ts'
 import type { MarketSink, Step, WorkContext } from './context.ts'
+import { bookActions, isAnyDue } from './corporate-actions.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from './market/feed.ts'
 import {
   barRange,
@@ -141,6 +142,7 @@ async function knownItems<Item extends InstrumentKey>(
 ): Promise<Known<Item>[]> {
   const symbols = items.flatMap((item) => ('symbol' in item ? [item.symbol] : []))
   const ids = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
+  if (await isAnyDue(ctx)) await bookActions(ctx)
   const instruments = await loadQuotedInstruments(ctx.db.read, symbols, ids)
   if (instruments.some((instrument) => instrument.hasArrivals)) await matchArrivals(ctx)
   const found = new Map<string | number, QuotedInstrument>()

@@ -22,6 +22,7 @@ import {
 } from '../storage/account-orders.ts'
 import { type DueSignal, endExclusions, type FollowerSlice } from '../storage/followers.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { markFollowers, markSetups } from '../storage/sync-due.ts'
 import { executedOf, type Succession, saveSuccessions, successionOf } from './succession.ts'
 
 /** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
@@ -42,8 +43,12 @@ export const endingOf = (signal: DueSignal): string | undefined => endings[signa
 
 /** Lets the copies of a planned signal follow what became of it. Answers how many moved. */
 export async function followSignal(tx: Transaction, signal: DueSignal, now: Instant): Promise<number> {
-  await endExclusions(tx, signal, signal.position)
   const ending = endingOf(signal)
+  const freed = await endExclusions(tx, signal, signal.position)
+  // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
+  const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)
+  if (isNews) await markFollowers(tx, signal.strategyId, now)
+  else await markSetups(tx, freed, now)
   if (ending) return cancelOrders(tx, copiesOf(signal.id), { at: now, info: ending })
   const chaseAt = chaseAtOf(signal)
   return chaseAt === null ? 0 : graceCopies(tx, signal.id, chaseAt)

@@ -6,8 +6,9 @@
  */
 import { directionOf } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
-import { codeNumber, type SignalFacts } from '../domain/mirror-columns.ts'
+import { codeNumber, codeOf, type SignalFacts } from '../domain/mirror-columns.ts'
 import { planSignal } from '../domain/mirror-plan.ts'
+import { isBlockCode } from '../domain/skip.ts'
 import { type CopyState, insertCopies, insertSkips } from '../storage/copies.ts'
 import {
   claimDueStrategy,
@@ -19,8 +20,10 @@ import {
   loadFollowers,
   saveMirrorProgress,
   settleMirroring,
+  settleUnfollowed,
 } from '../storage/followers.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { markSetups } from '../storage/sync-due.ts'
 import { instant } from '../storage/wire.ts'
 import type { Step, WorkContext } from './context.ts'
 import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
@@ -31,10 +34,20 @@ const statementTimeoutMs = 30_000
 
 /** Plans and follows every due signal; a strategy's signals in the order of their ids. Answers the rows moved. */
 export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSize): Promise<number> {
-  let moved = 0
+  let moved = await settleAlone(ctx)
   for (;;) {
     const rows = await mirrorNext(ctx, followersAtOnce)
     if (rows === undefined) return moved
+    moved += rows
+  }
+}
+
+/** What nobody follows; exits become due when their entries are settled. */
+async function settleAlone(ctx: WorkContext): Promise<number> {
+  let moved = 0
+  for (;;) {
+    const rows = await settleUnfollowed(ctx.db.write, ctx.clock.now())
+    if (rows === 0) return moved
     moved += rows
   }
 }
@@ -114,6 +127,13 @@ async function planSlice(
   for (let row = 0; row < columns.count; row += 1) {
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
+  // Those whom a circumstance kept from the signal may be brought in step when it is over.
+  const kept = skips.filter((row) => isBlockCode(codeOf(plan.code[row]!)))
+  await markSetups(
+    tx,
+    kept.map((row) => setupIds[row]!),
+    now,
+  )
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
     insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),

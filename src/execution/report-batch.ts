@@ -4,11 +4,18 @@
  * order, above the quantity or of nobody: what a broker executed is a fact.
  */
 import { type ClientOrderKey, clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
-import { isLive, type Side } from '../domain/codes.ts'
+import { isLive, oppositeOf, type Side } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
-import { applyToChain, type ChainEvent, type ChainOrder } from '../domain/order-chain.ts'
+import { applyToChain, type ChainEvent, type ChainOrder, lastOfChain } from '../domain/order-chain.ts'
 import { averageFillPrice, type OrderState, type Outcome } from '../domain/order-state.ts'
-import type { NewIncident, OrderChange, ReportedOrder, ReportRow } from '../storage/reports.ts'
+import type {
+  BookedExecution,
+  NewIncident,
+  OrderChange,
+  ReportedOrder,
+  ReportKind,
+  ReportRow,
+} from '../storage/reports.ts'
 
 /** An order of the batch with its state so far. */
 interface Tracked {
@@ -27,6 +34,8 @@ export interface BatchExecution {
   readonly px: Decimal
   /** What the order's chain had executed before, for its commission. */
   readonly before: OrderState | null
+  /** The execution that this one takes back; `known` where it was booked before this batch. */
+  readonly busts: { readonly execId: string; readonly known: BookedExecution | null } | null
 }
 
 export interface Batch {
@@ -35,6 +44,8 @@ export interface Batch {
   readonly incidents: readonly NewIncident[]
   /** Accounts in which somebody else has traded. */
   readonly foreign: ReadonlySet<number>
+  /** Accounts that their broker has closed to us, and why. */
+  readonly closures: ReadonlyMap<number, string>
 }
 
 type Chain = readonly ChainOrder<number>[]
@@ -53,9 +64,11 @@ export function applyBatch(
   environment: string,
   reports: readonly ReportRow[],
   orders: readonly ReportedOrder[],
+  booked: readonly BookedExecution[] = [],
 ): Batch {
-  const batch = new BatchState(orders)
+  const batch = new BatchState(orders, booked)
   for (const report of reports) {
+    if (batch.close(report) || batch.isVoid(report)) continue
     const key = orderKeyOf(environment, report)
     const order = key ? batch.find(nameOf(report.accountId, key)) : undefined
     if (!order) batch.strange(report, isOurs(environment, report))
@@ -76,8 +89,13 @@ class BatchState {
   readonly #executions: BatchExecution[] = []
   readonly #incidents: NewIncident[] = []
   readonly #foreign = new Set<number>()
+  readonly #closures = new Map<number, string>()
+  readonly #booked: ReadonlyMap<string, BookedExecution>
+  /** Executions that were canceled before they were told. */
+  readonly #void = new Set<string>()
 
-  constructor(orders: readonly ReportedOrder[]) {
+  constructor(orders: readonly ReportedOrder[], booked: readonly BookedExecution[]) {
+    this.#booked = new Map(booked.map((row) => [`${row.accountId} ${row.execId}`, row]))
     for (const row of [...orders].sort((one, other) => one.id - other.id)) {
       const state = chainOrderOf(row)
       this.#orders.set(row.id, { row, before: state, rejectText: null, endedAt: null })
@@ -94,7 +112,7 @@ class BatchState {
 
   apply(report: ReportRow, order: ReportedOrder): void {
     if (report.kind === 'bust') {
-      this.#raise(report, 'ExecutionBusted', { execId: report.text, orderId: order.id })
+      this.#bust(report, order)
       return
     }
     const holder = this.#chains.get(order.id)
@@ -113,8 +131,57 @@ class BatchState {
     if (isIncident(outcome)) this.#raise(report, incidentKinds[outcome], { orderId: order.id })
   }
 
+  /** Whether the report closes the account to us; of several the first says why. */
+  close({ kind, accountId, text }: ReportRow): boolean {
+    const reason = closureReasons[kind]
+    if (reason === undefined) return false
+    if (!this.#closures.has(accountId)) this.#closures.set(accountId, text ? `${reason}: ${text}` : reason)
+    return true
+  }
+
+  /** An execution that had been canceled before it arrived never was. */
+  isVoid({ kind, isBusted, accountId, reportKey }: ReportRow): boolean {
+    return kind === 'fill' && (isBusted || this.#void.has(`${accountId} ${reportKey}`))
+  }
+
+  /** Takes an execution back. One that is not known yet will be ignored when it comes. */
+  #bust(report: ReportRow, order: ReportedOrder | null): void {
+    const { accountId } = report
+    const execId = report.text ?? ''
+    const known = this.#booked.get(`${accountId} ${execId}`) ?? null
+    const fill = this.#executions.find(
+      (execution) => execution.report.reportKey === execId && execution.report.accountId === accountId,
+    )
+    this.#raise(report, 'ExecutionBusted', { execId, orderId: order?.id ?? null })
+    if (known?.isBusted) return
+    const original = fill ?? known
+    if (!original) {
+      this.#void.add(`${accountId} ${execId}`)
+      return
+    }
+    const quantity = dec(original.quantity)
+    const px = dec(original.px)
+    const side = oppositeOf(original.side)
+    if (order) this.#unfill(report, order, quantity, px)
+    this.#executions.push({ report, order, side, quantity, px, before: null, busts: { execId, known } })
+  }
+
+  #unfill(report: ReportRow, order: ReportedOrder, quantity: Decimal, price: Decimal): void {
+    const holder = this.#chains.get(order.id)
+    if (!holder) return
+    const before = holder.chain
+    const last = lastOfChain(before, before.find(({ id }) => id === order.id)!)
+    const event = { event: 'BUST', quantity, price, live: isLive(last.status) } as const
+    holder.chain = applyToChain(before, order.id, event).chain
+    this.#note(report, before, holder.chain)
+  }
+
   /** A report that no order of ours explains: an execution is booked as nobody's. */
   strange(report: ReportRow, isOurs: boolean): void {
+    if (report.kind === 'bust') {
+      this.#bust(report, null)
+      return
+    }
     if (report.kind === 'fill') this.#execute(report, null, null)
     if (report.kind === 'fill' && !isOurs) this.#foreign.add(report.accountId)
     this.#raise(report, isOurs ? 'UnknownOrder' : 'ExternalExecution', {})
@@ -125,7 +192,13 @@ class BatchState {
       const now = this.#chains.get(tracked.row.id)?.chain.find(({ id }) => id === tracked.row.id)
       return !now || now === tracked.before ? [] : [changeOf(tracked, now)]
     })
-    return { executions: this.#executions, changes, incidents: this.#incidents, foreign: this.#foreign }
+    return {
+      executions: this.#executions,
+      changes,
+      incidents: this.#incidents,
+      foreign: this.#foreign,
+      closures: this.#closures,
+    }
   }
 
   /** Remembers when orders ended and what the broker said about it. */
@@ -147,7 +220,7 @@ class BatchState {
       this.#raise(report, 'MalformedReport', {})
       return
     }
-    this.#executions.push({ report, order, side, quantity: dec(quantity), px: dec(px), before })
+    this.#executions.push({ report, order, side, quantity: dec(quantity), px: dec(px), before, busts: null })
   }
 
   #raise(report: ReportRow, kind: string, detail: Record<string, unknown>): void {
@@ -170,6 +243,13 @@ class BatchState {
       occurredAt,
     })
   }
+}
+
+const closureReasons: Partial<Record<ReportKind, string>> = {
+  delink: 'BrokerDelinked',
+  marginCall: 'MarginCall',
+  patternDayTrader: 'PatternDayTrader',
+  restriction: 'AccountRestricted',
 }
 
 const incidentKinds = { lateFill: 'LateFill', overfill: 'Overfill', anomaly: 'OrderAnomaly' } as const
@@ -212,7 +292,7 @@ function eventOf({ kind, quantity, px }: ReportRow): ChainEvent<number> | undefi
       return quantity === null || px === null || !dec(quantity).greaterThan(0)
         ? undefined
         : { event: 'FILL', quantity: dec(quantity), price: dec(px) }
-    case 'bust':
+    default:
       return undefined
   }
 }

@@ -5,17 +5,16 @@
  */
 import { addTurnover, fillCommission, noTurnover, type OrderTurnover } from '../domain/commission.ts'
 import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
-import { applyFill, flat, type Position } from '../domain/position.ts'
+import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import type { Instant } from '../domain/time.ts'
 import { loadRates } from '../storage/quotes.ts'
 import {
   claimReportedAccounts,
-  disableSync,
   insertExecutions,
-  insertIncidents,
   type LedgerChange,
   type LedgerRow,
+  loadBusted,
   loadLedgers,
   loadReports,
   lockReportedOrders,
@@ -27,8 +26,10 @@ import {
   settleReports,
 } from '../storage/reports.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
+import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
-import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
+import { applyBatch, type BatchExecution, orderKeyOf } from './report-batch.ts'
+import { followBatch } from './report-effects.ts'
 
 const accountsAtOnce = 1_000
 const reportsAtOnce = 4_000
@@ -59,38 +60,20 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
     if (key) keys.set(`${report.accountId} ${report.clientOrderId}`, { ...key, accountId: report.accountId })
   }
   const orders = keys.size > 0 ? await lockReportedOrders(tx, [...keys.values()]) : []
-  const batch = applyBatch(environment, reports, orders)
+  const batch = applyBatch(environment, reports, orders, await loadBusted(tx, reports))
   const now = ctx.clock.now()
   await Promise.all([
     saveReportedOrders(tx, batch.changes),
     book(ctx, tx, batch.executions, accounts),
-    insertIncidents(tx, incidentsOf(batch, accounts)),
-    disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
     settleReports(
       tx,
       reports.map(({ id }) => id),
       now,
     ),
   ])
+  await followBatch(tx, batch, accounts, now)
+  await markSetups(tx, [...new Set(orders.map(({ setupId }) => setupId))], now)
   return reports.length
-}
-
-/** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
-const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>
-  accounts
-    .filter(
-      ({ id, isSyncEnabled, ignoresManualOrders }) =>
-        foreign.has(id) && isSyncEnabled && !ignoresManualOrders,
-    )
-    .map(({ id }) => id)
-
-function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[]): Batch['incidents'] {
-  const allowed = new Set(
-    accounts.filter(({ ignoresManualOrders }) => ignoresManualOrders).map(({ id }) => id),
-  )
-  return incidents.filter(
-    ({ kind, detail }) => kind !== 'ExternalExecution' || !allowed.has(detail.accountId as number),
-  )
 }
 
 /** A sub-ledger's row while executions are booked on it. */
@@ -119,9 +102,17 @@ async function book(
     const before = name
       ? ledgerOf(ledgers.get(name) ?? stored.get(name), terms)
       : { position: flat, openedAt: null }
-    const change = applyFill(before.position, { ...execution, price: execution.px }, terms)
-    const commission = commissionOf(ctx, execution, terms)
-    booked.push(executionOf(execution, commission, roundTo(change.cash.minus(commission), 12)))
+    const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
+    const change = original
+      ? {
+          position: takeBack(before.position, { ...execution, price: execution.px }),
+          opened: zero,
+          cash: zero,
+        }
+      : applyFill(before.position, { ...execution, price: execution.px }, terms)
+    const commission = original ? dec(original.commission).negated() : commissionOf(ctx, execution, terms)
+    const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
+    booked.push(executionOf(execution, commission, roundTo(cash, 12)))
     if (name && execution.order) {
       const { setupId, instrumentId, accountId, strategyId } = execution.order
       const { quantity, avgPx } = change.position
@@ -130,6 +121,15 @@ async function book(
     }
   }
   await Promise.all([insertExecutions(tx, booked), saveLedgers(tx, [...ledgers.values()])])
+}
+
+/** The execution that is taken back, booked in the same batch. */
+const findBooked = (booked: readonly NewExecution[], { busts, report }: BatchExecution): NewExecution => {
+  const found = booked.find(
+    ({ execId, accountId }) => execId === busts?.execId && accountId === report.accountId,
+  )
+  if (!found) throw new Error(`execution ${busts?.execId} is taken back before it was booked`)
+  return found
 }
 
 type LedgerKey = Pick<LedgerRow, 'setupId' | 'instrumentId'>
@@ -206,7 +206,7 @@ function commissionOf(
 }
 
 const executionOf = (
-  { report, order, side, quantity, px }: BatchExecution,
+  { report, order, side, quantity, px, busts }: BatchExecution,
   commission: Decimal,
   cashChange: Decimal,
 ): NewExecution => ({
@@ -221,6 +221,7 @@ const executionOf = (
   px,
   commission,
   cashChange,
+  busts: busts?.execId ?? null,
   executedAt: report.occurredAt,
 })
 

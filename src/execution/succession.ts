@@ -76,7 +76,7 @@ export function successionOf(copy: CopyRow, next: NextOrder): Succession {
     brokerId: copy.brokerId,
     setupId: copy.setupId,
     strategyId: copy.strategyId,
-    source: 'S',
+    source: copy.source,
     instrumentId: copy.instrumentId,
     signalType: copy.signalType,
     side: copy.side,

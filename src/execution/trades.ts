@@ -4,9 +4,11 @@
  */
 import { type AccountBook, bookFill, markSymbol, type TradedInstrument } from '../domain/account-book.ts'
 import { directionOf } from '../domain/codes.ts'
-import { Decimal, dec, zero } from '../domain/decimal.ts'
+import { Decimal, dec, roundTo, zero } from '../domain/decimal.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { markOf } from '../domain/quote.ts'
+import { quantityPlaces, resizeTrade, restateTrade, type SplitRatio } from '../domain/split.ts'
+import type { Instant } from '../domain/time.ts'
 import type { FinishedTrade, OpenTrade } from '../domain/trade.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { PriceMark } from '../storage/trade-marks.ts'
@@ -172,6 +174,29 @@ function stateOf({ book, trade, position, fills }: Chapter, id: number, currency
     worstQty: worst?.openQuantity ?? null,
     worstEquity: worst?.strategyEquity ?? null,
   }
+}
+
+/** Restates the open trades of books whose units a split has changed; `book.position` is in new units already. */
+export async function splitTrades(
+  tx: Transaction,
+  books: readonly SignalBook[],
+  { ratio, multiplies, at }: { ratio: SplitRatio; multiplies: boolean; at: Instant },
+  currency: string,
+): Promise<void> {
+  const rows = new Map((await lockOpenTrades(tx, books)).map((row) => [keyOf(row), row]))
+  const states = books.flatMap((book): TradeState[] => {
+    const row = rows.get(keyOf(book))
+    if (!row) return []
+    const restated = (multiplies ? restateTrade : resizeTrade)(tradeOf(row), ratio)
+    // What is open is the position; the rest of the division goes to what is closed.
+    const closedQuantity = roundTo(restated.closedQuantity, quantityPlaces)
+    const openedQuantity = closedQuantity.plus(book.position.quantity.abs())
+    const trade = { ...restated, openedQuantity, closedQuantity }
+    const avgCost = multiplies ? dec(row.avgCost).times(ratio.old).div(ratio.new) : dec(row.avgCost)
+    const position = { ...book.position, avgCost }
+    return [{ ...stateOf({ book, id: row.id, trade, position, fills: [] }, row.id, currency), changedAt: at }]
+  })
+  await saveTrades(tx, states)
 }
 
 /**

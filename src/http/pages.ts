@@ -48,3 +48,19 @@ export function pageHeaders(html: string): string[] {
     'same-origin',
   ]
 }
+
+const smallPage = (title: string, words: string): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style></head>
+<body><main><h1>${title}</h1><p>${words}</p></main></body></html>
+`
+
+/** What the link of a message shows. */
+export const confirmedPage = smallPage(
+  'Thank you',
+  'Your e-mail address is confirmed. You may close this page.',
+)
+export const unknownLinkPage = smallPage(
+  'This link does not work',
+  'It has run out, or a part of it is missing. Ask the site that has your profile for a new one.',
+)

@@ -20,7 +20,7 @@ import {
   serve,
 } from './exchange.ts'
 import { createListener } from './listener.ts'
-import { type Pages, pageHeaders } from './pages.ts'
+import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
 import { createRouter, type Hosts } from './routes.ts'
 import { commonHeaders, sendBody } from './send.ts'
 
@@ -78,6 +78,7 @@ export function createServer(options: ServerOptions): Server {
   addFallbacks(app, edge)
   addProbes(app, edge)
   addPages(app, options.pages ?? {})
+  addConfirmation(app, edge)
   options.extra?.(app)
   return {
     app,
@@ -124,13 +125,30 @@ function addProbes(app: FastifyInstance, { operations, isDraining }: Edge): void
 function addPages(app: FastifyInstance, pages: Pages): void {
   for (const [path, html] of Object.entries(pages)) {
     const headers = pageHeaders(html)
-    app.get(path, (request, reply) => {
-      reply.hijack()
-      const exchange = openExchange(request.raw)
-      const all = [...commonHeaders(exchange), ...headers]
-      void sendBody(reply.raw, 200, all, html, exchange.head.acceptEncoding)
-    })
+    app.get(path, (request, reply) => showPage(request, reply, 200, headers, html))
   }
+}
+
+function showPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  headers: string[],
+  html: string,
+): void {
+  reply.hijack()
+  const exchange = openExchange(request.raw)
+  const all = [...commonHeaders(exchange), ...headers]
+  void sendBody(reply.raw, status, all, html, exchange.head.acceptEncoding)
+}
+
+/** The address that messages to new people link to. */
+function addConfirmation(app: FastifyInstance, { operations }: Edge): void {
+  app.get<{ Params: { token: string } }>('/confirm-email/:token', async (request, reply) => {
+    const isConfirmed = await operations.confirmEmail(request.params.token)
+    const html = isConfirmed ? confirmedPage : unknownLinkPage
+    showPage(request, reply, isConfirmed ? 200 : 404, pageHeaders(html), html)
+  })
 }
 
 async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {

@@ -12,16 +12,20 @@ import {
   readsPerson,
   type StrategyFacts,
   seesStrategy,
+  type Tenancy,
   viewsOrders,
 } from '../domain/access.ts'
 import {
   findPersonTenancies,
   findSignalStrategies,
+  findSiteTenancies,
   listAccountHolders,
   loadStrategyFacts,
 } from '../storage/access.ts'
+import { findTokenTenancies } from '../storage/kyc.ts'
 import type { Sql } from '../storage/sql.ts'
 import { type Caller, type Context, type Refused, refuse } from './context.ts'
+import { hashToken } from './secrets.ts'
 
 export interface Asked {
   ctx: Context
@@ -190,25 +194,78 @@ async function checkPersons(
   })
 }
 
-/** An admin of one of the kinds, and of the site, person or account that the call names. */
+interface Named {
+  readonly field: string
+  /** Nothing where there is no such site, person or token. */
+  readonly tenancy: Tenancy | undefined
+}
+
+/** An admin of one of the kinds, with the permission, of every site, person and user token that the call names. */
 async function checkSites(
   sql: Sql,
   access: RuleOf<'siteAdmin'>,
   calls: readonly Asked[],
 ): Promise<Verdict[]> {
-  const personIds = calls.flatMap(({ params }) => idAt(params, access.person) ?? [])
-  const tenancies = personIds.length > 0 ? await findPersonTenancies(sql, personIds) : new Map()
-  return calls.map(({ ctx: { caller }, params }) => {
-    if (isPlatformAdmin(caller)) return undefined
-    const kind =
-      caller.role === 'geosite_admin' ? 'geo' : caller.role === 'whitelabel_admin' ? 'whitelabel' : undefined
-    if (kind === undefined || !access.kinds.includes(kind))
-      return forbidden(access.site ?? access.person ?? '')
-    const site = idAt(params, access.site)
-    if (typeof site === 'number' && site !== caller.siteId) return forbidden(access.site ?? '')
-    const person = idAt(params, access.person)
-    if (person === undefined) return undefined
-    const tenancy = tenancies.get(Number(person))
-    return tenancy && isSiteAdmin(caller, tenancy) ? undefined : forbidden(access.person ?? '')
+  const namedBy = await findNamed(sql, access, calls)
+  return calls.map((call) => {
+    const { caller } = call.ctx
+    if (!isPlatformAdmin(caller) && !mayAdminister(caller, access))
+      return forbidden(access.site ?? access.geoSite ?? access.person ?? access.userToken ?? '')
+    for (const { field, tenancy } of namedBy(call)) {
+      if (tenancy === undefined && isPlatformAdmin(caller)) return refuse('NotFound', field)
+      if (tenancy === undefined || !administers(caller, tenancy)) return forbidden(field)
+    }
+    return undefined
   })
+}
+
+const siteKindOf: Partial<Record<Caller['role'], 'geo' | 'whitelabel'>> = {
+  geosite_admin: 'geo',
+  whitelabel_admin: 'whitelabel',
+}
+
+function mayAdminister({ role, permissions }: Caller, { kinds, permission }: RuleOf<'siteAdmin'>): boolean {
+  const kind = siteKindOf[role]
+  if (kind === undefined || !kinds.includes(kind)) return false
+  return (
+    role !== 'whitelabel_admin' || permission === undefined || permissions?.includes(permission) !== false
+  )
+}
+
+const administers = (caller: Caller, tenancy: Tenancy): boolean =>
+  isPlatformAdmin(caller) || isSiteAdmin(caller, tenancy)
+
+/** What the calls name, found in one statement per kind of object. */
+async function findNamed(
+  sql: Sql,
+  access: RuleOf<'siteAdmin'>,
+  calls: readonly Asked[],
+): Promise<(call: Asked) => Named[]> {
+  const idsAt = (path: string | undefined) => calls.flatMap(({ params }) => idAt(params, path) ?? [])
+  const textsAt = (path: string | undefined) =>
+    calls.flatMap(({ params }) => (at(params, path) as string | undefined) ?? [])
+  const hashOf = ({ ctx }: Asked, token: string) => hashToken(ctx.secrets, 'user token', token)
+  const tokens = calls.flatMap((call) => {
+    const token = at(call.params, access.userToken) as string | undefined
+    return token === undefined ? [] : [hashOf(call, token)]
+  })
+  const [siteIds, codes, personIds] = [idsAt(access.site), textsAt(access.geoSite), idsAt(access.person)]
+  const sites = siteIds.length + codes.length > 0 ? await findSiteTenancies(sql, siteIds, codes) : []
+  const persons =
+    personIds.length > 0 ? await findPersonTenancies(sql, personIds) : new Map<number, Tenancy>()
+  const holders = tokens.length > 0 ? await findTokenTenancies(sql, tokens) : new Map<string, Tenancy>()
+  return (call) => {
+    const named: Named[] = []
+    const find = <T>(path: string | undefined, known: (value: T) => Tenancy | undefined): void => {
+      const value = at(call.params, path) as T | undefined
+      if (path !== undefined && value !== undefined) named.push({ field: path, tenancy: known(value) })
+    }
+    find<number>(access.site, (id) =>
+      sites.find(({ kind, siteId }) => kind === 'whitelabel' && siteId === Number(id)),
+    )
+    find<string>(access.geoSite, (code) => sites.find((site) => site.kind === 'geo' && site.code === code))
+    find<number>(access.person, (id) => persons.get(Number(id)))
+    find<string>(access.userToken, (token) => holders.get(hashOf(call, token).toString('hex')))
+    return named
+  }
 }

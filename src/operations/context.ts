@@ -3,7 +3,10 @@
  * also keeps its idempotency row, so its effect and its remembered answer commit together or not at all.
  */
 import type { Dialect, HostName, Refusal } from '../contract/index.ts'
+import type { Charging } from '../domain/tables/commission-plans.ts'
+import type { Passwords } from '../services/passwords.ts'
 import type { Sql } from '../storage/sql.ts'
+import type { Secrets } from './secrets.ts'
 
 export interface Clock {
   /** Business time in epoch milliseconds. The test door moves it; everything a user sees is stamped with it. */
@@ -20,6 +23,8 @@ export interface Caller {
   role: Role
   siteId: number
   siteKind: 'platform' | 'geo' | 'whitelabel'
+  /** Of an admin of a white-label site; null means all. */
+  permissions: readonly string[] | null
   /** Own rate windows, seconds to calls; absent means the platform's. */
   limits?: Record<string, number>
 }
@@ -34,8 +39,10 @@ export interface Context {
   requestId: string
   /** Code of this platform in its client order ids, 1 to 4 capitals or digits. */
   environment: string
-  /** Signs cursors. */
-  cursorSecret: string | Buffer
+  /** Whether fills of strategies are charged. */
+  charging: Charging
+  secrets: Secrets
+  passwords: Passwords
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */
   ifModifiedSince?: number
 }

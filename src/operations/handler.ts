@@ -4,7 +4,7 @@
  */
 import type { OperationName, ParamsOf, ResultOf } from '../contract/index.ts'
 import type { Sql } from '../storage/sql.ts'
-import type { Context, Outcome } from './context.ts'
+import type { Context, Outcome, Refused } from './context.ts'
 import type { OfferedOperation } from './to-come.ts'
 
 /** Loads, decides, saves; `ctx.sql` is the transaction of a write, short reads otherwise. */
@@ -23,7 +23,26 @@ export interface BatchHandler<Op extends OperationName> {
   many(sql: Sql, calls: readonly OperationCall<Op>[]): Promise<Outcome<ResultOf<Op>>[]>
 }
 
-export type AnyHandler<Op extends OperationName> = Handler<Op> | BatchHandler<Op>
+/**
+ * For a write with work that is slow and needs few rows, such as hashing a password: it is done before the
+ * transaction, after a first look at the rights. What it refuses is not remembered.
+ */
+export interface PreparedHandler<Op extends OperationName> {
+  prepare(ctx: Context, params: ParamsOf<Op>): Promise<string | Refused>
+  /** As a handler; `ready` is what was prepared. */
+  run(ctx: Context, params: ParamsOf<Op>, ready: string): Promise<Outcome<ResultOf<Op>>>
+}
+
+/** For a read that leaves a record: it runs in a transaction that writes, and is answered after its commit. */
+export interface RecordedHandler<Op extends OperationName> {
+  recorded: Handler<Op>
+}
+
+export type AnyHandler<Op extends OperationName> =
+  | Handler<Op>
+  | BatchHandler<Op>
+  | PreparedHandler<Op>
+  | RecordedHandler<Op>
 
 /** Every operation that is offered: with one missing this does not compile. */
 export type Handlers = { readonly [Op in OfferedOperation]: AnyHandler<Op> }

@@ -5,10 +5,21 @@ import {
   getAutotradeActiveOrders,
   getAutotradeHistoricalOrders,
 } from './autotrade/orders.ts'
+import { getAutotradePlans } from './autotrade/plans.ts'
 import { getAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
+import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
 import { getAccessKey, hello } from './general/keys.ts'
+import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
+import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
+import { getGeoSites, getGeoSiteUsers, getWhiteLabelSiteUsers } from './general/sites.ts'
+import {
+  getInvestorPlanSubscriptions,
+  getManagerPlanSubscriptions,
+  getSubscribedStrategies,
+} from './general/subscriptions.ts'
 import type { Handlers } from './handler.ts'
+import { getSiteCatalog, updateSiteCatalog } from './strategies/catalog.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
 import { getStrategyDetails } from './strategies/details.ts'
 import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
@@ -23,11 +34,28 @@ import {
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
 import { getLeaderBoard, searchStrategies } from './strategies/search.ts'
+import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
+import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
 
 export const handlers: Handlers = {
   Hello: hello,
   GetAccessKey: getAccessKey,
+  AddProfile: addProfile,
+  GetProfile: getProfile,
+  SearchProfiles: searchProfiles,
+  GetPhoneAlreadyExists: getPhoneAlreadyExists,
+  GetWhiteLabelSiteUsers: getWhiteLabelSiteUsers,
+  GetGeoSiteUsers: getGeoSiteUsers,
+  GetGeoSites: getGeoSites,
+  GetKYCScore: getKycScore,
+  UpdateKYCScore: updateKycScore,
+  GetKYCInfo: getKycInfo,
+  AddKYCInfo: addKycInfo,
+  GetWatchLists: getWatchLists,
+  GetWatchListMembers: getWatchListMembers,
+  ManageWatchList: manageWatchList,
+  ManageWatchListByQuery: manageWatchList,
   AddStrategy: addStrategy,
   NewStrategyOrder: newStrategyOrder,
   CancelStrategyOrder: cancelStrategyOrder,
@@ -52,4 +80,14 @@ export const handlers: Handlers = {
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
+  SyncPositionsToOpen: syncPositionsToOpen,
+  GetAutotradeSyncStatusReport: getAutotradeSyncStatusReport,
+  GetInvestorPlanSubscriptions: getInvestorPlanSubscriptions,
+  GetManagerPlanSubscriptions: getManagerPlanSubscriptions,
+  GetSubscribedStrategies: getSubscribedStrategies,
+  GetSubscribers: getSubscribers,
+  GetSubscriptionRevenue: getSubscriptionRevenue,
+  GetAutotradePlans: getAutotradePlans,
+  GetSiteCatalog: getSiteCatalog,
+  UpdateSiteCatalog: updateSiteCatalog,
 }

@@ -2,6 +2,8 @@
  * The operations as the edge sees them: who calls, how often, whether the platform is open, and the way of a
  * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
  */
+import type { Charging } from '../domain/tables/commission-plans.ts'
+import { confirmEmail } from '../storage/confirmations.ts'
 import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
@@ -9,7 +11,7 @@ import type { Clock } from './context.ts'
 import type { HandlerTable } from './handler.ts'
 import { createLimiter, type Limiter } from './limits.ts'
 import { createRunner, type Run } from './run.ts'
-import type { Secrets } from './secrets.ts'
+import { hashToken, type Secrets } from './secrets.ts'
 
 export interface OperationsOptions {
   db: Database
@@ -20,6 +22,8 @@ export interface OperationsOptions {
   keyEnvironment: string
   /** Code of this platform in its client order ids. */
   environment: string
+  /** Whether fills of strategies are charged (default). */
+  charging?: Charging
   log: { warn(fields: object, message: string): void }
 }
 
@@ -28,6 +32,11 @@ export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnow
   readonly limiter: Limiter
   /** Whether the operator has closed the platform. */
   isInMaintenance(): boolean
+  /**
+   * Confirms the e-mail address that a link was sent to; false when the link is none of ours or has run out.
+   * Throws DatabaseUnavailable.
+   */
+  confirmEmail(token: string): Promise<boolean>
   /** Whether the database answers within half a second. */
   isReady(): Promise<boolean>
   /** Stops listening and counting; the database stays open. */
@@ -48,6 +57,7 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     isKnown: authenticator.isKnown,
     limiter,
     isInMaintenance: maintenance.isOn,
+    confirmEmail: (token) => confirmEmail(db.write, hashToken(secrets, 'confirmation', token), clock.now()),
     isReady: () => answersWithin(db, readyWithinMs),
     close: async () => {
       await Promise.all([authenticator.close(), maintenance.stop()])

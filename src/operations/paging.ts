@@ -37,7 +37,7 @@ export async function pagedTogether<Row, Shown>(
     cursor: Cursor === '' ? undefined : Cursor,
     limit: Number(Limit),
     now: ctx.now,
-    secret: ctx.cursorSecret,
+    secret: ctx.secrets.cursor,
     operation,
     filters: canonical(filters),
     keyId: ctx.caller.keyId,

@@ -12,13 +12,15 @@ import {
   type ParamsOf,
   rows,
 } from '../contract/index.ts'
+import type { Charging } from '../domain/tables/commission-plans.ts'
+import { createPasswords, type Passwords } from '../services/passwords.ts'
 import type { Database } from '../storage/database.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
 import type { Sql, Transaction } from '../storage/sql.ts'
 import { checkAccess } from './access.ts'
 import { type BatchLimits, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
-import type { Handler, HandlerTable } from './handler.ts'
+import type { Handler, HandlerTable, PreparedHandler } from './handler.ts'
 import { remember, takeTurns } from './remember.ts'
 import { type Reply, replyTo, replyWith } from './reply.ts'
 import { fingerprintOf, type Secrets } from './secrets.ts'
@@ -44,6 +46,11 @@ export interface RunnerOptions {
   readonly secrets: Secrets
   /** Code of this platform in its client order ids. */
   readonly environment: string
+  readonly charging?: Charging
+}
+
+interface Parts extends RunnerOptions {
+  readonly passwords: Passwords
 }
 
 export type Run = (call: Call) => Promise<Reply>
@@ -77,7 +84,8 @@ const writeLimits: BatchLimits = {
 }
 
 /** The way of every call to its handler. Throws what nobody expected; everything else is a reply. */
-export function createRunner(options: RunnerOptions): Run {
+export function createRunner(given: RunnerOptions): Run {
+  const options = { ...given, passwords: createPasswords(given.secrets.passwords) }
   const ways = new Map<OperationName, Run>()
   for (const name of Object.keys(rows) as OperationName[]) ways.set(name, wayOf(name, options))
   return async (call) => {
@@ -96,24 +104,49 @@ const rowless: ReadonlySet<OperationName> = new Set(['Hello'])
 
 const isShared = (error: unknown): boolean => error instanceof DatabaseUnavailable
 
-function wayOf(name: OperationName, options: RunnerOptions): Run {
+function wayOf(name: OperationName, options: Parts): Run {
   const row = rows[name]
   const handler = options.handlers[name]
   if (row.unavailable) return async () => replyTo(refuse('OperationUnavailable'))
   if (handler === undefined) return async () => replyTo(refuse('NotOfferedYet'))
-  const isBatched = typeof handler === 'object'
-  const many = isBatched ? (handler.many as Many) : oneByOne(handler as Handler<OperationName>)
-  const gathered = (work: (calls: readonly Call[]) => Promise<Reply[]>, limits: BatchLimits): Run =>
-    isBatched ? batched(work, isShared, limits) : async (call) => first(await work([call]))
-  const read = gathered((calls) => runReads(options, calls, many), readLimits)
-  if (row.method === 'GET') return read
-  const effect = isBatched ? many : undoingRefusals(many)
-  const write = gathered((calls) => {
-    const ready = calls.map((call) => prepared(options, call))
-    return options.db.transaction((tx) => runWrites(options, tx, ready, effect))
-  }, writeLimits)
-  if (!rowless.has(name)) return write
-  return (call) => (call.idempotencyKey === undefined ? read(call) : write(call))
+  if (typeof handler === 'function') return wayOfOne(name, options, handler as Handler<OperationName>)
+  if ('prepare' in handler) return wayOfPrepared(options, handler as PreparedHandler<OperationName>)
+  if ('recorded' in handler) {
+    const many = oneByOne(handler.recorded as Handler<OperationName>)
+    return (call) => options.db.transaction((tx) => runRecorded(options, tx, call, many))
+  }
+  const many = handler.many as Many
+  if (row.method === 'GET') return batched((calls) => runReads(options, calls, many), isShared, readLimits)
+  return batched((calls) => write(options, calls, many), isShared, writeLimits)
+}
+
+function wayOfOne(name: OperationName, options: Parts, handler: Handler<OperationName>): Run {
+  const many = oneByOne(handler)
+  const reads: Run = async (call) => first(await runReads(options, [call], many))
+  if (rows[name].method === 'GET') return reads
+  const writes: Run = async (call) => first(await write(options, [call], undoingRefusals(many)))
+  if (!rowless.has(name)) return writes
+  return (call) => (call.idempotencyKey === undefined ? reads(call) : writes(call))
+}
+
+/** Rights are looked at twice: nobody makes us work who may not, and what counts is their state in the end. */
+function wayOfPrepared(options: Parts, handler: PreparedHandler<OperationName>): Run {
+  return async (call) => {
+    const { read } = options.db
+    const asked = asContexts(options, [call], read)
+    const [verdict] = await checkAccess(read, rowOf([call]), asked)
+    if (verdict !== undefined) return replyTo(verdict)
+    const { ctx, params } = asked[0] as Asked
+    const ready = await handler.prepare(ctx, params as ParamsOf<OperationName>)
+    if (isRefused(ready)) return replyTo(ready)
+    const many = oneByOne((own, asIs) => handler.run(own, asIs, ready))
+    return first(await write(options, [call], undoingRefusals(many)))
+  }
+}
+
+function write(options: Parts, calls: readonly Call[], effect: Many): Promise<Reply[]> {
+  const ready = calls.map((call) => prepared(options, call))
+  return options.db.transaction((tx) => runWrites(options, tx, ready, effect))
 }
 
 function first(replies: readonly Reply[]): Reply {
@@ -138,7 +171,7 @@ const undoingRefusals =
   }
 
 /** The hash covers what was understood, so that blanks and the order of members make no other request. */
-function prepared({ secrets }: RunnerOptions, call: Call): Prepared {
+function prepared({ secrets }: Parts, call: Call): Prepared {
   if (call.idempotencyKey === undefined) return call
   const text = JSON.stringify(call.params, canonical)
   return { ...call, fingerprint: fingerprintOf(secrets, text) }
@@ -151,10 +184,12 @@ function canonical(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-const contextOf = (options: RunnerOptions, call: Call, sql: Sql, now: number): Context => ({
+const contextOf = (options: Parts, call: Call, sql: Sql, now: number): Context => ({
   sql,
   environment: options.environment,
-  cursorSecret: options.secrets.cursor,
+  charging: options.charging ?? 'default',
+  secrets: options.secrets,
+  passwords: options.passwords,
   now,
   caller: call.caller,
   host: call.host,
@@ -163,7 +198,7 @@ const contextOf = (options: RunnerOptions, call: Call, sql: Sql, now: number): C
   ...(call.ifModifiedSince === undefined ? {} : { ifModifiedSince: call.ifModifiedSince }),
 })
 
-async function runReads(options: RunnerOptions, calls: readonly Call[], many: Many): Promise<Reply[]> {
+async function runReads(options: Parts, calls: readonly Call[], many: Many): Promise<Reply[]> {
   const { read } = options.db
   const asked = asContexts(options, calls, read)
   // Sent together: what was read without a right to it is thrown away.
@@ -172,9 +207,17 @@ async function runReads(options: RunnerOptions, calls: readonly Call[], many: Ma
   return calls.map(({ compiled }, at) => replyWith(outcomes[at] as Outcome<unknown>, compiled))
 }
 
+/** A read that leaves a record is not begun without a right to it. */
+async function runRecorded(options: Parts, tx: Transaction, call: Call, many: Many): Promise<Reply> {
+  const asked = asContexts(options, [call], tx)
+  const verdicts = await checkAccess(tx, rowOf([call]), asked)
+  const [outcome] = await decide(asked, verdicts, many, tx)
+  return replyWith(outcome as Outcome<unknown>, call.compiled)
+}
+
 /** Claims keys and checks access side by side, lets those act whose turn it is, remembers their answers. */
 async function runWrites(
-  options: RunnerOptions,
+  options: Parts,
   tx: Transaction,
   calls: readonly Prepared[],
   many: Many,
@@ -206,12 +249,8 @@ async function runWrites(
   })
 }
 
-const asContexts = (
-  options: RunnerOptions,
-  calls: readonly Call[],
-  sql: Sql,
-  now = options.clock.now(),
-): Asked[] => calls.map((call) => ({ ctx: contextOf(options, call, sql, now), params: call.params }))
+const asContexts = (options: Parts, calls: readonly Call[], sql: Sql, now = options.clock.now()): Asked[] =>
+  calls.map((call) => ({ ctx: contextOf(options, call, sql, now), params: call.params }))
 
 const rowOf = (calls: readonly Call[]) => rows[(calls[0] as Call).operation]
 

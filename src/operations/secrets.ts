@@ -9,6 +9,10 @@ export interface Secrets {
   readonly pepper: Buffer
   /** Signs cursors. At least 32 bytes. */
   readonly cursor: Buffer
+  /** Part of every password's hash. */
+  readonly passwords: Buffer
+  /** Wraps the keys of personal data at rest. 32 bytes. */
+  readonly personalData: Buffer
 }
 
 /** The keyed hash under which an access key is stored. */
@@ -18,3 +22,10 @@ export const hashKey = (secrets: Secrets, key: string): Buffer =>
 /** A keyed hash of what a request asks for; keyed because a request may hold a password. */
 export const fingerprintOf = (secrets: Secrets, text: string): Buffer =>
   createHmac('sha256', secrets.pepper).update('request\0').update(text).digest()
+
+/** The keyed hash under which a token that was handed out is stored; a token of one use is none of another. */
+export const hashToken = (
+  secrets: Secrets,
+  use: 'user token' | 'confirmation' | 'csrf',
+  token: string,
+): Buffer => createHmac('sha256', secrets.pepper).update(`${use}\0`).update(token).digest()

@@ -1,15 +1,22 @@
 /**
  * Opening a subscription to a strategy, by whatever way it comes: a start of Autotrade, the dashboard, a test.
- * The strategy is locked by then.
+ * The strategy is locked by then. A term is paid before it begins: the built-in provider answers within the
+ * request; with another one the subscription waits, shows nothing and mirrors nothing until the worker was paid.
  */
+import { totalOf } from '../domain/revenue.ts'
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/subscription.ts'
+import { claimCharges, findProvider, insertCharges } from '../storage/charges.ts'
+import { settleCharges } from '../storage/settlement.ts'
+import { answerSimulated } from '../storage/simulated-payments.ts'
 import type { Sql } from '../storage/sql.ts'
 import {
   endSubscription,
   findOffer,
+  hasPaymentMethod,
   insertSubscription,
   keepSubscription,
   lockSubscription,
+  type Offer,
 } from '../storage/subscriptions.ts'
 import { type Refused, refuse } from './context.ts'
 
@@ -21,7 +28,7 @@ export interface Subscribing {
   readonly at: number
 }
 
-/** Opens or joins; answers the subscription's id. Refuses one that is suspended for want of payment. */
+/** Opens or joins; answers the subscription's id. Refuses what is not paid for. */
 export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number | Refused> {
   const { personId, strategyId, kind, at } = wanted
   const present = await lockSubscription(sql, personId, strategyId)
@@ -32,13 +39,35 @@ export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number |
     await keepSubscription(sql, present.id, joinedKind(present.kind, kind))
     return present.id
   }
-  if (present) await endSubscription(sql, present.id, at, 'replaced')
-  const offer = await findOffer(sql, personId, strategyId)
+  const offer = await findOffer(sql, wanted)
   if (!offer) return refuse('NotFound', 'StrategyId')
-  const isFree = kind === 'simulated'
-  return insertSubscription(sql, {
-    ...{ personId, strategyId, kind, startedAt: at, siteId: offer.siteId },
-    ...(isFree ? { basePrice: 0, markup: 0 } : offer),
-    termEndsAt: isFree ? null : termEnd(at),
-  })
+  if (present) await endSubscription(sql, present.id, at, 'replaced')
+  return totalOf(offer.price) > 0n ? openPaid(sql, wanted, offer) : openFree(sql, wanted, offer)
+}
+
+const termOf = ({ kind, at }: Subscribing) => ({
+  startedAt: at,
+  termEndsAt: kind === 'simulated' ? null : termEnd(at),
+})
+
+const openFree = (sql: Sql, wanted: Subscribing, offer: Offer): Promise<number> =>
+  insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'active' })
+
+async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number | Refused> {
+  const { personId, at } = wanted
+  const provider = await findProvider(sql)
+  if (provider !== 'simulated' && !(await hasPaymentMethod(sql, personId, provider)))
+    return refuse('StateConflict', 'StrategyId', 'The subscription needs a payment method first')
+  const id = await insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'pending' })
+  const period = { from: at, to: termEnd(at), dueAt: at }
+  const ids = await insertCharges(sql, [
+    { ...period, subscriptionId: id, purpose: 'term', price: offer.price, provider },
+  ])
+  if (provider !== 'simulated') return id
+  const answers = await answerSimulated(sql, await claimCharges(sql, { provider, now: at, limit: 1, ids }))
+  await settleCharges(sql, answers)
+  const [answer] = answers
+  return answer?.outcome === 'declined'
+    ? refuse('StateConflict', 'StrategyId', `The payment was declined: ${answer.reason}`)
+    : id
 }

@@ -82,11 +82,26 @@ export async function findPersonTenancies(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Role and site of a living person; none when there is no such person. */
+/** Role, site and permissions of a living person; none when there is no such person. */
 export const findTenant = (
   sql: Sql,
   personId: number,
-): Promise<Pick<KeyHolder, 'role' | 'siteId' | 'siteKind'> | undefined> =>
+): Promise<Pick<KeyHolder, 'role' | 'siteId' | 'siteKind' | 'permissions'> | undefined> =>
   sql.maybe`
-    select p.role, p.site_id as "siteId", site.kind as "siteKind"
+    select p.role, p.site_id as "siteId", site.kind as "siteKind", p.permissions
     from person p join site on site.id = p.site_id where p.id = ${personId}::bigint and p.is_alive`
+
+export interface SiteTenancy extends Tenancy {
+  kind: 'platform' | 'geo' | 'whitelabel'
+  code: string
+}
+
+/** The sites of these ids and of these codes, each with itself as its tenant. */
+export const findSiteTenancies = (
+  sql: Sql,
+  siteIds: readonly (number | bigint)[],
+  codes: readonly string[],
+): Promise<SiteTenancy[]> =>
+  sql.rows<SiteTenancy>`
+    select id as "siteId", parent_site_id as "parentSiteId", kind, code from site
+    where id = any(${siteIds}::bigint[]) or code = any(${codes}::text[])`

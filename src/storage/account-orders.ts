@@ -164,6 +164,7 @@ export interface CopyRow extends OrderKey {
   readonly brokerId: number
   readonly setupId: number
   readonly strategyId: number
+  readonly source: OrderSource
   readonly sourceId: number
   readonly revision: number
   readonly instrumentId: number
@@ -190,7 +191,7 @@ export interface CopyRow extends OrderKey {
 /** The columns of `CopyRow`, of the table's alias `o`. */
 export const copyColumns: Fragment = fragment`
   o.account_id as "accountId", o.id, o.broker_id as "brokerId", o.setup_id as "setupId",
-  o.strategy_id as "strategyId", o.source_id as "sourceId", o.revision, o.instrument_id as "instrumentId",
+  o.strategy_id as "strategyId", o.source, o.source_id as "sourceId", o.revision, o.instrument_id as "instrumentId",
   o.signal_type as "signalType", o.side, o.ord_type as "ordType", o.time_in_force as "timeInForce",
   o.position_effect as "positionEffect", o.order_qty as "orderQty", o.cum_qty as "cumQty",
   o.filled_value as "filledValue", o.carried_qty as "carriedQty", o.limit_px as "limitPx", o.stop_px as "stopPx",

@@ -1,4 +1,6 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
+import { skipCodes } from '../domain/skip.ts'
+import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the executions of an order, and of the orders it replaced, add up to. */
@@ -11,10 +13,21 @@ const chainExecutions = fragment`
     where o.replaces_order_id is not null
   )
   select o.account_id, o.id, o.status, o.cum_qty, o.avg_px, o.filled_value, o.replaces_order_id,
-    coalesce(sum(e.quantity), 0) as quantity, sum(e.quantity * e.px) as value,
-    coalesce(sum(e.quantity) filter (where e.order_id = o.id), 0) as own_quantity
+    coalesce(sum(e.quantity * since.units), 0) as quantity,
+    sum(e.quantity * since.units * e.px * since.price) as value,
+    ${leeway} as leeway,
+    coalesce(sum(e.quantity * since.units) filter (where e.order_id = o.id), 0) as own_quantity
   from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
-  left join execution e on e.account_id = chain.account_id and e.order_id = chain.member
+  left join (
+    select account_id, order_id, px, executed_at, case when busts is null then quantity else -quantity end as quantity
+    from execution
+  ) e on e.account_id = chain.account_id and e.order_id = chain.member
+  ${sinceSplits(
+    fragment`o.instrument_id`,
+    fragment`e.executed_at`,
+    fragment`(o.ended_at is null or o.ended_at > a.takes_effect_at) and exists (
+      select from account_adjustment j where j.action_id = a.id and j.setup_id = o.setup_id)`,
+  )}
   group by o.account_id, o.id`
 
 export const accountRules: Record<string, Fragment> = {
@@ -24,8 +37,13 @@ export const accountRules: Record<string, Fragment> = {
     from (
       select setup_id, instrument_id, coalesce(p.quantity, 0) as held, coalesce(e.quantity, 0) as executed
       from account_position p full join (
-        select setup_id, instrument_id, sum(case side when '1' then quantity else -quantity end) as quantity
-        from execution where setup_id is not null group by setup_id, instrument_id
+        select setup_id, instrument_id, sum(quantity) as quantity from (
+          select setup_id, instrument_id, case side when '1' then quantity else -quantity end as quantity
+          from execution where setup_id is not null
+          union all
+          select j.setup_id, a.instrument_id, j.quantity_change
+          from account_adjustment j join corporate_action a on a.id = j.action_id
+        ) entries group by setup_id, instrument_id
       ) e using (setup_id, instrument_id)
     ) compared join setup on setup.id = setup_id
     where held <> executed and setup.positions_left_open is not true`,
@@ -33,26 +51,29 @@ export const accountRules: Record<string, Fragment> = {
   accountCashIsSumOfEntries: fragment`
     select format('account %s has %s, its entries say %s', id, cash, starting_cash + coalesce(entries.total, 0))
     from account left join (
-      select account_id, sum(cash_change) as total from execution group by account_id
+      select account_id, sum(cash_change) as total from (
+        select account_id, cash_change from execution
+        union all select account_id, cash_change from account_adjustment
+      ) entry group by account_id
     ) entries on entries.account_id = account.id
     where cash <> starting_cash + coalesce(entries.total, 0)`,
 
   executedIsSumOfExecutions: fragment`
     select format('order %s shows %s filled, executions say %s', id, cum_qty, quantity)
     from (${chainExecutions}) totals
-    where case when replaces_order_id is null then cum_qty <> own_quantity
-      else status <> '5' and cum_qty <> quantity and not (status in ('4', '8') and cum_qty = 0) end`,
+    where case when replaces_order_id is null then abs(cum_qty - own_quantity) > leeway
+      else status <> '5' and abs(cum_qty - quantity) > leeway and not (status in ('4', '8') and cum_qty = 0) end`,
 
   executedValueIsSumOfExecutions: fragment`
     select format('order %s shows a value of %s, executions say %s', id, filled_value, value)
     from (${chainExecutions}) totals
-    where status <> '5' and cum_qty = quantity and filled_value <> coalesce(value, 0)`,
+    where status <> '5' and cum_qty = quantity and abs(filled_value - coalesce(value, 0)) > leeway`,
 
   executionAverageIsWeightedMean: fragment`
     select format('order %s shows %s, executions say %s', id, avg_px, value / quantity)
     from (${chainExecutions}) totals
     where status <> '5' and cum_qty > 0 and cum_qty = quantity
-      and abs(avg_px - value / quantity) > 0.000000000001`,
+      and abs(avg_px - value / quantity) > greatest(leeway, 0.000000000001)`,
 
   orderStatusFitsQuantities: fragment`
     select format('order %s has status %s with %s of %s', id, status, cum_qty, order_qty) from account_order
@@ -94,6 +115,10 @@ export const accountRules: Record<string, Fragment> = {
     left join account_skip k on k.signal_id = s.id and k.setup_id = setup.id
     where s.mirrored_at is not null and s.replaces_signal_id is null
       and (orders.first is not null) = (k.signal_id is not null)`,
+
+  skipsHaveAReason: fragment`
+    select format('signal %s skipped setup %s because of %s', signal_id, setup_id, code) from account_skip
+    where code <> all(${skipCodes}::text[])`,
 
   noSignalIsForgotten: fragment`
     select format('signal %s works and is neither mirrored nor due', id) from signal

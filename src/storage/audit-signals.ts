@@ -1,4 +1,5 @@
 /** Rules of the strategies' side: signals, their events, fills, positions and cash. Each names what breaks it. */
+import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the fills of a signal, and of the signals it replaced, add up to. */
@@ -10,9 +11,17 @@ const chainFills = fragment`
     where s.replaces_signal_id is not null
   )
   select s.id, s.status, s.cum_qty, s.avg_px, s.replaces_signal_id,
-    coalesce(sum(f.quantity), 0) as quantity, sum(f.quantity * f.px) as value,
-    coalesce(sum(f.quantity) filter (where f.signal_id = s.id), 0) as own_quantity
+    coalesce(sum(f.quantity * since.units), 0) as quantity,
+    sum(f.quantity * since.units * f.px * since.price) as value,
+    ${leeway} as leeway,
+    coalesce(sum(f.quantity * since.units) filter (where f.signal_id = s.id), 0) as own_quantity
   from chain join signal s on s.id = chain.id left join fill f on f.signal_id = chain.member
+  ${sinceSplits(
+    fragment`s.instrument_id`,
+    fragment`f.filled_at`,
+    fragment`exists (select from signal_event e where e.signal_id = s.id and e.event = 'RESTATE' and e.cause ? 'split'
+      and e.occurred_at = a.takes_effect_at)`,
+  )}
   group by s.id`
 
 export const signalRules: Record<string, Fragment> = {
@@ -21,8 +30,12 @@ export const signalRules: Record<string, Fragment> = {
     from (
       select strategy_id, instrument_id, coalesce(p.quantity, 0) as held, coalesce(f.quantity, 0) as filled
       from position p full join (
-        select strategy_id, instrument_id, sum(case side when '1' then quantity else -quantity end) as quantity
-        from fill group by strategy_id, instrument_id
+        select strategy_id, instrument_id, sum(quantity) as quantity from (
+          select strategy_id, instrument_id, case side when '1' then quantity else -quantity end as quantity from fill
+          union all
+          select j.strategy_id, a.instrument_id, j.quantity_change
+          from position_adjustment j join corporate_action a on a.id = j.action_id
+        ) entries group by strategy_id, instrument_id
       ) f using (strategy_id, instrument_id)
     ) compared where held <> filled`,
 
@@ -33,7 +46,10 @@ export const signalRules: Record<string, Fragment> = {
   cashIsSumOfEntries: fragment`
     select format('strategy %s has %s, its entries say %s', id, cash, starting_cash + coalesce(entries.total, 0))
     from strategy left join (
-      select strategy_id, sum(cash_change) as total from fill group by strategy_id
+      select strategy_id, sum(cash_change) as total from (
+        select strategy_id, cash_change from fill
+        union all select strategy_id, cash_change from position_adjustment
+      ) entry group by strategy_id
     ) entries on entries.strategy_id = strategy.id
     where cash <> starting_cash + coalesce(entries.total, 0)`,
 
@@ -44,12 +60,13 @@ export const signalRules: Record<string, Fragment> = {
   // A replacement counts the fills of those before it; one that never worked counts nothing.
   filledIsSumOfFills: fragment`
     select format('signal %s shows %s filled, fills say %s', id, cum_qty, quantity) from (${chainFills}) totals
-    where case when replaces_signal_id is null then cum_qty <> own_quantity
-      else status <> '5' and cum_qty <> quantity and not (status in ('4', '8') and cum_qty = 0) end`,
+    where case when replaces_signal_id is null then abs(cum_qty - own_quantity) > leeway
+      else status <> '5' and abs(cum_qty - quantity) > leeway and not (status in ('4', '8') and cum_qty = 0) end`,
 
   averageIsWeightedMean: fragment`
     select format('signal %s shows %s, fills say %s', id, avg_px, value / quantity) from (${chainFills}) totals
-    where status <> '5' and cum_qty > 0 and cum_qty = quantity and avg_px <> round(value / quantity, 12)`,
+    where status <> '5' and cum_qty > 0 and cum_qty = quantity 
+      and abs(avg_px - round(value / quantity, 12)) > leeway`,
 
   statusFitsQuantities: fragment`
     select format('signal %s has status %s with %s of %s', id, status, cum_qty, order_qty) from signal

@@ -1,17 +1,24 @@
 /** Rules of trades: they part the fills among them, and the open ones are the positions. */
+import { leeway, noise, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the fills of each trade add up to. */
 const tradeFills = fragment`
-  select t.*, coalesce(sum(f.quantity) filter (where f.side = t.open_side), 0) as fills_opened,
-    coalesce(sum(f.quantity) filter (where f.side <> t.open_side), 0) as fills_closed,
-    coalesce(sum(f.quantity * f.px) filter (where f.side = t.open_side), 0) as fills_open_turnover,
-    coalesce(sum(f.quantity * f.px) filter (where f.side <> t.open_side), 0) as fills_close_turnover,
+  select t.*, ${leeway} as leeway, coalesce(sum(f.quantity * since.units) filter (where f.side = t.open_side), 0) as fills_opened,
+    coalesce(sum(f.quantity * since.units) filter (where f.side <> t.open_side), 0) as fills_closed,
+    coalesce(sum(f.quantity * since.units * f.px * since.price) filter (where f.side = t.open_side), 0)
+      as fills_open_turnover,
+    coalesce(sum(f.quantity * since.units * f.px * since.price) filter (where f.side <> t.open_side), 0)
+      as fills_close_turnover,
     coalesce(sum(f.commission), 0) as fills_commission, sum(f.cash_change) as fills_cash
-  from trade t left join fill f on f.trade_id = t.id group by t.id`
-
-/** What divisions and the ledger's twelve decimals may leave. */
-const noise = fragment`0.000001`
+  from trade t left join fill f on f.trade_id = t.id
+  ${sinceSplits(
+    fragment`t.instrument_id`,
+    fragment`f.filled_at`,
+    fragment`(t.closed_at is null or t.closed_at >= a.takes_effect_at) and exists (
+      select from position_adjustment j where j.action_id = a.id and j.strategy_id = t.strategy_id)`,
+  )}
+  group by t.id`
 
 export const tradeRules: Record<string, Fragment> = {
   fillBelongsToTrade: fragment`
@@ -23,7 +30,7 @@ export const tradeRules: Record<string, Fragment> = {
     select format('trade %s opened %s and closed %s, fills say %s and %s', id, opened_qty, closed_qty, fills_opened,
       fills_closed)
     from (${tradeFills}) trades
-    where opened_qty <> fills_opened or closed_qty <> fills_closed or commission <> fills_commission
+    where abs(opened_qty - fills_opened) > leeway or abs(closed_qty - fills_closed) > leeway or commission <> fills_commission
       or abs(open_turnover - fills_open_turnover) > ${noise} or abs(close_turnover - fills_close_turnover) > ${noise}`,
 
   // What a closed trade earned is what its fills did to the cash, to the cent.

@@ -3,6 +3,7 @@
  * rules are asked in one statement and so see one state, also of a platform at full work.
  */
 import { accountRules } from './audit-accounts.ts'
+import { billingRules } from './audit-billing.ts'
 import { signalRules } from './audit-signals.ts'
 import { tradeRules } from './audit-trades.ts'
 import { fragment, join, type Sql } from './sql.ts'
@@ -14,7 +15,7 @@ export interface Violation {
 
 /** Finds what breaks the rules; nothing on a sound platform. At most a thousand are named. */
 export async function auditViolations(sql: Sql): Promise<Violation[]> {
-  const rules = Object.entries({ ...signalRules, ...tradeRules, ...accountRules })
+  const rules = Object.entries({ ...signalRules, ...tradeRules, ...accountRules, ...billingRules })
   const queries = rules.map(
     ([rule, query]) =>
       fragment`select ${rule}::text as rule, broken.detail::text as detail from (${query}) broken (detail)`,

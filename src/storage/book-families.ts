@@ -5,7 +5,8 @@
  */
 import { parentNews } from '../domain/book-news.ts'
 import { followParents, type ParentNews } from '../domain/book-request.ts'
-import { marginRejection } from '../domain/model-account.ts'
+import type { PlanRates } from '../domain/commission.ts'
+import { openingRejection } from '../domain/model-account.ts'
 import type { BookContext } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
@@ -21,6 +22,7 @@ export async function spreadNews<Book extends WorkedBook>(
   sql: Sql,
   changed: readonly Book[],
   at: Instant,
+  plan: PlanRates | null,
 ): Promise<{ books: readonly Book[]; others: readonly WorkedBook[] }> {
   const books = new Map(changed.map((book) => [keyOf(book), book]))
   const others = new Map<string, WorkedBook>()
@@ -29,10 +31,10 @@ export async function spreadNews<Book extends WorkedBook>(
     const keys = await findWaiting(sql, news)
     const unknown = keys.filter((key) => !books.has(keyOf(key)) && !others.has(keyOf(key)))
     for (const book of await loadOrderBooks(sql, unknown)) others.set(keyOf(book), book)
-    const accounts = await loadModelAccounts(sql, keys)
+    const accounts = await loadModelAccounts(sql, keys, plan)
     const heard = news
     news = keys.flatMap((key) => {
-      const rejection = marginRejection(accounts.get(key.strategyId), key.instrumentId)
+      const rejection = openingRejection(accounts.get(key.strategyId), key.instrumentId, at)
       const place = keyOf(key)
       return [
         ...tell(books, place, heard, { at, rejection }),

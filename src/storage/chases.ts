@@ -32,6 +32,8 @@ export interface ChaseRow extends CopyRow {
   readonly maximum: number | null
   readonly maximumDollars: number | null
   readonly lot: number
+  /** The highest revision that this copy has had. */
+  readonly lastRevision: number
 }
 
 const byClass = (stocks: string, options: string, futures: string, forex: string): Fragment => ({
@@ -66,7 +68,9 @@ export async function lockDueChases(tx: Transaction, now: Instant, limit: number
       ${byClass('0', 't.min_options', 't.min_futures', 't.min_forex')} as minimum,
       ${byClass('null', 't.max_options', 't.max_futures', 't.max_forex')} as maximum,
       case i.security_type when 'CS' then t.max_stocks_dollars end as "maximumDollars",
-      case i.security_type when 'FOR' then coalesce(t.forex_lot_size, 1) else 1 end as lot
+      case i.security_type when 'FOR' then coalesce(t.forex_lot_size, 1) else 1 end as lot,
+      (select max(n.revision) from account_order n
+        where n.source_id = o.source_id and n.setup_id = o.setup_id and n.source = 'S') as "lastRevision"
     from account_order o
     join signal s on s.id = o.source_id
     join instrument i on i.id = o.instrument_id

@@ -7,12 +7,15 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { PlacingRow } from './signals.ts'
 import type { Sql } from './sql.ts'
 
-/** What an order would trade in each instrument that the strategy holds or has live orders in, by symbol. */
+/**
+ * What an order would trade in each instrument that the strategy holds or has live orders in, by symbol; with an id
+ * for the second order of a reversal.
+ */
 export const loadHoldings = (sql: Sql, strategyId: number): Promise<PlacingRow[]> =>
   sql.rows<PlacingRow>`
     select i.id::int as place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
       i.last_trading_day as "lastTradingDay", coalesce(p.quantity, 0) as position, q.bid, q.ask,
-      nextval(pg_get_serial_sequence('signal', 'id')) as "signalId", '{}'::bigint[] as "moreIds"
+      nextval(pg_get_serial_sequence('signal', 'id')) as "signalId", array[nextval(pg_get_serial_sequence('signal', 'id'))] as "moreIds"
     from (
       select instrument_id from position where strategy_id = ${strategyId}::bigint and quantity <> 0
       union

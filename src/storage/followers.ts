@@ -14,7 +14,7 @@ import type {
 } from '../domain/codes.ts'
 import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
 import type { Instant } from '../domain/time.ts'
-import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** A signal whose copies must be planned or must follow it. */
@@ -126,6 +126,17 @@ export async function settleMirroring(tx: Transaction, signalId: number): Promis
   await tx.run`update signal set mirror_due = false where id = ${signalId}::bigint`
 }
 
+/**
+ * Settles the due signals of strategies that nobody has ever set up to follow, all in one statement: whoever starts
+ * meanwhile joins after them. Rows that others work on are left for later. Answers how many were settled.
+ */
+export const settleUnfollowed = (sql: Sql, now: Instant): Promise<number> =>
+  sql.run`
+    update signal set mirror_due = false, mirrored_at = coalesce(mirrored_at, ${instant(now)}::timestamptz)
+    where id in (
+      select s.id from signal s where ${isMirrorDue(now)}
+        and not exists (select from setup where setup.strategy_id = s.strategy_id) for update of s skip locked)`
+
 /** Another live signal of the symbol whose copies exist. */
 export interface LiveSignal {
   readonly id: number
@@ -141,12 +152,14 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
       and status in ('A', '0', '1', '6', 'E') and not is_held and id <> ${signal.id}::bigint
     order by id`
 
-/** Symbols are followed again when the strategy is flat in them or on the other side. */
-export async function endExclusions(tx: Transaction, signal: DueSignal, position: string): Promise<void> {
-  await tx.run`
+/** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
+export async function endExclusions(tx: Transaction, signal: DueSignal, position: string): Promise<number[]> {
+  const ended = await tx.rows<{ setupId: number }>`
     delete from setup_exclusion x using setup
     where setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
-      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)`
+      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)
+    returning x.setup_id as "setupId"`
+  return ended.map(({ setupId }) => setupId)
 }
 
 /** A slice of followers in the order of their setups; the arrays and columns run in step. */

@@ -1,8 +1,10 @@
 /** Instruments: what can be traded, by id and by symbol. Rows are added and never change their meaning. */
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
+import { firstEndOf } from '../domain/expiration.ts'
 import type { Instrument } from '../domain/instrument.ts'
 import { type CursorRefusal, type Page, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
 
 /** What a listing shows of the instrument beside each order, position or trade. */
 export interface InstrumentColumns {
@@ -83,7 +85,8 @@ export const replaceInstruments = (sql: Sql, instruments: readonly Instrument[])
       calendar = excluded.calendar, initial_margin = excluded.initial_margin,
       maintenance_margin = excluded.maintenance_margin, settlement = excluded.settlement,
       is_index_option = excluded.is_index_option, expiry = excluded.expiry,
-      last_trading_day = excluded.last_trading_day`
+      last_trading_day = excluded.last_trading_day, due_at = excluded.due_at,
+      ended_at = null`
 
 function newInstruments(instruments: readonly Instrument[]): Fragment {
   const column = <K extends keyof Instrument>(name: K): Instrument[K][] =>
@@ -91,12 +94,13 @@ function newInstruments(instruments: readonly Instrument[]): Fragment {
   return fragment`
     insert into instrument (symbol, security_type, description, underlying, root, maturity_month_year, put_or_call,
       strike, security_exchange, currency, point_value, tick, calendar, initial_margin, maintenance_margin,
-      settlement, is_index_option, expiry, last_trading_day)
+      settlement, is_index_option, expiry, last_trading_day, due_at)
     select * from unnest(${column('symbol')}::text[], ${column('securityType')}::text[],
       ${column('description')}::text[], ${column('underlying')}::text[], ${column('root')}::text[],
       ${column('maturityMonthYear')}::text[], ${column('putOrCall')}::text[], ${column('strike')}::numeric[],
       ${column('exchange')}::text[], ${column('currency')}::text[], ${column('pointValue')}::numeric[],
       ${column('tick')}::numeric[], ${column('calendar')}::text[], ${column('initialMargin')}::numeric[],
       ${column('maintenanceMargin')}::numeric[], ${column('settlement')}::text[],
-      ${column('indexOption')}::boolean[], ${column('expiry')}::date[], ${column('lastTradingDay')}::date[])`
+      ${column('indexOption')}::boolean[], ${column('expiry')}::date[], ${column('lastTradingDay')}::date[],
+      ${instruments.map((instrument) => instant(firstEndOf(instrument)))}::timestamptz[])`
 }

@@ -15,6 +15,7 @@ export interface KeyHolder {
   role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
   siteId: number
   siteKind: 'platform' | 'geo' | 'whitelabel'
+  permissions: string[] | null
   limits: Record<string, number> | null
   expiresAt: number
 }
@@ -23,7 +24,7 @@ export interface KeyHolder {
 export const findKeyHolder = (sql: Sql, hash: Uint8Array): Promise<KeyHolder | undefined> =>
   sql.maybe<KeyHolder>`
     select k.id as "accessKeyId", k.key_id as "keyId", p.id as "personId", p.role, p.site_id as "siteId",
-      s.kind as "siteKind", k.limits, k.expires_at as "expiresAt"
+      s.kind as "siteKind", p.permissions, k.limits, k.expires_at as "expiresAt"
     from access_key k join person p on p.id = k.person_id join site s on s.id = p.site_id
     where k.secret_hash = ${hash} and k.deleted_at is null and p.is_alive`
 

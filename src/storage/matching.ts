@@ -4,7 +4,7 @@
  */
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { fragment, type Sql, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** What one strategy has in one instrument. */
@@ -22,22 +22,32 @@ export interface PriceRange {
   readonly sellHigh: Decimal
 }
 
+/** The orders at work of one instrument that a kind of trigger has, by the index of trigger prices. */
+const working = (kind: Fragment, reached: Fragment): Fragment => fragment`
+  select s.strategy_id from signal s where s.instrument_id = r.instrument_id and s.status in ('0', '1', '6', 'E')
+    and case when s.ord_type = '1' or s.is_triggered then 'now' else s.ord_type || s.side end = ${kind} ${reached}`
+const price = fragment`coalesce(s.limit_px, s.stop_px)`
+
 /**
  * Locks every strategy with an order at work that prices in these ranges may fill or trigger, and names the
- * books. A condition too wide only costs time: what really fills is decided afterwards.
+ * books. A condition too wide only costs time: what really fills is decided afterwards. It costs a look into an
+ * index for each kind of order, and what it finds; orders that rest beyond the prices cost nothing.
  */
 export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]): Promise<BookKey[]> {
   const column = <K extends keyof PriceRange>(name: K): PriceRange[K][] => ranges.map((range) => range[name])
   return tx.rows<BookKey>`
     with reached as materialized (
-      select distinct s.strategy_id, s.instrument_id
+      select distinct s.strategy_id, r.instrument_id
       from unnest(${column('instrumentId')}::bigint[], ${column('buyLow')}::numeric[], ${column('buyHigh')}::numeric[],
         ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
         r (instrument_id, buy_low, buy_high, sell_low, sell_high)
-      join signal s on s.instrument_id = r.instrument_id and s.status in ('0', '1', '6', 'E')
-      where s.ord_type = '1' or s.is_triggered
-        or s.ord_type = '2' and (s.side = '1' and s.limit_px >= r.buy_low or s.side = '2' and s.limit_px <= r.sell_high)
-        or s.ord_type = '3' and (s.side = '1' and s.stop_px <= r.buy_high or s.side = '2' and s.stop_px >= r.sell_low)
+      cross join lateral (
+        ${working(fragment`'now'`, fragment``)}
+        union all ${working(fragment`'21'`, fragment`and ${price} >= r.buy_low`)}
+        union all ${working(fragment`'22'`, fragment`and ${price} <= r.sell_high`)}
+        union all ${working(fragment`'31'`, fragment`and ${price} <= r.buy_high`)}
+        union all ${working(fragment`'32'`, fragment`and ${price} >= r.sell_low`)}
+      ) s
     ), locked as (
       select id from strategy where id in (select strategy_id from reached) order by id for no key update
     )

@@ -2,8 +2,11 @@
  * The money of strategies, many in one statement: cash, positions at their last quotes, and the instruments
  * that somebody is about to trade. Read under the strategies' locks it is exact until the commit.
  */
+import type { CalendarName } from '../domain/calendar.ts'
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
+import type { PlanRates } from '../domain/commission.ts'
 import { type Decimal, dec, one } from '../domain/decimal.ts'
+import { cutoffOf } from '../domain/expiration.ts'
 import type { Holding, ModelAccount } from '../domain/model-account.ts'
 import type { BookKey } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
@@ -30,20 +33,23 @@ interface HoldingRow extends BookKey {
   readonly strike: string | null
   readonly expiry: string | null
   readonly indexOption: boolean
+  readonly calendar: CalendarName
+  readonly lastTradingDay: string | null
 }
 
-/** The accounts of the keys' strategies, with everything they hold and the keys' instruments. */
+/** The accounts of the keys' strategies, with everything they hold and the keys' instruments; charged by `plan`. */
 export async function loadModelAccounts(
   sql: Sql,
   keys: readonly BookKey[],
+  plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
   if (keys.length === 0) return new Map()
   const rows = await loadHoldings(sql, keys)
   const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
   const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
-  const accounts = new Map<number, { cash: Decimal; holdings: Holding[] }>()
+  const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
   for (const row of rows) {
-    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [] }
+    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [], rates: plan }
     account.holdings.push(holdingOf(row, rates))
     accounts.set(row.strategyId, account)
   }
@@ -60,7 +66,7 @@ function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]>
         order by f.id desc limit 1) end as "lastFx",
       i.symbol, i.security_type as "securityType", i.root, i.currency, i.point_value as "pointValue",
       i.initial_margin as "initialMargin", i.underlying, i.put_or_call as "putOrCall", i.strike, i.expiry,
-      i.is_index_option as "indexOption"
+      i.is_index_option as "indexOption", i.calendar, i.last_trading_day as "lastTradingDay"
     from (
       select * from unnest(${strategyIds}::bigint[], ${keys.map(({ instrumentId }) => instrumentId)}::bigint[])
         wanted (strategy_id, instrument_id)
@@ -87,6 +93,7 @@ const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holdin
   ask: optional(row.ask),
   fx: row.currency === bookCurrency ? one : (rates.get(row.currency) ?? optional(row.lastFx) ?? one),
   underlyingPrice: optional(row.underlyingPrice),
+  cutoffAt: cutoffOf(row),
   instrument: {
     symbol: row.symbol,
     securityType: row.securityType,

@@ -61,15 +61,36 @@ export const deliverPaperReports = async (sql: Sql, limit: number): Promise<numb
 export const repeatPaperReport = async (sql: Sql, execId: string): Promise<boolean> =>
   (await sql.run`update paper_report set is_delivered = false where report_key = ${execId}`) > 0
 
-/** Tells that an execution was canceled; false when there is none. */
+/** Cancels an execution and tells of it; what it leaves of its order is not worked again. False when there is none. */
 export const bustPaperExecution = async (sql: Sql, execId: string, at: Instant): Promise<boolean> =>
-  (await sql.run`
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
-      text, occurred_at)
-    select broker_id, 'bust:' || report_key, account_id, client_order_id, 'bust', symbol, side, quantity, px,
-      report_key, ${instant(at)}::timestamptz
-    from paper_report where report_key = ${execId} and kind = 'fill'
-    on conflict (broker_id, account_id, report_key) do nothing`) > 0
+  (
+    await sql.one<{ isKnown: boolean }>`
+      with busted as (
+        insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
+          text, occurred_at)
+        select broker_id, 'bust:' || report_key, account_id, client_order_id, 'bust', symbol, side, quantity, px,
+          report_key, ${instant(at)}::timestamptz
+        from paper_report where report_key = ${execId} and kind = 'fill'
+        on conflict (broker_id, account_id, report_key) do nothing
+        returning account_id, client_order_id, quantity
+      ), unfilled as (
+        update paper_order o set cum_qty = o.cum_qty - b.quantity, status = case o.status when '2' then '4'
+          when '1' then case when o.cum_qty = b.quantity then '0' else '1' end else o.status end
+        from busted b where o.account_id = b.account_id and o.client_order_id = b.client_order_id
+      )
+      select exists (select from paper_report where report_key = ${execId} and kind = 'fill') as "isKnown"`
+  ).isKnown
+
+/** Tells something of an account as a whole. */
+export async function insertPaperNotice(
+  sql: Sql,
+  notice: { brokerId: number; accountId: number; kind: string; text: string | null; at: Instant },
+): Promise<void> {
+  await sql.run`
+    insert into paper_report (broker_id, report_key, account_id, kind, symbol, text, occurred_at)
+    values (${notice.brokerId}::int, 'N' || nextval(pg_get_serial_sequence('paper_report', 'id')),
+      ${notice.accountId}::bigint, ${notice.kind}, '', ${notice.text}, ${instant(notice.at)}::timestamptz)`
+}
 
 export interface PaperPosition {
   readonly accountId: number
@@ -77,12 +98,22 @@ export interface PaperPosition {
   readonly quantity: string
 }
 
-/** What the executions of these accounts add up to, flat symbols left out. */
+/**
+ * What the executions of these accounts add up to, with what splits and the ends of contracts did, flat symbols left
+ * out. The broker does these by itself, by the same arithmetic.
+ */
 export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Promise<PaperPosition[]> =>
   sql.rows<PaperPosition>`
-    select account_id as "accountId", symbol,
-      sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) as quantity
-    from paper_report where account_id = any(${accountIds}::bigint[]) and kind in ('fill', 'bust')
-    group by account_id, symbol
-    having sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) <> 0
-    order by account_id, symbol`
+    select account_id as "accountId", symbol, sum(quantity) as quantity from (
+      select account_id, symbol, case when (side = '1') = (kind = 'fill') then quantity else -quantity end as quantity
+      from paper_report where account_id = any(${accountIds}::bigint[]) and kind in ('fill', 'bust')
+      union all
+      select e.account_id, i.symbol, case e.side when '1' then e.quantity else -e.quantity end
+      from execution e join instrument i on i.id = e.instrument_id
+      where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null and e.setup_id is not null
+      union all
+      select j.account_id, i.symbol, j.quantity_change
+      from account_adjustment j join corporate_action a on a.id = j.action_id
+      join instrument i on i.id = a.instrument_id
+      where j.account_id = any(${accountIds}::bigint[])
+    ) entry group by account_id, symbol having sum(quantity) <> 0 order by account_id, symbol`

@@ -23,6 +23,10 @@ export type ReportKind =
   | 'replace'
   | 'replaceReject'
   | 'expire'
+  | 'delink'
+  | 'marginCall'
+  | 'patternDayTrader'
+  | 'restriction'
 
 export interface NewReport {
   readonly brokerId: number
@@ -76,6 +80,8 @@ export interface ReportRow extends NewReport {
   readonly securityType: SecurityType | null
   readonly pointValue: string | null
   readonly currency: string | null
+  /** An execution whose cancellation arrived before it. */
+  readonly isBusted: boolean
 }
 
 /** Unapplied reports of the accounts, in the order of their arrival. */
@@ -88,7 +94,9 @@ export const loadReports = (
     select r.id, r.broker_id as "brokerId", r.report_key as "reportKey", r.account_id as "accountId",
       r.client_order_id as "clientOrderId", r.kind, r.symbol, r.side, r.quantity, r.px, r.text,
       r.occurred_at as "occurredAt", i.id as "instrumentId", i.security_type as "securityType",
-      i.point_value as "pointValue", i.currency
+      i.point_value as "pointValue", i.currency, r.kind = 'fill' and exists (
+        select from broker_report b where b.kind = 'bust' and b.broker_id = r.broker_id
+          and b.account_id = r.account_id and b.text = r.report_key and b.applied_at is not null) as "isBusted"
     from broker_report r left join instrument i on i.symbol = r.symbol
     where r.applied_at is null and r.account_id = any(${accountIds}::bigint[])
     order by r.id limit ${limit}::int`
@@ -189,7 +197,35 @@ export interface NewExecution {
   readonly px: Decimal
   readonly commission: Decimal
   readonly cashChange: Decimal
+  /** The execution that this one takes back. */
+  readonly busts: string | null
   readonly executedAt: Instant
+}
+
+/** An execution as it was booked. */
+export interface BookedExecution {
+  readonly accountId: number
+  readonly execId: string
+  readonly side: Side
+  readonly quantity: string
+  readonly px: string
+  readonly commission: string
+  readonly cashChange: string
+  readonly isBusted: boolean
+}
+
+/** The executions that these reports cancel, as far as they are booked. */
+export async function loadBusted(tx: Transaction, reports: readonly ReportRow[]): Promise<BookedExecution[]> {
+  const busts = reports.filter(({ kind }) => kind === 'bust')
+  if (busts.length === 0) return []
+  return tx.rows<BookedExecution>`
+    select e.account_id as "accountId", e.exec_id as "execId", e.side, e.quantity, e.px, e.commission,
+      e.cash_change as "cashChange", exists (
+        select from execution b where b.account_id = e.account_id and b.broker_id = e.broker_id
+          and b.busts = e.exec_id) as "isBusted"
+    from unnest(${busts.map(({ brokerId }) => brokerId)}::int[], ${busts.map(({ accountId }) => accountId)}::bigint[],
+      ${busts.map(({ text }) => text)}::text[]) named (broker_id, account_id, exec_id)
+    join execution e using (broker_id, account_id, exec_id)`
 }
 
 /** Books executions and what they did to the accounts' cash. An id that is known throws: each is booked once. */
@@ -200,11 +236,11 @@ export async function insertExecutions(tx: Transaction, executions: readonly New
   await tx.run`
     with booked as (
       insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
-        commission, cash_change, executed_at)
+        commission, cash_change, busts, executed_at)
       select * from unnest(${column('brokerId')}::int[], ${column('accountId')}::bigint[], ${column('execId')}::text[],
         ${column('orderId')}::bigint[], ${column('setupId')}::bigint[], ${column('instrumentId')}::bigint[],
         ${column('side')}::text[], ${column('quantity')}::numeric[], ${column('px')}::numeric[],
-        ${column('commission')}::numeric[], ${column('cashChange')}::numeric[],
+        ${column('commission')}::numeric[], ${column('cashChange')}::numeric[], ${column('busts')}::text[],
         ${executions.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
       returning account_id, cash_change
     )
@@ -305,4 +341,17 @@ export async function disableSync(
     update account set is_sync_enabled = false, sync_disabled_reason = ${reason},
       settings_changed_at = ${instant(now)}::timestamptz
     where id = any(${accountIds}::bigint[])`
+}
+
+/** Ends Autotrade in accounts, with the reason; one that has ended before keeps its own. */
+export async function disableAutotrade(
+  tx: Transaction,
+  reasons: ReadonlyMap<number, string>,
+  now: Instant,
+): Promise<void> {
+  await tx.run`
+    update account a set is_autotrade_disabled = true, autotrade_disabled_reason = r.reason,
+      settings_changed_at = ${instant(now)}::timestamptz
+    from unnest(${[...reasons.keys()]}::bigint[], ${[...reasons.values()]}::text[]) r (id, reason)
+    where a.id = r.id and not a.is_autotrade_disabled`
 }

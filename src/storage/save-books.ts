@@ -23,7 +23,10 @@ export type SignalWish = Pick<
   | 'stopLoss'
   | 'doNotCreateOcaGroup'
   | 'referencePx'
->
+> & {
+  /** Made by the books themselves and no order of the strategy's owner: nobody copies it. */
+  readonly isInternal?: boolean
+}
 
 const noWish: SignalWish = {
   doNotSyncToOpen: false,
@@ -163,6 +166,7 @@ function newSignal(saved: SavedBook, order: BookOrder, lastAt: Instant | undefin
     requestId: saved.requestId ?? null,
     referencePx: (order.limit ?? order.stop)?.toFixed() ?? wish.referencePx,
     needsMatch: !order.held && !hasEnded(order) && saved.isServed !== true,
+    mirroredAt: wish.isInternal ? instant(order.acceptedAt) : null,
   }
 }
 

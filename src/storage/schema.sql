@@ -62,6 +62,21 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
+
+create table account_adjustment (
+  action_id bigint not null,
+  setup_id bigint not null,
+  account_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint account_adjustment_pkey PRIMARY KEY (action_id, setup_id),
+  constraint account_adjustment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint account_adjustment_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
+);
+CREATE INDEX account_adjustment_account ON public.account_adjustment USING btree (account_id);
 
 create table account_day (
   account_id bigint not null,
@@ -129,6 +144,7 @@ create table account_order (
 CREATE INDEX account_order_chase ON public.account_order USING btree (chase_at) WHERE (chase_at IS NOT NULL);
 CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
+CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_id, instrument_id, id) WHERE ((status)::text = '8'::text);
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
 
@@ -206,9 +222,71 @@ create table broker_report (
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text])))
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
 );
+CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+
+create table charge (
+  id bigint not null generated always as identity,
+  subscription_id bigint not null,
+  purpose text not null,
+  period_started_at timestamp with time zone not null,
+  period_ends_at timestamp with time zone not null,
+  base_price minor_units not null,
+  markup minor_units not null,
+  amount bigint not null generated always as (((base_price)::bigint + (markup)::bigint)) stored,
+  currency currency not null,
+  provider text not null,
+  status text not null default 'due'::text,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  payment_ref text,
+  failure_reason text,
+  failed_at timestamp with time zone,
+  paid_at timestamp with time zone,
+  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint charge_pkey PRIMARY KEY (id),
+  constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),
+  constraint charge_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
+  constraint charge_amount_check CHECK ((amount > 0)),
+  constraint charge_attempts_check CHECK ((attempts >= 0)),
+  constraint charge_check CHECK ((period_ends_at > period_started_at)),
+  constraint charge_check1 CHECK (((status = 'due'::text) = (next_try_at IS NOT NULL))),
+  constraint charge_check2 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
+  constraint charge_check3 CHECK (((status <> 'failed'::text) OR (failed_at IS NOT NULL))),
+  constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
+  constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
+  constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
+);
+CREATE INDEX charge_due ON public.charge USING btree (next_try_at) WHERE (status = 'due'::text);
+CREATE UNIQUE INDEX charge_payment ON public.charge USING btree (provider, payment_ref) WHERE (payment_ref IS NOT NULL);
+CREATE CONSTRAINT TRIGGER charge_is_settled AFTER UPDATE OF status ON public.charge DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
+
+create table corporate_action (
+  id bigint not null generated always as identity,
+  instrument_id bigint not null,
+  kind text not null,
+  ex_date date not null,
+  amount price,
+  new_units quantity,
+  old_units quantity,
+  resizes boolean not null default false,
+  takes_effect_at timestamp with time zone not null,
+  imported_at timestamp with time zone not null,
+  booked_at timestamp with time zone,
+  constraint corporate_action_pkey PRIMARY KEY (id),
+  constraint corporate_action_instrument_id_kind_ex_date_key UNIQUE (instrument_id, kind, ex_date),
+  constraint corporate_action_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint corporate_action_check CHECK (((kind <> 'dividend'::text) OR ((amount)::numeric > (0)::numeric))),
+  constraint corporate_action_check1 CHECK (((kind = 'split'::text) = (amount IS NULL))),
+  constraint corporate_action_check2 CHECK (((kind = 'split'::text) = ((new_units IS NOT NULL) AND (old_units IS NOT NULL)))),
+  constraint corporate_action_kind_check CHECK ((kind = ANY (ARRAY['dividend'::text, 'settlement'::text, 'split'::text]))),
+  constraint corporate_action_new_units_check CHECK (((new_units)::numeric > (0)::numeric)),
+  constraint corporate_action_old_units_check CHECK (((old_units)::numeric > (0)::numeric))
+);
+CREATE INDEX corporate_action_due ON public.corporate_action USING btree (takes_effect_at) WHERE (booked_at IS NULL);
 
 create table daily_mark (
   instrument_id bigint not null,
@@ -218,6 +296,30 @@ create table daily_mark (
   constraint daily_mark_pkey PRIMARY KEY (instrument_id, day),
   constraint daily_mark_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );
+
+create table dashboard_session (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  csrf_hash bytea not null,
+  created_at timestamp with time zone not null,
+  constraint dashboard_session_pkey PRIMARY KEY (id),
+  constraint dashboard_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX dashboard_session_person ON public.dashboard_session USING btree (person_id);
+
+create table email_confirmation (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  email text not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint email_confirmation_pkey PRIMARY KEY (id),
+  constraint email_confirmation_token_hash_key UNIQUE (token_hash),
+  constraint email_confirmation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+CREATE INDEX email_confirmation_person ON public.email_confirmation USING btree (person_id);
 
 create table execution (
   broker_id integer not null,
@@ -233,6 +335,7 @@ create table execution (
   cash_change amount not null,
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  busts text,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
@@ -258,7 +361,7 @@ create table fill (
   constraint fill_pkey PRIMARY KEY (id),
   constraint fill_exec_id_key UNIQUE (exec_id),
   constraint fill_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint fill_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint fill_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint fill_trade_id_fkey FOREIGN KEY (trade_id) REFERENCES trade(id),
   constraint fill_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
@@ -321,6 +424,8 @@ create table instrument (
   last_trading_day date,
   is_tradable boolean not null default true,
   xid xid8 not null default pg_current_xact_id(),
+  due_at timestamp with time zone,
+  ended_at timestamp with time zone,
   constraint instrument_pkey PRIMARY KEY (id),
   constraint instrument_symbol_key UNIQUE (symbol),
   constraint instrument_point_value_check CHECK (((point_value)::numeric > (0)::numeric)),
@@ -328,6 +433,54 @@ create table instrument (
   constraint instrument_settlement_check CHECK ((settlement = ANY (ARRAY['physical'::text, 'cash'::text]))),
   constraint instrument_tick_check CHECK (((tick)::numeric > (0)::numeric))
 );
+CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
+
+create table kyc (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  token_hash bytea,
+  redirected_times integer not null default 0,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  approved_at timestamp with time zone,
+  score bigint,
+  constraint kyc_pkey PRIMARY KEY (id),
+  constraint kyc_person_id_key UNIQUE (person_id),
+  constraint kyc_token_hash_key UNIQUE (token_hash),
+  constraint kyc_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_info (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  sealed_key bytea not null,
+  fields bytea not null,
+  photo_1 bytea,
+  photo_2 bytea,
+  created_at timestamp with time zone not null,
+  constraint kyc_info_pkey PRIMARY KEY (id),
+  constraint kyc_info_person_id_key UNIQUE (person_id),
+  constraint kyc_info_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table kyc_read (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  reader_person_id bigint not null,
+  access_key_id bigint not null,
+  operation text not null,
+  request_id text not null,
+  occurred_at timestamp with time zone not null,
+  constraint kyc_read_pkey PRIMARY KEY (id),
+  constraint kyc_read_access_key_id_fkey FOREIGN KEY (access_key_id) REFERENCES access_key(id),
+  constraint kyc_read_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint kyc_read_reader_person_id_fkey FOREIGN KEY (reader_person_id) REFERENCES person(id),
+  constraint kyc_read_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id)
+);
+CREATE INDEX kyc_read_person ON public.kyc_read USING btree (person_id, id);
 
 create table lease (
   name text not null,
@@ -336,6 +489,64 @@ create table lease (
   expires_at timestamp with time zone not null,
   constraint lease_pkey PRIMARY KEY (name)
 );
+
+create table ledger_account (
+  id bigint not null generated always as identity,
+  name text not null generated always as (((((kind || ':'::text) || COALESCE((person_id)::text, (site_id)::text, provider, ''::text)) || ':'::text) || (currency)::text)) stored,
+  kind text not null,
+  person_id bigint,
+  site_id bigint,
+  provider text,
+  currency currency not null,
+  constraint ledger_account_pkey PRIMARY KEY (id),
+  constraint ledger_account_id_currency_key UNIQUE (id, currency),
+  constraint ledger_account_name_key UNIQUE (name),
+  constraint ledger_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint ledger_account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint ledger_account_check CHECK (((kind = ANY (ARRAY['customer'::text, 'owner'::text])) = (person_id IS NOT NULL))),
+  constraint ledger_account_check1 CHECK (((kind = 'site'::text) = (site_id IS NOT NULL))),
+  constraint ledger_account_check2 CHECK (((kind = 'provider'::text) = (provider IS NOT NULL))),
+  constraint ledger_account_kind_check CHECK ((kind = ANY (ARRAY['customer'::text, 'owner'::text, 'site'::text, 'platform'::text, 'provider'::text])))
+);
+
+create table ledger_transfer (
+  id bigint not null generated always as identity,
+  charge_id bigint not null,
+  reason text not null,
+  from_account_id bigint not null,
+  to_account_id bigint not null,
+  amount bigint not null,
+  currency currency not null,
+  booked_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint ledger_transfer_pkey PRIMARY KEY (id),
+  constraint ledger_transfer_charge_id_reason_key UNIQUE (charge_id, reason),
+  constraint ledger_transfer_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
+  constraint ledger_transfer_from_account_id_currency_fkey FOREIGN KEY (from_account_id, currency) REFERENCES ledger_account(id, currency),
+  constraint ledger_transfer_to_account_id_currency_fkey FOREIGN KEY (to_account_id, currency) REFERENCES ledger_account(id, currency),
+  constraint ledger_transfer_amount_check CHECK ((amount > 0)),
+  constraint ledger_transfer_check CHECK ((to_account_id <> from_account_id)),
+  constraint ledger_transfer_reason_check CHECK ((reason = ANY (ARRAY['payment'::text, 'ownerShare'::text, 'siteMarkup'::text, 'platformShare'::text])))
+);
+CREATE INDEX ledger_transfer_from ON public.ledger_transfer USING btree (from_account_id);
+CREATE INDEX ledger_transfer_to ON public.ledger_transfer USING btree (to_account_id);
+CREATE CONSTRAINT TRIGGER charge_is_settled AFTER INSERT OR DELETE ON public.ledger_transfer DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION charge_is_settled();
+CREATE TRIGGER ledger_transfer_is_final BEFORE UPDATE ON public.ledger_transfer FOR EACH ROW EXECUTE FUNCTION ledger_transfer_is_final();
+
+create table mail (
+  id bigint not null generated always as identity,
+  kind text not null,
+  address text not null,
+  facts jsonb not null,
+  created_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone not null,
+  claimed_until timestamp with time zone,
+  constraint mail_pkey PRIMARY KEY (id),
+  constraint mail_kind_check CHECK ((kind = 'confirm-email'::text))
+);
+CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 
 create table paper_order (
   account_id bigint not null,
@@ -392,6 +603,32 @@ create table paper_report (
 );
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
 
+create table payment_event (
+  id bigint not null generated always as identity,
+  provider text not null,
+  event_ref text not null,
+  kind text not null,
+  payment_ref text not null,
+  reason text,
+  occurred_at timestamp with time zone not null,
+  applied_at timestamp with time zone,
+  constraint payment_event_pkey PRIMARY KEY (id),
+  constraint payment_event_provider_event_ref_key UNIQUE (provider, event_ref),
+  constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
+);
+CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
+
+create table payment_method (
+  person_id bigint not null,
+  provider text not null,
+  customer_ref text not null,
+  method_ref text not null,
+  changed_at timestamp with time zone not null,
+  constraint payment_method_pkey PRIMARY KEY (person_id, provider),
+  constraint payment_method_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint payment_method_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text])))
+);
+
 create table person (
   id bigint not null generated always as identity,
   site_id bigint not null,
@@ -405,11 +642,27 @@ create table person (
   is_alive boolean not null default true,
   created_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
+  division_code text,
+  city text,
+  street text,
+  street2 text,
+  zip_code text,
+  company text,
+  phone text,
+  is_phone_verified boolean not null default false,
+  password_hash text,
+  email_validated_at timestamp with time zone,
+  last_logged_in_at timestamp with time zone,
+  last_ip text,
+  icon text,
+  permissions text[],
   constraint person_pkey PRIMARY KEY (id),
   constraint person_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint person_permissions_check CHECK ((permissions <@ ARRAY['catalog'::text, 'members'::text, 'kyc'::text, 'reports'::text, 'billing'::text])),
   constraint person_role_check CHECK ((role = ANY (ARRAY['user'::text, 'geosite_admin'::text, 'whitelabel_admin'::text, 'platform_admin'::text])))
 );
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
+CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
 
 create table plan (
@@ -449,6 +702,18 @@ create table position (
   constraint position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
 );
 CREATE INDEX position_held ON public."position" USING btree (instrument_id) WHERE ((quantity)::numeric <> (0)::numeric);
+
+create table position_adjustment (
+  action_id bigint not null,
+  strategy_id bigint not null,
+  quantity_before quantity not null,
+  quantity_change quantity not null,
+  cash_change amount not null,
+  constraint position_adjustment_pkey PRIMARY KEY (action_id, strategy_id),
+  constraint position_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
+  constraint position_adjustment_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX position_adjustment_strategy ON public.position_adjustment USING btree (strategy_id);
 
 create table quote (
   instrument_id bigint not null,
@@ -539,6 +804,7 @@ create table setup (
   positions_left_open boolean,
   closed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  retries_after bigint not null default 0,
   constraint setup_pkey PRIMARY KEY (id),
   constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -558,6 +824,8 @@ CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
 CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
 CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
 CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
+CREATE TRIGGER setup_changes_sync AFTER UPDATE OF changed_at ON public.setup FOR EACH ROW WHEN ((new.stopped_at IS NULL)) EXECUTE FUNCTION setup_syncs();
+CREATE TRIGGER setup_starts_sync AFTER INSERT ON public.setup FOR EACH ROW EXECUTE FUNCTION setup_syncs();
 
 create table setup_exclusion (
   setup_id bigint not null,
@@ -570,6 +838,22 @@ create table setup_exclusion (
   constraint setup_exclusion_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
   constraint setup_exclusion_sign_check CHECK ((sign = ANY (ARRAY['-1'::integer, 1])))
 );
+
+create table sign_in (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  person_id bigint not null,
+  kind text not null,
+  outcome text not null,
+  ip_address text,
+  occurred_at timestamp with time zone not null,
+  constraint sign_in_pkey PRIMARY KEY (id),
+  constraint sign_in_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint sign_in_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint sign_in_kind_check CHECK ((kind = ANY (ARRAY['login'::text, 'sso'::text]))),
+  constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
+);
+CREATE INDEX sign_in_site ON public.sign_in USING btree (site_id, occurred_at);
 
 create table signal (
   id bigint not null generated always as identity,
@@ -641,7 +925,11 @@ CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE
 CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_parked;
 CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
-CREATE INDEX signal_working ON public.signal USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX signal_trigger ON public.signal USING btree (instrument_id, (
+CASE
+    WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'now'::text
+    ELSE ((ord_type)::text || (side)::text)
+END), COALESCE(limit_px, stop_px)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX signal_xid ON public.signal USING btree (xid);
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 
@@ -655,6 +943,18 @@ create table signal_event (
   constraint signal_event_pkey PRIMARY KEY (signal_id, seq)
 );
 
+create table simulated_payment (
+  payment_key text not null,
+  id bigint not null generated always as identity,
+  amount bigint not null,
+  currency currency not null,
+  decline_reason text,
+  answered_at timestamp with time zone not null,
+  constraint simulated_payment_pkey PRIMARY KEY (payment_key),
+  constraint simulated_payment_id_key UNIQUE (id),
+  constraint simulated_payment_amount_check CHECK ((amount > 0))
+);
+
 create table site (
   id bigint not null generated always as identity,
   kind text not null,
@@ -663,6 +963,9 @@ create table site (
   domain text,
   parent_site_id bigint,
   created_at timestamp with time zone not null,
+  support_company_name text,
+  support_site_url text,
+  support_email text,
   constraint site_pkey PRIMARY KEY (id),
   constraint site_code_key UNIQUE (code),
   constraint site_domain_key UNIQUE (domain),
@@ -838,7 +1141,9 @@ create table subscription (
   billing_failure_reason text,
   billing_failed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
+  next_plan_id bigint,
   constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint subscription_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
   constraint subscription_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
@@ -849,6 +1154,7 @@ create table subscription (
   constraint subscription_check2 CHECK (((kind = 'simulated'::text) = (term_ends_at IS NULL))),
   constraint subscription_check3 CHECK (((kind = 'paid'::text) OR (strategy_id IS NOT NULL))),
   constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
+  constraint subscription_check5 CHECK (((next_plan_id IS NULL) OR (plan_id IS NOT NULL))),
   constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
 );
@@ -857,6 +1163,14 @@ CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (p
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
+
+create table sync_due (
+  setup_id bigint not null,
+  due_at timestamp with time zone not null,
+  constraint sync_due_pkey PRIMARY KEY (setup_id),
+  constraint sync_due_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
+);
+CREATE INDEX sync_due_at ON public.sync_due USING btree (due_at);
 
 create table trade (
   id bigint not null generated always as identity,
@@ -886,7 +1200,7 @@ create table trade (
   watch_px price,
   constraint trade_pkey PRIMARY KEY (id),
   constraint trade_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
-  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint trade_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id) DEFERRABLE INITIALLY DEFERRED,
   constraint trade_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint trade_avg_cost_check CHECK (((avg_cost > '-Infinity'::numeric) AND (avg_cost < 'Infinity'::numeric))),
   constraint trade_avg_px_check CHECK (((avg_px > '-Infinity'::numeric) AND (avg_px < 'Infinity'::numeric))),
@@ -906,6 +1220,47 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
+create table watch_list (
+  id bigint not null generated always as identity,
+  person_id bigint not null,
+  name text not null,
+  created_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_pkey PRIMARY KEY (id),
+  constraint watch_list_person_id_name_key UNIQUE (person_id, name),
+  constraint watch_list_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
+);
+
+create table watch_list_member (
+  id bigint not null generated always as identity,
+  watch_list_id bigint not null,
+  strategy_id bigint not null,
+  added_at timestamp with time zone not null,
+  xid xid8 not null default pg_current_xact_id(),
+  constraint watch_list_member_pkey PRIMARY KEY (id),
+  constraint watch_list_member_watch_list_id_strategy_id_key UNIQUE (watch_list_id, strategy_id),
+  constraint watch_list_member_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
+);
+CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
+
+create view ledger_entry as
+ SELECT ledger_transfer.id AS transfer_id,
+    ledger_transfer.charge_id,
+    ledger_transfer.from_account_id AS account_id,
+    ledger_transfer.currency,
+    (- ledger_transfer.amount) AS amount,
+    ledger_transfer.booked_at
+   FROM ledger_transfer
+UNION ALL
+ SELECT ledger_transfer.id AS transfer_id,
+    ledger_transfer.charge_id,
+    ledger_transfer.to_account_id AS account_id,
+    ledger_transfer.currency,
+    ledger_transfer.amount,
+    ledger_transfer.booked_at
+   FROM ledger_transfer;
+
 CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -913,6 +1268,57 @@ AS $function$
 begin
   insert into account_record (account_id, next_close_at) values (new.id, new.created_at);
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.account_syncs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at)
+  select id, new.settings_changed_at from setup where account_id = new.id and stopped_at is null order by id
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.charge_is_settled()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  wanted bigint := case tg_table_name when 'charge' then (to_jsonb(new) ->> 'id')::bigint
+    else (to_jsonb(coalesce(new, old)) ->> 'charge_id')::bigint end;
+  unsettled boolean;
+begin
+  select case when charge.status = 'paid' then charge.amount else 0 end <> coalesce(sum(t.amount)
+      filter (where t.reason = 'payment'), 0)
+    or coalesce(sum(case t.reason when 'payment' then t.amount else -t.amount end), 0) <> 0
+    or bool_or(t.currency <> charge.currency)
+  into unsettled
+  from charge left join ledger_transfer t on t.charge_id = charge.id
+  where charge.id = wanted group by charge.id;
+  if unsettled then
+    raise exception 'charge % is not settled to the cent', wanted using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.ledger_transfer_is_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a booked transfer is never changed' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.setup_syncs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at) values (new.id, new.changed_at)
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.signal_ends()

@@ -4,7 +4,6 @@
  * taken in one order: account, setup, order.
  */
 
-import type { OrderSource } from '../domain/client-order-id.ts'
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, cancelOrders, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
@@ -29,10 +28,10 @@ export async function listSendingBrokers(sql: Sql, adapter: string): Promise<num
 /** An order to send, with what decides whether it may be. */
 export interface SendRow extends CopyRow {
   readonly pendingAction: 'new' | 'cancel' | 'replace'
-  readonly source: OrderSource
   readonly symbol: string
   readonly account: string
   readonly isDisabled: boolean
+  readonly isSyncEnabled: boolean
   readonly isStopped: boolean
   readonly fence: number
 }
@@ -66,7 +65,8 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
     select from setup where id in (select o.setup_id from account_order o where ${theseOrders(keys)})
     order by id for share`
   return tx.rows<SendRow>`
-    select ${copyColumns}, o.source, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
+    select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
+      a.is_sync_enabled as "isSyncEnabled",
       setup.stopped_at is not null as "isStopped", setup.fence
     from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
     join setup on setup.id = o.setup_id
@@ -74,20 +74,12 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
     order by o.account_id, o.id for update of o skip locked`
 }
 
-/** An order that another one is to replace. */
-export interface ReplacedRow extends CopyRow {
-  readonly source: OrderSource
-}
-
 /** The orders that these replace, locked; by their id. */
-export async function lockReplaced(
-  tx: Transaction,
-  rows: readonly SendRow[],
-): Promise<Map<number, ReplacedRow>> {
+export async function lockReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {
   const keys = rows.flatMap(({ accountId, replacesOrderId: id }) => (id === null ? [] : [{ accountId, id }]))
   if (keys.length === 0) return new Map()
-  const replaced = await tx.rows<ReplacedRow>`
-    select ${copyColumns}, o.source from account_order o where ${theseOrders(keys)}
+  const replaced = await tx.rows<CopyRow>`
+    select ${copyColumns} from account_order o where ${theseOrders(keys)}
     order by o.account_id, o.id for update`
   return new Map(replaced.map((row) => [row.id, row]))
 }

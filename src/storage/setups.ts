@@ -19,6 +19,8 @@ export interface SetupChoices {
   maxFutures: number | null
   forexEnabled: boolean
   maxForex: number | null
+  /** Dollars that a symbol may lose at most; 0 for no stop. */
+  autoStopLossDollars: number | bigint
 }
 
 export interface LiveSetup {
@@ -37,6 +39,12 @@ export const lockLiveSetup = (
     where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
     for update`
 
+/** The live setups of an account, by id. */
+export const listLiveSetups = (sql: Sql, accountId: number): Promise<{ id: number; strategyId: number }[]> =>
+  sql.rows`
+    select id, strategy_id as "strategyId" from setup
+    where account_id = ${accountId}::bigint and stopped_at is null order by id`
+
 /** Counts a join or leave of the strategy and answers the new version; its row is locked from here on. */
 export const raiseMembership = async (sql: Sql, strategyId: number | bigint): Promise<number> =>
   (
@@ -50,7 +58,11 @@ const choiceColumns = fragment`
   options_short, max_options, futures_enabled, futures_long, futures_short, max_futures, forex_enabled, forex_long,
   forex_short, max_forex, will_sync_stocks_usa, will_sync_stocks_europe, will_sync_options_usa,
   will_sync_options_europe, will_sync_futures_usa, will_sync_futures_europe, will_sync_futures_asia,
-  will_sync_forex`
+  will_sync_forex, auto_stop_loss_dollars, retries_after`
+
+/** The last order that was made: what brokers refused up to it is forgiven. */
+const lastOrder = fragment`
+  coalesce(pg_sequence_last_value(pg_get_serial_sequence('account_order', 'id')::regclass), 0)`
 
 /** Long and short follow Enabled, except short options; every enabled group may be synced to open once. */
 const choiceValues = (choices: SetupChoices): Fragment => {
@@ -62,7 +74,8 @@ const choiceValues = (choices: SetupChoices): Fragment => {
     ${choices.scalingPercentage}::int, ${stocks}, ${stocks}, ${stocks}, ${choices.maxStocksDollars}::int,
     ${options}, ${options}, ${choices.optionsShort}::boolean, ${choices.maxOptions}::int,
     ${futures}, ${futures}, ${futures}, ${choices.maxFutures}::int, ${forex}, ${forex}, ${forex},
-    ${choices.maxForex}::int, ${stocks}, ${stocks}, ${options}, ${options}, ${futures}, ${futures}, ${futures}, ${forex}`
+    ${choices.maxForex}::int, ${stocks}, ${stocks}, ${options}, ${options}, ${futures}, ${futures}, ${futures}, ${forex},
+    ${choices.autoStopLossDollars}::bigint, ${lastOrder}`
 }
 
 export interface NewSetup {
@@ -104,6 +117,16 @@ export async function excludeHeldSymbols(sql: Sql, setupId: number, excludedAt: 
     from setup join position on position.strategy_id = setup.strategy_id
     where setup.id = ${setupId}::bigint and position.quantity <> 0`
 }
+
+/** Sets every enabled group's permission to open, and forgives what brokers refused. Answers how many setups. */
+export const allowOpening = (sql: Sql, setupIds: readonly number[], now: number): Promise<number> => sql.run`
+  update setup set changed_at = ${instant(now)}::timestamptz,
+    retries_after = ${lastOrder},
+    will_sync_stocks_usa = stocks_enabled, will_sync_stocks_europe = stocks_enabled,
+    will_sync_options_usa = options_enabled, will_sync_options_europe = options_enabled,
+    will_sync_futures_usa = futures_enabled, will_sync_futures_europe = futures_enabled,
+    will_sync_futures_asia = futures_enabled, will_sync_forex = forex_enabled
+  where id = any(${setupIds}::bigint[]) and stopped_at is null`
 
 /**
  * Stops a setup. Copies that no broker has seen end at once; the others wait for their cancel. What is held is

@@ -118,6 +118,8 @@ export interface NewSignal {
   requestId: string | null
   referencePx: string | null
   needsMatch: boolean
+  /** Of an order that nobody copies; null for one that its followers wait for. */
+  mirroredAt: string | null
 }
 
 /** Columns of a new signal in the order of the statement, with their types. */
@@ -159,6 +161,7 @@ const newSignalColumns = [
   ['requestId', 'request_id', 'text'],
   ['referencePx', 'reference_px', 'numeric'],
   ['needsMatch', 'needs_match', 'boolean'],
+  ['mirroredAt', 'mirrored_at', 'timestamptz'],
 ] as const satisfies readonly (readonly [keyof NewSignal, string, string])[]
 
 const newSignalNames = { strings: [newSignalColumns.map(([, column]) => column).join(', ')], values: [] }
@@ -172,7 +175,7 @@ export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Pr
   await sql.run`
     insert into signal (${newSignalNames}, mirror_due, membership_horizon)
     overriding system value
-    select ${newSignalNames}, working_at is not null, case when working_at is not null then (
+    select ${newSignalNames}, working_at is not null and mirrored_at is null, case when working_at is not null and mirrored_at is null then (
       select membership_version from strategy where strategy.id = new.strategy_id) end
     from unnest(${join(arrays, ', ')}) new (${newSignalNames})`
 }

@@ -2,12 +2,10 @@
  * Subscriptions as rows. Whoever opens or joins one to a strategy holds the strategy's lock, so that nobody can
  * count subscribers meanwhile and act on the count. Prices are whole minor units (cents).
  */
+import type { Price } from '../domain/revenue.ts'
 import type { SubscriptionKind, SubscriptionState } from '../domain/subscription.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
-
-/** Whole minor units as the driver gives them: exact, a bigint beyond 2^53. */
-type MinorUnits = number | bigint
 
 export interface PresentSubscription extends SubscriptionState {
   id: number
@@ -24,40 +22,52 @@ export const lockSubscription = (
     where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_at is null
     for update`
 
+/**
+ * What the next term costs the subscriber, as `base` and `markup` in minor units: nothing the owner of the strategy,
+ * otherwise its price and, at a white-label site that resells it, the site's markup. A plan costs what it is
+ * offered for; the plan of a partner site is that site's income. Expects the tables below.
+ */
+export const nextPrice: Fragment = fragment`
+  case when subscription.kind = 'simulated' or person.id = strategy.owner_person_id then 0
+    when plan.id is not null then case plan_site.kind when 'platform' then plan.price else 0 end
+    else round(strategy.monthly_cost * 100)::bigint end as base,
+  case when subscription.kind = 'simulated' or person.id = strategy.owner_person_id then 0
+    when plan.id is not null then case plan_site.kind when 'platform' then 0 else plan.price end
+    else coalesce(site_catalog.markup, 0) end as markup`
+
+/** What a subscription's next price is read from, to be joined to `subscription`. */
+export const offerTables: Fragment = fragment`
+  join person on person.id = subscription.person_id
+  left join strategy on strategy.id = subscription.strategy_id
+  left join plan on plan.id = coalesce(subscription.next_plan_id, subscription.plan_id)
+  left join site plan_site on plan_site.id = plan.site_id
+  left join site_catalog on site_catalog.site_id = person.site_id and site_catalog.strategy_id = strategy.id`
+
 export interface Offer {
   /** The site the person belongs to. */
-  siteId: number
-  basePrice: MinorUnits
-  /** What the person's site asks on top. */
-  markup: MinorUnits
+  readonly siteId: number
+  readonly price: Price
 }
 
-/**
- * What a term of a strategy costs a subscriber today: nothing its owner, otherwise the strategy's price and, at a
- * white-label site that resells it, the site's markup. Expects `strategy`, `person` and, left-joined on the
- * person's site, `site_catalog`.
- */
-const priceColumns: Fragment = fragment`
-  case when person.id = strategy.owner_person_id then 0 else round(strategy.monthly_cost * 100)::bigint end as base_price,
-  case when person.id = strategy.owner_person_id then 0 else coalesce(site_catalog.markup, 0) end as markup`
-
-/** What a term would cost the person today; undefined when person or strategy do not exist. */
-export const findOffer = (
+/** What a term of a strategy would cost the person today; undefined when one of the two does not exist. */
+export async function findOffer(
   sql: Sql,
-  personId: number | bigint,
-  strategyId: number | bigint,
-): Promise<Offer | undefined> =>
-  sql.maybe<Offer>`
-    select "siteId", base_price as "basePrice", markup from (
-      select person.site_id as "siteId", ${priceColumns}
-      from strategy join person on person.id = ${personId}::bigint
-        left join site_catalog on site_catalog.site_id = person.site_id and site_catalog.strategy_id = strategy.id
-      where strategy.id = ${strategyId}::bigint) offer`
+  wanted: { personId: number | bigint; strategyId: number | bigint; kind: SubscriptionKind },
+): Promise<Offer | undefined> {
+  const row = await sql.maybe<{ siteId: number; base: number | bigint; markup: number | bigint }>`
+    select person.site_id as "siteId", ${nextPrice}
+    from (select ${wanted.personId}::bigint as person_id, ${wanted.strategyId}::bigint as strategy_id,
+      null::bigint as plan_id, null::bigint as next_plan_id, ${wanted.kind}::text as kind) subscription
+    ${offerTables} where strategy.id is not null`
+  return row && { siteId: row.siteId, price: { base: BigInt(row.base), markup: BigInt(row.markup) } }
+}
 
 export interface NewSubscription extends Offer {
   personId: number | bigint
   strategyId: number | bigint
   kind: SubscriptionKind
+  /** Pending until its first payment is made. */
+  status: 'active' | 'pending'
   startedAt: number
   /** Null for a simulated one. */
   termEndsAt: number | null
@@ -67,10 +77,10 @@ export interface NewSubscription extends Offer {
 export const insertSubscription = async (sql: Sql, row: NewSubscription): Promise<number> =>
   (
     await sql.one<{ id: number }>`
-      insert into subscription (site_id, person_id, strategy_id, kind, base_price, markup, started_at,
+      insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, markup, started_at,
         term_started_at, term_ends_at)
-      values (${row.siteId}::bigint, ${row.personId}::bigint, ${row.strategyId}::bigint, ${row.kind},
-        ${row.basePrice}::bigint, ${row.markup}::bigint, ${instant(row.startedAt)}::timestamptz,
+      values (${row.siteId}::bigint, ${row.personId}::bigint, ${row.strategyId}::bigint, ${row.kind}, ${row.status},
+        ${row.price.base}::bigint, ${row.price.markup}::bigint, ${instant(row.startedAt)}::timestamptz,
         ${instant(row.startedAt)}::timestamptz, ${instant(row.termEndsAt)}::timestamptz)
       returning id`
   ).id
@@ -98,6 +108,18 @@ export async function cancelSubscription(
     where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_at is null
       and kind <> 'simulated'`
 }
+
+/** Whether a person has said how to pay with a provider. */
+export const hasPaymentMethod = async (
+  sql: Sql,
+  personId: number | bigint,
+  provider: string,
+): Promise<boolean> =>
+  (
+    await sql.one<{ known: boolean }>`
+      select exists (select from payment_method where person_id = ${personId}::bigint and provider = ${provider})
+        as known`
+  ).known
 
 /** A condition on `subscription`: it shows the strategy's orders. */
 export const isLive: Fragment = fragment`(subscription.status = 'active' and subscription.kind <> 'simulated')`

@@ -1,5 +1,4 @@
 /** A seeding that is cut short is played again from its start, to the same books; others' platforms are left alone. */
-import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { renewDemoKeys, type SeedOptions, seedDemo } from '../../src/demo/seed.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
@@ -7,6 +6,7 @@ import { claimLease } from '../../src/storage/leases.ts'
 import { findPlatformSite, insertPersons } from '../../src/storage/provision.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
+import { randomSecrets } from '../support/secrets.ts'
 import { dump } from './books.ts'
 
 const cut = await testDatabase()
@@ -17,7 +17,7 @@ const used = await testDatabase()
 const now = Date.parse('2026-03-04T15:00:00Z')
 const options = ({ db }: typeof cut, more: Partial<SeedOptions> = {}): SeedOptions => ({
   db,
-  secrets: { pepper: randomBytes(32), cursor: randomBytes(32) },
+  secrets: randomSecrets(),
   env: { keys: 'demo', orders: 'D' },
   log: silentLog,
   now,

@@ -2,7 +2,6 @@
  * The seeded demo against its recorded prices: every figure is computed a second time from the packages'
  * files, without the product's code.
  */
-import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { DemoFacts } from '../../src/demo/facts.ts'
 import { renewDemoKeys, seedDemo } from '../../src/demo/seed.ts'
@@ -13,12 +12,13 @@ import { findKeyHolder } from '../../src/storage/keys.ts'
 import { loadMarks } from '../../src/storage/quotes.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
+import { randomSecrets } from '../support/secrets.ts'
 import { dump, readExecutions, readFollowers, readLedger, readSignals, type SignalView } from './books.ts'
 import { expectedOf, switchedOff } from './expected.ts'
 import { apple, dateOf, index, rowAfter, tradeDates } from './record.ts'
 
 const { db } = await testDatabase()
-const secrets = { pepper: randomBytes(32), cursor: randomBytes(32) }
+const secrets = randomSecrets()
 const env = { keys: 'demo', orders: 'D' }
 const now = Date.parse('2026-03-01T12:00:00Z') // a Sunday
 const commissionCents = 1 // per share and side

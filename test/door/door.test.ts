@@ -109,14 +109,16 @@ describe('what is not offered yet says so', () => {
     const answer = await door(path, [])
     expect([answer.status, faultsOf(answer).length]).toEqual([503, 1])
   })
+})
 
-  test.each([{ bust: 'X' }, { delink: 'A' }, { restrict: { account: 'A', kind: 'marginCall', text: '' } }])(
-    '/broker %j',
-    async (body) => {
-      const answer = await door('/broker', body)
-      expect([answer.status, faultsOf(answer)]).toEqual([503, [`3007 ${Object.keys(body)[0]}`]])
-    },
-  )
+test.each([
+  [{ bust: 'X' }, 'bust'],
+  [{ delink: 'nobody' }, 'account'],
+  [{ restrict: { account: 'nobody', kind: 'marginCall', text: '' } }, 'account'],
+  [{ restrict: { account: 'A', kind: 'anger', text: '' } }, 'restrict.kind'],
+])('the broker refuses %j', async (body, field) => {
+  const answer = await door('/broker', body)
+  expect([answer.status, faultsOf(answer)]).toEqual([400, [`1130 ${field}`]])
 })
 
 describe('people, sites and accounts', () => {

@@ -128,6 +128,7 @@ const defects: Record<string, Defect> = {
       position_effect, 1, '0', now(), 1, 1, 0, 1 from account_order, generate_series(1, 2) r`,
   copiesStayInTheHorizon: (tx) => tx.run`update setup set joined_version = 2`,
   everyFollowerIsAnswered: (tx) => tx.run`delete from account_skip`,
+  skipsHaveAReason: (tx) => tx.run`update account_skip set code = 'Whim'`,
   noSignalIsForgotten: (tx) => tx.run`update signal set mirrored_at = null where id = ${resting}`,
   brokerBookAgrees: (tx) => tx.run`update paper_order set cum_qty = 50`,
 }

@@ -191,7 +191,14 @@ test('an account is worth its cash and what it holds, foreign executions include
           instrumentId: id,
           side: '1',
         },
-        ...{ quantity: dec(10), px: dec(45), commission: dec(1), cashChange: dec(-451), executedAt: opening },
+        ...{
+          quantity: dec(10),
+          px: dec(45),
+          commission: dec(1),
+          cashChange: dec(-451),
+          executedAt: opening,
+          busts: null,
+        },
       },
     ]),
   )

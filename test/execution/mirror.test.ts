@@ -51,6 +51,20 @@ describe('planning', () => {
     expect(await rowsPerSetup(signal)).toHaveLength(40)
   })
 
+  test('settles what nobody follows, and who starts later is no follower of it', async () => {
+    const { strategyId, instrumentId } = await scene(0)
+    const other = await scene(2)
+    const alone = await place(world, { strategyId, instrumentId, side: '1', quantity: '6', limit: '50' })
+    const followed = await place(world, { ...other, side: '1', quantity: '6', limit: '50' })
+    await mirrorSignals(world.ctx)
+    expect([await mirrored(alone), await mirrored(followed)]).toEqual([true, true])
+    expect(await rowsPerSetup(followed)).toHaveLength(2)
+    await addFollowers(db, { strategyId, brokerId, count: 1 })
+    await endSignal(db.write, alone, '4', instant(opening))
+    await mirrorSignals(world.ctx)
+    expect([await mirrored(alone), await rowsPerSetup(alone)]).toEqual([true, []])
+  })
+
   test('writes the numbers that it decided from', async () => {
     const { strategyId, instrumentId } = await scene(1, { scaling: 300, maximumFutures: 7 })
     const signal = await place(world, { strategyId, instrumentId, side: '2', quantity: '5', limit: '50' })

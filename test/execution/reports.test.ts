@@ -98,6 +98,8 @@ describe('reports', () => {
     const { symbol, order, orders, held, accountId } = await scene()
     const signal = await order('1', '6', { limit: '50' })
     await world.drain()
+    // What comes too much is otherwise sold at once.
+    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
     await endSignal(db.write, signal, '4', instant(world.clock.time))
     await world.drain()
     const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
@@ -113,8 +115,8 @@ describe('reports', () => {
     expect(await held()).toBe(7)
   })
 
-  test('a busted execution is told', async () => {
-    const { symbol, order, accountId } = await scene()
+  test('a busted execution is taken back and told', async () => {
+    const { symbol, order, accountId, held, cash } = await scene()
     await world.quote(symbol, '99', '100')
     await order('1', '6')
     await world.drain()
@@ -123,7 +125,49 @@ describe('reports', () => {
     await paper.controls.bust(ctx, execId)
     await world.drain()
     expect((await readIncidents(world)).at(-1)).toBe('ExecutionBusted')
+    expect(await held()).toBe(0)
+    expect(await cash()).toBe(100_000)
+    expect(await accountViolations(world)).toEqual([])
   })
+
+  test.each(['before', 'after', 'twice'] as const)(
+    'a cancellation that comes %s its execution',
+    async (when) => {
+      const { symbol, order, accountId, held, orders } = await scene()
+      await world.quote(symbol, '99', '100')
+      await order('1', '6')
+      await world.drain()
+      await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+      const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+      select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+      const tell = (kind: string, key: string, text: string | null) => db.write.run`
+      insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
+        text, occurred_at)
+      values (${brokerId}, ${key}, ${accountId}, ${clientOrderId}, ${kind}, ${symbol}, '1', 1, 100, ${text},
+        ${instant(world.clock.time)})`
+      const told: Record<typeof when, [string, string, string | null][]> = {
+        before: [
+          ['bust', 'b1', 'late1'],
+          ['fill', 'late1', null],
+        ],
+        after: [
+          ['fill', 'late1', null],
+          ['bust', 'b1', 'late1'],
+        ],
+        twice: [
+          ['fill', 'late1', null],
+          ['bust', 'b1', 'late1'],
+          ['bust', 'b2', 'late1'],
+        ],
+      }
+      for (const [kind, key, text] of told[when]) {
+        await tell(kind, key, text)
+        await world.drain()
+      }
+      expect(await held()).toBe(6)
+      expect(await orders()).toMatchObject([{ cumQty: 6 }])
+    },
+  )
 
   test('charge the plan of the platform', async () => {
     const charged = { ...ctx, settings: { ...ctx.settings, commissionPlan: 'default' as const } }

@@ -67,6 +67,7 @@ describe('keys', () => {
       role: 'platform_admin',
       siteId: 1,
       siteKind: 'platform',
+      permissions: null,
       limits: { 10: 5 },
     })
   })

@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { hostNames, type OperationName, routesOf } from '../../src/contract/index.ts'
 import { call, faultsOf } from '../support/http.ts'
-import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
+import { apple, buildTown, type CitizenName, holderAccount, kycInfo } from './support/town.ts'
 
 const town = await buildTown()
 const { people, strategyId, signals } = town
@@ -23,6 +23,22 @@ const order = {
   ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
   PlatformSymbol: apple,
 }
+
+const siteAdmins: CitizenName[] = ['westAdmin', 'northAdmin', 'operator']
+const profile = {
+  ...{
+    FirstName: 'A',
+    LastName: 'B',
+    ScreenName: 'C',
+    Email: 'holder@example.org',
+    Password: 'long enough words',
+  },
+  ...{ Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
+}
+const onList = (ModificationAction: 'ADD' | 'DELETE') => ({
+  ...{ PersonId: personId, WatchListId: town.watchListId, StrategyId: strategyId },
+  ...{ ModificationSource: 'MEMBER', ModificationAction },
+})
 
 const rules: Partial<Record<OperationName, readonly [object, readonly CitizenName[], ...number[]]>> = {
   Hello: [{ Name: 'x' }, everybody],
@@ -44,8 +60,35 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetAutotradeActiveOrders: [ofHolder, readers],
   GetAutotradeHistoricalOrders: [ofHolder, readers],
   GetAutoTradeOpenPositions: [{ Account: holderAccount }, readers],
+  GetSubscribedStrategies: [{ PersonId: personId }, readers],
+  GetInvestorPlanSubscriptions: [{ PersonId: personId }, readers],
+  GetManagerPlanSubscriptions: [{ PersonId: personId }, readers],
+  GetSubscribers: [{ StrategyId: strategyId }, everybody],
+  GetSubscriptionRevenue: [{ StrategyId: strategyId }, everybody],
+  GetAutotradePlans: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetSiteCatalog: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  UpdateSiteCatalog: [
+    { WhiteLabelSiteId: town.sites.west, Action: 'Add', StrategyIds: [strategyId] },
+    ['westAdmin', 'operator'],
+  ],
   StartAutotrade: [{ ...ofHolder, StrategyId: strategyId, StocksEnabled: true }, holders],
   StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
+  GetProfile: [{ PersonId: personId }, everybody],
+  GetPhoneAlreadyExists: [{ Phone: '+12125550123' }, everybody],
+  GetGeoSites: [{}, everybody],
+  SearchProfiles: [{ WhiteLabelSiteId: town.sites.west }, siteAdmins],
+  GetWhiteLabelSiteUsers: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetGeoSiteUsers: [{ GeoSite: 'north' }, ['northAdmin', 'operator']],
+  // The address is taken: whoever is let in hears it.
+  AddProfile: [{ ...profile, WhiteLabelSiteId: town.sites.west, IPAddress: '192.0.2.1' }, siteAdmins, 409],
+  GetKYCScore: [{ UserToken: town.userToken, PersonId: personId }, siteAdmins],
+  UpdateKYCScore: [{ UserToken: town.userToken, Score: 1 }, siteAdmins],
+  AddKYCInfo: [{ UserToken: town.userToken, ...kycInfo }, siteAdmins],
+  GetKYCInfo: [{ UserToken: town.userToken }, siteAdmins],
+  GetWatchLists: [{ PersonId: personId }, readers],
+  GetWatchListMembers: [{ PersonId: personId, WatchListId: town.watchListId }, readers],
+  ManageWatchList: [onList('ADD'), holders],
+  ManageWatchListByQuery: [onList('ADD'), holders],
 }
 
 describe('who may call an operation', () => {

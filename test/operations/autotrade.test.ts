@@ -125,10 +125,10 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
       [404, '2013 StrategyId'],
     ],
     [
-      "a stop loss of one's own",
+      'a stop loss below zero',
       'StartAutotrade',
-      (town) => ({ ...own(town), StrategyId: 1, AutoStopLoss: 5 }),
-      [503, '3007 AutoStopLoss'],
+      (town) => ({ ...own(town), StrategyId: 1, AutoStopLoss: -5 }),
+      [400, '1130 AutoStopLoss'],
     ],
     [
       'another broker',
@@ -162,6 +162,38 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     ['a word for a boolean', 'GetBrokers', () => ({ IncludeDisabled: 'yes' }), [400, '1130 IncludeDisabled']],
   ])('%s: %s', async (_, operation, params, expected) => {
     expect(told(await held(town, operation, params(town)))).toEqual(expected)
+  })
+})
+
+describe.each(dialects)('AutoSync in the dialect %s', (dialect) => {
+  const town = towns[dialect]
+  const report = (params: object, key = town.people.holder.key) =>
+    town.ask('GetAutotradeSyncStatusReport', params, { key, host: 'Geo' })
+
+  test('GetAutotradeSyncStatusReport has one row per symbol that is held', async () => {
+    const [row, second] = resultsOf(await report({ ...own(town), StrategyId: town.strategyId }))
+    expect(second).toBeUndefined()
+    expect(row).toMatchObject({
+      ...{ Account: holderAccount, StrategyId: town.strategyId, AccountQuantity: 100, StrategyQuantity: 100 },
+      ...{ ScaledQuantity: 100, InSync: true, ReportType: 1 },
+      AutotradeSettings: { StrategyId: town.strategyId },
+    })
+    expect(row?.[symbolMember(dialect)]).toMatchObject({ FullSymbol: 'AAPL' })
+    expect(resultsOf(await report({ ...own(town), StrategyId: town.lonelyStrategyId }))).toEqual([])
+    expect(told(await report(own(town), town.people.owner.key))[0]).toBe(403)
+  })
+
+  test('SyncPositionsToOpen answers one true, and refuses what is not autotraded', async () => {
+    const { Account } = own(town)
+    const named = await held(town, 'SyncPositionsToOpen', { ...own(town), StrategyId: town.strategyId })
+    expect(resultsOf(named)).toEqual([true])
+    expect(resultsOf(await held(town, 'SyncPositionsToOpen', own(town)))).toEqual([true])
+    const other = await held(town, 'SyncPositionsToOpen', { ...own(town), StrategyId: 999 })
+    expect(told(other)).toEqual([404, '2013 StrategyId'])
+    expect(told(await held(town, 'SyncPositionsToOpen', { ...own(town), Account: 'OTHER' }))[0]).toBe(403)
+    expect(told(await held(town, 'SyncPositionsToOpen', { StrategyId: 1 }))).toEqual([400, '1102 Account'])
+    const stranger = await town.ask('SyncPositionsToOpen', own(town), { key: town.people.owner.key })
+    expect([Account, stranger.status]).toEqual([holderAccount, 403])
   })
 })
 

@@ -19,7 +19,7 @@ const tried = (sent: readonly Sent[], isWrite: boolean): Promise<string[]> => {
   return trial(town.platform.db, sent, isWrite)
 }
 
-describe.each(bodied)('$host $name', ({ method, path, key, example, members }) => {
+describe.each(bodied)('$host $name', ({ method, path, key, example, members, row }) => {
   const send = (body: string): Promise<Answer> => call(town.platform.url, path, { method, key, body })
   const sentAs = ({ path: at, json, expected }: BodyMutation): Sent => ({
     what: `${at.join('.')} = ${json}`,
@@ -92,7 +92,7 @@ describe.each(bodied)('$host $name', ({ method, path, key, example, members }) =
       `{"a":${deep}}`,
       "{'Name':1}",
       text.replace('{', '{\u0000'),
-      `${' '.repeat(300_000)}${text}`,
+      `${' '.repeat((row.bodyMaxBytes ?? 256 * 1024) + 1)}${text}`,
     ]
     const sent = bodies.map(
       (body): Sent => ({ what: body, names: 'Body', expected: 'refused', send: () => send(body) }),

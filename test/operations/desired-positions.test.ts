@@ -26,10 +26,12 @@ await town.door(
   '/instruments',
   ['A', 'B', 'C'].map((symbol) => ({ symbol, securityType: 'CS' })),
 )
-await town.door('/quotes', [
-  { symbol: 'A', bid: 9.99, ask: 10 },
-  { symbol: 'B', bid: 19.99, ask: 20 },
-])
+const quoteAll = () =>
+  town.door('/quotes', [
+    { symbol: 'A', bid: 9.99, ask: 10 },
+    { symbol: 'B', bid: 19.99, ask: 20 },
+  ])
+await quoteAll()
 
 const positionsOf = (wishes: readonly Wish[]) =>
   wishes.map(([FullSymbol, Quantity]) => ({
@@ -78,6 +80,16 @@ describe('from what is held to what is wanted', () => {
     expect((await want()).NewSignals).toHaveLength(1)
     expect(await held()).toBe('')
     expect(await want()).toEqual(nothing)
+  })
+
+  test('changes sides: a close, and an opening order that waits for it', async () => {
+    await want(['A', 100])
+    const plan = await want(['A', -50])
+    expect(plan).toEqual({ NewSignals: [expect.any(Number), expect.any(Number)], CanceledSignals: [] })
+    expect(await held()).toBe('A -50')
+    expect(await want(['A', -50])).toEqual(nothing)
+    expect((await want(['A', 30])).NewSignals).toHaveLength(2)
+    expect(await held()).toBe('A 30')
   })
 
   test('an order that still waits counts as done', async () => {
@@ -167,7 +179,6 @@ describe('what is refused changes nothing', () => {
       ],
       [400, '1121 Symbol'],
     ],
-    ['another side', [['A', -5]], [503, '3007 Positions']],
   ])('%s', async (_, wishes, expected) => {
     await want(['A', 10])
     const before = await live()
@@ -194,6 +205,49 @@ describe('what is refused changes nothing', () => {
   })
 })
 
+describe('to the other side', () => {
+  const shown = async () =>
+    resultsOf<{
+      Id: number
+      OpenClose: string
+      OrderQuantity: number
+      OrderStatus: string
+      ParentSignalId?: number
+    }>(await town.ask('GetStrategyActiveOrders', { StrategyIds: strategyId }, { key })).map(
+      ({ Id, OpenClose, OrderQuantity, OrderStatus, ParentSignalId }) => ({
+        ...{ Id, is: `${OpenClose} ${OrderQuantity} ${OrderStatus}`, after: ParentSignalId },
+      }),
+    )
+
+  test('closes, and opens when that is filled; the orders of the old side end', async () => {
+    await want(['A', 100], ['B', -50])
+    const stop = await order('A', { OrderType: '3', Side: '2', OrderQuantity: 100, Stop: 5, OpenClose: 'C' })
+    const turned = await want(['A', -30], ['B', 20])
+    expect(turned).toEqual({ NewSignals: Array(4).fill(expect.any(Number)), CanceledSignals: [stop] })
+    expect(await held()).toBe('A -30, B 20')
+    expect(await want(['A', -30], ['B', 20])).toEqual(nothing)
+  })
+
+  test('waits with both orders for a quote, repeats nothing, and thinks again when told so', async () => {
+    const shares = 100
+    await want(['A', shares])
+    await town.door('/clock', { now: '2024-03-12T22:00:00Z' })
+    const [close, open] = (await want(['A', -30])).NewSignals
+    const waiting = [
+      { Id: close, is: `C ${shares} 0`, after: undefined },
+      { Id: open, is: 'O 30 A', after: close },
+    ]
+    expect(await shown()).toEqual(waiting)
+    expect(await want(['A', -30])).toEqual(nothing)
+    expect(await shown()).toEqual(waiting)
+    const other = await want(['A', -40])
+    expect(other.CanceledSignals).toEqual([close, open])
+    expect((await shown()).map(({ is }) => is)).toEqual([`C ${shares} 0`, 'O 40 A'])
+    expect((await want(['A', shares])).CanceledSignals).toEqual(other.NewSignals)
+    expect([await held(), await shown()]).toEqual([`A ${shares}`, []])
+  })
+})
+
 describe('in compat', () => {
   const { owner } = compat.people
   const set = (path: string, quantity: number) =>
@@ -217,4 +271,21 @@ describe('in compat', () => {
       { ...nothing, RejectedSignals: [] },
     ])
   })
+})
+
+// The last one: it lets a night pass.
+test('a change of sides that still waits counts as done, and gives way to another wish', async () => {
+  await want(['A', 100])
+  await town.door('/clock', { now: '2024-03-12T21:00:00Z' })
+  const { NewSignals } = await want(['A', -50])
+  expect(await live()).toMatchObject([
+    { OrderQuantity: 100, OrderStatus: '0', OpenClose: 'C' },
+    { OrderQuantity: 50, OrderStatus: 'A', OpenClose: 'O', ParentSignalId: NewSignals[0] },
+  ])
+  expect(await want(['A', -50])).toEqual(nothing)
+  const other = await want(['A', 120])
+  expect([other.NewSignals.length, other.CanceledSignals]).toEqual([1, NewSignals])
+  await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
+  await quoteAll()
+  expect(await held()).toBe('A 120')
 })

@@ -45,6 +45,7 @@ describe('what is made when the first order takes it (it is March 2024)', () => 
     ['a pair with a slash', platform('GBP/JPY', 'forex'), 'GBPJPY'],
     ['an option of a stock', platform('AAPL2421F190', 'option'), 'AAPL2421F190'],
     ['an option of an index by its weekly root', platform('SPXW2428R5000', 'option'), 'SPXW2428R5000'],
+    ['an option of an index that nobody entered', platform('RUTW2428R2000', 'option'), 'RUTW2428R2000'],
     [
       'a future as exchanges write it',
       {

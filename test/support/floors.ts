@@ -14,20 +14,27 @@ export const floors: Record<string, Floor> = {
   contract: { floors: ['domain'], packages: [] },
   sdk: { floors: ['contract'], packages: [] },
   postgres: { floors: [], packages: ['node:'] },
+  services: {
+    floors: ['domain'],
+    packages: ['node:', '@node-rs/argon2', 'iso-3166', 'iso-639-3', 'libphonenumber-js', 'nodemailer'],
+  },
   storage: { floors: ['domain'], packages: ['node:', 'pg'] },
-  operations: { floors: ['contract', 'storage', 'domain'], packages: ['node:', 'lru-cache'] },
-  execution: { floors: ['storage', 'domain'], packages: ['node:', 'csv-parse'] },
+  operations: { floors: ['contract', 'storage', 'services', 'domain'], packages: ['node:', 'lru-cache'] },
+  execution: { floors: ['storage', 'services', 'domain'], packages: ['node:', 'csv-parse'] },
   http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
   demo: {
-    floors: ['execution', 'operations', 'storage', 'domain'],
+    floors: ['execution', 'operations', 'storage', 'services', 'domain'],
     packages: ['node:', 'csv-parse', 'vega-datasets', '@visx/mock-data'],
   },
   door: {
-    floors: ['http', 'execution', 'operations', 'contract', 'storage', 'domain'],
+    floors: ['http', 'execution', 'operations', 'contract', 'storage', 'services', 'domain'],
     packages: ['node:', 'fastify'],
   },
   bin: {
-    floors: ['door', 'demo', 'http', 'execution', 'operations', 'contract', 'storage', 'postgres', 'domain'],
+    floors: [
+      ...['door', 'demo', 'http', 'execution', 'operations', 'contract', 'storage', 'services', 'postgres'],
+      'domain',
+    ],
     packages: ['node:', 'commander', 'pino', 'close-with-grace'],
   },
 }

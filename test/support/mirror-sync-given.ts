@@ -46,6 +46,7 @@ const signal = ({ q, f = 0, limit, stop, ...rest }: Signal): SyncSignal => ({
   filled: dec(f),
   limit: orNull(limit),
   stop: orNull(stop),
+  referencePrice: null,
   doNotSyncToOpen: false,
   ocaGroup: null,
   replaces: null,

@@ -6,16 +6,20 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
 import type { Dialect } from '../../src/contract/index.ts'
 import { type DoorPlatform, startDoorPlatform } from '../../src/door/platform.ts'
+import type { Message } from '../../src/services/mail.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { identifier } from '../../src/storage/sql.ts'
 import { silentLog } from './database-server.ts'
+import { randomSecrets } from './secrets.ts'
 
-export const secrets = { pepper: randomBytes(32), cursor: randomBytes(32) }
+export const secrets = randomSecrets()
 export const keyEnvironment = 'test'
 
 export interface TestPlatform extends DoorPlatform {
   /** Lines that the platform logged as errors. */
   readonly errors: string[]
+  /** Messages that went out. */
+  readonly mails: Message[]
 }
 
 /** Starts an empty platform whose hosts speak one dialect. */
@@ -26,7 +30,10 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
   const errors: string[] = []
   const error = (fields: object, message: string): void =>
     void errors.push(`${message} ${JSON.stringify(fields, errorText)}`)
+  const mails: Message[] = []
+  const mailer = { send: async (message: Message) => void mails.push(message), close: () => {} }
   const platform = await startDoorPlatform({
+    mailer,
     serverUrl,
     database,
     port: 0,
@@ -56,7 +63,7 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
       await admin.close()
     }
   })
-  return { ...platform, errors }
+  return { ...platform, errors, mails }
 }
 
 const errorText = (_: string, value: unknown): unknown => (value instanceof Error ? value.stack : value)

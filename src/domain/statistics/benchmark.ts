@@ -13,12 +13,12 @@ export interface IndexSeries {
 
 /** How two series of returns move together: means, and sums of products of what differs from them. */
 export interface Comovement {
-  count: number
-  ownMean: number
-  indexMean: number
-  ownSquares: number
-  indexSquares: number
-  products: number
+  readonly count: number
+  readonly ownMean: number
+  readonly indexMean: number
+  readonly ownSquares: number
+  readonly indexSquares: number
+  readonly products: number
 }
 
 /**
@@ -27,33 +27,59 @@ export interface Comovement {
  */
 export function comovementWith({ days, wealth, returns }: EquitySeries, index: IndexSeries): Comovement {
   const { days: indexDays, closes } = index
-  const moved = noMovement()
+  const own = new Float64Array(days.length)
+  const other = new Float64Array(days.length)
+  let count = 0
   let from = -1
   let indexFrom = -1
   let indexAt = Math.max(0, lastAtOrBefore(indexDays, days[0]!))
-  let growth = 1
   for (let at = 0; at < days.length; at++) {
     const day = days[at]!
-    if (at > 0) growth *= 1 + returns[at - 1]!
     while (indexAt < indexDays.length && indexDays[indexAt]! < day) indexAt += 1
     if (indexDays[indexAt] !== day || !(closes[indexAt]! > 0)) continue
     if (from >= 0) {
-      const own = wealth[from]! > 0 ? wealth[at]! / wealth[from]! : growth
-      addPair(moved, own - 1, closes[indexAt]! / closes[indexFrom]! - 1)
+      own[count] = (wealth[from]! > 0 ? wealth[at]! / wealth[from]! : chained(returns, from, at)) - 1
+      other[count] = closes[indexAt]! / closes[indexFrom]! - 1
+      count += 1
     }
     from = at
-    growth = 1
     indexFrom = indexAt
   }
-  return moved
+  return comovementOf(own.subarray(0, count), other.subarray(0, count))
 }
 
-/** Of returns over the same periods; what one list has beyond the other is left out. */
+/**
+ * Of returns over the same periods; what one list has beyond the other is left out. Means first, so that nothing
+ * cancels.
+ */
 export function comovementOf(own: Float64Array, index: Float64Array): Comovement {
-  const moved = noMovement()
   const count = Math.min(own.length, index.length)
-  for (let at = 0; at < count; at++) addPair(moved, own[at]!, index[at]!)
-  return moved
+  let ownSum = 0
+  let indexSum = 0
+  for (let at = 0; at < count; at++) {
+    ownSum += own[at]!
+    indexSum += index[at]!
+  }
+  const ownMean = count === 0 ? 0 : ownSum / count
+  const indexMean = count === 0 ? 0 : indexSum / count
+  let ownSquares = 0
+  let indexSquares = 0
+  let products = 0
+  for (let at = 0; at < count; at++) {
+    const ownOff = own[at]! - ownMean
+    const indexOff = index[at]! - indexMean
+    ownSquares += ownOff * ownOff
+    indexSquares += indexOff * indexOff
+    products += ownOff * indexOff
+  }
+  return { count, ownMean, indexMean, ownSquares, indexSquares, products }
+}
+
+/** What one unit became after the position `from` until the position `at` of a record. */
+function chained(returns: Float64Array, from: number, at: number): number {
+  let growth = 1
+  for (let next = from; next < at; next++) growth *= 1 + returns[next]!
+  return growth
 }
 
 /** Covariance over the variance of the index. Null for fewer than two returns and for a flat index. */
@@ -100,29 +126,6 @@ function lastAtOrBefore(days: Int32Array, day: Day): number {
     else high = middle
   }
   return low - 1
-}
-
-const noMovement = (): Comovement => ({
-  count: 0,
-  ownMean: 0,
-  indexMean: 0,
-  ownSquares: 0,
-  indexSquares: 0,
-  products: 0,
-})
-
-/** Takes in one pair of returns, about the running means as `excessMoments` does. */
-function addPair(moved: Comovement, own: number, index: number): void {
-  moved.count += 1
-  const share = 1 / moved.count
-  const ownOff = own - moved.ownMean
-  const indexOff = index - moved.indexMean
-  moved.ownMean += ownOff * share
-  moved.indexMean += indexOff * share
-  const indexRest = index - moved.indexMean
-  moved.ownSquares += ownOff * (own - moved.ownMean)
-  moved.indexSquares += indexOff * indexRest
-  moved.products += ownOff * indexRest
 }
 
 /** Without a sample deviation: fewer than two values, or all the same. */

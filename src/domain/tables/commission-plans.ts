@@ -3,8 +3,7 @@
  * account currency, per unit (share, contract, 1000 of base currency) and side. Fractions of the notional:
  * 0.01 is one percent. Where a plan's broker does not offer a class, the default plan's rates stand.
  */
-import type { SecurityType } from '../codes.ts'
-import type { CommissionRates } from '../commission.ts'
+import type { CommissionRates, PlanRates } from '../commission.ts'
 import { dec } from '../decimal.ts'
 
 export type CommissionPlan = 0 | 1 | 3 | 4 | 5
@@ -25,16 +24,17 @@ const rates = (row: RateRow): CommissionRates => ({
   maxPctOfNotional: read(row.maxPctOfNotional),
 })
 
-const standard: Readonly<Record<SecurityType, CommissionRates>> = {
+const standard: PlanRates = {
   CS: rates({ perUnit: '0.01' }),
   OPT: rates({ perUnit: '1' }),
   FUT: rates({ perUnit: '2.5' }),
   FOR: rates({ pctOfNotional: '0.00002' }),
 }
 
-export const commissionPlans: Readonly<
-  Record<CommissionPlan, Readonly<Record<SecurityType, CommissionRates>>>
-> = {
+/** Whether this platform charges its strategies by the default plan, or nothing at all. */
+export type Charging = 'none' | 'default'
+
+export const commissionPlans: Readonly<Record<CommissionPlan, PlanRates>> = {
   0: standard,
   // A European retail broker: a share of the notional with a minimum.
   1: {
@@ -55,3 +55,7 @@ export const commissionPlans: Readonly<
   // StoneX: futures and forex.
   5: { ...standard, FUT: rates({ perUnit: '2.25' }), FOR: rates({ pctOfNotional: '0.00004' }) },
 }
+
+/** The rates by which fills are charged; null: without commission. */
+export const chargedRates = (charging: Charging): PlanRates | null =>
+  charging === 'none' ? null : commissionPlans[0]

@@ -1,8 +1,18 @@
 /** What the scripted broker does on command: its own acts, and how it answers from now on. */
-import { faultEnvelope, faultOf } from '../../contract/index.ts'
 import type { Side } from '../../domain/codes.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
-import { aBoolean, anyText, aPositive, aSize, aText, maybe, object, oneOf, word } from '../read.ts'
+import {
+  aBoolean,
+  anyText,
+  aPositive,
+  aSize,
+  aText,
+  maybe,
+  object,
+  oneOf,
+  withDefault,
+  word,
+} from '../read.ts'
 import { listNumberedAccounts, releaseClaims } from '../rows.ts'
 import { findInstruments } from './market.ts'
 
@@ -22,11 +32,22 @@ const Command = oneOf({
   hold: aBoolean,
   down: aBoolean,
   duplicate: aText,
+  bust: aText,
+  delink: aText,
+  restrict: object({
+    account: aText,
+    kind: word({
+      marginCall: 'marginCall',
+      patternDayTrader: 'patternDayTrader',
+      restriction: 'restriction',
+    } as const),
+    text: withDefault(anyText, ''),
+  }),
 })
 
 const broker = post('/broker', Command, async (door, command) => {
   const { controls, work } = door
-  const { execution, reject, partial, hold, down, duplicate } = command
+  const { execution, reject, partial, hold, down, duplicate, bust, delink, restrict } = command
   if (execution) return { execId: await execute(door, execution) }
   if (reject) controls.reject((await accountOf(door, reject.account)).accountId, reject.text)
   if (partial) controls.partial((await accountOf(door, partial.account)).accountId, partial.qty.toFixed())
@@ -34,6 +55,13 @@ const broker = post('/broker', Command, async (door, command) => {
   if (down !== undefined) controls.down(down)
   if (duplicate && !(await controls.duplicate(work, duplicate)))
     throw new Unserved('duplicate', `The broker knows no execution ${duplicate}`)
+  if (bust && !(await controls.bust(work, bust)))
+    throw new Unserved('bust', `The broker knows no execution ${bust}`)
+  if (delink) await controls.notice(work, { ...(await accountOf(door, delink)), kind: 'delink', text: null })
+  if (restrict) {
+    const { account, kind, text } = restrict
+    await controls.notice(work, { ...(await accountOf(door, account)), kind, text: text || null })
+  }
   await releaseClaims(work.db.write)
   return undefined
 })
@@ -56,17 +84,4 @@ async function execute(
   return door.controls.execution(door.work, execution)
 }
 
-/** Commands about what no part of the platform takes in yet. */
-const coming = ['bust', 'delink', 'restrict']
-
-const brokerOrLater: DoorCall = {
-  ...broker,
-  handle: async (door, raw) => {
-    const name = coming.find((command) => Object.hasOwn(Object(raw), command))
-    if (name === undefined) return broker.handle(door, raw)
-    const fault = faultOf('NotOfferedYet', name, `The command ${name} is not offered yet`)
-    return { status: 503, body: faultEnvelope(503, [fault]) }
-  },
-}
-
-export const brokerCalls: readonly DoorCall[] = [brokerOrLater]
+export const brokerCalls: readonly DoorCall[] = [broker]

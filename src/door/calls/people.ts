@@ -1,6 +1,8 @@
 /** Who is on the platform: sites, people with keys, brokerage accounts, and what no operation sets of a strategy. */
 import { isRefused, type Role } from '../../operations/context.ts'
 import { issueKey } from '../../operations/keys.ts'
+import { issueUserToken } from '../../operations/user-tokens.ts'
+import { changeStrategy } from '../../storage/administration.ts'
 import { ensureBroker, insertAccounts, insertPersons, insertSite } from '../../storage/provision.ts'
 import type { Transaction } from '../../storage/sql.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
@@ -19,14 +21,7 @@ import {
   withDefault,
   word,
 } from '../read.ts'
-import {
-  brokerEnvironments,
-  builtInBrokers,
-  insertBroker,
-  knownPersons,
-  listSites,
-  updateStrategy,
-} from '../rows.ts'
+import { brokerEnvironments, builtInBrokers, insertBroker, knownPersons, listSites } from '../rows.ts'
 
 /** Keys outlive every test. */
 const keyLifeMs = 100 * 365 * 86_400_000
@@ -194,7 +189,7 @@ const Strategy = object({
 const strategies = post('/strategies', list(Strategy), (door, wanted) =>
   door.work.db.transaction(async (tx) => {
     for (const [place, facts] of wanted.entries()) {
-      const changed = await updateStrategy(tx, {
+      const changed = await changeStrategy(tx, {
         strategyId: facts.strategyId,
         isPrivate: facts.private,
         monthlyCost: facts.monthlyCost?.toFixed(),
@@ -206,4 +201,18 @@ const strategies = post('/strategies', list(Strategy), (door, wanted) =>
   }),
 )
 
-export const peopleCalls: readonly DoorCall[] = [sites, people, accounts, strategies]
+const TokenHolder = object({ personId: anId })
+
+const userTokens = post('/user-tokens', list(TokenHolder), ({ work, clock, secrets }, wanted) =>
+  work.db.transaction(async (tx) => {
+    const answer: { personId: number; userToken: string }[] = []
+    for (const [place, { personId }] of wanted.entries()) {
+      const userToken = await issueUserToken(tx, secrets, personId, clock.now())
+      if (isRefused(userToken)) throw new Unserved(`[${place}].personId`, 'There is no such person')
+      answer.push({ personId, userToken })
+    }
+    return answer
+  }),
+)
+
+export const peopleCalls: readonly DoorCall[] = [sites, people, accounts, strategies, userTokens]

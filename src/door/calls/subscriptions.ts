@@ -3,8 +3,9 @@ import type { SubscriptionKind } from '../../domain/subscription.ts'
 import { isRefused } from '../../operations/context.ts'
 import { subscribe } from '../../operations/subscribe.ts'
 import { lockStrategies } from '../../storage/signals.ts'
+import { setSimulatedMethod } from '../../storage/simulated-payments.ts'
 import { type DoorCall, post, Unserved } from '../call.ts'
-import { aMoment, anId, list, maybe, object, word } from '../read.ts'
+import { aMoment, anId, aText, list, maybe, object, word } from '../read.ts'
 import { knownPersons } from '../rows.ts'
 
 const Subscription = object({
@@ -39,4 +40,14 @@ const subscriptions = post('/subscriptions', list(Subscription), (door, wanted) 
   }),
 )
 
-export const subscriptionCalls: readonly DoorCall[] = [subscriptions]
+/** Why a person's payment method declines from now on; without a reason it pays. */
+const PaymentMethod = object({ personId: anId, declines: maybe(aText) })
+
+const paymentMethods = post('/payment-methods', list(PaymentMethod), (door, wanted) =>
+  door.work.db.transaction(async (tx) => {
+    for (const { personId, declines } of wanted)
+      await setSimulatedMethod(tx, { personId, declines: declines ?? null, at: door.clock.now() })
+  }),
+)
+
+export const subscriptionCalls: readonly DoorCall[] = [subscriptions, paymentMethods]

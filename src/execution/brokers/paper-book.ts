@@ -5,6 +5,7 @@
  */
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import type { FillPort, SimulatedFill, WorkingOrder } from '../../domain/fill.ts'
+import { withEntry } from '../../domain/overlay-map.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { PaperOrderRow } from '../../storage/paper.ts'
 
@@ -73,11 +74,15 @@ function workingOrder(id: string, order: PaperOrder): WorkingOrder {
 
 /** Opens a book to the fill simulation at one moment of the market. */
 export function paperPort(moment: PaperMoment): FillPort<PaperBook> {
+  const takesPart = (order: PaperOrder): boolean =>
+    moment.takesPart(order.row) && leavesOf(order).greaterThan(0)
   return {
     working: (book) =>
-      [...book.orders]
-        .filter(([, order]) => moment.takesPart(order.row) && leavesOf(order).greaterThan(0))
-        .map(([id, order]) => workingOrder(id, order)),
+      [...book.orders].filter(([, order]) => takesPart(order)).map(([id, order]) => workingOrder(id, order)),
+    find: (book, id) => {
+      const order = book.orders.get(id)
+      return order && takesPart(order) ? workingOrder(id, order) : undefined
+    },
     trigger: (book, id) => change(book, id, (order) => ({ ...order, isTriggered: true })),
     fill: (book, { orderId, quantity, price, phase }) => {
       const { row, fills } = orderOf(book, orderId)
@@ -101,5 +106,5 @@ function orderOf(book: PaperBook, id: string): PaperOrder {
 
 const change = (book: PaperBook, id: string, to: (order: PaperOrder) => PaperOrder): PaperBook => ({
   ...book,
-  orders: new Map(book.orders).set(id, to(orderOf(book, id))),
+  orders: withEntry(book.orders, id, to(orderOf(book, id))),
 })

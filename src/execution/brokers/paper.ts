@@ -25,6 +25,7 @@ import {
   bustPaperExecution,
   deliverPaperReports,
   insertPaperExecutions,
+  insertPaperNotice,
   isPaperDeliveryDue,
   type PaperExecution,
   repeatPaperReport,
@@ -66,6 +67,8 @@ export interface PaperControls {
   duplicate(ctx: WorkContext, execId: string): Promise<boolean>
   /** Cancels an execution; false when it does not know it. */
   bust(ctx: WorkContext, execId: string): Promise<boolean>
+  /** Tells that an account is closed to the platform. */
+  notice(ctx: WorkContext, notice: Omit<Parameters<typeof insertPaperNotice>[1], 'at'>): Promise<void>
 }
 
 export interface PaperBroker {
@@ -253,5 +256,6 @@ function controlsOf(script: Script): PaperControls {
     },
     duplicate: (ctx, execId) => repeatPaperReport(ctx.db.write, execId),
     bust: (ctx, execId) => bustPaperExecution(ctx.db.write, execId, ctx.clock.now()),
+    notice: (ctx, notice) => insertPaperNotice(ctx.db.write, { ...notice, at: ctx.clock.now() }),
   }
 }

@@ -59,7 +59,8 @@ const classes = (setup: Columns) => ({
   MaxOptions: count(setup, 'max_options'),
 })
 
-const shownSettings = (row: SettingsRow) =>
+/** The settings of a setup and its account, as answers show them. */
+export const shownSettings = (row: SettingsRow) =>
   ({
     Id: row.id,
     PersonId: row.personId,

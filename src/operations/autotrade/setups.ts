@@ -27,7 +27,6 @@ type Start = ParamsOf<'StartAutotrade'>
 function notOfferedIn(ctx: Context, params: Start): Refused | undefined {
   if (ctx.host === 'WL')
     return refuse('NotOfferedYet', 'StrategyId', 'Approval by the customer is not offered yet')
-  if (params.AutoStopLoss) return refuse('NotOfferedYet', 'AutoStopLoss')
   if (params.AccountUserName !== undefined) return refuse('NotOfferedYet', 'AccountUserName')
   if (params.AccountPassword !== undefined) return refuse('NotOfferedYet', 'AccountPassword')
   return undefined
@@ -44,13 +43,14 @@ const choicesOf = (params: Start): SetupChoices => ({
   maxFutures: params.MaxFutures ?? null,
   forexEnabled: params.ForexEnabled,
   maxForex: params.MaxForex ?? null,
+  autoStopLossDollars: params.AutoStopLoss ?? 0,
 })
 
 /** What is opened by following in a live, a paper and a simulated account. */
 const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
 
 /** The one account that the call names. Refuses one that is not there, and a number that two brokers gave. */
-async function findAccount(
+export async function findAccount(
   ctx: Context,
   wanted: { Account: string; PersonId?: number | bigint | undefined; BrokerId?: number | undefined },
 ) {

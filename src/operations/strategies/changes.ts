@@ -8,6 +8,7 @@ import { dec, zero } from '../../domain/decimal.ts'
 import type { BookContext, BookResult } from '../../domain/order-book.ts'
 import { answerRequest, type RequestRefusal } from '../../domain/order-request.ts'
 import { currentPriceOf, immutableDifference } from '../../domain/placing.ts'
+import { chargedRates } from '../../domain/tables/commission-plans.ts'
 import { spreadNews } from '../../storage/book-families.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
@@ -63,7 +64,7 @@ async function save(
   if (result.refusal) throw new Error(`the book refuses what the table allows: ${result.refusal}`)
   const { requestId } = ctx
   const done = worked(book, result, ctx.now, causedBy({ requestId }))
-  const { books, others } = await spreadNews(sql, [done], ctx.now)
+  const { books, others } = await spreadNews(sql, [done], ctx.now, chargedRates(ctx.charging))
   const saved = books.map((changed): SavedBook => ({ ...changed, requestId, ...more }))
   await Promise.all([saveOrderBooks(sql, [...saved, ...others]), wakeWorkers(sql)])
 }

@@ -5,9 +5,11 @@
  */
 import type { ParamsOf } from '../../contract/index.ts'
 import type { OrdStatus } from '../../domain/codes.ts'
+import type { Parent } from '../../domain/conditional.ts'
 import { dec } from '../../domain/decimal.ts'
 import { type DesiredOrder, type DesiredPlan, planDesired } from '../../domain/desired.ts'
 import type { ModelAccount } from '../../domain/model-account.ts'
+import { chargedRates } from '../../domain/tables/commission-plans.ts'
 import {
   type LiveOrderRow,
   loadHoldings,
@@ -15,6 +17,7 @@ import {
   restateSignals,
 } from '../../storage/desired-orders.ts'
 import { loadModelAccounts } from '../../storage/model-accounts.ts'
+import { newSignalIds } from '../../storage/save-books.ts'
 import { listSignals, type OrderRow } from '../../storage/signal-listings.ts'
 import {
   insertSignalEvents,
@@ -57,8 +60,8 @@ export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, {
   const opening = plan.newOrders
     .filter(({ openClose }) => openClose === 'O')
     .map(({ symbol }) => ({ strategyId: strategy.id, instrumentId: Number(symbol) }))
-  const account = (await loadModelAccounts(ctx.sql, opening)).get(strategy.id)
-  const placed = plan.newOrders.map((order) => place(ctx, strategy, order, rows.get(order.symbol), account))
+  const account = (await loadModelAccounts(ctx.sql, opening, chargedRates(ctx.charging))).get(strategy.id)
+  const placed = await placePlan(ctx, strategy, plan, { rows, account })
   await savePlaced(ctx.sql, placed)
   return { results: [await shownPlan(ctx, plan, placed)] }
 }
@@ -120,10 +123,7 @@ function refusalOf(
     const row = rows.get(symbol)
     return openClose === 'O' && (!row || !tradesAt(row, ctx.now))
   }
-  if (newOrders.some(isOver)) return refuse('InvalidSymbol', 'Symbol')
-  return newOrders.some(({ conditional }) => conditional)
-    ? refuse('NotOfferedYet', 'Positions', 'Reversing a position is not offered yet')
-    : undefined
+  return newOrders.some(isOver) ? refuse('InvalidSymbol', 'Symbol') : undefined
 }
 
 /** Protective exits that cover more than the new size are cut to it. */
@@ -152,19 +152,52 @@ async function cut(
   )
 }
 
+interface Surroundings {
+  readonly rows: ReadonlyMap<string, PlacingRow>
+  readonly account: ModelAccount | undefined
+}
+
+/** Places the orders of the plan; one that changes the side waits for the close before it. */
+async function placePlan(
+  ctx: Context,
+  strategy: LockedStrategy,
+  { newOrders }: DesiredPlan<number>,
+  { rows, account }: Surroundings,
+): Promise<PlacedCall[]> {
+  const waiting = newOrders.filter(({ conditional }) => conditional).length
+  const ids = waiting > 0 ? await newSignalIds(ctx.sql, waiting) : []
+  const placed: PlacedCall[] = []
+  for (const order of newOrders) {
+    const row = rows.get(order.symbol)
+    if (!row) throw new Error('an order of desired positions has no instrument')
+    const parent = order.conditional ? closeOf(placed.at(-1)) : null
+    // The close took the id that was read with the row.
+    const own = order.conditional ? { ...row, signalId: ids.shift() ?? 0 } : row
+    placed.push(place(ctx, strategy, order, own, { account, parent }))
+  }
+  return placed
+}
+
+/** The order of the call that has just been placed, as the parent of the next one. */
+function closeOf(placed: PlacedCall | undefined): Parent {
+  const close = placed?.saved.book.orders.get(String(placed.answer.SignalId))
+  if (!close) throw new Error('nothing closes the position whose side changes')
+  return close
+}
+
 /** A market order that waits until it is done, or until a later call wants something else. */
 function place(
   ctx: Context,
   strategy: LockedStrategy,
   { side, openClose, quantity }: DesiredOrder,
-  row: PlacingRow | undefined,
-  account: ModelAccount | undefined,
+  row: PlacingRow,
+  { account, parent }: { readonly account: ModelAccount | undefined; readonly parent: Parent | null },
 ): PlacedCall {
-  if (!row) throw new Error('an order of desired positions has no instrument')
   const draft: OrderDraft = {
     ...{ side, openClose, quantity, ordType: '1', timeInForce: '1', doNotSyncToOpen: false },
   }
-  const placed = placeDraft(ctx, strategy, row, draft, { account, fromDesired: true })
+  const family = { parent, parkedUntil: null, doNotCreateOcaGroup: false }
+  const placed = placeDraft(ctx, strategy, row, draft, { account, family, fromDesired: true })
   if (typeof placed === 'string') throw new Error(`an order of desired positions was refused: ${placed}`)
   return placed
 }

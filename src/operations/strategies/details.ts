@@ -22,9 +22,9 @@ export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { S
   // Nothing but what it holds is asked for: no instrument has the id 0.
   const [following, accounts] = await Promise.all([
     findFollowing(ctx.sql, row.id),
-    loadModelAccounts(ctx.sql, [{ strategyId: row.id, instrumentId: 0 }]),
+    loadModelAccounts(ctx.sql, [{ strategyId: row.id, instrumentId: 0 }], null),
   ])
-  const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [] }
+  const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [], rates: null }
   const modifiedAt = Math.max(row.startedAt, row.lastFillAt ?? 0, row.lastMarkAt ?? 0, row.computedAt ?? 0)
   return conditional(ctx, modifiedAt, [
     {

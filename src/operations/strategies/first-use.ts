@@ -76,7 +76,7 @@ interface Derived {
   readonly instrument: Instrument
 }
 
-/** Without the options whose stock or index does not exist. */
+/** Without the options whose stock does not exist. That an index exists, the table of index options says. */
 async function withUnderlying(sql: Sql, derived: readonly Derived[]): Promise<Derived[]> {
   const options = derived.flatMap(({ instrument }) =>
     instrument.securityType === 'OPT' ? [instrument.underlying ?? ''] : [],
@@ -84,7 +84,8 @@ async function withUnderlying(sql: Sql, derived: readonly Derived[]): Promise<De
   if (options.length === 0) return [...derived]
   const found = await findUnderlyings(sql, [...new Set(options)], 'USD')
   return derived.filter(
-    ({ instrument }) => instrument.securityType !== 'OPT' || found.has(instrument.underlying ?? ''),
+    ({ instrument }) =>
+      instrument.securityType !== 'OPT' || instrument.indexOption || found.has(instrument.underlying ?? ''),
   )
 }
 

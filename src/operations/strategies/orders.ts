@@ -9,9 +9,10 @@ import { type CalendarName, readCalendarName } from '../../domain/calendar.ts'
 import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
 import type { Parent } from '../../domain/conditional.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
-import { type ModelAccount, marginRejection } from '../../domain/model-account.ts'
+import { type ModelAccount, openingRejection } from '../../domain/model-account.ts'
 import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/order-book.ts'
 import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/placing.ts'
+import { chargedRates } from '../../domain/tables/commission-plans.ts'
 import { loadModelAccounts } from '../../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
@@ -170,7 +171,7 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
     const row = order.OpenClose === 'C' ? undefined : rows.get(index)
     return row ? [{ strategyId: Number(order.StrategyId), instrumentId: row.instrumentId }] : []
   })
-  const accounts = await loadModelAccounts(sql, opening)
+  const accounts = await loadModelAccounts(sql, opening, chargedRates(calls[0]?.ctx.charging ?? 'default'))
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
   await savePlaced(
     sql,
@@ -244,7 +245,7 @@ export function placeDraft(
   const ids = [...row.moreIds]
   const newId = (): string => String(ids.shift() ?? missingId(row))
   const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
-  const rejection = marginRejection(account, row.instrumentId)
+  const rejection = openingRejection(account, row.instrumentId, ctx.now)
   const result = submitOrder(empty.book, bookDraft(draft, family, row), { at: ctx.now, newId, rejection })
   if (result.refusal) return result.refusal
   const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }

@@ -1,5 +1,6 @@
 /** Commission plans across the edge. Plan 0 is what was booked: nothing is priced anew. */
-import type { ChargedFill, PlanRates } from '../../domain/plan-charges.ts'
+import type { PlanRates } from '../../domain/commission.ts'
+import type { ChargedFill } from '../../domain/plan-charges.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/tables/commission-plans.ts'
 import { loadBookFills } from '../../storage/daily-close.ts'
 import type { Sql } from '../../storage/sql.ts'

@@ -1,9 +1,10 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
 import { isPlatformAdmin, isSiteAdmin, seesStrategy } from '../../domain/access.ts'
 import { oppositeOf } from '../../domain/codes.ts'
+import type { PlanRates } from '../../domain/commission.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { type ChargedFill, extraCharges, type PlanRates, planTrades } from '../../domain/plan-charges.ts'
+import { type ChargedFill, extraCharges, planTrades } from '../../domain/plan-charges.ts'
 import { findPersonTenancies, loadStrategyFacts } from '../../storage/access.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { listClosedTrades, type TradeRow } from '../../storage/trade-listings.ts'

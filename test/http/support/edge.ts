@@ -14,10 +14,11 @@ import { type IssuedKey, issueKey, type KeyOrder } from '../../../src/operations
 import { createOperations, type Operations } from '../../../src/operations/operations.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { testDatabase } from '../../support/database.ts'
+import { randomSecrets } from '../../support/secrets.ts'
 
 export const start = Date.UTC(2024, 2, 12, 14)
 export const year = 365 * 86_400_000
-export const secrets = { pepper: randomBytes(32), cursor: randomBytes(32) }
+export const secrets = randomSecrets()
 
 export interface Answered {
   status: number

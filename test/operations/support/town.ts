@@ -40,6 +40,10 @@ export interface Town {
   readonly strategyId: number
   /** Nobody follows it. */
   readonly lonelyStrategyId: number
+  /** Names the holder to KYC. */
+  readonly userToken: string
+  /** The holder's, with the first strategy on it. */
+  readonly watchListId: number
   readonly signals: { readonly working: number; readonly filled: number; readonly canceled: number }
   readonly expiredKey: string
   readonly revokedKey: string
@@ -72,7 +76,11 @@ export async function buildTown(dialect: Dialect = 'native'): Promise<Town> {
   const ask = asking(platform.url, dialect)
   const trade = await openTrade(dialect, door, ask, people)
   const keys = await deadKeys(platform, people.owner.personId)
-  return { platform, people, sites, door, ask, ...trade, ...keys }
+  const watchListId = await addWatchList(ask, people.holder, trade.strategyId)
+  const wanted = [{ personId: people.holder.personId }]
+  const [issued] = await door<{ userToken: string }[]>('/user-tokens', wanted)
+  const userToken = issued?.userToken ?? ''
+  return { platform, people, sites, door, ask, ...trade, ...keys, watchListId, userToken }
 }
 
 async function buildSites(door: Town['door']): Promise<Town['sites']> {
@@ -152,6 +160,31 @@ async function openTrade(
   const canceled = await order({ OrderType: '2', Limit: 80 })
   await ask('CancelStrategyOrder', { StrategyId: strategyId, SignalId: canceled }, { key: owner.key })
   return { strategyId, lonelyStrategyId, signals: { filled, working, canceled } }
+}
+
+export const kycInfo = {
+  ...{
+    FirstName: 'H',
+    LastName: 'O',
+    Email: 'h@example.org',
+    Phone: '+12125550123',
+    Street: '1 Main Street',
+  },
+  ...{ City: 'Albany', Province: 'NY', PostCode: '12207', Country: 'US' },
+} as const
+
+async function addWatchList(
+  ask: Town['ask'],
+  { key, personId: PersonId }: Citizen,
+  StrategyId: number,
+): Promise<number> {
+  const asHolder = { key, host: 'WL' } as const
+  const list = { PersonId, ModificationSource: 'LIST', ModificationAction: 'ADD', WatchListName: 'Watched' }
+  await ask('ManageWatchList', list, asHolder)
+  const lists = await ask('GetWatchLists', { PersonId }, asHolder)
+  const WatchListId = resultsOf<{ Id: number }>(lists)[0]?.Id ?? 0
+  await ask('ManageWatchList', { ...list, ModificationSource: 'MEMBER', WatchListId, StrategyId }, asHolder)
+  return WatchListId
 }
 
 /** A key that has run out and one that was taken back. */

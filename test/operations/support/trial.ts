@@ -17,17 +17,26 @@ import type { Database } from '../../../src/storage/database.ts'
 import { fragment, identifier, join } from '../../../src/storage/sql.ts'
 import { type Answer, faultsOf } from '../../support/http.ts'
 import type { Expectation } from './mutations.ts'
-import { apple, holderAccount, symbolMember, type Town } from './town.ts'
+import { apple, holderAccount, kycInfo, symbolMember, type Town } from './town.ts'
 
 type Example = Record<string, unknown>
 
 /** A good call of each operation that is offered. */
-export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Town, dialect: Dialect) {
+export function goodCalls(town: Town, dialect: Dialect) {
+  const { people, strategyId, lonelyStrategyId, signals, sites, watchListId, userToken } = town
   const { personId } = people.holder
   const ofHolder = { Account: holderAccount, PersonId: personId }
   const order = {
     ...{ StrategyId: strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 1, TIF: '1' },
     [symbolMember(dialect)]: apple,
+  }
+  const onList = {
+    ...{
+      PersonId: personId,
+      ModificationSource: 'MEMBER',
+      ModificationAction: 'ADD',
+      StrategyId: strategyId,
+    },
   }
   const good: Partial<Record<OperationName, Example>> = {
     Hello: { Name: 'x' },
@@ -54,6 +63,29 @@ export function goodCalls({ people, strategyId, lonelyStrategyId, signals }: Tow
     GetAutoTradeOpenPositions: { Account: holderAccount },
     StartAutotrade: { ...ofHolder, StrategyId: strategyId, StocksEnabled: true },
     StopAutotrade: { ...ofHolder, StrategyId: lonelyStrategyId },
+    GetProfile: { PersonId: personId },
+    GetPhoneAlreadyExists: { Phone: '+12125550123' },
+    GetGeoSites: {},
+    SearchProfiles: { WhiteLabelSiteId: sites.west },
+    GetWhiteLabelSiteUsers: { WhiteLabelSiteId: sites.west },
+    GetGeoSiteUsers: { GeoSite: 'north' },
+    AddProfile: {
+      ...{
+        FirstName: 'A',
+        LastName: 'B',
+        ScreenName: 'C',
+        Email: 'a@example.org',
+        Password: 'long enough words',
+      },
+      ...{ Language: 'eng', CountryCode: 'US', DivisionCode: 'NY' },
+    },
+    GetKYCScore: { UserToken: userToken, PersonId: personId },
+    UpdateKYCScore: { UserToken: userToken, Score: 1 },
+    AddKYCInfo: { UserToken: userToken, ...kycInfo },
+    GetWatchLists: { PersonId: personId },
+    GetWatchListMembers: { PersonId: personId, WatchListId: watchListId },
+    ManageWatchList: { ...onList, WatchListId: watchListId },
+    ManageWatchListByQuery: { ...onList, WatchListId: watchListId },
   }
   return good
 }
@@ -75,8 +107,10 @@ export function targetsOf(town: Town, dialect: Dialect, hosts: readonly HostName
       const { operation: name, row } = route
       const example = good[name]
       if (!example) return []
-      const isHolders = rows[name].access.rule.startsWith('person') || name.includes('utotrade')
-      const { key } = isHolders ? town.people.holder : town.people.owner
+      const { rule } = rows[name].access
+      const isHolders = rule.startsWith('person') || name.includes('utotrade')
+      const { key } =
+        rule === 'siteAdmin' ? town.people.operator : isHolders ? town.people.holder : town.people.owner
       const path = `/${host.toLowerCase()}${route.path}`
       return [{ ...route, host, name, path, key, example, members: membersFor(row, host, dialect) }]
     }),

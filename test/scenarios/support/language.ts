@@ -37,6 +37,8 @@ const slots: Readonly<Record<string, string>> = {
   class: 'CS|FUT|OPT|FOR',
   currency: '[A-Z]{3}',
   word: String.raw`[\w-]+`,
+  group: '[A-Za-z]+',
+  reason: '[A-Za-z]+',
   ...Object.fromEntries(
     ['person', 'strategy', 'account', 'who', 'symbol', 'native'].map((slot) => [slot, name]),
   ),

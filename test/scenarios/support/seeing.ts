@@ -1,5 +1,5 @@
 /** Sentences that look: at positions, signals, account orders, money, and at the soundness of the books. */
-import { resultsOf } from '../../support/http.ts'
+import { call, resultsOf } from '../../support/http.ts'
 import { expectSame, type Given, type Sentence } from './language.ts'
 import {
   accountOrders,
@@ -129,6 +129,47 @@ async function seeSync(stage: Stage, { account: name, text }: Given): Promise<vo
   expectSame(text === undefined ? 'on' : `off because ${unquoted(text)}`, found)
 }
 
+async function seeAutotrade(stage: Stage, { account: name, text }: Given): Promise<void> {
+  const { account, holder } = named(stage.accounts, name)
+  const path = `/Autotrade/GetAutotradeSettings?PersonId=${holder.personId}&Account=${account}`
+  const [row] = resultsOf<{ IsAutotradeDisabled: boolean; IsAutotradeDisabledReason?: string }>(
+    await ask(stage, holder.key, path),
+  )
+  const found = row?.IsAutotradeDisabled ? `off because ${row.IsAutotradeDisabledReason}` : 'on'
+  expectSame(text === undefined ? 'on' : `off because ${unquoted(text)}`, found)
+}
+
+/** The account's line of the symbol in the report on AutoSync. */
+async function seeInStep(stage: Stage, given: Given): Promise<void> {
+  const { account, holder } = named(stage.accounts, given.account)
+  const { FullSymbol } = symbolOf(stage, given.symbol)
+  const path = `/geo/Autotrade/GetAutotradeSyncStatusReport?PersonId=${holder.personId}&Account=${account}`
+  const rows = resultsOf<ReportRow>(await call(stage.platform.url, path, { key: holder.key }))
+  const row = rows.find(({ PlatformSymbol }) => PlatformSymbol.FullSymbol === FullSymbol)
+  const told = row
+    ? `${row.AccountQuantity} of ${row.StrategyQuantity} ${row.InSync ? 'in' : 'out of'} sync because ${row.NotInSyncReason ?? 'nothing'}`
+    : 'no line'
+  const reason = given.reason ?? unquoted(given.text) ?? 'nothing'
+  const place = given.is === 'in' ? 'in' : 'out of'
+  expectSame(`${numberOf(given.held)} of ${numberOf(given.total)} ${place} sync because ${reason}`, told)
+}
+
+interface ReportRow {
+  readonly AccountQuantity: number
+  readonly StrategyQuantity: number
+  readonly InSync: boolean
+  readonly NotInSyncReason?: string
+  readonly PlatformSymbol: { FullSymbol: string }
+}
+
+async function seePermission(stage: Stage, { account: name, group }: Given, isOn: boolean): Promise<void> {
+  const { account, holder } = named(stage.accounts, name)
+  const path = `/Autotrade/GetAutotradeSettings?PersonId=${holder.personId}&Account=${account}`
+  const [row] = resultsOf<Record<string, unknown>>(await ask(stage, holder.key, path))
+  expectSame(String(isOn), String(row?.[`WillSyncToOpen${group}`]))
+  if (!isOn) expectSame('a time', row?.[`LastSync${group}`] === undefined ? 'never' : 'a time')
+}
+
 export async function seeSoundBooks(stage: Stage): Promise<void> {
   const { violations } = await door<{ violations: { rule: string; detail: string }[] }>(stage, '/audit')
   const told = violations.map(({ rule, detail }) => `${rule}: ${detail}`).join('; ')
@@ -154,6 +195,22 @@ export const seeingSentences: readonly Sentence<Stage>[] = [
   { says: '<account> skipped signal <label> because <word>', does: seeSkip },
   { says: '<who> cash <cash>', does: seeCash },
   { says: 'sync of <account> is on', does: seeSync },
+  { says: 'autotrade of <account> is on', does: seeAutotrade },
+  { says: 'autotrade of <account> is off because <text>', does: seeAutotrade },
+  {
+    says: 'sync permission of <account> for <group> is on',
+    does: (stage, given) => seePermission(stage, given, true),
+  },
+  {
+    says: 'sync permission of <account> for <group> is off',
+    does: (stage, given) => seePermission(stage, given, false),
+  },
+  {
+    says: '<account> has <symbol> <held> of <total> in sync[ because <reason>]',
+    does: (stage, given) => seeInStep(stage, { ...given, is: 'in' }),
+  },
+  { says: '<account> has <symbol> <held> of <total> out of sync because <reason>', does: seeInStep },
+  { says: '<account> has <symbol> <held> of <total> out of sync because <text>', does: seeInStep },
   { says: 'sync of <account> is off because <text>', does: seeSync },
   { says: 'audit clean', does: seeSoundBooks },
 ]

@@ -18,6 +18,7 @@ function readSettings(text: string): Record<string, unknown> {
     const next = (): string => words[++place] ?? ''
     if (word === 'at') wish.ScalingPercentage = numberOf(next().replace('%', ''))
     else if (word === 'without') wish[`${classes[next() as keyof typeof classes]}Enabled`] = false
+    else if (word === 'stop') wish.AutoStopLoss = numberOf(next())
     else if (word === 'unjoined') wish.DoNotJoinCurrentSystemPositions = true
     else if (word === 'long-options-only') wish.ShortOptionsEnabled = false
     else if (word in classes && next() === 'max') {
@@ -50,6 +51,13 @@ async function stop(stage: Stage, { account, strategy, outcome }: Given, leavesO
   expectSame(outcome ?? '200', outcomeOf(answer))
 }
 
+async function syncToOpen(stage: Stage, { account, outcome }: Given): Promise<void> {
+  const { account: number, holder } = named(stage.accounts, account)
+  const body = { Account: number, PersonId: holder.personId }
+  const answer = await ask(stage, holder.key, '/Autotrade/SyncPositionsToOpen', { body })
+  expectSame(outcome ?? '200', outcomeOf(answer))
+}
+
 async function openAccount(
   stage: Stage,
   { account = '', person: holder = '', cash, kind }: Given,
@@ -73,6 +81,7 @@ async function addInstrument(stage: Stage, given: Given): Promise<void> {
     tick,
     word: calendar,
     currency,
+    time: lastTradingDay,
   } = given
   await door(stage, '/instruments', [
     {
@@ -81,6 +90,7 @@ async function addInstrument(stage: Stage, given: Given): Promise<void> {
       ...(tick === undefined ? {} : { tick: numberOf(tick) }),
       ...(calendar === undefined ? {} : { calendar }),
       ...(currency === undefined ? {} : { currency }),
+      ...(lastTradingDay === undefined ? {} : { lastTradingDay }),
     },
   ])
   const symbolType = symbolTypes[securityType as keyof typeof symbolTypes]
@@ -105,12 +115,15 @@ async function moveClock(stage: Stage, { time = '' }: Given): Promise<void> {
   stage.now = now
 }
 
+const announce = (stage: Stage, symbol: string | undefined, action: object): Promise<void> =>
+  door(stage, '/corporate-actions', [{ ...action, symbol: symbolOf(stage, symbol).FullSymbol }])
+
 export const settingSentences: readonly Sentence<Stage>[] = [
   { says: 'now <time>', does: (stage, { time = '' }) => reset(stage, time) },
   { says: 'now <time> with commissions', does: (stage, { time = '' }) => reset(stage, time, 'default') },
   { says: 'clock <time>', does: moveClock },
   {
-    says: 'instrument <symbol> <class>[ as <native>][ point value <points>][ tick <tick>][ calendar <word>][ currency <currency>]',
+    says: 'instrument <symbol> <class>[ as <native>][ point value <points>][ tick <tick>][ calendar <word>][ currency <currency>][ until <time>]',
     does: addInstrument,
   },
   { says: 'strategy <strategy> capital <cash> by <person>', does: addStrategy },
@@ -120,6 +133,7 @@ export const settingSentences: readonly Sentence<Stage>[] = [
     does: (stage, given) => openAccount(stage, { ...given, kind: 'paper' }),
   },
   { says: '<account> follows <strategy>[ <terms>][ -> <outcome>]', does: follow },
+  { says: '<account> syncs positions to open[ -> <outcome>]', does: syncToOpen },
   { says: '<account> stops <strategy>[ -> <outcome>]', does: (stage, given) => stop(stage, given, false) },
   {
     says: '<account> stops <strategy> leaving its positions[ -> <outcome>]',
@@ -134,6 +148,21 @@ export const settingSentences: readonly Sentence<Stage>[] = [
         { symbol: FullSymbol, bid: numberOf(bid), ask: numberOf(price), ...sizes },
       ])
     },
+  },
+  {
+    says: 'dividend of <amount> on <symbol> at <time>',
+    does: (stage, { amount, symbol, time }) =>
+      announce(stage, symbol, { kind: 'dividend', date: time, amount: numberOf(amount) }),
+  },
+  {
+    says: 'split of <symbol> <new> for <old> at <time>',
+    does: (stage, { symbol, time, new: units, old }) =>
+      announce(stage, symbol, { kind: 'split', date: time, new: numberOf(units), old: numberOf(old) }),
+  },
+  {
+    says: 'settlement of <symbol> <amount> at <time>',
+    does: (stage, { symbol, amount, time }) =>
+      announce(stage, symbol, { kind: 'settlement', date: time, amount: numberOf(amount) }),
   },
   {
     says: 'bar <symbol> <time> open <open> high <high> low <low> close <close>[ volume <volume>]',

@@ -159,6 +159,21 @@ export const tradingSentences: readonly Sentence<Stage>[] = [
     does: async (stage, given) => door(stage, '/broker', { duplicate: await lastExecution(stage, given) }),
   },
   {
+    says: 'broker takes the last execution of <account> back',
+    does: async (stage, given) => door(stage, '/broker', { bust: await lastExecution(stage, given) }),
+  },
+  {
+    says: 'broker restricts <account> by <word> with <text>',
+    does: (stage, { account, word: kind, text }) =>
+      door(stage, '/broker', {
+        restrict: { account: accountOf(stage, account), kind, text: unquoted(text) },
+      }),
+  },
+  {
+    says: 'broker lets go of <account>',
+    does: (stage, { account }) => door(stage, '/broker', { delink: accountOf(stage, account) }),
+  },
+  {
     says: 'by hand in <account> <side> <quantity> <symbol> @ <price>',
     does: (stage, { side, quantity, symbol, price, account }) =>
       door(stage, '/broker', {

@@ -83,6 +83,7 @@ const change = (book: Book, id: string, next: (order: WorkingOrder) => WorkingOr
 /** A book without positions: every fill is taken as it comes. */
 const plainBook: FillPort<Book> = {
   working: (book) => book.orders,
+  find: (book, id) => book.orders.find((order) => order.id === id),
   trigger: (book, id) => change(book, id, (order) => ({ ...order, triggered: true })),
   fill: (book, fill) => ({
     book: change({ ...book, fills: [...book.fills, fill] }, fill.orderId, (order) => ({

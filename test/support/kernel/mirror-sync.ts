@@ -66,6 +66,7 @@ const signalOf = (read: PlainSignal): SyncSignal => ({
   filled: orZero(read.filled),
   limit: orNull(read.limit),
   stop: orNull(read.stop),
+  referencePrice: null,
   doNotSyncToOpen: read.doNotSyncToOpen ?? false,
   ocaGroup: read.ocaGroup === null || read.ocaGroup === undefined ? null : `${read.ocaGroup}`,
   replaces: read.replaces ?? null,

@@ -2,10 +2,10 @@
  * The order book behind the port of the fill simulation, as one value: the book, what traded in it, and the
  * moment of the market it stands in.
  */
-import { fillOrder, triggerStop, workingOrders } from '../../../src/domain/book-fill.ts'
+import { fillOrder, triggerStop, workingOrder, workingOrders } from '../../../src/domain/book-fill.ts'
 import { directionOf } from '../../../src/domain/codes.ts'
 import { zero } from '../../../src/domain/decimal.ts'
-import type { FillPort, SimulatedFill } from '../../../src/domain/fill.ts'
+import type { FillPort, SimulatedFill, WorkingOrder } from '../../../src/domain/fill.ts'
 import { actsAgainst } from '../../../src/domain/open-close.ts'
 import type { BookContext, BookOrder, OrderBook } from '../../../src/domain/order-book.ts'
 import type { Instant } from '../../../src/domain/time.ts'
@@ -31,12 +31,17 @@ export const simulatedBook = (
   at: 0,
 })
 
+const startedAt = (order: WorkingOrder): WorkingOrder => ({
+  ...order,
+  workingSince: Math.max(order.workingSince, order.acceptedAt),
+})
+
 export const simulatedPort: FillPort<SimulatedBook> = {
-  working: ({ book }) =>
-    workingOrders(book).map((order) => ({
-      ...order,
-      workingSince: Math.max(order.workingSince, order.acceptedAt),
-    })),
+  working: ({ book }) => workingOrders(book).map(startedAt),
+  find: ({ book }, id) => {
+    const order = workingOrder(book, id)
+    return order && startedAt(order)
+  },
   trigger: (run, id) => ({ ...run, book: triggerStop(run.book, id) }),
   fill: (run, fill) => {
     const { book, quantity } = trade(run, fill)

@@ -1,0 +1,44 @@
+/** Imports what companies and exchanges announce, each file whole or not at all. */
+import { readFile } from 'node:fs/promises'
+import { actionColumns, readActionFile, UnreadableActions } from '../execution/action-files.ts'
+import { type EnteredAction, enterActions } from '../execution/enter-actions.ts'
+import type { ActionKind } from '../storage/corporate-actions.ts'
+import type { Database } from '../storage/database.ts'
+import { systemClock } from './clock.ts'
+import { ConfigError } from './config.ts'
+
+/** What a file holds, by the word of the command. */
+export const importKinds: Readonly<Record<string, ActionKind>> = {
+  dividends: 'dividend',
+  splits: 'split',
+  settlements: 'settlement',
+}
+
+/** The columns of such a file. */
+export const importColumns = (kind: ActionKind): string => actionColumns[kind].join(', ')
+
+/** Enters a file; answers how many of its lines are new. Throws ConfigError where a line cannot be entered. */
+export async function importFile(
+  db: Database,
+  kind: ActionKind,
+  file: string,
+): Promise<{ added: number; known: number }> {
+  const { faults, ...count } = await enterActions({ db, clock: systemClock }, await readFileOf(kind, file))
+  if (faults.length > 0)
+    throw new ConfigError(faults.map(({ place, says }) => `${file}, line ${place + 2}: ${says}`).join('\n'))
+  return count
+}
+
+async function readFileOf(kind: ActionKind, file: string): Promise<EnteredAction[]> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch {
+    throw new ConfigError(`${file} cannot be read`)
+  }
+  try {
+    return readActionFile(kind, text)
+  } catch (error) {
+    throw error instanceof UnreadableActions ? new ConfigError(`${file}, ${error.message}`) : error
+  }
+}

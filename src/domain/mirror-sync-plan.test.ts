@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { type Given, inputOf, told } from '../../test/support/mirror-sync-given.ts'
+import { planSync, type SyncObstacles } from './mirror-sync-plan.ts'
+
+const free: SyncObstacles = { ending: new Set(), unknown: new Set(), rejected: new Map(), noOpening: false }
+const es = new Set(['ES'])
+
+const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
+  ['opens', { p: 2 }, {}, ['open ES buy 2']],
+  ['waits for a cancel', { p: 2 }, { ending: es }, []],
+  ['waits for a cancel to close as well', { a: 2 }, { ending: es }, []],
+  ['opens nothing beside an unknown order', { p: 2 }, { unknown: es }, []],
+  ['closes beside an unknown order', { a: 2 }, { unknown: es }, ['close ES sell 2']],
+  ['tries nothing again that was refused', { p: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
+  ['nor a close', { a: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
+  ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
+  ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],
+  ['places none while one is canceled', { signals: [{ q: 2, limit: 5 }] }, { ending: es }, []],
+  ['places none that opens beside an unknown order', { signals: [{ q: 2, limit: 5 }] }, { unknown: es }, []],
+  ['leaves an excluded symbol alone', { p: 2, exclusions: new Map([['ES', 1]]) }, {}, []],
+  ['closes what overshot a stop', { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }, {}, ['close ES buy 1']],
+  [
+    'closes it once',
+    {
+      p: 2,
+      a: -1,
+      exclusions: new Map([['ES', 1]]),
+      orders: [{ signalId: null, openClose: 'C', side: '1', leaves: 1 }],
+    },
+    {},
+    [],
+  ],
+  [
+    'closes nothing while AutoSync is off',
+    { p: 2, a: -1, exclusions: new Map([['ES', 1]]), isSyncEnabled: false },
+    {},
+    [],
+  ],
+]
+
+describe('a cycle', () => {
+  test.each(cases)('%s', (_, given, obstacles, actions) => {
+    expect(told({ ...planSync(inputOf(given), { ...free, ...obstacles }), report: [] })).toEqual(actions)
+  })
+
+  test.each([
+    [{ p: 2 }, {}, 'Opening', null],
+    [{ p: 2 }, { ending: es }, 'OrderPending', null],
+    [{ p: 2 }, { rejected: new Map([['ES', 'no']]) }, 'Opening', 'no'],
+    [{ p: 2, a: 2 }, { rejected: new Map([['ES', 'no']]) }, null, null],
+    [{ p: 2, isSyncEnabled: false }, { ending: es }, 'SyncDisabled', null],
+  ] as [Given, Partial<SyncObstacles>, string | null, string | null][])(
+    'says why: %j',
+    (given, obstacles, reason, text) => {
+      expect(planSync(inputOf(given), { ...free, ...obstacles }).report).toMatchObject([{ reason, text }])
+    },
+  )
+})

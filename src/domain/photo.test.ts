@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { judgePhoto, photoBytesMax } from './photo.ts'
+
+const bytes = (...parts: (string | number[])[]): Uint8Array =>
+  Uint8Array.from(
+    parts.flatMap((part) => (typeof part === 'string' ? [...part].map((sign) => sign.charCodeAt(0)) : part)),
+  )
+const zeros = (count: number): number[] => Array.from({ length: count }, () => 0)
+
+const signature = '\x89PNG\r\n\x1a\n'
+const chunk = (name: string, data: number[]): (string | number[])[] => [
+  [0, 0, data.length >> 8, data.length & 255],
+  name,
+  data,
+  zeros(4),
+]
+const header = (width: number[], height: number[]) => chunk('IHDR', [...width, ...height, 8, 0, 0, 0, 0])
+const one = [0, 0, 0, 1]
+const png = bytes(signature, ...header(one, one), ...chunk('IDAT', [1, 2, 3]), ...chunk('IEND', []))
+
+const frame = (width: number[], height: number[]) => [
+  0xff,
+  0xc0,
+  0,
+  11,
+  8,
+  ...height,
+  ...width,
+  1,
+  1,
+  0x11,
+  0,
+]
+const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]
+const jpeg = (size = [0, 1]) =>
+  bytes([0xff, 0xd8], [0xff, 0xe0, 0, 4, 1, 2], frame(size, [0, 1]), scan, [5, 5], [0xff, 0xd9])
+
+const webp = (form: string, data: number[]) =>
+  bytes('RIFF', [12 + data.length, 0, 0, 0], 'WEBP', form, [data.length, 0, 0, 0], data)
+const lossy = webp('VP8 ', [0, 0, 0, 0x9d, 1, 0x2a, 2, 0, 3, 0])
+
+describe('photos', () => {
+  test.each<[string, Uint8Array, string]>([
+    ['a PNG', png, 'image/png'],
+    ['a JPEG', jpeg(), 'image/jpeg'],
+    ['a lossy WebP', lossy, 'image/webp'],
+    ['a lossless WebP', webp('VP8L', [0x2f, 0, 0, 0, 0, ...zeros(5)]), 'image/webp'],
+    ['an extended WebP', webp('VP8X', zeros(10)), 'image/webp'],
+    ['nothing', bytes(), 'NoPhoto'],
+    ['a GIF', bytes('GIF89a', zeros(40)), 'NoPhoto'],
+    ['a page', bytes('<html>', zeros(40)), 'NoPhoto'],
+    ['a PNG without data', bytes(signature, ...header(one, one), ...chunk('IEND', [])), 'NoPhoto'],
+    ['a PNG with a page behind it', bytes([...png], '<script>'), 'NoPhoto'],
+    [
+      'a PNG without width',
+      bytes(signature, ...header(zeros(4), one), ...chunk('IDAT', [1]), ...chunk('IEND', [])),
+      'NoPhoto',
+    ],
+    [
+      'a PNG too wide to show',
+      bytes(signature, ...header([0, 1, 0, 0], one), ...chunk('IDAT', [1]), ...chunk('IEND', [])),
+      'TooLarge',
+    ],
+    ['a JPEG too wide to show', jpeg([0xff, 0xff]), 'TooLarge'],
+    ['a JPEG without a frame', bytes([0xff, 0xd8], scan, [0xff, 0xd9]), 'NoPhoto'],
+    [
+      'a JPEG whose segment is shorter than itself',
+      bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0], scan, [0xff, 0xd9]),
+      'NoPhoto',
+    ],
+    ['a WebP of another length', bytes([...lossy], [0, 0]), 'NoPhoto'],
+    ['a WebP of another form', webp('VP9 ', zeros(10)), 'NoPhoto'],
+    ['too many bytes', new Uint8Array(photoBytesMax + 1), 'TooLarge'],
+  ])('%s', (_, photo, verdict) => {
+    expect(judgePhoto(photo)).toBe(verdict)
+  })
+
+  test('cut anywhere are none', () => {
+    for (const whole of [png, jpeg(), lossy]) {
+      for (let length = 0; length < whole.length; length++)
+        expect([length, judgePhoto(whole.subarray(0, length))]).toEqual([length, 'NoPhoto'])
+    }
+  })
+
+  test('of any bytes are judged without harm, with any beginning', () => {
+    const starts = [png.subarray(0, 20), jpeg().subarray(0, 8), lossy.subarray(0, 16), bytes()]
+    fc.assert(
+      fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 300 }), (start, rest) => {
+        expect(typeof judgePhoto(bytes([...start], [...rest]))).toBe('string')
+      }),
+    )
+  })
+})

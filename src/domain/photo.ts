@@ -1,0 +1,96 @@
+/**
+ * Photos judged by their bytes: what they are, whether they are whole, and how large they are. What a sender calls
+ * them does not count.
+ */
+
+export type PhotoType = 'image/jpeg' | 'image/png' | 'image/webp'
+
+/** Refused: no photo of a known type, or not whole; above the size. */
+export type RefusedPhoto = 'NoPhoto' | 'TooLarge'
+
+/** Most bytes of a photo. */
+export const photoBytesMax = 4 * 1024 * 1024
+/** Most pixels of a side. */
+const sideMax = 20_000
+
+interface Measure {
+  readonly type: PhotoType
+  readonly width: number
+  readonly height: number
+}
+
+/** The type of a photo, or why it is refused. */
+export function judgePhoto(bytes: Uint8Array): PhotoType | RefusedPhoto {
+  if (bytes.length > photoBytesMax) return 'TooLarge'
+  const measure = measurePng(bytes) ?? measureJpeg(bytes) ?? measureWebp(bytes)
+  if (measure === undefined || measure.width === 0 || measure.height === 0) return 'NoPhoto'
+  return Math.max(measure.width, measure.height) > sideMax ? 'TooLarge' : measure.type
+}
+
+const textAt = (bytes: Uint8Array, at: number, length: number): string =>
+  String.fromCharCode(...bytes.subarray(at, at + length))
+
+/** Unsigned, most significant byte first. */
+const bigEndian = (bytes: Uint8Array, at: number, length: number): number =>
+  bytes.subarray(at, at + length).reduce((value, byte) => value * 256 + byte, 0)
+
+/** Unsigned, least significant byte first. */
+const littleEndian = (bytes: Uint8Array, at: number, length: number): number =>
+  bytes.subarray(at, at + length).reduceRight((value, byte) => value * 256 + byte, 0)
+
+const pngSignature = '\x89PNG\r\n\x1a\n'
+
+/** A signature, a header chunk with the size, image data, and the chunk that ends it all. */
+function measurePng(bytes: Uint8Array): Measure | undefined {
+  if (textAt(bytes, 0, 8) !== pngSignature || textAt(bytes, 12, 4) !== 'IHDR') return undefined
+  let hasData = false
+  for (let at = 8; at + 12 <= bytes.length; at += bigEndian(bytes, at, 4) + 12) {
+    const chunk = textAt(bytes, at + 4, 4)
+    if (chunk === 'IDAT') hasData = true
+    if (chunk !== 'IEND') continue
+    const isLast = at + 12 === bytes.length && bigEndian(bytes, at, 4) === 0
+    if (!hasData || !isLast) return undefined
+    return { type: 'image/png', width: bigEndian(bytes, 16, 4), height: bigEndian(bytes, 20, 4) }
+  }
+  return undefined
+}
+
+/** Frames that hold the size: all SOF markers; C4, C8 and CC mean something else. */
+const isFrame = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+
+const startOfScan = 0xda
+
+/** Segment after segment to the start of the image data, with a frame among them; at the end the end marker. */
+function measureJpeg(bytes: Uint8Array): Measure | undefined {
+  if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return undefined
+  if (bytes[bytes.length - 2] !== 0xff || bytes[bytes.length - 1] !== 0xd9) return undefined
+  let frame: Measure | undefined
+  for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff; at += 2 + bigEndian(bytes, at + 2, 2)) {
+    const marker = bytes[at + 1] ?? 0
+    if (marker === startOfScan) return frame
+    if (isFrame(marker))
+      frame = { type: 'image/jpeg', height: bigEndian(bytes, at + 5, 2), width: bigEndian(bytes, at + 7, 2) }
+    if (bigEndian(bytes, at + 2, 2) < 2) return undefined
+  }
+  return undefined
+}
+
+/** A RIFF container of exactly its length, with one of the three forms of image data first. */
+function measureWebp(bytes: Uint8Array): Measure | undefined {
+  if (textAt(bytes, 0, 4) !== 'RIFF' || textAt(bytes, 8, 4) !== 'WEBP') return undefined
+  if (littleEndian(bytes, 4, 4) + 8 !== bytes.length || bytes.length < 30) return undefined
+  const type = 'image/webp'
+  switch (textAt(bytes, 12, 4)) {
+    case 'VP8 ':
+      return { type, width: littleEndian(bytes, 26, 2) & 0x3fff, height: littleEndian(bytes, 28, 2) & 0x3fff }
+    case 'VP8L': {
+      const bits = littleEndian(bytes, 21, 4)
+      return { type, width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+    }
+    case 'VP8X':
+      return { type, width: littleEndian(bytes, 24, 3) + 1, height: littleEndian(bytes, 27, 3) + 1 }
+    default:
+      return undefined
+  }
+}

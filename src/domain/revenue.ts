@@ -1,0 +1,38 @@
+/**
+ * Who gets what of a subscriber's payment. Amounts are whole minor units as bigint; every split adds up to what
+ * was paid, to the last cent, because the platform's part is what the others leave.
+ */
+
+/** What a period costs, and what the strategy's owner gets of the base price, in percent. */
+export interface Price {
+  readonly base: bigint
+  /** Asked on top by the site that resells; its alone. */
+  readonly markup: bigint
+}
+
+export interface Shares {
+  readonly owner: bigint
+  readonly site: bigint
+  readonly platform: bigint
+}
+
+export const totalOf = ({ base, markup }: Price): bigint => base + markup
+
+/** The owner's share is rounded down, in the favour of none but the platform that carries the payment's cost. */
+export function sharesOf({ base, markup }: Price, ownerPercent: number): Shares {
+  const owner = (base * BigInt(ownerPercent)) / 100n
+  return { owner, site: markup, platform: base - owner }
+}
+
+/** A part of an amount, rounded down: `part` of `whole` equal pieces. */
+const portion = (amount: bigint, part: bigint, whole: bigint): bigint => (amount * part) / whole
+
+/** What is left of a term that is paid: its worth from `at` to its end, rounded down. */
+export function unusedOf(
+  price: bigint,
+  { from, to }: { readonly from: number; readonly to: number },
+  at: number,
+): bigint {
+  if (at <= from) return price
+  return at >= to ? 0n : portion(price, BigInt(to - at), BigInt(to - from))
+}

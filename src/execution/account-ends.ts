@@ -1,0 +1,97 @@
+/**
+ * The ends of contracts on the accounts' side: brokers deliver and pay by themselves, and what they do is booked on
+ * each sub-ledger with the cash of its account, as executions that no order of ours asked for.
+ */
+import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
+import type { OptionExpiry } from '../domain/option-expiry.ts'
+import { applyFill, flat, type Position, type PositionFill } from '../domain/position.ts'
+import type { Instant } from '../domain/time.ts'
+import { type EndingLedger, type EndingRow, lockEndingLedgers } from '../storage/contract-ends.ts'
+import { loadQuotedInstruments, loadRates, type QuotedInstrument } from '../storage/quotes.ts'
+import {
+  insertExecutions,
+  type LedgerChange,
+  loadLedgers,
+  type NewExecution,
+  saveLedgers,
+} from '../storage/reports.ts'
+import type { Transaction } from '../storage/sql.ts'
+
+interface Ending {
+  readonly at: Instant
+  /** What becomes of a position with this average price. */
+  endingOf(quantity: Decimal, avgPx: Decimal | null): OptionExpiry | null
+}
+
+/** Settles every sub-ledger that holds the contract; answers how many. */
+export async function settleLedgers(
+  tx: Transaction,
+  contract: EndingRow,
+  { at, endingOf }: Ending,
+): Promise<number> {
+  const ledgers = await lockEndingLedgers(tx, contract.id)
+  if (ledgers.length === 0) return 0
+  const { underlyingId } = contract
+  const ids = [contract.id, ...(underlyingId === null ? [] : [underlyingId])]
+  const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
+  const stocks =
+    underlyingId === null ? [] : ledgers.map(({ setupId }) => ({ setupId, instrumentId: underlyingId }))
+  const delivered = new Map((await loadLedgers(tx, stocks)).map((row) => [row.setupId, row]))
+  const executions: NewExecution[] = []
+  const changes: LedgerChange[] = []
+  for (const ledger of ledgers) {
+    const ending = endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx))
+    const stock = delivered.get(ledger.setupId)
+    const parts = [
+      { id: contract.id, held: ledger, fill: ending?.option ?? null },
+      { id: underlyingId ?? 0, held: stock, fill: ending?.underlying ?? null },
+    ]
+    for (const { id, held, fill } of parts) {
+      const instrument = instruments.get(id)
+      if (!fill || !instrument) continue
+      const fx = await rateOf(tx, instrument, ledger.currency)
+      const booked = book(ledger, instrument, held, fill, { fx, at, source: contract.id })
+      executions.push(booked.execution)
+      changes.push(booked.change)
+    }
+  }
+  await Promise.all([insertExecutions(tx, executions), saveLedgers(tx, changes)])
+  return ledgers.length
+}
+
+const rateOf = async (tx: Transaction, { currency }: QuotedInstrument, account: string): Promise<Decimal> =>
+  currency === account ? one : ((await loadRates(tx, account, [currency])).get(currency) ?? one)
+
+function book(
+  ledger: EndingLedger,
+  instrument: QuotedInstrument,
+  held:
+    | { readonly quantity: string; readonly avgPx: string | null; readonly openedAt: Instant | null }
+    | undefined,
+  fill: PositionFill,
+  { fx, at, source }: { readonly fx: Decimal; readonly at: Instant; readonly source: number },
+): { execution: NewExecution; change: LedgerChange } {
+  const { securityType, pointValue } = instrument
+  const { setupId, accountId, brokerId, strategyId } = ledger
+  const avgPx = held?.avgPx == null ? null : dec(held.avgPx)
+  const before: Position =
+    avgPx === null
+      ? flat
+      : { quantity: dec(held?.quantity ?? 0), avgPx, avgCost: avgPx.times(pointValue).times(fx) }
+  const { position, cash } = applyFill(before, fill, { securityType, pointValue, fx })
+  const isOpen = !position.quantity.isZero()
+  return {
+    execution: {
+      ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
+      busts: null,
+      execId: `END-${source}-${instrument.id}-${setupId}`,
+      ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },
+      cashChange: roundTo(cash, 12),
+    },
+    change: {
+      ...{ setupId, instrumentId: instrument.id, accountId, strategyId },
+      ...{ quantity: position.quantity, avgPx: position.avgPx },
+      openedAt: isOpen ? (held?.openedAt ?? at) : null,
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What time does to subscriptions: a term that ends is followed by the next one or by nothing, and what is due is
+ * asked of its payment provider. Terms begin at their own moment of business time, however late this is noticed;
+ * one that was missed for months is made up for term by term.
+ */
+import { decideTermEnd, termEnd } from '../domain/subscription.ts'
+import {
+  areChargesDue,
+  claimCharges,
+  findProvider,
+  insertCharges,
+  nextChargeDue,
+} from '../storage/charges.ts'
+import { settleCharges } from '../storage/settlement.ts'
+import {
+  areTermsOver,
+  type EndedTerm,
+  endTerms,
+  lockEndingTerms,
+  nextTermEnd,
+  type RenewedTerm,
+  renewTerms,
+} from '../storage/terms.ts'
+import type { DueSource, Step, WorkContext } from './context.ts'
+import type { PaymentProvider } from './payments/provider.ts'
+
+/** Subscriptions that one transaction moves on. */
+const termsAtOnce = 1_000
+/** Payments that are asked for before their outcomes are written. */
+const chargesAtOnce = 50
+
+/** Moves subscriptions whose term has ended by one term; answers how many. */
+async function turnTerms({ db, clock }: WorkContext): Promise<number> {
+  const now = clock.now()
+  return db.transaction(async (tx) => {
+    const ending = await lockEndingTerms(tx, now, termsAtOnce)
+    if (ending.length === 0) return 0
+    const ended: EndedTerm[] = []
+    const renewed: RenewedTerm[] = []
+    for (const term of ending) {
+      const { id, endsAt, days, price } = term
+      const verdict = decideTermEnd(term)
+      if (verdict.act === 'end') ended.push({ id, at: endsAt, reason: verdict.reason })
+      else renewed.push({ id, from: endsAt, to: termEnd(endsAt, days), price })
+    }
+    await endTerms(tx, ended)
+    await renewTerms(tx, renewed)
+    const provider = await findProvider(tx)
+    await insertCharges(
+      tx,
+      renewed.map(({ id, from, to, price }) => {
+        return { subscriptionId: id, purpose: 'term', from, to, price, provider, dueAt: from }
+      }),
+    )
+    return ending.length
+  })
+}
+
+/**
+ * Asks for what is due. A claim commits before the provider hears of it; what it does not answer stays claimed and
+ * is asked again, with the same key, when the claim runs out.
+ */
+async function collect(ctx: WorkContext, provider: PaymentProvider): Promise<number> {
+  const now = ctx.clock.now()
+  const claim = { provider: provider.name, now, limit: chargesAtOnce }
+  const claimed = await ctx.db.transaction((tx) => claimCharges(tx, claim))
+  if (claimed.length === 0) return 0
+  const answers = await provider.pay(ctx, claimed)
+  return ctx.db.transaction((tx) => settleCharges(tx, answers))
+}
+
+/** Steps of billing, with the providers that this worker can ask. */
+export function billingSteps(providers: readonly PaymentProvider[]): Step[] {
+  const names = providers.map(({ name }) => name)
+  return [
+    { name: 'turnTerms', due: areTermsOver, run: turnTerms },
+    {
+      name: 'collectPayments',
+      due: (now) => areChargesDue(now, names),
+      run: async (ctx) => {
+        let moved = 0
+        for (const provider of providers) moved += await collect(ctx, provider)
+        return moved
+      },
+    },
+  ]
+}
+
+/** When the next term ends or the next payment is due. */
+export const billingMoments: readonly DueSource[] = [nextTermEnd, nextChargeDue]

@@ -1,0 +1,211 @@
+/**
+ * The ends of contracts. A future may only be closed from 48 hours before the end of its last session: its orders
+ * end and what is held is closed at the market. An option ends at the official close of its last trading day:
+ * delivered at the strike, paid, or worthless. Working orders end in C. Everything happens once, in order,
+ * however late it is noticed.
+ */
+import { expireOrder } from '../domain/book-request.ts'
+import { submitOrder } from '../domain/book-submit.ts'
+import { sessionOn, tradeDateAtOrBefore } from '../domain/calendar.ts'
+import { type Decimal, dec, zero } from '../domain/decimal.ts'
+import { cutoffOf, endOfTrading } from '../domain/expiration.ts'
+import { contractExpiring } from '../domain/model-account.ts'
+import { expireOption, type OptionExpiry } from '../domain/option-expiry.ts'
+import { indexOptionRoots } from '../domain/tables/index-options.ts'
+import { type Instant, readDay } from '../domain/time.ts'
+import {
+  claimEnding,
+  type EndingRow,
+  expireAccountOrders,
+  findSettlementValue,
+  postponeEnd,
+} from '../storage/contract-ends.ts'
+import { type LastMark, lockHolders, lockMarks } from '../storage/holders.ts'
+import { causedBy, hasEnded, worked } from '../storage/order-books.ts'
+import { loadQuotedInstruments } from '../storage/quotes.ts'
+import { newSignalIds } from '../storage/save-books.ts'
+import type { Transaction } from '../storage/sql.ts'
+import { settleLedgers } from './account-ends.ts'
+import { bookContext, type SignalBook } from './booking.ts'
+import { loadWholeBooks, saveBooks } from './books.ts'
+import type { WorkContext } from './context.ts'
+import { type InternalBook, marketClose, tradeInternally } from './internal-orders.ts'
+
+/** The contract that ends next; answers how many books it changed, undefined when none is due. */
+export async function endNext(ctx: WorkContext, tx: Transaction): Promise<number | undefined> {
+  const now = ctx.clock.now()
+  const contract = await claimEnding(tx, now)
+  if (!contract) return undefined
+  const end = endOfTrading(contract)
+  const cutoff = cutoffOf(contract)
+  if (end === null) return postponeEnd(tx, contract.id, null, now)
+  const first = cutoff ?? end
+  // Entered before its exact moment was known.
+  if (first > now) return postponeEnd(tx, contract.id, first, now)
+  if (cutoff !== null && contract.dueAt < end) {
+    const books = await cutOff(ctx, tx, contract, cutoff)
+    return books + (await postponeEnd(tx, contract.id, end, now))
+  }
+  return finish(ctx, tx, contract, end)
+}
+
+/** Ends the orders of a contract and closes what is held at the market. */
+async function cutOff(ctx: WorkContext, tx: Transaction, contract: EndingRow, at: Instant): Promise<number> {
+  const books = await booksOf(ctx, tx, [contract.id])
+  const closed = books.map((book) => {
+    const ended = withoutOrders(book, at)
+    const { quantity } = ended.position
+    if (quantity.isZero()) return ended
+    const order = marketClose(`close of ${book.strategyId} in ${book.instrumentId}`, quantity)
+    const result = submitOrder(ended.book, order, bookContext(at))
+    const orders = [...result.book.orders.values()].map((made) =>
+      made.id === order.id ? { ...made, info: contractExpiring } : made,
+    )
+    const named = { ...result.book, orders: new Map(orders.map((made) => [made.id, made])) }
+    return worked(ended, { ...result, book: named }, at, causedBy({ info: contractExpiring }))
+  })
+  await saveBooks(ctx, tx, closed)
+  return books.length
+}
+
+/** The last session is over: what is still held is settled. */
+async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, end: Instant): Promise<number> {
+  const now = ctx.clock.now()
+  const settlement = await settlementOf(tx, contract, end)
+  const books = await booksOf(ctx, tx, [contract.id])
+  const ended = books.map((book) => withoutOrders(book, end))
+  await expireAccountOrders(tx, contract.id, end)
+  if (settlement !== null && contract.dueAt < settlement.until) {
+    await saveBooks(ctx, tx, ended)
+    return books.length + (await postponeEnd(tx, contract.id, settlement.until, now))
+  }
+  const at = settlement === null ? end : Math.max(end, settlement.until)
+  const marks = await lockMarks(tx, [contract.id, contract.underlyingId ?? contract.id])
+  const underlying = settlement?.value ?? midOf(marks.get(contract.underlyingId ?? 0))
+  const last: LastPrices = { underlying, own: midOf(marks.get(contract.id)) }
+  const settled = await settleBooks(ctx, tx, contract, ended, { last, at })
+  await saveBooks(ctx, tx, settled)
+  await settleLedgers(tx, contract, {
+    at,
+    endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
+  })
+  return books.length + (await postponeEnd(tx, contract.id, null, now))
+}
+
+/** The last prices of a contract and of what it is written on; null where nobody has quoted them. */
+interface LastPrices {
+  readonly underlying: Decimal | null
+  readonly own: Decimal | null
+}
+
+const midOf = (mark: LastMark | undefined): Decimal | null => (mark ? mark.bid.plus(mark.ask).div(2) : null)
+
+/**
+ * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of
+ * the day of their expiry; null for all others.
+ */
+async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) {
+  const { expiry, lastTradingDay, underlyingId, calendar } = contract
+  const isMorning = indexOptionRoots.get(contract.root)?.morningSettled === true
+  if (!isMorning || expiry === null || underlyingId === null || expiry === lastTradingDay) return null
+  const value = await findSettlementValue(tx, underlyingId, expiry)
+  const day = readDay(expiry)
+  const session = day === undefined ? undefined : sessionOn(calendar, tradeDateAtOrBefore(calendar, day))
+  return { value, until: value ? Math.max(end, contract.dueAt) : (session?.close ?? end) }
+}
+
+/** Fills what a contract's end makes of each position; deliveries go into the books of the underlying. */
+async function settleBooks(
+  ctx: WorkContext,
+  tx: Transaction,
+  contract: EndingRow,
+  books: readonly SignalBook[],
+  { last, at }: { last: LastPrices; at: Instant },
+): Promise<InternalBook[]> {
+  const held = books.filter(({ position }) => !position.quantity.isZero())
+  const ids = (await newSignalIds(tx, held.length * 3)).map(String)
+  const { underlyingId } = contract
+  const wanted =
+    underlyingId === null ? [] : held.map(({ strategyId }) => ({ strategyId, instrumentId: underlyingId }))
+  const listed = await loadQuotedInstruments(tx, [], underlyingId === null ? [] : [underlyingId])
+  const delivered = new Map(
+    (await loadWholeBooks(ctx, tx, wanted, new Map(listed.map((row) => [row.id, row])))).map((book) => [
+      book.strategyId,
+      book,
+    ]),
+  )
+  const changed: InternalBook[] = []
+  for (const book of books) {
+    const { quantity, avgPx } = book.position
+    const ending = endingOf(contract, quantity, avgPx, last)
+    if (!ending?.option) {
+      changed.push(book)
+      continue
+    }
+    const told = { underlyingPrice: last.underlying?.toFixed() ?? null, strike: contract.strike }
+    const info = infoOf(contract, ending, quantity)
+    const trade = { at, info, told, ids: ids.splice(0, 1) }
+    changed.push(tradeInternally(book, { ...ending.option, ...trade }))
+    const stock = delivered.get(book.strategyId)
+    if (ending.underlying && stock)
+      changed.push(tradeInternally(stock, { ...ending.underlying, ...trade, ids: ids.splice(0, 2) }))
+  }
+  return changed
+}
+
+/**
+ * What becomes of a position; null where nothing is held, and for what is no contract. Without a price of its
+ * underlying an option closes at its own last one.
+ */
+function endingOf(
+  contract: EndingRow,
+  quantity: Decimal,
+  avgPx: Decimal | null,
+  { underlying, own }: LastPrices,
+): OptionExpiry | null {
+  const { securityType, putOrCall, strike, settlement } = contract
+  if (quantity.isZero() || securityType === 'CS' || securityType === 'FOR') return null
+  if (securityType === 'FUT' || putOrCall === null || strike === null || underlying === null) {
+    const side = quantity.isNegative() ? '1' : '2'
+    const price = own ?? (securityType === 'FUT' ? avgPx : null) ?? zero
+    return { exercised: false, option: { side, quantity: quantity.abs(), price }, underlying: null }
+  }
+  return expireOption({
+    quantity,
+    putOrCall,
+    strike: dec(strike),
+    pointValue: dec(contract.pointValue),
+    settlement: settlement ?? 'physical',
+    underlyingClose: underlying,
+  })
+}
+
+function infoOf(
+  { securityType }: EndingRow,
+  { exercised, underlying }: OptionExpiry,
+  quantity: Decimal,
+): string {
+  if (securityType !== 'OPT') return 'contract expired'
+  if (!exercised) return 'option expired'
+  if (underlying === null) return 'option settled in cash'
+  return quantity.isNegative() ? 'option assigned' : 'option exercised'
+}
+
+/** The whole books of everybody concerned, locked. */
+async function booksOf(ctx: WorkContext, tx: Transaction, ids: readonly number[]): Promise<SignalBook[]> {
+  await lockMarks(tx, ids)
+  const keys = await lockHolders(tx, ids)
+  const instruments = await loadQuotedInstruments(tx, [], ids)
+  return loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))
+}
+
+/** The book after the end of its live orders; nobody needs to look at exits that end with their contract. */
+function withoutOrders(book: SignalBook, at: Instant): SignalBook {
+  // Children first: then they end with the contract, and not with their parent.
+  const live = [...book.book.orders.values()].filter((order) => !hasEnded(order)).reverse()
+  const ended = live.reduce((current, { id }) => {
+    const result = expireOrder(current.book, id, bookContext(at))
+    return worked(current, result, at, causedBy({ contract: 'ended' }))
+  }, book)
+  return { ...ended, alerts: book.alerts }
+}

@@ -1,0 +1,93 @@
+/**
+ * Orders that the books make themselves: deliveries, payments and fractions that nobody asked a market for. They
+ * are filled as they are made, at a price that is given, without commission and without asking for margin.
+ * Nobody copies them: what they do to followers is booked on the followers' own ledgers.
+ */
+import { type BookDraft, submitOrder } from '../domain/book-submit.ts'
+import type { Side } from '../domain/codes.ts'
+import type { Decimal } from '../domain/decimal.ts'
+import type { BookContext } from '../domain/order-book.ts'
+import type { Instant } from '../domain/time.ts'
+import { causedBy, worked } from '../storage/order-books.ts'
+import type { SavedBook, SignalWish } from '../storage/save-books.ts'
+import { bookContext, bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
+
+/** A trade that a book makes by itself. */
+export interface InternalTrade {
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly at: Instant
+  /** What the order says of itself. */
+  readonly info: string
+  /** Ids for its orders: a delivery through zero needs two. */
+  readonly ids: readonly string[]
+  /** The numbers it was decided from. */
+  readonly told: Record<string, unknown>
+}
+
+/** A book with what its own orders are remembered with. */
+export type InternalBook = SignalBook & Pick<SavedBook, 'wishes'>
+
+const wish: SignalWish = {
+  ...{ doNotSyncToOpen: false, fromDesired: false, parkedUntil: null, profitTarget: null, stopLoss: null },
+  ...{ doNotCreateOcaGroup: false, referencePx: null, isInternal: true },
+}
+
+/** A market order with nothing around it, good till it is done. */
+const marketOrder = (own: Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'>): BookDraft => ({
+  ...own,
+  type: '1',
+  timeInForce: '1',
+  limit: null,
+  stop: null,
+  parent: null,
+  isParked: false,
+  mid: null,
+  profitTarget: null,
+  stopLoss: null,
+  doNotCreateOcaGroup: false,
+})
+
+/** The order that closes a position at the market. */
+export const marketClose = (id: string, position: Decimal): BookDraft =>
+  marketOrder({ id, side: position.isNegative() ? '1' : '2', quantity: position.abs(), openClose: 'C' })
+
+/** Places a market order in the book and fills it; one that carries the position through zero becomes two. */
+export function tradeInternally(book: InternalBook, trade: InternalTrade): InternalBook {
+  const { side, quantity, price, at, info, told } = trade
+  const [id = '', other = ''] = trade.ids
+  const plain = bookContext(at)
+  const context: BookContext = {
+    ...plain,
+    newId: (kind, orderId) => (kind === 'reversal' ? other : plain.newId(kind, orderId)),
+  }
+  const draft = marketOrder({ id, side, quantity, openClose: null })
+  const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ ...told, info }))
+  const free = { ...placed, account: null, terms: { ...book.terms, rates: null } }
+  const moment: MarketMoment = {
+    takesPart: () => true,
+    timeOf: () => at,
+    seenPrice: () => price,
+    seen: { ...told, info },
+  }
+  const port = bookingPort(moment)
+  const own = [id, other].filter((name) => placed.book.orders.has(name))
+  const filled = own.reduce<SignalBook>((current, orderId) => {
+    const order = current.book.orders.get(orderId)
+    if (!order) return current
+    return port.fill(current, { orderId, quantity: order.orderQuantity, price, phase: 'quote' }).book
+  }, free)
+  return {
+    ...named(filled, own, info),
+    wishes: new Map([...(book.wishes ?? []), ...own.map((name) => [name, wish] as const)]),
+  }
+}
+
+/** Its orders say what they are, as they end without anybody's word. */
+function named(book: SignalBook, ids: readonly string[], info: string): SignalBook {
+  const orders = [...book.book.orders.values()].map((order) =>
+    ids.includes(order.id) ? { ...order, info } : order,
+  )
+  return { ...book, book: { ...book.book, orders: new Map(orders.map((order) => [order.id, order])) } }
+}

@@ -1,0 +1,51 @@
+/**
+ * Sends the mail that was written: claims a few messages, hands each to the mailer, and forgets it. One that
+ * cannot be handed over is tried again, later each time; one that was handed over by a worker that died before
+ * it could forget it is handed over again under the same name.
+ */
+import type { Mailer, Message } from '../services/mail.ts'
+import { claimMail, deleteMail, isMailDue, type MailRow, nextMailAt, postponeMail } from '../storage/mail.ts'
+import type { DueSource, Step, WorkContext } from './context.ts'
+import { composeMail } from './mail-words.ts'
+
+export interface MailOptions {
+  readonly mailer: Mailer
+  /** Where people reach the platform, without a slash at the end. */
+  readonly publicUrl: () => string
+}
+
+const atOnce = 10
+const shortestPauseMs = 30_000
+const longestPauseMs = 6 * 3_600_000
+
+const pauseAfter = (attempts: number): number =>
+  Math.min(shortestPauseMs * 2 ** Math.min(attempts, 20), longestPauseMs)
+
+export const nextMail: DueSource = nextMailAt
+
+export const mailStep = (options: MailOptions): Step => ({
+  name: 'mail',
+  due: isMailDue,
+  run: async (ctx) => {
+    const claimed = await claimMail(ctx.db.write, ctx.clock.now(), atOnce)
+    for (const row of claimed) await sendOne(ctx, options, row)
+    return claimed.length
+  },
+})
+
+async function sendOne(ctx: WorkContext, { mailer, publicUrl }: MailOptions, row: MailRow): Promise<void> {
+  const message: Message = composeMail(row, publicUrl())
+  try {
+    await mailer.send(message)
+  } catch (error) {
+    // The address and the words of a message stay out of the log.
+    const reason = error instanceof Error ? error.name : 'unknown'
+    ctx.log.warn(
+      { mail: row.id, kind: row.kind, attempts: row.attempts + 1, reason },
+      'a message could not be sent',
+    )
+    await postponeMail(ctx.db.write, row.id, ctx.clock.now() + pauseAfter(row.attempts))
+    return
+  }
+  await deleteMail(ctx.db.write, row.id)
+}

@@ -1,0 +1,71 @@
+/**
+ * What reports mean beyond their orders: somebody else has traded, the broker has closed the account to us, a stop
+ * of the owner's has filled. All in the transaction that books the report.
+ */
+import type { Instant } from '../domain/time.ts'
+import { cancelOrders } from '../storage/account-orders.ts'
+import { disableAutotrade, disableSync, insertIncidents, type ReportedAccount } from '../storage/reports.ts'
+import { fragment, type Transaction } from '../storage/sql.ts'
+import { insertExclusions } from '../storage/sync-writes.ts'
+import type { Batch, BatchExecution } from './report-batch.ts'
+
+/** Writes everything that follows from a batch; its orders and executions are booked. */
+export async function followBatch(
+  tx: Transaction,
+  batch: Batch,
+  accounts: readonly ReportedAccount[],
+  now: Instant,
+): Promise<void> {
+  await Promise.all([
+    insertIncidents(tx, incidentsOf(batch, accounts)),
+    disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
+    leaveAlone(tx, batch, now),
+  ])
+  await close(tx, batch, now)
+}
+
+/** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
+const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>
+  accounts
+    .filter(
+      ({ id, isSyncEnabled, ignoresManualOrders }) =>
+        foreign.has(id) && isSyncEnabled && !ignoresManualOrders,
+    )
+    .map(({ id }) => id)
+
+function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[]): Batch['incidents'] {
+  const allowed = new Set(
+    accounts.filter(({ ignoresManualOrders }) => ignoresManualOrders).map(({ id }) => id),
+  )
+  return incidents.filter(
+    ({ kind, detail }) => kind !== 'ExternalExecution' || !allowed.has(detail.accountId as number),
+  )
+}
+
+/** Symbols out of which a stop of the owner's, or his own order, has taken an account. */
+async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant): Promise<void> {
+  const filled = (source: 'L' | 'M') =>
+    executions.flatMap(({ order, busts }: BatchExecution) =>
+      order?.source === source && busts === null ? [order] : [],
+    )
+  const stopped = filled('L')
+  await insertExclusions(tx, stopped, 'AutoStopLoss', now)
+  await insertExclusions(tx, filled('M'), 'Manual', now)
+  if (stopped.length === 0) return
+  const symbols = fragment`
+    (o.setup_id, o.instrument_id) in (select * from unnest(${stopped.map(({ setupId }) => setupId)}::bigint[],
+      ${stopped.map(({ instrumentId }) => instrumentId)}::bigint[]))`
+  await cancelOrders(tx, fragment`${symbols} and o.position_effect = 'C' and o.source <> 'L'`, {
+    at: now,
+    info: 'stopped out',
+  })
+}
+
+/** The broker lets us trade no more: what it has not seen ends, what would open is withdrawn. */
+async function close(tx: Transaction, { closures }: Batch, now: Instant): Promise<void> {
+  if (closures.size === 0) return
+  await disableAutotrade(tx, closures, now)
+  const which = fragment`o.account_id = any(${[...closures.keys()]}::bigint[])
+    and (o.attempts = 0 or o.position_effect = 'O')`
+  await cancelOrders(tx, which, { at: now, info: 'autotrade disabled' })
+}

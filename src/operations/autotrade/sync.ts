@@ -1,0 +1,82 @@
+/** AutoSync as its owner sees it: how each symbol stands and why, and the wish to open what is missing. */
+import { planSync } from '../../domain/mirror-sync-plan.ts'
+import { lockAccount } from '../../storage/accounts.ts'
+import { listSettings } from '../../storage/setup-listings.ts'
+import { allowOpening, listLiveSetups } from '../../storage/setups.ts'
+import { lockStrategies, wakeWorkers } from '../../storage/signals.ts'
+import { syncCases } from '../../storage/sync-cases.ts'
+import { loadSyncFacts } from '../../storage/sync-facts.ts'
+import { isRefused, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { shownSymbols } from '../symbols.ts'
+import { shownSettings } from './settings.ts'
+import { findAccount } from './setups.ts'
+
+/** A report of positions; another kind would be of working orders. */
+const reportType = 1
+
+export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport'> = async (ctx, params) => {
+  const settings = await listSettings(ctx.sql, params.PersonId, params.Account)
+  const wanted = settings.filter(
+    ({ strategyId }) => params.StrategyId === undefined || strategyId === Number(params.StrategyId),
+  )
+  const facts = await loadSyncFacts(
+    ctx.sql,
+    wanted.map(({ id }) => id),
+  )
+  const lines = syncCases(facts, ctx.now).flatMap(({ setup, input, obstacles, instruments }) => {
+    const row = wanted.find(({ id }) => id === setup.id)!
+    return planSync(input, obstacles).report.map((line) => ({
+      ...{ row, line },
+      instrument: instruments.get(line.symbol)!,
+    }))
+  })
+  return {
+    results: lines.map(({ row, line, instrument }, place) => ({
+      Id: place + 1,
+      ReportType: reportType,
+      PersonId: row.personId,
+      Account: row.account,
+      StrategyId: row.strategyId,
+      StrategyName: row.strategyName,
+      BrokerName: row.brokerName,
+      AccountQuantity: line.accountQuantity,
+      StrategyQuantity: line.strategyQuantity,
+      ScaledQuantity: line.scaledQuantity,
+      InSync: line.inSync,
+      NotInSyncReason: line.text ?? line.reason,
+      ...shownSymbols(instrument),
+      AutotradeSettings: shownSettings(row),
+    })),
+  }
+}
+
+/** The strategies that the call names; all of the account where it names none. */
+const named = (params: {
+  StrategyId?: number | bigint | undefined
+  StrategyIds?: readonly (number | bigint)[] | undefined
+}): number[] => [params.StrategyId ?? [], params.StrategyIds ?? []].flat().map(Number)
+
+export const syncPositionsToOpen: Handler<'SyncPositionsToOpen'> = async (ctx, params) => {
+  const account = await findAccount(ctx, params)
+  if (isRefused(account)) return account
+  const wanted = named(params)
+  const setups = (await listLiveSetups(ctx.sql, account.id)).filter(
+    ({ strategyId }) => wanted.length === 0 || wanted.includes(strategyId),
+  )
+  if (setups.length < Math.max(1, new Set(wanted).size)) {
+    return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
+  }
+  await lockStrategies(
+    ctx.sql,
+    setups.map(({ strategyId }) => strategyId),
+  )
+  await lockAccount(ctx.sql, account.id)
+  await allowOpening(
+    ctx.sql,
+    setups.map(({ id }) => id),
+    ctx.now,
+  )
+  await wakeWorkers(ctx.sql)
+  return { results: [true] }
+}

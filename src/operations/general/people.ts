@@ -1,0 +1,56 @@
+/** People as answers show them, and whom an admin sees. */
+import { isPlatformAdmin } from '../../domain/access.ts'
+import type { PeopleScope, PersonRow } from '../../storage/people.ts'
+import type { Caller } from '../context.ts'
+import { iconOf } from './icon.ts'
+
+/** Members of the admin's own site, and of the sites below it. */
+export const scopeOf = (caller: Caller): PeopleScope => ({
+  siteId: isPlatformAdmin(caller) ? null : caller.siteId,
+})
+
+const sharedMembers = (row: PersonRow) => ({
+  Id: row.id,
+  Alias: row.alias,
+  FirstName: row.firstName,
+  LastName: row.lastName,
+  Email: row.email,
+  Phone: row.phone,
+  Language: row.language,
+  WhiteLabelSiteId: row.whiteLabelSiteId,
+  CountryCode: row.countryCode,
+  DivisionCode: row.divisionCode,
+  Created: row.createdAt,
+  LastLoggedIn: row.lastLoggedInAt,
+  LastIP: row.lastIp,
+  IsEmailValidated: row.isEmailValidated,
+  IsAlive: row.isAlive,
+  IsManager: row.isManager,
+  IsInvestor: row.isInvestor,
+  GeoSite: row.geoSite,
+  IsGeoSiteAdmin: row.role === 'geosite_admin',
+})
+
+/** Everything of a person; `withIcon` adds the picture. */
+export const shownPerson = (row: PersonRow, withIcon: boolean) => ({
+  ...sharedMembers(row),
+  IsPhoneVerified: row.isPhoneVerified,
+  // Accounts are approved by an operation that is not offered yet.
+  ApprovedAccounts: [],
+  SupportCompanyName: row.supportCompanyName,
+  SupportSiteURL: row.supportSiteUrl,
+  SupportEmail: row.supportEmail,
+  Icon: withIcon ? (row.icon ?? iconOf(row.id, row.alias)) : null,
+})
+
+const everyPermission = ['catalog', 'members', 'kyc', 'reports', 'billing']
+
+/** A person as the lists of members show it. */
+export function shownMember(row: PersonRow) {
+  const isAdmin = row.role === 'whitelabel_admin'
+  return {
+    ...sharedMembers(row),
+    IsWhiteLabelSiteAdmin: isAdmin,
+    WhiteLabelPermissions: isAdmin ? (row.permissions ?? everyPermission).join(',') : null,
+  }
+}

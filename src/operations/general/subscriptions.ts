@@ -1,0 +1,68 @@
+/** What a person pays for: plans and strategies. */
+import { strategyTermDays } from '../../domain/subscription.ts'
+import {
+  type PlanSubscriptionRow,
+  pagePlanSubscriptions,
+  pageSubscribed,
+  type SubscribedRow,
+} from '../../storage/subscription-listings.ts'
+import type { Handler } from '../handler.ts'
+import { paged } from '../paging.ts'
+
+const shownPlan = (LicenseType: string) => (row: PlanSubscriptionRow) => ({
+  Id: row.id,
+  PersonId: row.personId,
+  LicenseType,
+  LicenseTypeId: row.planId,
+  StartDate: row.startedAt,
+  EndDate: row.endsAt,
+  IsRecurring: row.isRecurring,
+  Cost: row.cost,
+})
+
+export const getInvestorPlanSubscriptions: Handler<'GetInvestorPlanSubscriptions'> = (ctx, params) => {
+  const wanted = { personId: params.PersonId, kind: 'investor', activeOnly: params.ActiveOnly } as const
+  return paged(ctx, 'GetInvestorPlanSubscriptions', params, shownPlan('InvestorPlan'), (asked) =>
+    pagePlanSubscriptions(ctx.sql, wanted, asked),
+  )
+}
+
+export const getManagerPlanSubscriptions: Handler<'GetManagerPlanSubscriptions'> = (ctx, params) => {
+  const wanted = { personId: params.PersonId, kind: 'manager', activeOnly: params.ActiveOnly } as const
+  return paged(ctx, 'GetManagerPlanSubscriptions', params, shownPlan('ManagerPlan'), (asked) =>
+    pagePlanSubscriptions(ctx.sql, wanted, asked),
+  )
+}
+
+/** The next charge is told only where there will be one. */
+function shownSubscribed(row: SubscribedRow) {
+  const isCharged = !row.isOver && !row.isFree && !row.isCancelPending
+  const billing = isCharged && {
+    NextChargeDate: row.endsAt,
+    NextBillingPrice: row.nextPrice,
+    BillingInterval: 'day',
+    BillingIntervalCount: strategyTermDays,
+  }
+  return {
+    Id: row.id,
+    PersonId: row.personId,
+    StrategyId: row.strategyId,
+    StrategyName: row.strategyName,
+    IsSimulation: row.kind === 'simulated',
+    IsPaperTrade: row.kind === 'paper',
+    IsAlive: row.isAlive,
+    StartDate: row.startedAt,
+    EndDate: row.endsAt,
+    MonthlyCost: row.cost,
+    ...billing,
+    IsCancelPending: row.isCancelPending && !row.isOver,
+    BillingFailureCount: row.billingFailures,
+    LastBillingFailureReason: row.billingFailureReason,
+    LastBillingFailureAt: row.billingFailedAt,
+  }
+}
+
+export const getSubscribedStrategies: Handler<'GetSubscribedStrategies'> = (ctx, params) =>
+  paged(ctx, 'GetSubscribedStrategies', params, shownSubscribed, (asked) =>
+    pageSubscribed(ctx.sql, { personId: params.PersonId, activeOnly: params.ActiveOnly }, asked),
+  )

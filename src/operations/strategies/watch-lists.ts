@@ -1,0 +1,92 @@
+/**
+ * Watch lists: read by the person and the person's admins, changed by the person alone. A list that is not the
+ * person's is refused like one that does not exist; adding what is there changes nothing.
+ */
+import type { ParamsOf, ResultOf } from '../../contract/index.ts'
+import { isPlatformAdmin, seesStrategy } from '../../domain/access.ts'
+import { loadStrategyFacts } from '../../storage/access.ts'
+import {
+  deleteWatchList,
+  deleteWatchListMember,
+  hasWatchList,
+  insertWatchList,
+  insertWatchListMember,
+  pageWatchListMembers,
+  pageWatchLists,
+  type WatchListMemberRow,
+  type WatchListRow,
+} from '../../storage/watch-lists.ts'
+import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { paged } from '../paging.ts'
+
+type Id = number | bigint
+type Change = ParamsOf<'ManageWatchList'>
+type Answer = Outcome<ResultOf<'ManageWatchList'>>
+
+const done: Answer = { results: [true] }
+
+const shownList = ({ id, personId, name, createdAt }: WatchListRow) => ({
+  Id: id,
+  PersonId: personId,
+  CreatedDate: createdAt,
+  ListName: name,
+})
+
+const shownMember = ({ id, strategyId, personId, addedAt }: WatchListMemberRow) => ({
+  Id: id,
+  AddedDate: addedAt,
+  StrategyId: strategyId,
+  PersonId: personId,
+})
+
+/** Refuses a list that is not there: the operator is told so, others hear what they hear of a foreign one. */
+async function refusedList(ctx: Context, personId: Id, watchListId: Id): Promise<Refused | undefined> {
+  if (await hasWatchList(ctx.sql, personId, watchListId)) return undefined
+  return refuse(isPlatformAdmin(ctx.caller) ? 'NotFound' : 'Forbidden', 'WatchListId')
+}
+
+export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
+  paged(ctx, 'GetWatchLists', params, shownList, (asked) => pageWatchLists(ctx.sql, params.PersonId, asked))
+
+export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, params) => {
+  const refused = await refusedList(ctx, params.PersonId, params.WatchListId)
+  if (refused) return refused
+  return paged(ctx, 'GetWatchListMembers', params, shownMember, (asked) =>
+    pageWatchListMembers(ctx.sql, Number(params.WatchListId), asked),
+  )
+}
+
+export const manageWatchList: Handler<'ManageWatchList'> = async (ctx, params) => {
+  const personId = params.PersonId ?? ctx.caller.personId
+  const isAdded = params.ModificationAction === 'ADD'
+  if (params.ModificationSource === 'LIST' && isAdded)
+    return addList(ctx, personId, params.WatchListName ?? '')
+  const watchListId = params.WatchListId ?? 0
+  const refused = await refusedList(ctx, personId, watchListId)
+  if (refused) return refused
+  if (params.ModificationSource === 'MEMBER') return changeMember(ctx, watchListId, params, isAdded)
+  await deleteWatchList(ctx.sql, watchListId)
+  return done
+}
+
+async function addList(ctx: Context, personId: Id, name: string): Promise<Answer> {
+  const isNew = await insertWatchList(ctx.sql, { personId, name, createdAt: ctx.now })
+  return isNew ? done : refuse('StateConflict', 'WatchListName', 'There is a watch list of this name')
+}
+
+async function changeMember(
+  ctx: Context,
+  watchListId: Id,
+  { StrategyId: strategyId = 0 }: Change,
+  isAdded: boolean,
+): Promise<Answer> {
+  if (!isAdded) {
+    const isTaken = await deleteWatchListMember(ctx.sql, watchListId, strategyId)
+    return isTaken ? done : refuse('NotFound', 'StrategyId', 'The strategy is not on the list')
+  }
+  const [strategy] = await loadStrategyFacts(ctx.sql, [strategyId], [ctx.caller.personId])
+  if (!strategy || !seesStrategy(ctx.caller, strategy)) return refuse('NotFound', 'StrategyId')
+  await insertWatchListMember(ctx.sql, { watchListId, strategyId, addedAt: ctx.now })
+  return done
+}

@@ -1,0 +1,19 @@
+/** User tokens: secrets that name a person to a KYC process. One per person; a new one ends the one before. */
+import { randomBytes } from 'node:crypto'
+import { replaceToken } from '../storage/kyc.ts'
+import type { Sql } from '../storage/sql.ts'
+import { type Refused, refuse } from './context.ts'
+import { hashToken, type Secrets } from './secrets.ts'
+
+/** Sends a person to KYC; the token is shown once. Refuses: NotFound (no such person). */
+export async function issueUserToken(
+  sql: Sql,
+  secrets: Secrets,
+  personId: number,
+  now: number,
+): Promise<string | Refused> {
+  const token = randomBytes(32).toString('base64url')
+  const tokenHash = hashToken(secrets, 'user token', token)
+  const isKnown = await replaceToken(sql, { personId, tokenHash, now })
+  return isKnown ? token : refuse('NotFound', 'PersonId')
+}

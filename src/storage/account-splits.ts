@@ -1,0 +1,125 @@
+/**
+ * Splits on the accounts' side: sub-ledgers, account orders and the paper broker's book, each in one statement for
+ * all. Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
+ */
+import type { Decimal } from '../domain/decimal.ts'
+import type { SplitRatio } from '../domain/split.ts'
+import type { Instant } from '../domain/time.ts'
+import { cancelOrders } from './account-orders.ts'
+import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+export interface AccountSplit {
+  readonly actionId: number
+  readonly instrumentId: number
+  readonly ratio: SplitRatio
+  readonly tick: Decimal
+  /** Units multiply; otherwise an option's contract has changed its size and only prices are divided. */
+  readonly multiplies: boolean
+  /** In old units; null where nobody has ever quoted it. */
+  readonly previousClose: Decimal | null
+  readonly at: Instant
+}
+
+/** Restates everything that accounts have in the instrument. The caller has locked its quote. */
+export async function splitAccounts(tx: Transaction, split: AccountSplit): Promise<void> {
+  await splitLedgers(tx, split)
+  await splitAccountOrders(tx, split)
+  await splitPaperOrders(tx, split)
+}
+
+const units = ({ ratio, multiplies }: AccountSplit, column: string): Fragment =>
+  multiplies
+    ? fragment`(${named(column)} * ${ratio.new}::numeric / ${ratio.old}::numeric)`
+    : fragment`(${named(column)})`
+
+const divided = ({ ratio }: AccountSplit, column: string): Fragment =>
+  fragment`(${named(column)} * ${ratio.old}::numeric / ${ratio.new}::numeric)`
+
+const onTick = (split: AccountSplit, column: string): Fragment =>
+  fragment`(round(${divided(split, column)} / ${split.tick}::numeric) * ${split.tick}::numeric)`
+
+/** An expression of this file's own words. */
+const named = (text: string): Fragment => ({ strings: [text], values: [] })
+
+/** Whole units stay, the fraction is paid at the previous close to the cent: longs receive, shorts pay. */
+async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void> {
+  await tx.run`
+    select id from account where id in (select account_id from account_position
+      where instrument_id = ${split.instrumentId}::bigint and quantity <> 0) order by id for no key update`
+  await tx.run`
+    with held as (
+      select p.setup_id, p.account_id, p.quantity as before, trunc(${units(split, 'p.quantity')}) as after,
+        ${units(split, 'p.quantity')} - trunc(${units(split, 'p.quantity')}) as fraction,
+        coalesce(${split.previousClose}::numeric, p.avg_px) * ${split.ratio.old}::numeric / ${split.ratio.new}::numeric
+          * i.point_value * coalesce((
+            select case when pair.symbol = i.currency || a.currency then (q.bid + q.ask) / 2 else 2 / (q.bid + q.ask) end
+            from instrument pair join quote q on q.instrument_id = pair.id and q.bid + q.ask > 0
+            where i.currency <> a.currency and pair.security_type = 'FOR'
+              and pair.symbol in (i.currency || a.currency, a.currency || i.currency)
+            order by pair.symbol = i.currency || a.currency desc limit 1), 1) as worth
+      from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
+      join setup s on s.id = p.setup_id and s.positions_left_open is not true
+      where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0
+    ), noted as (
+      insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
+      select ${split.actionId}::bigint, setup_id, account_id, before, after - before, round(fraction * worth, 2)
+      from held order by setup_id
+      returning setup_id, account_id, cash_change
+    ), paid as (
+      update account set cash = cash + n.total
+      from (select account_id, sum(cash_change) as total from noted group by account_id) n
+      where account.id = n.account_id
+    )
+    update account_position p set quantity = held.after,
+      avg_px = case when held.after <> 0 then ${divided(split, 'p.avg_px')} end,
+      opened_at = case when held.after <> 0 then p.opened_at end
+    from held where p.setup_id = held.setup_id and p.instrument_id = ${split.instrumentId}::bigint`
+}
+
+/** Totals, executed quantities and prices in new units; of which nothing is left is withdrawn. */
+async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise<void> {
+  const live = fragment`o.instrument_id = ${split.instrumentId}::bigint and o.status in ('A', '0', '1', '6', 'E')
+    and o.posted_at < ${instant(split.at)}::timestamptz`
+  await cancelOrders(
+    tx,
+    fragment`${live} and o.status = 'A' and o.attempts = 0
+      and trunc(${units(split, '(o.order_qty - o.cum_qty)')}) = 0`,
+    { at: split.at, info: 'split' },
+  )
+  await tx.run`
+    insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
+    select distinct ${split.actionId}::bigint, o.setup_id, o.account_id, 0, 0, 0 from account_order o where ${live}
+    on conflict (action_id, setup_id) do nothing`
+  await tx.run`
+    update account_order o set
+      order_qty = ${units(split, 'o.cum_qty')} + trunc(${units(split, '(o.order_qty - o.cum_qty)')}),
+      cum_qty = ${units(split, 'o.cum_qty')}, avg_px = ${divided(split, 'o.avg_px')},
+      filled_value = case when ${split.multiplies}::boolean then o.filled_value else ${divided(split, 'o.filled_value')} end,
+      signal_filled_before = ${units(split, 'o.signal_filled_before')}, carried_qty = ${units(split, 'o.carried_qty')},
+      limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')},
+      reference_px = ${divided(split, 'o.reference_px')}
+    where ${live} and trunc(${units(split, '(o.order_qty - o.cum_qty)')}) > 0`
+}
+
+/** The broker's own book: what it executed stays as it told it, what is left is in new units. */
+async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<void> {
+  const left = units(split, '(o.order_qty - o.cum_qty)')
+  await tx.run`
+    with ended as (
+      update paper_order o set status = '4', needs_match = false
+      where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
+        and o.accepted_at < ${instant(split.at)}::timestamptz and trunc(${left}) = 0
+      returning o.broker_id, o.account_id, o.client_order_id
+    )
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select broker_id, 'A' || nextval(pg_get_serial_sequence('paper_report', 'id')), account_id, client_order_id,
+      'cancel', i.symbol, ${instant(split.at)}::timestamptz
+    from ended join instrument i on i.id = ${split.instrumentId}::bigint`
+  await tx.run`
+    update paper_order o set order_qty = o.cum_qty + trunc(${left}),
+      carried_qty = ${units(split, '(o.carried_qty + o.cum_qty)')} - o.cum_qty,
+      limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')}
+    where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
+      and o.accepted_at < ${instant(split.at)}::timestamptz`
+}

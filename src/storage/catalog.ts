@@ -1,0 +1,106 @@
+/** What white-label sites resell: their catalogs, their plans and who pays for Autotrade there. */
+import type { CatalogFacts } from '../domain/catalog.ts'
+import type { Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** Whether a site is a white-label site. */
+export const isWhiteLabelSite = async (sql: Sql, siteId: number | bigint): Promise<boolean> =>
+  (
+    await sql.one<{ found: boolean }>`
+      select exists (select from site where id = ${siteId}::bigint and kind = 'whitelabel') as found`
+  ).found
+
+export interface CatalogRow {
+  id: number
+  strategyId: number
+  originalName: string
+  displayName: string
+  basePrice: string
+  markup: string
+  isAlive: boolean
+}
+
+/** The catalog of a site, in the order in which it grew. Money is decimal text. */
+export const listCatalog = (sql: Sql, siteId: number): Promise<CatalogRow[]> =>
+  sql.rows<CatalogRow>`
+    select c.id, c.strategy_id as "strategyId", s.name as "originalName",
+      coalesce(c.display_name, s.name) as "displayName", round(s.monthly_cost, 2) as "basePrice",
+      c.markup::numeric / 100 as markup, s.is_alive as "isAlive"
+    from site_catalog c join strategy s on s.id = c.strategy_id
+    where c.site_id = ${siteId}::bigint order by c.id`
+
+/**
+ * Strategies as the site sees them; a private one of others does not exist for it. Who acts on the counts holds
+ * the strategies' locks, as everybody does who subscribes.
+ */
+export async function loadCatalogFacts(
+  sql: Sql,
+  siteId: number,
+  strategyIds: readonly (number | bigint)[],
+): Promise<Map<number, CatalogFacts>> {
+  const rows = await sql.rows<CatalogFacts & { id: number }>`
+    select s.id, c.id is not null as "isListed", s.is_resellable as "isResellable",
+      (select count(*)::int from subscription
+        where subscription.strategy_id = s.id and subscription.site_id = ${siteId}::bigint
+          and subscription.ended_at is null and subscription.person_id <> s.owner_person_id
+          and (subscription.kind = 'paid' or subscription.base_price + subscription.markup > 0)) as "payingSubscribers"
+    from strategy s left join site_catalog c on c.strategy_id = s.id and c.site_id = ${siteId}::bigint
+    where s.id = any(${strategyIds}::bigint[])
+      and (c.id is not null or not s.is_private or s.site_id = ${siteId}::bigint)`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Puts strategies into a catalog under their own names and prices. */
+export async function addToCatalog(
+  sql: Sql,
+  siteId: number,
+  strategyIds: readonly (number | bigint)[],
+  addedAt: number,
+): Promise<void> {
+  await sql.run`
+    insert into site_catalog (site_id, strategy_id, added_at)
+    select ${siteId}::bigint, id, ${instant(addedAt)}::timestamptz from unnest(${strategyIds}::bigint[]) id
+    on conflict (site_id, strategy_id) do nothing`
+}
+
+/** Takes strategies out of a catalog. */
+export async function removeFromCatalog(
+  sql: Sql,
+  siteId: number,
+  strategyIds: readonly (number | bigint)[],
+): Promise<void> {
+  await sql.run`
+    delete from site_catalog where site_id = ${siteId}::bigint and strategy_id = any(${strategyIds}::bigint[])`
+}
+
+export interface PlanRow {
+  id: number
+  name: string
+  termDays: 30 | 365
+  strategiesIncluded: number
+  price: string
+  currency: string
+}
+
+/** The investor plans that a site offers, the cheapest first. */
+export const listPlans = (sql: Sql, siteId: number): Promise<PlanRow[]> =>
+  sql.rows<PlanRow>`
+    select id, name, term_days as "termDays", strategies_included as "strategiesIncluded",
+      price::numeric / 100 as price, currency
+    from plan where site_id = ${siteId}::bigint and kind = 'investor' and is_offered order by price, id`
+
+export interface FeePolicy {
+  payer: 'customer' | 'site' | 'none'
+  tiers: { fromAccounts: number; toAccounts: number | null; price: string; currency: string }[]
+}
+
+/** Who pays for Autotrade at a site, and by which tiers. */
+export async function findFeePolicy(sql: Sql, siteId: number): Promise<FeePolicy> {
+  const policy = await sql.maybe<{ payer: FeePolicy['payer'] }>`
+    select payer from site_fee_policy where site_id = ${siteId}::bigint`
+  const tiers = await sql.rows<FeePolicy['tiers'][number]>`
+    select from_accounts as "fromAccounts", to_accounts as "toAccounts",
+      price_per_account::numeric / 100 as price, currency
+    from site_fee_tier where site_id = ${siteId}::bigint order by from_accounts`
+  return { payer: policy?.payer ?? 'none', tiers }
+}

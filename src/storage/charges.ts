@@ -1,0 +1,106 @@
+/**
+ * Charges: payments asked for, once each. A charge is asked of its provider attempt by attempt; who asks claims it
+ * first, and a claim that outlives its holder is taken over with the same attempt, so that the provider hears the
+ * same key again.
+ */
+import type { Price } from '../domain/revenue.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+export type ProviderName = 'simulated' | 'stripe'
+
+export interface NewCharge {
+  subscriptionId: number
+  purpose: 'term' | 'upgrade' | 'performance'
+  from: number
+  to: number
+  price: Price
+  provider: ProviderName
+  /** When it is first asked for. */
+  dueAt: number
+}
+
+/** Asks for payments; what was asked for already, and what costs nothing, is left out. Answers the new ids. */
+export async function insertCharges(sql: Sql, charges: readonly NewCharge[]): Promise<number[]> {
+  const priced = charges.filter(({ price }) => price.base + price.markup > 0n)
+  if (priced.length === 0) return []
+  const column = <K extends keyof NewCharge>(name: K): NewCharge[K][] => priced.map((charge) => charge[name])
+  const times = (name: 'from' | 'to' | 'dueAt'): string[] => priced.map((charge) => instant(charge[name]))
+  const rows = await sql.rows<{ id: number }>`
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, next_try_at)
+    select asked.subscription_id, asked.purpose, asked.period_started_at, asked.period_ends_at, asked.base_price,
+      asked.markup, subscription.currency, asked.provider, asked.due_at
+    from unnest(${column('subscriptionId')}::bigint[], ${column('purpose')}::text[], ${times('from')}::timestamptz[],
+      ${times('to')}::timestamptz[], ${priced.map(({ price }) => price.base)}::bigint[],
+      ${priced.map(({ price }) => price.markup)}::bigint[], ${column('provider')}::text[],
+      ${times('dueAt')}::timestamptz[])
+      asked (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, provider, due_at)
+    join subscription on subscription.id = asked.subscription_id
+    on conflict (subscription_id, purpose, period_started_at) do nothing
+    returning id`
+  return rows.map(({ id }) => id)
+}
+
+/** A charge that is being asked for. */
+export interface ClaimedCharge {
+  readonly id: number
+  readonly attempt: number
+  readonly personId: number
+  readonly amount: bigint
+  readonly currency: string
+  /** Start of the paid period: with id and attempt it names the attempt across installations. */
+  readonly periodStartedAt: number
+  /** The moment at which this attempt was due. */
+  readonly dueAt: number
+  /** The provider's name of this attempt, when it has told one and not the outcome. */
+  readonly paymentRef: string | null
+  /** How the person pays there; null when nobody has said. */
+  readonly customerRef: string | null
+  readonly methodRef: string | null
+}
+
+/** How long a claim keeps others away; longer than any provider may take to answer. */
+const claimSeconds = 120
+
+/** A condition in SQL: something is due with one of the providers. */
+export const areChargesDue = (now: number, providers: readonly ProviderName[]): Fragment => fragment`exists (
+  select from charge where status = 'due' and next_try_at <= ${instant(now)}::timestamptz
+    and provider = any(${providers}::text[]) and (claimed_until is null or claimed_until < clock_timestamp()))`
+
+/** Claims due charges of a provider, the oldest first; only these where ids are given. */
+export async function claimCharges(
+  sql: Sql,
+  wanted: { provider: ProviderName; now: number; limit: number; ids?: readonly number[] },
+): Promise<ClaimedCharge[]> {
+  const rows = await sql.rows<Omit<ClaimedCharge, 'amount'> & { amount: number | bigint }>`
+    update charge set claimed_until = clock_timestamp() + make_interval(secs => ${claimSeconds}),
+      attempts = case when charge.claimed_until is null then charge.attempts + 1 else charge.attempts end,
+      payment_ref = case when charge.claimed_until is null then null else charge.payment_ref end
+    from (
+      select id from charge
+      where status = 'due' and next_try_at <= ${instant(wanted.now)}::timestamptz and provider = ${wanted.provider}
+        and (claimed_until is null or claimed_until < clock_timestamp())
+        and (${wanted.ids}::bigint[] is null or id = any(${wanted.ids}::bigint[]))
+      order by next_try_at, id limit ${wanted.limit}::int for update skip locked
+    ) due, subscription s left join payment_method m on m.person_id = s.person_id and m.provider = ${wanted.provider}
+    where charge.id = due.id and s.id = charge.subscription_id
+    returning charge.id, charge.attempts as attempt, s.person_id as "personId", charge.amount, charge.currency,
+      charge.period_started_at as "periodStartedAt", charge.next_try_at as "dueAt",
+      charge.payment_ref as "paymentRef", m.customer_ref as "customerRef", m.method_ref as "methodRef"`
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
+}
+
+/** When the next payment is due; undefined when none is. */
+export const nextChargeDue = async (sql: Sql): Promise<number | undefined> =>
+  (
+    await sql.one<{ at: number | null }>`
+      select min(next_try_at) as at from charge where status = 'due'`
+  ).at ?? undefined
+
+/** Which provider takes payments on this platform: the built-in one unless the operator has chosen another. */
+export const findProvider = async (sql: Sql): Promise<ProviderName> =>
+  (
+    await sql.maybe<{ name: ProviderName }>`
+      select value #>> '{}' as name from platform_switch where name = 'paymentProvider'`
+  )?.name ?? 'simulated'

@@ -1,0 +1,116 @@
+/** Contracts whose trading ends: which one is next, what it is worth at its end, and what its end writes. */
+import type { CalendarName } from '../domain/calendar.ts'
+import type { PutOrCall, SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import type { Settlement } from '../domain/instrument.ts'
+import type { Instant } from '../domain/time.ts'
+import { cancelOrders } from './account-orders.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** A contract that time has something to do with. Numbers are exact texts. */
+export interface EndingRow {
+  readonly id: number
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly calendar: CalendarName
+  /** YYYY-MM-DD. */
+  readonly lastTradingDay: string | null
+  readonly expiry: string | null
+  readonly root: string
+  /** Of an option whose underlying is an instrument here. */
+  readonly underlyingId: number | null
+  readonly putOrCall: PutOrCall | null
+  readonly strike: string | null
+  readonly pointValue: string
+  readonly settlement: Settlement | null
+  readonly dueAt: Instant
+}
+
+/** True while a contract waits for its end. */
+export const isEndDue = (now: Instant): Fragment => fragment`exists (
+  select from instrument where due_at <= ${instant(now)}::timestamptz)`
+
+/** When time next ends something about a contract. */
+export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
+  const next = await sql.maybe<{ at: Instant }>`
+    select due_at as at from instrument where due_at is not null order by due_at limit 1`
+  return next?.at
+}
+
+/** The contract whose end comes first, claimed. */
+export const claimEnding = (tx: Transaction, now: Instant): Promise<EndingRow | undefined> =>
+  tx.maybe<EndingRow>`
+    select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
+      i.expiry, i.root, u.id as "underlyingId", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
+      i.settlement, i.due_at as "dueAt"
+    from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying
+    where i.due_at <= ${instant(now)}::timestamptz order by i.due_at, i.id limit 1 for update of i`
+
+/** Notes when time next ends something about the contract; null: its trading has ended for good. */
+export const postponeEnd = (
+  tx: Transaction,
+  id: number,
+  next: Instant | null,
+  now: Instant,
+): Promise<number> =>
+  tx.run`
+    update instrument set due_at = ${instant(next)}::timestamptz,
+      ended_at = case when ${instant(next)}::timestamptz is null then ${instant(now)}::timestamptz end
+    where id = ${id}::bigint`
+
+/** The settlement value that was entered for options on an underlying which expire on a day (YYYY-MM-DD). */
+export async function findSettlementValue(
+  sql: Sql,
+  underlyingId: number,
+  expiry: string,
+): Promise<Decimal | undefined> {
+  const row = await sql.maybe<{ amount: string }>`
+    select amount from corporate_action
+    where instrument_id = ${underlyingId}::bigint and kind = 'settlement' and ex_date = ${expiry}::date`
+  return row && dec(row.amount)
+}
+
+/** What a setup holds of a contract that ends. */
+export interface EndingLedger {
+  readonly setupId: number
+  readonly accountId: number
+  readonly brokerId: number
+  readonly strategyId: number
+  readonly currency: string
+  readonly quantity: string
+  readonly avgPx: string | null
+  readonly openedAt: Instant | null
+}
+
+/** The sub-ledgers that hold the instrument; their accounts are locked. */
+export async function lockEndingLedgers(tx: Transaction, instrumentId: number): Promise<EndingLedger[]> {
+  await tx.run`
+    select id from account where id in (select account_id from account_position
+      where instrument_id = ${instrumentId}::bigint and quantity <> 0) order by id for no key update`
+  return tx.rows<EndingLedger>`
+    select p.setup_id as "setupId", p.account_id as "accountId", a.broker_id as "brokerId",
+      p.strategy_id as "strategyId", a.currency, p.quantity, p.avg_px as "avgPx", p.opened_at as "openedAt"
+    from account_position p join account a on a.id = p.account_id
+    join setup s on s.id = p.setup_id and s.positions_left_open is not true
+    where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 order by p.account_id, p.setup_id`
+}
+
+/** Ends what accounts have at work in an instrument: the broker's orders expire, what it has not seen is withdrawn. */
+export async function expireAccountOrders(tx: Transaction, instrumentId: number, at: Instant): Promise<void> {
+  await cancelOrders(
+    tx,
+    fragment`o.instrument_id = ${instrumentId}::bigint and o.status = 'A' and o.attempts = 0`,
+    { at, info: 'contract expired' },
+  )
+  await tx.run`
+    with expired as (
+      update paper_order set status = 'C', needs_match = false
+      where instrument_id = ${instrumentId}::bigint and status in ('0', '1')
+      returning broker_id, account_id, client_order_id
+    )
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select broker_id, 'A' || nextval(pg_get_serial_sequence('paper_report', 'id')), account_id, client_order_id,
+      'expire', i.symbol, ${instant(at)}::timestamptz
+    from expired join instrument i on i.id = ${instrumentId}::bigint`
+}

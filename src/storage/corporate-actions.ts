@@ -1,0 +1,245 @@
+/**
+ * Dividends, splits and settlement values as they were entered, and the notes of what each did to every book. An
+ * action is named by instrument, kind and day, so a second import finds the first; it is booked once.
+ */
+import type { CalendarName } from '../domain/calendar.ts'
+import type { SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import type { Instant } from '../domain/time.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+export type ActionKind = 'dividend' | 'settlement' | 'split'
+
+export interface NewAction {
+  readonly instrumentId: number
+  readonly kind: ActionKind
+  /** YYYY-MM-DD. */
+  readonly day: string
+  /** Of a dividend or a settlement value; null for a split. */
+  readonly amount: Decimal | null
+  readonly newUnits: Decimal | null
+  readonly oldUnits: Decimal | null
+  readonly takesEffectAt: Instant
+}
+
+type ActionName = Pick<NewAction, 'instrumentId' | 'kind' | 'day'>
+
+/** An action by its name: there is one per instrument, kind and day. */
+export const actionName = ({ instrumentId, kind, day }: ActionName): string =>
+  `${instrumentId} ${kind} ${day}`
+
+/** The numbers of an action: amount, or new and old units. */
+export type ActionNumbers = Pick<NewAction, 'amount' | 'newUnits' | 'oldUnits'>
+
+/** Known actions of these names. */
+export async function findActions(
+  sql: Sql,
+  names: readonly ActionName[],
+): Promise<Map<string, ActionNumbers>> {
+  const rows = await sql.rows<ActionName & Record<keyof ActionNumbers, string | null>>`
+    select instrument_id as "instrumentId", kind, ex_date as day, amount, new_units as "newUnits",
+      old_units as "oldUnits"
+    from corporate_action join unnest(${names.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${names.map(({ kind }) => kind)}::text[], ${names.map(({ day }) => day)}::date[])
+      n (instrument_id, kind, ex_date) using (instrument_id, kind, ex_date)`
+  const number = (text: string | null): Decimal | null => (text === null ? null : dec(text))
+  return new Map(
+    rows.map((row) => [
+      actionName(row),
+      { amount: number(row.amount), newUnits: number(row.newUnits), oldUnits: number(row.oldUnits) },
+    ]),
+  )
+}
+
+/** Enters actions; one whose name is known stays as it is. Answers how many are new. */
+export async function insertActions(
+  tx: Transaction,
+  actions: readonly NewAction[],
+  now: Instant,
+): Promise<number> {
+  const column = <K extends keyof NewAction>(name: K): NewAction[K][] => actions.map((action) => action[name])
+  return tx.run`
+    insert into corporate_action (instrument_id, kind, ex_date, amount, new_units, old_units, takes_effect_at,
+      imported_at, booked_at)
+    select instrument_id, kind, ex_date, amount, new_units, old_units, takes_effect_at,
+      ${instant(now)}::timestamptz, case kind when 'settlement' then ${instant(now)}::timestamptz end
+    from unnest(${column('instrumentId')}::bigint[], ${column('kind')}::text[], ${column('day')}::date[],
+      ${column('amount')}::numeric[], ${column('newUnits')}::numeric[], ${column('oldUnits')}::numeric[],
+      ${actions.map(({ takesEffectAt }) => instant(takesEffectAt))}::timestamptz[])
+      a (instrument_id, kind, ex_date, amount, new_units, old_units, takes_effect_at)
+    order by 1, 2, 3
+    on conflict (instrument_id, kind, ex_date) do nothing`
+}
+
+/** A settlement value is what its options have waited for. */
+export const wakeSettled = (tx: Transaction, now: Instant): Promise<number> =>
+  tx.run`
+    update instrument i set due_at = ${instant(now)}::timestamptz
+    from corporate_action a join instrument u on u.id = a.instrument_id
+    where a.kind = 'settlement' and i.security_type = 'OPT' and i.underlying = u.symbol and i.expiry = a.ex_date
+      and i.due_at > ${instant(now)}::timestamptz and i.last_trading_day < i.expiry
+      and a.imported_at = ${instant(now)}::timestamptz`
+
+/** An instrument as far as an action on it needs it. */
+export interface ActionInstrument {
+  readonly id: number
+  readonly symbol: string
+  readonly calendar: CalendarName
+  readonly securityType: SecurityType
+}
+
+/** The instruments of symbols. */
+export const findActionInstruments = (sql: Sql, symbols: readonly string[]): Promise<ActionInstrument[]> =>
+  sql.rows<ActionInstrument>`
+    select id, symbol, calendar, security_type as "securityType" from instrument
+    where symbol = any(${symbols}::text[])`
+
+/** True while an action waits that has taken effect. */
+export const isActionDue = (now: Instant): Fragment => fragment`exists (
+  select from corporate_action where booked_at is null and takes_effect_at <= ${instant(now)}::timestamptz)`
+
+/** When the next action takes effect. */
+export async function findNextAction(sql: Sql): Promise<Instant | undefined> {
+  const next = await sql.maybe<{ at: Instant }>`
+    select takes_effect_at as at from corporate_action where booked_at is null order by takes_effect_at limit 1`
+  return next?.at
+}
+
+export interface DueAction {
+  readonly id: number
+  readonly instrumentId: number
+  readonly symbol: string
+  readonly currency: string
+  readonly kind: 'dividend' | 'split'
+  readonly day: string
+  readonly amount: string | null
+  readonly newUnits: string | null
+  readonly oldUnits: string | null
+  readonly at: Instant
+  /** It was entered after it had taken effect: what was traded since is no part of it. */
+  readonly isLate: boolean
+}
+
+/** The earliest action that has taken effect, claimed; at one moment dividends come before splits. */
+export const claimAction = (tx: Transaction, now: Instant): Promise<DueAction | undefined> =>
+  tx.maybe<DueAction>`
+    select a.id, a.instrument_id as "instrumentId", i.symbol, i.currency, a.kind, a.ex_date as day, a.amount,
+      a.new_units as "newUnits", a.old_units as "oldUnits", a.takes_effect_at as at,
+      a.imported_at > a.takes_effect_at as "isLate"
+    from corporate_action a join instrument i on i.id = a.instrument_id
+    where a.booked_at is null and a.takes_effect_at <= ${instant(now)}::timestamptz
+    order by a.takes_effect_at, a.kind, a.id limit 1 for update of a`
+
+export const settleAction = (tx: Transaction, id: number, now: Instant): Promise<number> =>
+  tx.run`update corporate_action set booked_at = ${instant(now)}::timestamptz where id = ${id}::bigint`
+
+/** What was traded of a position since the action took effect, adjustments of later actions included; signed. */
+const tradedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
+  isLate
+    ? fragment`(
+      coalesce((select sum(case f.side when '1' then f.quantity else -f.quantity end) from fill f
+        where f.strategy_id = p.strategy_id and f.instrument_id = ${instrumentId}::bigint
+          and f.filled_at >= ${instant(at)}::timestamptz), 0)
+      + coalesce((select sum(j.quantity_change) from position_adjustment j join corporate_action b on b.id = j.action_id
+        where j.strategy_id = p.strategy_id and b.instrument_id = ${instrumentId}::bigint
+          and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
+    : fragment`0`
+
+const executedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
+  isLate
+    ? fragment`(
+      coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from execution e
+        where e.account_id = p.account_id and e.setup_id = p.setup_id and e.instrument_id = ${instrumentId}::bigint
+          and e.executed_at >= ${instant(at)}::timestamptz), 0)
+      + coalesce((select sum(j.quantity_change) from account_adjustment j join corporate_action b on b.id = j.action_id
+        where j.setup_id = p.setup_id and b.instrument_id = ${instrumentId}::bigint
+          and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
+    : fragment`0`
+
+/** Pays a dividend to what strategies held at its moment, at the rate `fx`; answers how many were paid. */
+export async function payStrategies(tx: Transaction, action: DueAction, fx: Decimal): Promise<number> {
+  await tx.run`
+    select id from strategy where id in (
+      select strategy_id from position where instrument_id = ${action.instrumentId}::bigint
+        and (quantity <> 0 or ${action.isLate}::boolean))
+    order by id for no key update`
+  return tx.run`
+    with held as (
+      select p.strategy_id, p.quantity - ${tradedSince(action)} as quantity
+      from position p where p.instrument_id = ${action.instrumentId}::bigint
+        and (p.quantity <> 0 or ${action.isLate}::boolean)
+    ), paid as (
+      insert into position_adjustment (action_id, strategy_id, quantity_before, quantity_change, cash_change)
+      select ${action.id}::bigint, strategy_id, quantity, 0,
+        round(quantity * ${action.amount}::numeric * ${fx}::numeric, 12)
+      from held where quantity <> 0 order by strategy_id
+      returning strategy_id, cash_change
+    )
+    update strategy set cash = cash + paid.cash_change from paid where strategy.id = paid.strategy_id`
+}
+
+/**
+ * Pays a dividend to what setups held at its moment, in the currency of their accounts, whose rates are `rates`;
+ * answers how many accounts were paid. Sub-ledgers that their owners kept open after a stop are the owners' own.
+ */
+export async function payAccounts(
+  tx: Transaction,
+  action: DueAction,
+  rates: ReadonlyMap<string, Decimal>,
+): Promise<number> {
+  await tx.run`
+    select id from account where id in (
+      select account_id from account_position where instrument_id = ${action.instrumentId}::bigint
+        and (quantity <> 0 or ${action.isLate}::boolean))
+    order by id for no key update`
+  return tx.run`
+    with held as (
+      select p.setup_id, p.account_id, p.quantity - ${executedSince(action)} as quantity
+      from account_position p join setup s on s.id = p.setup_id and s.positions_left_open is not true
+      where p.instrument_id = ${action.instrumentId}::bigint and (p.quantity <> 0 or ${action.isLate}::boolean)
+    ), paid as (
+      insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
+      select ${action.id}::bigint, held.setup_id, a.id, held.quantity, 0,
+        round(held.quantity * ${action.amount}::numeric * coalesce(r.fx, 1), 12)
+      from held join account a on a.id = held.account_id
+      left join unnest(${[...rates.keys()]}::text[], ${[...rates.values()]}::numeric[]) r (currency, fx)
+        on r.currency = a.currency
+      where held.quantity <> 0 order by held.setup_id
+      returning account_id, cash_change
+    )
+    update account set cash = cash + paid.total
+    from (select account_id, sum(cash_change) as total from paid group by account_id) paid
+    where account.id = paid.account_id`
+}
+
+/** The currencies of the accounts that hold an instrument. */
+export async function listHolderCurrencies(sql: Sql, instrumentId: number): Promise<string[]> {
+  const rows = await sql.rows<{ currency: string }>`
+    select distinct a.currency from account_position p join account a on a.id = p.account_id
+    where p.instrument_id = ${instrumentId}::bigint`
+  return rows.map(({ currency }) => currency)
+}
+
+/**
+ * Notes what a split did to options on the stock: an action of their own, booked with it. Answers the actions by
+ * instrument, the split's own included. `multiplies`: the contracts multiply, their size stays.
+ */
+export async function insertAdjusted(
+  tx: Transaction,
+  action: DueAction,
+  optionIds: readonly number[],
+  multiplies: boolean,
+): Promise<Map<number, number>> {
+  const rows = await tx.rows<{ id: number; instrumentId: number }>`
+    insert into corporate_action (instrument_id, kind, ex_date, new_units, old_units, resizes, takes_effect_at,
+      imported_at, booked_at)
+    select option_id, kind, ex_date, new_units, old_units, ${!multiplies}::boolean, takes_effect_at, imported_at,
+      takes_effect_at
+    from corporate_action, unnest(${optionIds}::bigint[]) o (option_id) where id = ${action.id}::bigint
+    returning id, instrument_id as "instrumentId"`
+  return new Map([
+    ...rows.map((row) => [row.instrumentId, row.id] as const),
+    [action.instrumentId, action.id],
+  ])
+}

@@ -1,0 +1,60 @@
+/**
+ * Mail on its way. A message is written in the transaction of what it tells of, sent afterwards at least once,
+ * and deleted when it was sent. Claims go by the database's clock, tries by the business clock.
+ */
+import { type Fragment, fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** What the words of each kind of message need. */
+export interface MailFacts {
+  readonly 'confirm-email': { readonly firstName: string; readonly siteName: string; readonly token: string }
+}
+
+export interface MailRow<Kind extends keyof MailFacts = keyof MailFacts> {
+  readonly id: number
+  readonly kind: Kind
+  readonly address: string
+  readonly facts: MailFacts[Kind]
+  readonly attempts: number
+}
+
+/** A message that goes out as soon as a worker finds it. */
+export const insertMail = <Kind extends keyof MailFacts>(
+  sql: Sql,
+  mail: Pick<MailRow<Kind>, 'kind' | 'address' | 'facts'>,
+  now: number,
+): Promise<number> =>
+  sql.run`
+    insert into mail (kind, address, facts, created_at, next_try_at)
+    values (${mail.kind}, ${mail.address}, ${JSON.stringify(mail.facts)}::jsonb, ${instant(now)}::timestamptz,
+      ${instant(now)}::timestamptz)`
+
+/** Condition: a message is due at the business time `now`. */
+export const isMailDue = (now: number): Fragment =>
+  fragment`exists (select from mail where next_try_at <= ${instant(now)}::timestamptz
+    and (claimed_until is null or claimed_until < clock_timestamp()))`
+
+/** Claims due messages for a minute, the oldest first. */
+export const claimMail = (sql: Sql, now: number, count: number): Promise<MailRow[]> =>
+  sql.rows<MailRow>`
+    update mail set claimed_until = clock_timestamp() + interval '1 minute'
+    where id in (
+      select id from mail where next_try_at <= ${instant(now)}::timestamptz
+        and (claimed_until is null or claimed_until < clock_timestamp())
+      order by id limit ${count}::int for update skip locked
+    )
+    returning id, kind, address, facts, attempts`
+
+/** Forgets a message that was sent. */
+export const deleteMail = (sql: Sql, id: number): Promise<number> =>
+  sql.run`delete from mail where id = ${id}::bigint`
+
+/** Puts a message back whose sending failed. */
+export const postponeMail = (sql: Sql, id: number, nextTryAt: number): Promise<number> =>
+  sql.run`
+    update mail set attempts = attempts + 1, next_try_at = ${instant(nextTryAt)}::timestamptz, claimed_until = null
+    where id = ${id}::bigint`
+
+/** The earliest moment at which a message is tried again. */
+export const nextMailAt = async (sql: Sql): Promise<number | undefined> =>
+  (await sql.one<{ at: number | null }>`select min(next_try_at) as at from mail`).at ?? undefined

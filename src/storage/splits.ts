@@ -1,0 +1,105 @@
+/** What splits write beside the books: prices of orders, quotes, options' listings, and the note of each change. */
+import type { Decimal } from '../domain/decimal.ts'
+import { dec } from '../domain/decimal.ts'
+import type { SplitRatio } from '../domain/split.ts'
+import type { Instant } from '../domain/time.ts'
+import type { WorkedBook } from './order-books.ts'
+import type { Sql, Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** A listed option. */
+export interface OptionRow {
+  readonly id: number
+  readonly symbol: string
+  readonly root: string
+  readonly strike: Decimal
+  readonly pointValue: Decimal
+}
+
+/** The options on an underlying that have not expired. */
+export async function listOptionsOn(sql: Sql, underlying: string): Promise<OptionRow[]> {
+  const rows = await sql.rows<{
+    id: number
+    symbol: string
+    root: string
+    strike: string
+    pointValue: string
+  }>`
+    select id, symbol, root, strike, point_value as "pointValue" from instrument
+    where security_type = 'OPT' and underlying = ${underlying} and ended_at is null and strike is not null
+    order by id`
+  return rows.map((row) => ({ ...row, strike: dec(row.strike), pointValue: dec(row.pointValue) }))
+}
+
+/**
+ * Lists options anew under their new strikes. One may take the symbol that another one leaves, so all leave theirs
+ * first; where a symbol belongs to an instrument that stays, the old one is kept.
+ */
+export async function adjustOptions(
+  tx: Transaction,
+  options: readonly OptionRow[],
+  before: readonly string[],
+): Promise<void> {
+  if (options.length === 0) return
+  const column = <K extends keyof OptionRow>(name: K): OptionRow[K][] => options.map((option) => option[name])
+  await tx.run`
+    update instrument set description = symbol, symbol = '~' || id where id = any(${column('id')}::bigint[])`
+  await tx.run`
+    update instrument i set strike = o.strike, point_value = o.point_value, root = o.root,
+      symbol = case when exists (select from instrument other where other.symbol = o.symbol) then i.description
+        else o.symbol end,
+      description = o.symbol
+    from unnest(${column('id')}::bigint[], ${column('symbol')}::text[], ${column('root')}::text[],
+      ${column('strike')}::numeric[], ${column('pointValue')}::numeric[]) o (id, symbol, root, strike, point_value)
+    where i.id = o.id`
+  await tx.run`
+    update paper_report r set symbol = i.symbol
+    from instrument i join unnest(${column('id')}::bigint[], ${before}::text[]) o (id, symbol) on o.id = i.id
+    where r.symbol = o.symbol`
+}
+
+/** The last quotes in new units: marks of what is held, and unfit for fills. */
+export const restateQuotes = (
+  tx: Transaction,
+  instrumentIds: readonly number[],
+  { new: units, old }: SplitRatio,
+  at: Instant,
+): Promise<number> =>
+  tx.run`
+    update quote set bid = bid * ${old}::numeric / ${units}::numeric, ask = ask * ${old}::numeric / ${units}::numeric,
+      is_valid = false
+    where instrument_id = any(${instrumentIds}::bigint[]) and quoted_at < ${instant(at)}::timestamptz`
+
+/** Notes what an action did to positions. */
+export async function adjustPositions(
+  tx: Transaction,
+  actionId: number,
+  changes: readonly { readonly strategyId: number; readonly before: Decimal; readonly after: Decimal }[],
+): Promise<void> {
+  if (changes.length === 0) return
+  await tx.run`
+    insert into position_adjustment (action_id, strategy_id, quantity_before, quantity_change, cash_change)
+    select ${actionId}::bigint, strategy_id, before, after - before, 0
+    from unnest(${changes.map(({ strategyId }) => strategyId)}::bigint[],
+      ${changes.map(({ before }) => before)}::numeric[], ${changes.map(({ after }) => after)}::numeric[])
+      c (strategy_id, before, after)`
+}
+
+/** Writes the prices of live orders as their books have them, and those that entries show of their exits. */
+export async function restateTerms(tx: Transaction, books: readonly WorkedBook[]): Promise<void> {
+  const orders = books.flatMap(({ before, book }) =>
+    [...book.orders.values()].filter((order) => before.orders.get(order.id) !== order),
+  )
+  if (orders.length === 0) return
+  const prices = (role: 'profitTarget' | 'stopLoss', of: 'limit' | 'stop') =>
+    orders.map(({ id }) => orders.find((exit) => exit.exit === role && exit.parent === id)?.[of] ?? null)
+  await tx.run`
+    update signal s set limit_px = o.limit_px, stop_px = o.stop_px, covers_from = o.covers_from,
+      profit_target = coalesce(o.target, s.profit_target), stop_loss = coalesce(o.loss, s.stop_loss),
+      reference_px = coalesce(o.limit_px, o.stop_px, s.reference_px)
+    from unnest(${orders.map(({ id }) => id)}::bigint[], ${orders.map(({ limit }) => limit)}::numeric[],
+      ${orders.map(({ stop }) => stop)}::numeric[], ${orders.map(({ coversFrom }) => coversFrom)}::numeric[],
+      ${prices('profitTarget', 'limit')}::numeric[], ${prices('stopLoss', 'stop')}::numeric[])
+      o (id, limit_px, stop_px, covers_from, target, loss)
+    where s.id = o.id`
+}

@@ -1,0 +1,289 @@
+/**
+ * AutoSync's rows arranged as its rules read them: one case per setup, symbols for instruments, and one order for
+ * each copy of a signal at work, whatever revisions it has been through.
+ */
+import { isLive, type SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
+import type { SyncObstacles } from '../domain/mirror-sync-plan.ts'
+import type {
+  FinishedSignal,
+  SymbolTerms,
+  SyncInput,
+  SyncOrder,
+  SyncSignal,
+} from '../domain/mirror-sync-state.ts'
+import type { MirrorSettings } from '../domain/mirror-target.ts'
+import { type GroupedSymbol, type SyncGroup, syncGroupOf, syncGroups } from '../domain/sync-groups.ts'
+import type { Instant } from '../domain/time.ts'
+import type {
+  HeldRow,
+  SyncFacts,
+  SyncInstrumentRow,
+  SyncOrderRow,
+  SyncSetupRow,
+  SyncSignalRow,
+} from './sync-facts.ts'
+
+/** One setup as AutoSync sees it, with the rows behind the names that its plan uses. */
+export interface SyncCase {
+  readonly setup: SyncSetupRow
+  readonly input: SyncInput
+  readonly obstacles: SyncObstacles
+  readonly instruments: ReadonlyMap<string, SyncInstrumentRow>
+  readonly signals: ReadonlyMap<number, SyncSignalRow>
+  /** By the id that the plan names. */
+  readonly orders: ReadonlyMap<string, SyncOrderRow>
+  /** By instrument. */
+  readonly held: ReadonlyMap<number, HeldRow>
+  /** Groups in which it may open. */
+  readonly groups: readonly SyncGroup[]
+  /** Symbols that either side holds. */
+  readonly grouped: ReadonlyMap<string, GroupedSymbol>
+}
+
+const driftGraceSeconds = 30
+
+const prefixes: Record<SecurityType, string> = { CS: 'stocks', OPT: 'options', FUT: 'futures', FOR: 'forex' }
+
+const amount = (value: unknown): Decimal | null =>
+  typeof value === 'number' || typeof value === 'string' ? dec(value) : null
+
+/** The setup's choices for a class, from its columns. */
+function settingsOf(assetClass: SecurityType, columns: SyncSetupRow['columns']): MirrorSettings {
+  const prefix = prefixes[assetClass]
+  const isStock = assetClass === 'CS'
+  return {
+    scalingPercentage: amount(columns.scaling_percentage) ?? dec(100),
+    enabled: columns[`${prefix}_enabled`] === true,
+    long: columns[`${prefix}_long`] === true,
+    short: columns[`${prefix}_short`] === true,
+    closingOrdersOnly: columns.closing_orders_only === true,
+    minimum: (isStock ? null : amount(columns[`min_${prefix}`])) ?? zero,
+    maximum: isStock ? null : amount(columns[`max_${prefix}`]),
+    maximumDollars: isStock ? amount(columns.max_stocks_dollars) : null,
+    lot: (assetClass === 'FOR' ? amount(columns.forex_lot_size) : null) ?? dec(1),
+  }
+}
+
+const signalOf = (row: SyncSignalRow, symbol: string): SyncSignal => ({
+  signalId: row.id,
+  symbol,
+  side: row.side,
+  openClose: row.positionEffect,
+  type: row.ordType,
+  quantity: dec(row.orderQty),
+  filled: dec(row.cumQty),
+  limit: amount(row.limitPx),
+  stop: amount(row.stopPx),
+  referencePrice: amount(row.referencePx),
+  doNotSyncToOpen: row.doNotSyncToOpen,
+  ocaGroup: row.ocaGroupId === null ? null : `${row.ocaGroupId}`,
+  // Copies of the orders that it replaced are given under its own name.
+  replaces: null,
+  entry: row.entrySignalId,
+})
+
+const careOf = ({ source, signalType }: SyncOrderRow): SyncOrder['care'] =>
+  source === 'L' ? 'guard' : source === 'M' || signalType === 5 ? 'byHand' : 'follow'
+
+/** All orders of one copy, or of one order of the account's own, as the one that counts now. */
+function orderOf(rows: readonly SyncOrderRow[], signalId: number | null, symbol: string): SyncOrder {
+  const first = rows[0]!
+  const current = rows.findLast(({ status }) => isLive(status)) ?? rows[rows.length - 1]!
+  const executed = rows.reduce((most, { cumQty }) => max(most, dec(cumQty)), zero)
+  const leaves = isLive(current.status) ? max(zero, dec(current.orderQty).minus(executed)) : zero
+  return {
+    clientOrderId: `${current.id}`,
+    signalId,
+    symbol,
+    side: current.side,
+    openClose: current.positionEffect,
+    type: current.ordType,
+    leaves,
+    executed,
+    filledBefore: dec(first.signalFilledBefore),
+    limit: amount(current.limitPx),
+    stop: amount(current.stopPx),
+    care: careOf(current),
+  }
+}
+
+const grouped = <Key, Row>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> => {
+  const groups = new Map<Key, Row[]>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const known = groups.get(key)
+    if (known) known.push(row)
+    else groups.set(key, [row])
+  }
+  return groups
+}
+
+/** The orders of one setup, oldest first; those that replace each other are one. */
+function ordersOf(
+  rows: readonly SyncOrderRow[],
+  liveSignals: ReadonlyMap<number, number>,
+  symbolOf: (instrumentId: number) => string,
+): SyncOrder[] {
+  const roots = new Map<number, number>()
+  const rootOf = (row: SyncOrderRow): string => {
+    const signalId = row.source === 'S' ? liveSignals.get(row.sourceId) : undefined
+    if (signalId !== undefined) return `S${signalId}`
+    const root = roots.get(row.replacesOrderId ?? 0) ?? row.id
+    roots.set(row.id, root)
+    return `${root}`
+  }
+  return [...grouped(rows, rootOf).values()].map((copies) => {
+    const { source, sourceId, instrumentId } = copies[0]!
+    const signalId = source === 'S' ? (liveSignals.get(sourceId) ?? copies.at(-1)!.sourceId) : null
+    return orderOf(copies, signalId, symbolOf(instrumentId))
+  })
+}
+
+function finishedSignals(rows: readonly SyncOrderRow[], now: Instant): Map<string, FinishedSignal> {
+  return new Map(
+    rows.flatMap(({ source, sourceId, signalStatus, signalEndedAt, signalDoNotSyncToOpen }) =>
+      source !== 'S' || signalStatus === null || isLive(signalStatus)
+        ? []
+        : [
+            [
+              `${sourceId}`,
+              {
+                status: signalStatus,
+                ageSeconds: (now - (signalEndedAt ?? now)) / 1000,
+                doNotSyncToOpen: signalDoNotSyncToOpen === true,
+              },
+            ] as const,
+          ],
+    ),
+  )
+}
+
+/** Facts by setup, strategy or instrument. */
+interface Index {
+  readonly instruments: ReadonlyMap<number, SyncInstrumentRow>
+  readonly bySymbol: ReadonlyMap<string, SyncInstrumentRow>
+  readonly strategyPositions: ReadonlyMap<number, readonly HeldRow[]>
+  readonly signals: ReadonlyMap<number, readonly SyncSignalRow[]>
+  readonly accountPositions: ReadonlyMap<number, readonly HeldRow[]>
+  readonly orders: ReadonlyMap<number, readonly SyncOrderRow[]>
+  readonly exclusions: ReadonlyMap<number, SyncFacts['exclusions']>
+  readonly rejections: ReadonlyMap<number, SyncFacts['rejections']>
+}
+
+const indexed = (facts: SyncFacts): Index => ({
+  instruments: new Map(facts.instruments.map((row) => [row.id, row])),
+  bySymbol: new Map(facts.instruments.map((row) => [row.symbol, row])),
+  strategyPositions: grouped(facts.strategyPositions, ({ ownerId }) => ownerId),
+  signals: grouped(facts.signals, ({ strategyId }) => strategyId),
+  accountPositions: grouped(facts.accountPositions, ({ ownerId }) => ownerId),
+  orders: grouped(facts.orders, ({ setupId }) => setupId),
+  exclusions: grouped(facts.exclusions, ({ setupId }) => setupId),
+  rejections: grouped(facts.rejections, ({ setupId }) => setupId),
+})
+
+const midOf = ({ bid, ask }: SyncInstrumentRow): Decimal | null =>
+  bid === null || ask === null ? null : dec(bid).plus(ask).div(2)
+
+/** One setup's facts, symbols by the names that its plan uses. */
+interface SetupFacts {
+  readonly setup: SyncSetupRow
+  readonly signals: readonly SyncSignalRow[]
+  readonly orders: readonly SyncOrderRow[]
+  readonly ours: readonly HeldRow[]
+  readonly theirs: readonly HeldRow[]
+  readonly groups: readonly SyncGroup[]
+}
+
+const factsOf = (setup: SyncSetupRow, index: Index): SetupFacts => ({
+  setup,
+  signals: index.signals.get(setup.strategyId) ?? [],
+  orders: index.orders.get(setup.id) ?? [],
+  ours: index.accountPositions.get(setup.id) ?? [],
+  theirs: index.strategyPositions.get(setup.strategyId) ?? [],
+  groups: syncGroups.filter((group) => setup.columns[`will_sync_${group}`] === true),
+})
+
+const symbolIn =
+  ({ instruments }: Index) =>
+  (instrumentId: number): string =>
+    instruments.get(instrumentId)?.symbol ?? ''
+
+/** What holds for each symbol: sizes are taken at the strategy's average price, or at the market's. */
+function termsIn({ setup, theirs, groups }: SetupFacts, index: Index): SyncInput['termsOf'] {
+  const symbolOf = symbolIn(index)
+  const averages = new Map(theirs.map(({ instrumentId, avgPx }) => [symbolOf(instrumentId), amount(avgPx)]))
+  return (symbol): SymbolTerms => {
+    const instrument = index.bySymbol.get(symbol)!
+    const { securityType: assetClass, calendar } = instrument
+    return {
+      assetClass,
+      settings: settingsOf(assetClass, setup.columns),
+      willSyncToOpen: groups.includes(syncGroupOf(assetClass, calendar)),
+      referencePrice: averages.get(symbol) ?? midOf(instrument),
+    }
+  }
+}
+
+function inputOf(facts: SetupFacts, index: Index, now: Instant): SyncInput {
+  const { setup, signals, orders, ours, theirs } = facts
+  const symbolOf = symbolIn(index)
+  const quantities = (rows: readonly HeldRow[]) =>
+    new Map(rows.map(({ instrumentId, quantity }) => [symbolOf(instrumentId), dec(quantity)]))
+  const liveSignals = new Map(
+    signals.flatMap(({ id, chain }) => chain.map((member) => [member, id] as const)),
+  )
+  const exclusions = index.exclusions.get(setup.id) ?? []
+  return {
+    strategyPositions: quantities(theirs),
+    accountPositions: quantities(ours),
+    signals: signals.map((row) => signalOf(row, symbolOf(row.instrumentId))),
+    finished: finishedSignals(orders, now),
+    orders: ordersOf(orders, liveSignals, symbolOf),
+    termsOf: termsIn(facts, index),
+    exclusions: new Map(exclusions.map(({ instrumentId, sign }) => [symbolOf(instrumentId), sign])),
+    chaseFilled: setup.columns.chase_filled === true,
+    isSyncEnabled: setup.isSyncEnabled && !setup.isAutotradeDisabled,
+    driftGraceSeconds,
+  }
+}
+
+function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles {
+  const symbolOf = symbolIn(index)
+  const named = (rows: readonly SyncOrderRow[]) =>
+    new Set(rows.map(({ instrumentId }) => symbolOf(instrumentId)))
+  const rejections = index.rejections.get(setup.id) ?? []
+  return {
+    ending: named(orders.filter(({ status }) => status === '6')),
+    unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
+    rejected: new Map(rejections.map(({ instrumentId, text }) => [symbolOf(instrumentId), text])),
+    noOpening: setup.noOpening || !setup.isBrokerEnabled,
+  }
+}
+
+function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
+  const facts = factsOf(setup, index)
+  const { signals, orders, ours, theirs, groups } = facts
+  return {
+    setup,
+    input: inputOf(facts, index, now),
+    obstacles: obstaclesOf(facts, index),
+    instruments: index.bySymbol,
+    signals: new Map(signals.map((row) => [row.id, row])),
+    orders: new Map(orders.map((row) => [`${row.id}`, row])),
+    held: new Map(ours.map((row) => [row.instrumentId, row])),
+    groups,
+    grouped: new Map(
+      [...theirs, ...ours].map(({ instrumentId }) => {
+        const { symbol, securityType, calendar } = index.instruments.get(instrumentId)!
+        return [symbol, { group: syncGroupOf(securityType, calendar), calendar }]
+      }),
+    ),
+  }
+}
+
+/** One case per setup, in their order. */
+export function syncCases(facts: SyncFacts, now: Instant): SyncCase[] {
+  const index = indexed(facts)
+  return facts.setups.map((setup) => caseOf(setup, index, now))
+}

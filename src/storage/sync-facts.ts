@@ -1,0 +1,192 @@
+/**
+ * What AutoSync is decided from, read for many setups in a few statements: the strategies' positions and signals,
+ * the accounts' positions and orders. The caller holds the strategies' and the accounts' locks, or only looks.
+ */
+import type { CalendarName } from '../domain/calendar.ts'
+import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
+import type { Instant } from '../domain/time.ts'
+import { type CopyRow, copyColumns } from './account-orders.ts'
+import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
+import type { Sql } from './sql.ts'
+
+export interface SyncSetupRow {
+  readonly id: number
+  readonly accountId: number
+  readonly strategyId: number
+  readonly brokerId: number
+  readonly isSyncEnabled: boolean
+  readonly isAutotradeDisabled: boolean
+  readonly isBrokerEnabled: boolean
+  readonly noOpening: boolean
+  readonly currency: string
+  /** The setup's own columns by name. */
+  readonly columns: Readonly<Record<string, string | number | boolean | null>>
+}
+
+export interface HeldRow {
+  /** The strategy, or the setup. */
+  readonly ownerId: number
+  readonly instrumentId: number
+  readonly quantity: string
+  readonly avgPx: string | null
+}
+
+/** A strategy's order that works and whose copies were planned. */
+export interface SyncSignalRow {
+  readonly id: number
+  readonly strategyId: number
+  readonly instrumentId: number
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly timeInForce: TimeInForce
+  readonly positionEffect: PositionEffect
+  readonly orderQty: string
+  readonly cumQty: string
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly referencePx: string | null
+  readonly doNotSyncToOpen: boolean
+  readonly ocaGroupId: number | null
+  readonly entrySignalId: number | null
+  /** Itself and the signals that it replaced. */
+  readonly chain: readonly number[]
+}
+
+/** An order at work, or a finished copy of a signal at work. */
+export interface SyncOrderRow extends CopyRow {
+  readonly unknownAt: Instant | null
+  /** Of a copy whose signal no longer works. */
+  readonly signalStatus: OrdStatus | null
+  readonly signalEndedAt: Instant | null
+  readonly signalDoNotSyncToOpen: boolean | null
+}
+
+export interface SyncInstrumentRow extends InstrumentColumns {
+  readonly id: number
+  readonly calendar: CalendarName
+  readonly tick: string
+  readonly pointValue: string
+  readonly bid: string | null
+  readonly ask: string | null
+}
+
+export interface ExclusionRow {
+  readonly setupId: number
+  readonly instrumentId: number
+  readonly sign: 1 | -1
+}
+
+/** The last order of a symbol, which the broker refused. */
+export interface RejectionRow {
+  readonly setupId: number
+  readonly instrumentId: number
+  readonly text: string
+}
+
+export interface SyncFacts {
+  readonly setups: readonly SyncSetupRow[]
+  readonly strategyPositions: readonly HeldRow[]
+  readonly signals: readonly SyncSignalRow[]
+  readonly accountPositions: readonly HeldRow[]
+  readonly orders: readonly SyncOrderRow[]
+  readonly exclusions: readonly ExclusionRow[]
+  readonly rejections: readonly RejectionRow[]
+  readonly instruments: readonly SyncInstrumentRow[]
+}
+
+const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =>
+  sql.rows<SyncSetupRow>`
+    select t.id, t.account_id as "accountId", t.strategy_id as "strategyId", a.broker_id as "brokerId",
+      a.is_sync_enabled as "isSyncEnabled", a.is_autotrade_disabled as "isAutotradeDisabled",
+      b.is_enabled as "isBrokerEnabled", a.currency, to_jsonb(t) as columns,
+      exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening"
+    from setup t join account a on a.id = t.account_id join broker b on b.id = a.broker_id
+    where t.id = any(${ids}::bigint[]) and t.stopped_at is null order by t.id`
+
+const listStrategyPositions = (sql: Sql, strategyIds: readonly number[]): Promise<HeldRow[]> =>
+  sql.rows<HeldRow>`
+    select strategy_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx" from position
+    where strategy_id = any(${strategyIds}::bigint[]) and quantity <> 0`
+
+const listSignals = (sql: Sql, strategyIds: readonly number[]): Promise<SyncSignalRow[]> =>
+  sql.rows<SyncSignalRow>`
+    select s.id, s.strategy_id as "strategyId", s.instrument_id as "instrumentId", s.side, s.ord_type as "ordType",
+      s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
+      s.cum_qty as "cumQty", s.limit_px as "limitPx", s.stop_px as "stopPx", s.reference_px as "referencePx",
+      s.do_not_sync_to_open as "doNotSyncToOpen", s.oca_group_id as "ocaGroupId",
+      case when s.exit_role is not null then s.parent_signal_id end as "entrySignalId",
+      case when s.replaces_signal_id is null then array[s.id] else array(
+        with recursive chain (id, replaces) as (
+          select s.id, s.replaces_signal_id
+          union all select r.id, r.replaces_signal_id from chain join signal r on r.id = chain.replaces
+        ) select id from chain
+      ) end as chain
+    from signal s
+    where s.strategy_id = any(${strategyIds}::bigint[]) and s.status in ('A', '0', '1', '6', 'E') and not s.is_held
+      and s.mirrored_at is not null
+    order by s.id`
+
+const listAccountPositions = (sql: Sql, ids: readonly number[]): Promise<HeldRow[]> =>
+  sql.rows<HeldRow>`
+    select setup_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx"
+    from account_position where setup_id = any(${ids}::bigint[]) and quantity <> 0`
+
+const listOrders = (
+  sql: Sql,
+  ids: readonly number[],
+  signalIds: readonly number[],
+): Promise<SyncOrderRow[]> =>
+  sql.rows<SyncOrderRow>`
+    select ${copyColumns}, o.unknown_at as "unknownAt", s.status as "signalStatus",
+      s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
+    from (
+      select account_id, id from account_order
+      where setup_id = any(${ids}::bigint[]) and status in ('A', '0', '1', '6', 'E')
+      union
+      select account_id, id from account_order
+      where source = 'S' and source_id = any(${signalIds}::bigint[]) and setup_id = any(${ids}::bigint[])
+    ) named join account_order o using (account_id, id)
+    left join signal s on o.source = 'S' and s.id = o.source_id
+    order by o.id`
+
+const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[]> =>
+  sql.rows<ExclusionRow>`
+    select setup_id as "setupId", instrument_id as "instrumentId", sign from setup_exclusion
+    where setup_id = any(${ids}::bigint[])`
+
+const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
+  sql.rows<RejectionRow>`
+    select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
+      coalesce(o.reject_text, 'rejected by the broker') as text
+    from account_order o join setup t on t.id = o.setup_id
+    where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.id > t.retries_after and not exists (
+      select from account_order n where n.account_id = o.account_id and n.id > o.id and n.setup_id = o.setup_id
+        and n.instrument_id = o.instrument_id)
+    order by o.setup_id, o.instrument_id, o.id desc`
+
+const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
+  sql.rows<SyncInstrumentRow>`
+    select i.id, i.calendar, i.tick, i.point_value as "pointValue", q.bid, q.ask, ${instrumentColumns}
+    from instrument i left join quote q on q.instrument_id = i.id where i.id = any(${ids}::bigint[])`
+
+/** Everything about these setups; stopped ones are left out. */
+export async function loadSyncFacts(sql: Sql, setupIds: readonly number[]): Promise<SyncFacts> {
+  const setups = await listSetups(sql, setupIds)
+  const ids = setups.map(({ id }) => id)
+  const strategyIds = [...new Set(setups.map(({ strategyId }) => strategyId))]
+  const [strategyPositions, signals, accountPositions, exclusions, rejections] = await Promise.all([
+    listStrategyPositions(sql, strategyIds),
+    listSignals(sql, strategyIds),
+    listAccountPositions(sql, ids),
+    listExclusions(sql, ids),
+    listRejections(sql, ids),
+  ])
+  const orders = await listOrders(
+    sql,
+    ids,
+    signals.flatMap(({ chain }) => chain),
+  )
+  const named = [...strategyPositions, ...signals, ...accountPositions, ...orders, ...exclusions]
+  const instruments = await listInstruments(sql, [...new Set(named.map(({ instrumentId }) => instrumentId))])
+  return { setups, strategyPositions, signals, accountPositions, orders, exclusions, rejections, instruments }
+}

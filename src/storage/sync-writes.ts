@@ -1,0 +1,81 @@
+/** What a cycle of AutoSync writes beside orders: permissions that are used up, exclusions that have ended. */
+import type { OrderSource } from '../domain/client-order-id.ts'
+import { type SyncGroup, syncGroups } from '../domain/sync-groups.ts'
+import type { Instant } from '../domain/time.ts'
+import { fragment, identifier, type Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** A group's pass in a setup is complete. */
+export interface CompletedPass {
+  readonly setupId: number
+  readonly group: SyncGroup
+}
+
+/** Takes the permissions to open back and notes when. */
+export async function savePasses(
+  tx: Transaction,
+  passes: readonly CompletedPass[],
+  now: Instant,
+): Promise<void> {
+  for (const group of syncGroups) {
+    const ids = passes.filter((pass) => pass.group === group).map(({ setupId }) => setupId)
+    if (ids.length === 0) continue
+    await tx.run`
+      update setup set ${identifier(`will_sync_${group}`)} = false,
+        ${identifier(`last_sync_${group}`)} = ${instant(now)}::timestamptz
+      where id = any(${ids}::bigint[])`
+  }
+}
+
+/** A symbol of a setup, by its instrument. */
+export interface SetupSymbol {
+  readonly setupId: number
+  readonly instrumentId: number
+}
+
+const pairs = (symbols: readonly SetupSymbol[]) => fragment`
+  unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
+    ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]) named (setup_id, instrument_id)`
+
+/** Symbols that are followed again. */
+export async function deleteExclusions(tx: Transaction, symbols: readonly SetupSymbol[]): Promise<void> {
+  if (symbols.length === 0) return
+  await tx.run`
+    delete from setup_exclusion x using ${pairs(symbols)}
+    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id`
+}
+
+/** Leaves symbols alone while the strategy holds them on this side; where it is flat there is nothing to leave. */
+export async function insertExclusions(
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  reason: 'AutoStopLoss' | 'Manual',
+  now: Instant,
+): Promise<void> {
+  if (symbols.length === 0) return
+  await tx.run`
+    insert into setup_exclusion (setup_id, instrument_id, sign, reason, excluded_at)
+    select distinct named.setup_id, named.instrument_id, sign(p.quantity)::smallint, ${reason},
+      ${instant(now)}::timestamptz
+    from ${pairs(symbols)} join setup on setup.id = named.setup_id
+    join position p on p.strategy_id = setup.strategy_id and p.instrument_id = named.instrument_id
+      and p.quantity <> 0
+    where setup.stopped_at is null
+    on conflict (setup_id, instrument_id) do nothing`
+}
+
+/** The revision that the next order of each kind has. */
+export async function nextRevisions(
+  tx: Transaction,
+  source: OrderSource,
+  symbols: readonly SetupSymbol[],
+): Promise<Map<string, number>> {
+  if (symbols.length === 0) return new Map()
+  const rows = await tx.rows<SetupSymbol & { next: number }>`
+    select named.setup_id as "setupId", named.instrument_id as "instrumentId", coalesce((
+        select max(o.revision) + 1 from account_order o
+        where o.source_id = named.instrument_id and o.setup_id = named.setup_id and o.source = ${source}
+      ), 0) as next
+    from ${pairs(symbols)}`
+  return new Map(rows.map(({ setupId, instrumentId, next }) => [`${setupId} ${instrumentId}`, next]))
+}

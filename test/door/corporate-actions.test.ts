@@ -1,0 +1,90 @@
+/** Dividends and splits through the door: what is refused, and that nothing is booked twice. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { assembleWork } from '../../src/execution/assembly.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
+import { silentLog } from '../support/database-server.ts'
+import { call, faultsOf, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const door = (path: string, body?: unknown) =>
+  call(platform.url, `/test${path}`, body === undefined ? {} : { body })
+const after = Date.parse('2024-03-13T14:00:00Z')
+const { ctx } = assembleWork({
+  ...{ db: platform.db, clock: { now: () => after }, log: silentLog, workerId: 'w', environment: 'T' },
+})
+let key = ''
+
+/** A strategy that holds a hundred at 100. */
+beforeEach(async () => {
+  await door('/reset', { now: '2024-03-12T14:00:00Z' })
+  await door('/instruments', [
+    { symbol: 'AAPL', securityType: 'CS' },
+    { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25 },
+  ])
+  await door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
+  const people = await door('/people', [
+    { firstName: 'A', lastName: 'B', email: 'a@b.example', role: 'user' },
+  ])
+  key = (people.json as { key: string }[])[0]?.key ?? ''
+  const body = { StrategyName: 'S', StartingCapital: 100_000 }
+  const added = await call(platform.url, '/gen/Strategies/AddStrategy', { key, body })
+  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId
+  const Order = {
+    ...{ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
+    PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
+  }
+  await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
+})
+
+const state = () =>
+  platform.db.read.one<{ cash: string; quantity: string; avgPx: string; adjustments: number }>`
+    select trim_scale(s.cash)::text as cash, trim_scale(p.quantity)::text as quantity,
+      trim_scale(p.avg_px)::text as "avgPx", (select count(*)::int from position_adjustment) as adjustments
+    from strategy s join position p on p.strategy_id = s.id`
+const dividend = { kind: 'dividend', symbol: 'AAPL', date: '2024-03-13', amount: 0.5 }
+const split = { kind: 'split', symbol: 'AAPL', date: '2024-03-13', new: 2, old: 1 }
+
+describe('a list that is wrong is refused as a whole', () => {
+  test.each<[string, object, string]>([
+    ['no amount', { ...dividend, amount: undefined }, '1130 [1]'],
+    ['an amount of nothing', { ...dividend, amount: 0 }, '1130 [1]'],
+    ['units of a dividend', { ...dividend, new: 2 }, '1130 [1]'],
+    ['half a ratio', { ...split, old: undefined }, '1130 [1]'],
+    ['a ratio of nothing', { ...split, new: 0 }, '1130 [1].new'],
+    ['an amount of a split', { ...split, amount: 1 }, '1130 [1]'],
+    ['another kind', { ...split, kind: 'spin-off' }, '1130 [1].kind'],
+    ['a future', { ...dividend, symbol: '@ESM24' }, '1130 [1]'],
+    ['a symbol that nobody knows', { ...dividend, symbol: 'NONE' }, '1130 [1].symbol'],
+    ['other numbers for the same day', { ...dividend, amount: 0.6 }, '1130 [1]'],
+  ])('%s', async (_, wrong, fault) => {
+    const answer = await door('/corporate-actions', [dividend, wrong])
+    expect([answer.status, ...faultsOf(answer)]).toEqual([400, fault])
+    await door('/clock', { now: '2024-03-14T14:00:00Z' })
+    expect(await state()).toEqual({ cash: '90000', quantity: '100', avgPx: '100', adjustments: 0 })
+  })
+})
+
+test('entered twice, run twice and by two workers at once, everything happens once', async () => {
+  await door('/corporate-actions', [dividend, split, dividend])
+  await door('/corporate-actions', [split])
+  await Promise.all([bookActions(ctx), bookActions(ctx)])
+  await door('/clock', { now: '2024-03-13T14:00:00Z' })
+  expect(await bookActions(ctx)).toBe(0)
+  expect(await state()).toEqual({ cash: '90050', quantity: '200', avgPx: '50', adjustments: 2 })
+  expect((await door('/audit')).json).toEqual({ violations: [] })
+})
+
+test('a second import counts what it knew', async () => {
+  const action = { kind: 'split', symbol: 'AAPL', day: '2024-03-13', new: dec(2), old: dec(1) } as const
+  expect(await enterActions(ctx, [action])).toEqual({ added: 1, known: 0, faults: [] })
+  expect(await enterActions(ctx, [action, action])).toEqual({ added: 0, known: 2, faults: [] })
+})
+
+test('days that went by without a worker are caught up in their order', async () => {
+  await door('/corporate-actions', [split, { ...dividend, date: '2024-03-14', amount: 1 }])
+  await door('/clock', { now: '2024-03-18T14:00:00Z' })
+  expect(await state()).toEqual({ cash: '90200', quantity: '200', avgPx: '50', adjustments: 2 })
+})

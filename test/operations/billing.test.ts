@@ -1,0 +1,337 @@
+/** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, call, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const start = Date.parse('2024-03-12T14:00:00Z')
+const day = 86_400_000
+const at = (days: number): string => new Date(start + days * day).toISOString().replace('.000', '')
+
+interface Citizen {
+  personId: number
+  key: string
+}
+type Row = Record<string, unknown>
+
+const door = async <T>(path: string, body: unknown): Promise<T> => {
+  const answer = await call(platform.url, `/test${path}`, { body })
+  if (answer.status !== 200) throw new Error(`/test${path}: ${answer.text}`)
+  return answer.json as T
+}
+const get = (path: string, params: object, who: Citizen): Promise<Answer> => {
+  const query = new URLSearchParams(params as Record<string, string>)
+  return call(platform.url, `${path}?${query}`, { key: who.key })
+}
+const rowsOf = async (path: string, params: object, who: Citizen): Promise<Row[]> => {
+  const answer = await get(path, params, who)
+  if (answer.status !== 200) throw new Error(answer.text)
+  return resultsOf<Row>(answer)
+}
+const violations = async (): Promise<unknown> =>
+  ((await call(platform.url, '/test/audit')).json as { violations: unknown }).violations
+const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
+
+let site = 0
+let owner: Citizen
+let customer: Citizen
+let guest: Citizen
+let admin: Citizen
+let strategyId = 0
+
+const subscribed = async (who = customer, host = '/geo', more: object = {}): Promise<Row[]> =>
+  rowsOf(`${host}/General/GetSubscribedStrategies`, { PersonId: who.personId, ...more }, who)
+const subscribe = (who: Citizen, kind = 'paid', more: object = {}): Promise<unknown> =>
+  door('/subscriptions', [{ personId: who.personId, strategyId, kind, ...more }])
+const decline = (who: Citizen, declines: string | null): Promise<unknown> =>
+  door('/payment-methods', [{ personId: who.personId, declines }])
+
+beforeEach(async () => {
+  await door('/reset', { now: at(0) })
+  const [made = 0] = await door<number[]>('/sites', [
+    { kind: 'whitelabel', name: 'west', domain: 'west.example' },
+  ])
+  site = made
+  const people = await door<Citizen[]>('/people', [
+    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
+    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org', site: 'west' },
+    { firstName: 'Gwen', lastName: 'G', email: 'gwen@example.org' },
+    { firstName: 'Adam', lastName: 'A', email: 'adam@example.org', role: 'whitelabel_admin', site: 'west' },
+  ])
+  ;[owner, customer, guest, admin] = people as [Citizen, Citizen, Citizen, Citizen]
+  const added = await call(platform.url, '/gen/Strategies/AddStrategy', {
+    key: owner.key,
+    body: { StrategyName: 'Trend', StartingCapital: 10_000 },
+  })
+  strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  await door('/strategies', [{ strategyId, monthlyCost: 99.99 }])
+})
+
+describe('a paid subscription', () => {
+  beforeEach(() => subscribe(customer))
+
+  test('is shown with the fields of each host', async () => {
+    const common = {
+      ...{ PersonId: customer.personId, StrategyId: strategyId, StrategyName: 'Trend' },
+      ...{ IsSimulation: false, IsPaperTrade: false, IsAlive: true },
+      ...{ StartDate: at(0), EndDate: at(30), MonthlyCost: 99.99 },
+    }
+    const { Id, ...gen } = (await subscribed(customer, '/gen'))[0] ?? {}
+    expect(Id).toEqual(expect.any(Number))
+    expect(gen).toEqual(common)
+    expect((await subscribed(customer, '/wl'))[0]).toEqual({ Id, ...common, NextChargeDate: at(30) })
+    expect((await subscribed())[0]).toEqual({
+      ...{ Id, ...common, NextChargeDate: at(30), NextBillingPrice: 99.99 },
+      ...{ BillingInterval: 'day', BillingIntervalCount: 30, IsCancelPending: false, BillingFailureCount: 0 },
+    })
+  })
+
+  test('is paid term after term at the price of each, and what is paid adds up', async () => {
+    await passTo(10)
+    await door('/strategies', [{ strategyId, monthlyCost: 120 }])
+    expect((await subscribed())[0]).toMatchObject({ MonthlyCost: 99.99, NextBillingPrice: 120 })
+    await passTo(65)
+    expect(await subscribed()).toMatchObject([{ MonthlyCost: 120, StartDate: at(0), EndDate: at(90) }])
+    const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+    expect(paid.map((row) => [row.Cost, row.StartDate, row.EndDate, row.LastTransactionDate])).toEqual([
+      [99.99, at(0), at(30), at(0)],
+      [120, at(30), at(60), at(30)],
+      [120, at(60), at(90), at(60)],
+    ])
+    const balances = await platform.db.read.rows<{ kind: string; balance: number }>`
+      select a.kind, sum(e.amount)::bigint as balance from ledger_entry e join ledger_account a on a.id = e.account_id
+      group by a.kind order by a.kind`
+    expect(balances).toEqual([
+      { kind: 'customer', balance: 0 },
+      { kind: 'owner', balance: 6999 + 8400 + 8400 },
+      { kind: 'platform', balance: 3000 + 3600 + 3600 },
+      { kind: 'provider', balance: -33_999 },
+    ])
+    expect(await violations()).toEqual([])
+  })
+
+  test('ends with its term once it is canceled, and is then listed only on request', async () => {
+    await platform.db.write.run`update subscription set is_cancel_pending = true`
+    const [before] = await subscribed()
+    expect(before).toMatchObject({ IsCancelPending: true, IsAlive: true, EndDate: at(30) })
+    expect(before).not.toHaveProperty('NextChargeDate')
+    await passTo(29)
+    expect((await subscribed()).length).toBe(1)
+    await passTo(31)
+    expect(await subscribed()).toEqual([])
+    expect(await subscribed(customer, '/geo', { ActiveOnly: false })).toMatchObject([
+      { IsAlive: false, EndDate: at(30), IsCancelPending: false },
+    ])
+    const subscribers = (more: object) =>
+      rowsOf('/gen/Strategies/GetSubscribers', { StrategyId: strategyId, ...more }, owner)
+    expect((await subscribers({})).length).toBe(1)
+    expect(await subscribers({ ActiveOnly: true })).toEqual([])
+    await passTo(100)
+    const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+    expect(paid.length).toBe(1)
+  })
+
+  test('joined again costs nothing more within its term', async () => {
+    await subscribe(customer)
+    await subscribe(customer, 'paper')
+    expect(await subscribed()).toMatchObject([{ IsPaperTrade: false }])
+    expect(
+      (await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)).length,
+    ).toBe(1)
+  })
+})
+
+describe('payments that fail', () => {
+  test('open nothing when it is the first', async () => {
+    await decline(customer, 'insufficient funds')
+    const body = [{ personId: customer.personId, strategyId, kind: 'paid' }]
+    const answer = await call(platform.url, '/test/subscriptions', { body })
+    expect([answer.status, answer.text.includes('insufficient funds')]).toEqual([400, true])
+    await door('/accounts', [{ account: 'U1', personId: customer.personId, cash: 1 }])
+    const started = await call(platform.url, '/gen/Autotrade/StartAutotrade', {
+      key: customer.key,
+      body: { Account: 'U1', StrategyId: strategyId, StocksEnabled: true },
+    })
+    expect([started.status, started.text.includes('insufficient funds')]).toEqual([409, true])
+    expect(await subscribed(customer, '/geo', { ActiveOnly: false })).toEqual([])
+    expect(await platform.db.read.rows`select id from setup`).toEqual([])
+    expect(await violations()).toEqual([])
+  })
+
+  test('are counted, tried again and end in a suspension that a payment lifts', async () => {
+    await subscribe(customer)
+    await decline(customer, 'card expired')
+    await passTo(30)
+    expect(await subscribed()).toMatchObject([
+      {
+        ...{ IsAlive: true, BillingFailureCount: 1, LastBillingFailureReason: 'card expired' },
+        ...{ LastBillingFailureAt: at(30), EndDate: at(60) },
+      },
+    ])
+    await passTo(34)
+    expect(await subscribed()).toMatchObject([{ BillingFailureCount: 3, LastBillingFailureAt: at(34) }])
+    await passTo(50)
+    expect(await subscribed()).toMatchObject([
+      { IsAlive: false, BillingFailureCount: 5, LastBillingFailureAt: at(46) },
+    ])
+    const orders = () => get('/gen/Strategies/GetStrategyActiveOrders', { StrategyIds: strategyId }, customer)
+    expect((await orders()).status).toBe(403)
+    expect(await violations()).toEqual([])
+    await passTo(61)
+    expect(await subscribed()).toEqual([])
+    expect(await subscribed(customer, '/geo', { ActiveOnly: false })).toMatchObject([{ EndDate: at(60) }])
+    await decline(customer, null)
+    await subscribe(customer)
+    expect((await orders()).status).toBe(200)
+  })
+
+  test('once are forgotten when the next try pays', async () => {
+    await subscribe(customer)
+    await decline(customer, 'card expired')
+    await passTo(30)
+    await decline(customer, null)
+    await passTo(31)
+    expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
+    const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+    expect(paid.map(({ LastTransactionDate }) => LastTransactionDate)).toEqual([at(0), at(31)])
+    expect(await violations()).toEqual([])
+  })
+})
+
+test('owners and simulations cost nothing, term after term', async () => {
+  await subscribe(owner)
+  await subscribe(guest, 'simulated')
+  await passTo(70)
+  const [own] = await subscribed(owner)
+  expect(own).toMatchObject({ MonthlyCost: 0, IsAlive: true, EndDate: at(90) })
+  expect(own).not.toHaveProperty('NextChargeDate')
+  const [simulated] = await subscribed(guest)
+  expect(simulated).toMatchObject({ IsSimulation: true, MonthlyCost: 0, IsAlive: true, StartDate: at(0) })
+  expect(simulated).not.toHaveProperty('EndDate')
+  const listed = await rowsOf('/gen/Strategies/GetSubscribers', { StrategyId: strategyId }, owner)
+  expect(listed).toMatchObject([{ PersonId: owner.personId, IsStrategyOwner: true, Cost: 0 }])
+  expect(await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)).toEqual(
+    [],
+  )
+})
+
+test('a start in the past is made up for, term by term', async () => {
+  await subscribe(customer, 'paid', { start: at(-70) })
+  expect(await subscribed()).toMatchObject([{ StartDate: at(-70), EndDate: at(20) }])
+  const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+  expect(paid.map(({ LastTransactionDate }) => LastTransactionDate)).toEqual([at(-70), at(-40), at(-10)])
+})
+
+describe('who sees subscribers and revenue', () => {
+  beforeEach(async () => {
+    await subscribe(customer)
+    await subscribe(guest)
+  })
+  const people = async (operation: string, who: Citizen, more: object = {}): Promise<unknown[]> =>
+    (await rowsOf(`/gen/Strategies/${operation}`, { StrategyId: strategyId, ...more }, who)).map(
+      ({ FirstName }) => FirstName,
+    )
+
+  test.each(['GetSubscribers', 'GetSubscriptionRevenue'])('%s', async (operation) => {
+    expect(await people(operation, owner)).toEqual(['Carl', 'Gwen'])
+    expect(await people(operation, owner, { AscendingOrder: false })).toEqual(['Gwen', 'Carl'])
+    expect(await people(operation, admin)).toEqual(['Carl'])
+    expect(await people(operation, customer)).toEqual(['Carl'])
+    expect(await people(operation, guest)).toEqual(['Gwen'])
+  })
+
+  test('a subscriber has a price and a last payment', async () => {
+    const [first] = await rowsOf('/gen/Strategies/GetSubscribers', { StrategyId: strategyId }, customer)
+    expect(first).toEqual({
+      ...{
+        Id: expect.any(Number),
+        StrategyId: strategyId,
+        StrategyName: 'Trend',
+        PersonId: customer.personId,
+      },
+      ...{
+        SubscriptionId: first?.Id,
+        SubscriberId: customer.personId,
+        IsStrategyOwner: false,
+        Alias: 'Carl',
+      },
+      ...{ FirstName: 'Carl', LastName: 'C', Email: 'carl@example.org', StartDate: at(0), EndDate: at(30) },
+      ...{
+        BasePrice: 99.99,
+        Markup: 0,
+        Cost: 99.99,
+        LastTransactionDate: at(0),
+        LastTransactionAmount: 99.99,
+      },
+      ...{ IsResale: 0, WhiteLabelSiteId: site },
+    })
+  })
+
+  test('revenue is cut by dates, people and sites', async () => {
+    await passTo(31)
+    const revenue = async (more: object): Promise<number> =>
+      (await rowsOf('/gen/Strategies/GetSubscriptionRevenue', more, owner)).length
+    expect(await revenue({ StrategyOwnerPersonId: owner.personId })).toBe(4)
+    expect(await revenue({ StrategyId: strategyId, StartDate: at(1) })).toBe(2)
+    expect(await revenue({ StrategyId: strategyId, EndDate: '2024-03-12' })).toBe(2)
+    expect(await revenue({ SubscriberPersonId: guest.personId })).toBe(2)
+    expect(await revenue({ WhiteLabelSiteId: site })).toBe(2)
+    expect(await revenue({ StrategyId: 999 })).toBe(0)
+    const dates = await get('/gen/Strategies/GetSubscriptionRevenue', { StartDate: at(1) }, owner)
+    expect(dates.status).toBe(400)
+  })
+
+  test('pages go through every payment once', async () => {
+    const seen: unknown[] = []
+    let cursor: string | undefined
+    do {
+      const answer = await get(
+        '/gen/Strategies/GetSubscriptionRevenue',
+        { StrategyId: strategyId, Limit: 1, ...(cursor && { Cursor: decodeURIComponent(cursor) }) },
+        owner,
+      )
+      seen.push(...resultsOf<Row>(answer).map(({ Id }) => Id))
+      cursor = (answer.json as { Pagination?: { next_cursor?: string } }).Pagination?.next_cursor
+    } while (cursor)
+    expect([seen.length, new Set(seen).size]).toEqual([2, 2])
+  })
+
+  test.each(['GetSubscribedStrategies', 'GetInvestorPlanSubscriptions', 'GetManagerPlanSubscriptions'])(
+    "%s is the person's and the admin's of the site",
+    async (operation) => {
+      const ask = async (who: Citizen, whose: Citizen): Promise<number> =>
+        (await get(`/gen/General/${operation}`, { PersonId: whose.personId }, who)).status
+      expect(await ask(customer, customer)).toBe(200)
+      expect(await ask(admin, customer)).toBe(200)
+      expect(await ask(guest, customer)).toBe(403)
+      expect(await ask(admin, guest)).toBe(403)
+    },
+  )
+})
+
+describe('the ledger', () => {
+  test.each([
+    ['a transfer that leaves and does not arrive', `update ledger_transfer set amount = 1`],
+    ['a payment that is not passed on', `delete from ledger_transfer where reason = 'ownerShare'`],
+    [
+      'a charge that says it was not paid',
+      `update charge set status = 'failed', paid_at = null, failed_at = now()`,
+    ],
+    [
+      'a payment that nobody asked for',
+      `insert into ledger_transfer (charge_id, reason, from_account_id, to_account_id, amount, currency, booked_at)
+        select charge_id, 'siteMarkup', to_account_id, from_account_id, 5, currency, booked_at from ledger_transfer
+        where reason = 'payment'`,
+    ],
+    [
+      'another currency on one side',
+      `insert into ledger_transfer (charge_id, reason, from_account_id, to_account_id, amount, currency, booked_at)
+        select charge_id, 'siteMarkup', to_account_id, from_account_id, 5, 'EUR', booked_at from ledger_transfer
+        where reason = 'payment'`,
+    ],
+  ])('refuses %s', async (_name, statement) => {
+    await subscribe(customer)
+    await expect(platform.db.transaction((tx) => tx.script(statement))).rejects.toThrow()
+    expect(await violations()).toEqual([])
+  })
+})

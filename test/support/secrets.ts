@@ -1,0 +1,10 @@
+/** Secrets of a platform that lives as long as a test. */
+import { randomBytes } from 'node:crypto'
+import type { Secrets } from '../../src/operations/secrets.ts'
+
+export const randomSecrets = (): Secrets => ({
+  pepper: randomBytes(32),
+  cursor: randomBytes(32),
+  passwords: randomBytes(32),
+  personalData: randomBytes(32),
+})
