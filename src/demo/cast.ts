@@ -6,7 +6,7 @@
 import { type Day, readDay } from '../domain/time.ts'
 import { fallingKnives, givingUp, martingale } from './risky-rules.ts'
 import { buyAndHold, meanReversion, monthlyRebalance, type Rule, trend200 } from './rules.ts'
-import { breakout, euroBand, goldChannel, goldenCross, turnOfMonth } from './trend-rules.ts'
+import { breakout, euroBand, goldChannel, goldenCross, turnOfQuarter } from './trend-rules.ts'
 
 export type StrategyName =
   | 'hold'
@@ -89,10 +89,10 @@ export const strategyParts: readonly StrategyPart[] = [
   },
   {
     key: 'turn',
-    name: 'Turn of the month SPX',
+    name: 'Turn of the quarter SPX',
     capital: 100_000,
     startsOn: '2016-01-04',
-    rule: turnOfMonth,
+    rule: turnOfQuarter,
   },
   {
     ...{ key: 'gold', name: 'Gold channel (synthetic prices)', capital: 100_000, startsOn: '2018-01-02' },

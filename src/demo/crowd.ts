@@ -1,6 +1,6 @@
 /**
  * The other 180 followers, each with one strategy, drawn up by a fixed pattern instead of by hand: most follow
- * what trades little, a few what trades much. Everybody has money for five times the share that is followed.
+ * what is young, for every account has each of its days closed. Everybody has money for five times the share that is followed.
  */
 import { type FollowerPart, type StrategyName, strategyParts } from './cast.ts'
 
@@ -13,8 +13,8 @@ const lastNames = `Adler Brandt Costa Dubois Evans Fontana Garcia Hansen Ivanov 
 
 /** How many follow which; together 180. */
 const followed: Record<StrategyName, number> = {
-  ...{ hold: 60, golden: 40, breakout: 14, breakoutAgain: 8, martingale: 12, knives: 15 },
-  ...{ rebalance: 4, turn: 6, gold: 12, euro: 5, trend: 2, reversion: 2 },
+  ...{ hold: 12, golden: 10, breakout: 6, breakoutAgain: 6, martingale: 12, knives: 8 },
+  ...{ rebalance: 4, turn: 20, gold: 60, euro: 38, trend: 2, reversion: 2 },
 }
 
 /** Percentages in turn. */

@@ -60,7 +60,9 @@ async function actBeforeOpen(
   const due = acts.splice(0, acts.filter((act) => act.day <= day.day).length)
   if (due.length === 0) return
   const known = new Set(progress.strategies.keys())
+  await stage.keeping.drain()
   for (const act of due) await act.run()
+  await stage.keeping.drain()
   await settle(stage, progress)
   const started = [...progress.strategies.keys()].filter((name) => !known.has(name))
   if (started.length > 0) await decide(stage, people, tape, progress, started, undefined, day.day)
@@ -81,7 +83,8 @@ async function mark(stage: Stage, progress: Progress, day: TapeDay): Promise<voi
 
 /** Lets the worker finish and looks at what came of it. */
 async function settle(stage: Stage, progress: Progress): Promise<void> {
-  await stage.worker.drain()
+  do await stage.worker.drain()
+  while ((await stage.sync.drain()) > 0)
   const [isLive, books] = await Promise.all([hasLiveOrders(stage.db.read), listStrategyBooks(stage.db.read)])
   progress.isLive = isLive
   progress.books = new Map(books.map((book) => [book.strategyId, book]))

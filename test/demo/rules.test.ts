@@ -13,7 +13,7 @@ import {
 } from '../../src/demo/rules.ts'
 import { syntheticBars } from '../../src/demo/synthetic.ts'
 import { openTape, type TapeDay } from '../../src/demo/tape.ts'
-import { breakout, euroBand, goldChannel, goldenCross, turnOfMonth } from '../../src/demo/trend-rules.ts'
+import { breakout, euroBand, goldChannel, goldenCross, turnOfQuarter } from '../../src/demo/trend-rules.ts'
 import { dec, zero } from '../../src/domain/decimal.ts'
 import { formatDay, readDay } from '../../src/domain/time.ts'
 import { apple, index } from './record.ts'
@@ -193,15 +193,21 @@ test.each<[string, Rule, Situation, string[]]>([
     ['sell 3 SPX'],
   ],
   [
-    'turn: buys at the end of a month',
-    turnOfMonth,
+    'turn: buys at the end of a quarter',
+    turnOfQuarter,
     { ...monthEnd, closes: [100], cash: 1_000 },
     ['buy 9 SPX'],
   ],
-  ['turn: holds on the third', turnOfMonth, { day: '2010-03-03', closes: [100], held: { SPX: 9 } }, []],
+  [
+    'turn: not at the end of another month',
+    turnOfQuarter,
+    { day: '2010-04-30', nextDay: '2010-05-03', closes: [100], cash: 1_000 },
+    [],
+  ],
+  ['turn: holds on the third', turnOfQuarter, { day: '2010-03-03', closes: [100], held: { SPX: 9 } }, []],
   [
     'turn: sells after it',
-    turnOfMonth,
+    turnOfQuarter,
     { day: '2010-03-04', closes: [100], held: { SPX: 9 } },
     ['sell 9 SPX'],
   ],

@@ -14,7 +14,7 @@ import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 import { randomSecrets } from '../support/secrets.ts'
 import { dump, readExecutions, readFollowers, readLedger, readSignals, type SignalView } from './books.ts'
-import { expectedOf, switchedOff } from './expected.ts'
+import { corrections, expectedOf, switchedOff } from './expected.ts'
 import { apple, dateOf, index, rowAfter, tradeDates } from './record.ts'
 
 const { db } = await testDatabase()
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const onProgress = (done: number, total: number) => progress.push(done / total)
   facts = await seedDemo({ db, secrets, env, log: silentLog, now, onProgress })
   signals = await readSignals(db)
-}, 240_000)
+}, 900_000)
 
 const ofStrategy = (name: string) => signals.filter((signal) => signal.strategy === name)
 
@@ -198,7 +198,7 @@ describe('twelve records', () => {
 describe('followers', () => {
   test('every account traded what its settings make of the strategy, at the same prices and moments', async () => {
     const followers = await readFollowers(db)
-    expect(new Set(followers.map(({ account }) => account)).size).toBe(201 - 17)
+    expect(new Set(followers.map(({ account }) => account)).size).toBe(201 - 98)
     expect(new Set(followers.map(({ percent }) => percent)).size).toBeGreaterThan(12)
     for (const follower of followers) {
       const traded = await readExecutions(db, follower.setupId)
@@ -207,6 +207,16 @@ describe('followers', () => {
         traded: expectedOf(follower, ofStrategy(follower.strategy)),
       })
     }
+  })
+
+  test('AutoSync opened what joining and caps asked for, and nothing else', async () => {
+    const opened = await db.read.rows`
+      select account.account, i.symbol, (case e.side when '1' then e.quantity else -e.quantity end)::int as quantity,
+        (e.px * 100)::int as px, e.executed_at as at
+      from execution e join account_order o on o.id = e.order_id join account on account.id = e.account_id
+      join instrument i on i.id = e.instrument_id
+      where o.source = 'Y' order by e.executed_at`
+    expect(opened).toEqual(corrections)
   })
 
   test('without caps and from the start, every step is the scaled position rounded down', async () => {
