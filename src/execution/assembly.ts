@@ -3,6 +3,7 @@
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
 import { accountSteps, nextChase, nextSync } from './account-side.ts'
+import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
@@ -64,6 +65,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       nextSignalRelease,
       nextChase,
       nextSync,
+      nextApprovalExpiry,
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),
@@ -78,6 +80,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     marginCallStep,
     ...accountSteps(brokers),
     ...billingSteps([simulatedProvider, ...paymentProviders]),
+    approvalExpiryStep,
     ...recordSteps,
     ...(mail ? [mailStep(mail)] : []),
     housekeepingStep,

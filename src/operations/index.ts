@@ -1,13 +1,30 @@
 /** Operations that have code, by name. What is missing here answers that it is not offered yet. */
+import {
+  getAutotradeStats,
+  getPendingAccounts,
+  searchAccounts,
+  searchAutotradedAccounts,
+} from './autotrade/accounts.ts'
+import { getAutotradeApprovalStatus } from './autotrade/approvals.ts'
+import {
+  approvedAutotradeAccount,
+  approvedBrokerTransmitAccount,
+  deleteApprovedAutotradeAccount,
+  deleteApprovedBrokerTransmitAccount,
+} from './autotrade/approved.ts'
 import { getBrokers } from './autotrade/brokers.ts'
+import { getDashBoard } from './autotrade/dashboard.ts'
+import { cancelAutotradeOrder, newAutotradeOrder, replaceAutotradeOrder } from './autotrade/manual.ts'
 import {
   getAutoTradeOpenPositions,
   getAutotradeActiveOrders,
   getAutotradeHistoricalOrders,
 } from './autotrade/orders.ts'
+import { resetPaperTrade } from './autotrade/paper.ts'
 import { getAutotradePlans } from './autotrade/plans.ts'
-import { getAutotradeSettings } from './autotrade/settings.ts'
+import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
+import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
@@ -74,6 +91,24 @@ export const handlers: Handlers = {
   GetAutotradedStrategies: getAutotradedStrategies,
   GetAutotraders: getAutotraders,
   GetAutotradeSettings: getAutotradeSettings,
+  SetAutotradeSettings: setAutotradeSettings,
+  GetDashBoard: getDashBoard,
+  SearchAccounts: searchAccounts,
+  SearchAutotradedAccounts: searchAutotradedAccounts,
+  GetAutotradeStats: getAutotradeStats,
+  GetPendingAccounts: getPendingAccounts,
+  ApprovedAutotradeAccount: approvedAutotradeAccount,
+  DeleteApprovedAutotradeAccount: deleteApprovedAutotradeAccount,
+  ApprovedBrokerTransmitAccount: approvedBrokerTransmitAccount,
+  DeleteApprovedBrokerTransmitAccount: deleteApprovedBrokerTransmitAccount,
+  NewAutotradeOrder: newAutotradeOrder,
+  CancelAutotradeOrder: cancelAutotradeOrder,
+  ReplaceAutotradeOrder: replaceAutotradeOrder,
+  ResetPaperTrade: resetPaperTrade,
+  StartSim: startSim,
+  StopSim: stopSim,
+  GetSimResults: getSimResults,
+  GetAutotradeApprovalStatus: getAutotradeApprovalStatus,
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
