@@ -7,11 +7,12 @@ import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/corporate-actions.ts'
 import { closeDays } from '../../src/execution/daily-close.ts'
 import { type EnteredAction, enterActions } from '../../src/execution/enter-actions.ts'
+import { resetPaperAccount } from '../../src/storage/paper-resets.ts'
 import { touchAccounts, touchStrategies } from '../../src/storage/record-changes.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
-import { makeAccountWorld } from './account-world.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
 import { close, opening } from './world.ts'
 
 const { db } = await testDatabase()
@@ -156,5 +157,25 @@ test('an execution that a broker takes back was part of the days until then', as
   expect(await held()).toBe(10)
   expect(await values('account')).toEqual([100_000, 100_100, 100_100])
   expect(await values('strategy')).toEqual([100_000, 100_100, 100_300])
+  await again()
+})
+
+test('a paper account that begins anew forgets its dividends and splits too', async () => {
+  const { accountId, at, quote, trade, enter, close: end, values, held, again } = await makeBooks()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await quote('100')
+  await trade('1', '10')
+  await end(0)
+  await at(1)
+  await enter(dividend('2024-03-13', '1'))
+  await enter(split('2024-03-13', '2', '1'))
+  await quote('55')
+  await end(1)
+  await at(2)
+  await db.transaction((tx) => resetPaperAccount(tx, accountId, clock.time))
+  await end(2)
+  expect(await held()).toBe(0)
+  expect(await values('account')).toEqual([100_000, 100_110, 100_000])
+  expect(await accountViolations(world)).toEqual([])
   await again()
 })
