@@ -27,14 +27,15 @@ export interface BookedFill {
   readonly takesBack: boolean
 }
 
-/** What a dividend or a split did to a ledger beside its fills. */
+/** What a dividend, a split or an entry of cash did to a ledger beside its fills. */
 export interface BookedAdjustment {
-  readonly instrumentId: number
+  /** Null for an entry of cash alone. */
+  readonly instrumentId: number | null
   readonly ledger?: number
   readonly at: Instant
   readonly quantityChange: Decimal
   readonly cashChange: Decimal
-  /** Null for a dividend. */
+  /** Null where nothing was split. */
   readonly split: BookedSplit | null
 }
 

@@ -1,6 +1,6 @@
 /**
  * All that ever moved the cash and the positions of books, in the order in which it was booked: fills, executions and
- * those that were taken back, dividends and splits.
+ * those that were taken back, dividends, splits and entries of cash.
  */
 import type { SecurityType, Side } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
@@ -68,17 +68,17 @@ export async function loadBookFills(
 
 interface AdjustmentRow {
   readonly bookId: number
-  readonly instrumentId: number
+  readonly instrumentId: number | null
   readonly ledger: number | null
   readonly at: Instant
   readonly quantityChange: string
   readonly cashChange: string
   readonly newUnits: string | null
   readonly oldUnits: string | null
-  readonly resizes: boolean
+  readonly resizes: boolean | null
 }
 
-/** What dividends and splits did to books, in the order in which they took effect. */
+/** What dividends, splits and entries of cash did to books, in the order in which they took effect. */
 export async function loadBookAdjustments(
   sql: Sql,
   kind: BookKind,
@@ -97,7 +97,11 @@ export async function loadBookAdjustments(
             a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
             a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
           from account_adjustment j join corporate_action a on a.id = j.action_id
-          where j.account_id = any(${ids}::bigint[]) order by j.account_id, a.takes_effect_at, a.kind, a.id`
+          where j.account_id = any(${ids}::bigint[])
+          union all
+          select account_id, null, setup_id, booked_at, 0, cash_change, null, null, null from account_entry
+          where account_id = any(${ids}::bigint[])
+          order by "bookId", at`
   return rows.map(({ ledger, newUnits, oldUnits, resizes, ...row }) => ({
     ...row,
     ...(ledger !== null && { ledger }),

@@ -63,7 +63,7 @@ export async function touchStrategies(tx: Transaction, changes: readonly BookCha
 }
 
 /** Notes executions and corrections of accounts' books. */
-export async function touchAccounts(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
+export async function touchAccounts(tx: Sql, changes: readonly BookChange[]): Promise<void> {
   if (changes.length === 0) return
   const rows = summarized(changes)
   const { ids, days, firsts, lasts } = columnsOf(rows)
