@@ -1,7 +1,7 @@
 /** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { readIndexCloses } from '../execution/market/index-file.ts'
+import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { operationsToCome } from '../operations/to-come.ts'
@@ -57,6 +57,14 @@ export function addOperatorCommands(program: Command): void {
     )
 }
 
+function closesOf(file: string): IndexClose[] {
+  try {
+    return readIndexCloses(readFileSync(file))
+  } catch (error) {
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 /** What comes from outside: prices, the index, what companies announce; and who collects payments. */
 function addDataCommands(tool: Tool, program: Command): void {
   tool(
@@ -65,7 +73,7 @@ function addDataCommands(tool: Tool, program: Command): void {
     'enter closes of the S&P 500 from a CSV with the columns date and close',
   ).action((file: string, output: Output) =>
     withDatabase(async (db) => {
-      const closes = readIndexCloses(readFileSync(file))
+      const closes = closesOf(file)
       await saveIndexCloses(db.write, closes)
       say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
     }),

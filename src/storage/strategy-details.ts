@@ -27,6 +27,8 @@ export interface StrategyDetailsRow extends StrategyHead {
   readonly longDescription: string | null
   readonly startingCash: string
   readonly cash: string
+  /** Dividends received less dividends owed on what was sold short. */
+  readonly cashDividends: string
   readonly lastFillAt: Instant | null
   /** Scaling of the setup in which the owner autotrades it in a live account; null where he does not. */
   readonly ownScaling: number | null
@@ -82,6 +84,8 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       s.is_private as "isPrivate", s.is_resellable as "isResellable", s.no_subs_allowed as "noSubsAllowed",
       s.short_description as "shortDescription", s.long_description as "longDescription",
       s.starting_cash as "startingCash", s.cash, r.last_fill_at as "lastFillAt",
+      (select coalesce(sum(j.cash_change), 0) from position_adjustment j join corporate_action a on a.id = j.action_id
+        where j.strategy_id = s.id and a.kind = 'dividend') as "cashDividends",
       (select setup.scaling_percentage from setup join account a on a.id = setup.account_id
         where setup.strategy_id = s.id and setup.stopped_at is null and a.person_id = s.owner_person_id and a.kind = 0
         order by setup.id limit 1) as "ownScaling",

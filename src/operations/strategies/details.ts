@@ -46,8 +46,7 @@ const shownStrategy = (row: StrategyDetailsRow) => ({
   WhiteLabelSiteId: row.whiteLabelSiteId,
   IsPrivate: row.isPrivate,
   StartingCash: row.startingCash,
-  // Nothing pays dividends yet.
-  CashDividends: 0,
+  CashDividends: row.cashDividends,
   ShortDescription: row.shortDescription,
   LongDescription: row.longDescription,
   IsResellable: row.isResellable,
