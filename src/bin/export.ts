@@ -52,7 +52,12 @@ export async function* exportListing(
   let Cursor = ''
   do {
     const params = Cursor === '' ? input.params : { ...input.params, Cursor }
-    const reply = await run({ ...{ operation, compiled, params, caller }, ...audience, requestId: 'export', origin: '' })
+    const reply = await run({
+      ...{ operation, compiled, params, caller },
+      ...audience,
+      requestId: 'export',
+      origin: '',
+    })
     if (reply.status !== 200) throw refusal(listing, JSON.parse(reply.body).ResponseStatus.Errors)
     const end = reply.body.indexOf('\n')
     const lines = reply.body.slice(end + 1)

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
-import { readIndexCloses } from '../execution/market/index-file.ts'
+import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
 import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
@@ -67,6 +67,14 @@ export function addOperatorCommands(program: Command): void {
     )
 }
 
+function closesOf(file: string): IndexClose[] {
+  try {
+    return readIndexCloses(readFileSync(file))
+  } catch (error) {
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 /** What comes from outside: prices, the index, what companies announce; and who collects payments. */
 function addDataCommands(tool: Tool, program: Command): void {
   tool(
@@ -75,7 +83,7 @@ function addDataCommands(tool: Tool, program: Command): void {
     'enter closes of the S&P 500 from a CSV with the columns date and close',
   ).action((file: string, output: Output) =>
     withDatabase(async (db) => {
-      const closes = readIndexCloses(readFileSync(file))
+      const closes = closesOf(file)
       await saveIndexCloses(db.write, closes)
       say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
     }),

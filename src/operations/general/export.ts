@@ -80,12 +80,6 @@ function windowOf({ FromWhen, ToWhen, DaysBack }: Asked, now: number): { from: n
   return { from, to }
 }
 
-const shownCounts = ({ sso, login, failed }: Awaited<ReturnType<typeof countSignIns>>) => ({
-  Sso: sso,
-  Login: login,
-  Failed: failed,
-})
-
 export const getWlInstrumentationExport: Handler<'GetWlInstrumentationExport'> = async (ctx, params) => {
   const { sql, now } = ctx
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
