@@ -56,6 +56,7 @@ function placing(platform: Platform, run: Run) {
       host: 'Gen',
       dialect: 'native',
       requestId: 'bench',
+      origin: 'http://localhost',
     })
     if (reply.status !== 200) throw new Error(`an order was refused: ${reply.body}`)
   }

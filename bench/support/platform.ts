@@ -18,6 +18,7 @@ export const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 export const secrets: Secrets = {
   pepper: Buffer.alloc(32, 1),
   cursor: Buffer.alloc(32, 2),
+  keyRing: { current: '', keys: new Map() },
   passwords: Buffer.alloc(32, 3),
   personalData: Buffer.alloc(32, 4),
 }

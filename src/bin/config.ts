@@ -31,6 +31,18 @@ export interface Config {
   mailFrom: string
   /** Keys the hashes of access keys and signs cursors; generated into the data folder when absent. */
   secret: string | undefined
+  /** Keys that wrap customers' credentials, the current one first; generated into the data folder when absent. */
+  keyRing: string | undefined
+  /** Payments through Stripe; absent: the built-in provider alone. */
+  stripe: StripeConfig | undefined
+}
+
+export interface StripeConfig {
+  readonly secretKey: string
+  /** Signs what Stripe tells by itself; without it nothing that claims to come from there is believed. */
+  readonly webhookSecret: string | undefined
+  /** Where Stripe is, when it is not the real one. */
+  readonly baseUrl: string | undefined
 }
 
 /** What is wrong with the environment, in words for whoever starts the product. */
@@ -57,7 +69,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     smtpUrl: urlOf('SMTP_URL', env.SMTP_URL, ['smtp:', 'smtps:']),
     mailFrom: env.MAIL_FROM || 'Lockstep <lockstep@localhost>',
     secret: env.LOCKSTEP_SECRET || undefined,
+    keyRing: env.LOCKSTEP_KEY_RING || undefined,
+    stripe: stripeOf(env),
   }
+}
+
+function stripeOf(env: NodeJS.ProcessEnv): StripeConfig | undefined {
+  const secretKey = env.STRIPE_SECRET_KEY
+  if (!secretKey) return undefined
+  const baseUrl = env.STRIPE_API_BASE || undefined
+  if (baseUrl !== undefined && !URL.canParse(baseUrl))
+    throw new ConfigError('STRIPE_API_BASE must be an address')
+  return { secretKey, webhookSecret: env.STRIPE_WEBHOOK_SECRET || undefined, baseUrl }
 }
 
 /** Where messages are kept that no server sends. */

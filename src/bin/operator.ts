@@ -9,8 +9,10 @@ import { issueKey, revokeKey } from '../operations/keys.ts'
 import { createRunner } from '../operations/run.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
+import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
@@ -18,6 +20,7 @@ import { environments } from './environment.ts'
 import { callerOf, exportListing, writeExport } from './export.ts'
 import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
+import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
@@ -40,7 +43,7 @@ export function addOperatorCommands(program: Command): void {
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
   addPeopleCommands(tool, program)
-  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+  addAccessCommands(tool, program)
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
   )
@@ -49,6 +52,23 @@ export function addOperatorCommands(program: Command): void {
     'audit',
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
+  addDataCommands(tool, program)
+  tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
+  tool(program, 'operations', 'list the operations that are still to come')
+    .option('--missing', 'the same; the list is what is missing')
+    .action((output: Output) =>
+      say(
+        output,
+        { missing: operationsToCome },
+        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
+          '\n  ',
+        ),
+      ),
+    )
+}
+
+/** What comes from outside: prices, the index, what companies announce; and who collects payments. */
+function addDataCommands(tool: Tool, program: Command): void {
   tool(
     program,
     'index <file>',
@@ -68,18 +88,30 @@ export function addOperatorCommands(program: Command): void {
   addExportCommand(
     tool(program, 'export <listing> [parameters...]', 'write a listing of the interface as CSV'),
   )
-  tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
-  tool(program, 'operations', 'list the operations that are still to come')
-    .option('--missing', 'the same; the list is what is missing')
-    .action((output: Output) =>
-      say(
-        output,
-        { missing: operationsToCome },
-        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
-          '\n  ',
-        ),
-      ),
-    )
+  addPaymentCommands(
+    tool,
+    program.command('payments').description('who collects payments, and how people pay'),
+  )
+}
+
+/** Who gets in, and what brokers are told. */
+function addAccessCommands(tool: Tool, program: Command): void {
+  addBrokerage(tool, program)
+  addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+}
+
+/** What accounts need of the operator: their brokers' words and the keys of their credentials. */
+function addBrokerage(tool: Tool, program: Command): void {
+  const credentials = program.command('credentials').description('what customers entrust for their brokers')
+  tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
+    withDatabase(async (db, config) => {
+      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
+      say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
+    }),
+  )
+  const tools = { tool, withDatabase, say }
+  addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
+  addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
 }
 
 function addKeyCommands(tool: Tool, keys: Command): void {

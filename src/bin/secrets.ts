@@ -6,6 +6,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Secrets } from '../operations/secrets.ts'
+import type { KeyRing } from '../storage/vault.ts'
 import { type Config, ConfigError } from './config.ts'
 
 /** Reads or makes the secret and derives one key for each use. */
@@ -17,17 +18,43 @@ export function loadSecrets(config: Config): Secrets {
     pepper: derive('access keys'),
     cursor: derive('cursors'),
     passwords: derive('passwords'),
+    keyRing: loadKeyRing(config),
     personalData: derive('personal data'),
   }
 }
 
-function storedSecret({ dataDir, production }: Config): string {
-  if (production) throw new ConfigError('set LOCKSTEP_SECRET: production does not run on a generated secret')
-  const path = join(dataDir, 'secret')
+const keyForm = /^([A-Za-z0-9-]{1,32}):([A-Za-z0-9+/]{43}=)$/
+
+/** The keys that credentials are wrapped by: `name:key` with 32 bytes in base64, the current one first. */
+function loadKeyRing(config: Config): KeyRing {
+  const text = config.keyRing ?? kept(config, 'key-ring', () => `k1:${randomBytes(32).toString('base64')}`)
+  const keys = text.split(/[\s,]+/).flatMap((entry): [string, Buffer][] => {
+    if (entry === '') return []
+    const [, name, key] = keyForm.exec(entry) ?? []
+    if (name === undefined || key === undefined)
+      throw new ConfigError('LOCKSTEP_KEY_RING must hold name:key, each key 32 bytes in base64')
+    return [[name, Buffer.from(key, 'base64')]]
+  })
+  const [first] = keys
+  if (!first || new Set(keys.map(([name]) => name)).size < keys.length)
+    throw new ConfigError('LOCKSTEP_KEY_RING must hold keys of different names')
+  return { current: first[0], keys: new Map(keys) }
+}
+
+const storedSecret = (config: Config): string =>
+  kept(config, 'secret', () => randomBytes(48).toString('base64url'))
+
+const variables = { secret: 'LOCKSTEP_SECRET', 'key-ring': 'LOCKSTEP_KEY_RING' }
+
+/** A secret of the data folder, made when it is first needed. */
+function kept({ dataDir, production }: Config, name: keyof typeof variables, make: () => string): string {
+  if (production)
+    throw new ConfigError(`set ${variables[name]}: production does not run on a generated secret`)
+  const path = join(dataDir, name)
   if (!existsSync(path)) {
     mkdirSync(dataDir, { recursive: true })
     const draft = `${path}.${process.pid}`
-    writeFileSync(draft, randomBytes(48).toString('base64url'), { mode: 0o600 })
+    writeFileSync(draft, make(), { mode: 0o600 })
     try {
       linkSync(draft, path) // fails where another process was first: then its secret counts
     } catch (error) {

@@ -1,6 +1,7 @@
 /** The api process: the three hosts, the reference pages and the probes on one port. */
 import type { Logger } from 'pino'
 import { createServer } from '../http/server.ts'
+import { addWebhook } from '../http/webhooks.ts'
 import { handlers } from '../operations/index.ts'
 import { createOperations } from '../operations/operations.ts'
 import { systemClock } from './clock.ts'
@@ -8,6 +9,7 @@ import { type Config, ConfigError } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { pagesOf } from './pages.ts'
+import { stripeWebhook } from './payments.ts'
 import { loadSecrets } from './secrets.ts'
 
 export interface Api {
@@ -28,12 +30,17 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     environment: environments(config).orders,
     log,
   })
+  const take = await stripeWebhook(config, db)
   const server = createServer({
     operations,
     hosts: config.hosts,
     limits: true,
     log,
     pages: pagesOf(config),
+    publicUrl: config.publicUrl,
+    ...(take && {
+      extra: (app) => addWebhook(app, { path: '/webhooks/stripe', header: 'stripe-signature', take }),
+    }),
   })
   const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error

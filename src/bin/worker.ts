@@ -12,6 +12,7 @@ import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { mailerOf } from './mail.ts'
 import { addressOf } from './pages.ts'
+import { paymentProviders } from './payments.ts'
 
 /** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
 export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
@@ -29,6 +30,7 @@ export async function runWorker(
   const mail = { mailer, publicUrl: () => config.publicUrl ?? addressOf(config) }
   const { ctx, steps } = assembleWork({
     ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail },
+    paymentProviders: await paymentProviders(config),
   })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
   await worker.start()

@@ -63,6 +63,7 @@ export const contextOf = (stage: Stage, sql: Transaction, actor: Actor): Context
   host: 'Gen',
   dialect: 'native',
   requestId: `demo ${new Date(stage.clock.now()).toISOString()}`,
+  origin: 'http://localhost',
   environment: stage.environment,
   charging: stage.work.settings.commissionPlan,
   secrets: stage.secrets,

@@ -16,7 +16,7 @@ export interface SubscriptionState {
   readonly status: SubscriptionStatus
 }
 
-const dayMs = 86_400_000
+export const dayMs = 86_400_000
 
 /** Days of a term of a strategy's subscription. */
 export const strategyTermDays = 30

@@ -57,8 +57,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   let limits = false
   const state: DoorState = {
     clock,
-    secrets: options.secrets,
-    keyEnvironment: options.keyEnvironment,
+    ...{ secrets: options.secrets, keyEnvironment: options.keyEnvironment },
     get work() {
       return parts.ctx
     },
@@ -104,6 +103,9 @@ const present = (now: () => Operations): Operations => ({
   isKnown: (header) => now().isKnown(header),
   get limiter() {
     return now().limiter
+  },
+  get approvals() {
+    return now().approvals
   },
   isInMaintenance: () => now().isInMaintenance(),
   confirmEmail: (token) => now().confirmEmail(token),

@@ -3,6 +3,7 @@
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
 import { accountSteps, nextChase, nextSync } from './account-side.ts'
+import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { syncStep } from './auto-sync.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
@@ -67,6 +68,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       nextSignalRelease,
       nextChase,
       nextSync,
+      nextApprovalExpiry,
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),
@@ -79,6 +81,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     corporateActionStep,
     ...bookSteps,
     ...billingSteps([simulatedProvider, ...paymentProviders]),
+    approvalExpiryStep,
     ...recordSteps,
     ...(mail ? [mailStep(mail)] : []),
     housekeepingStep,

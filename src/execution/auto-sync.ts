@@ -15,13 +15,13 @@ import {
 } from '../storage/account-orders.ts'
 import { loadRates } from '../storage/quotes.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { type Succession, saveSuccessions } from '../storage/successions.ts'
 import { type SyncCase, syncCases } from '../storage/sync-cases.ts'
 import { claimSyncs, isSyncDue, settleSyncs } from '../storage/sync-due.ts'
 import { loadSyncFacts } from '../storage/sync-facts.ts'
 import { deleteExclusions, nextRevisions, type SetupSymbol, savePasses } from '../storage/sync-writes.ts'
 import type { Step, WorkContext } from './context.ts'
 import { followStops, guardedInstruments, type Rates, type StopChanges } from './stop-losses.ts'
-import { type Succession, saveSuccessions } from './succession.ts'
 import { changedCopy, correction, placedCopy } from './sync-orders.ts'
 
 /** Setups that one transaction looks at: their strategies wait meanwhile. */

@@ -11,6 +11,7 @@ import {
   insertCharges,
   nextChargeDue,
 } from '../storage/charges.ts'
+import { areEventsWaiting, takeWaitingEvents } from '../storage/payment-events.ts'
 import { settleCharges } from '../storage/settlement.ts'
 import {
   areTermsOver,
@@ -28,6 +29,7 @@ import type { PaymentProvider } from './payments/provider.ts'
 const termsAtOnce = 1_000
 /** Payments that are asked for before their outcomes are written. */
 const chargesAtOnce = 50
+const eventsAtOnce = 500
 
 /** Moves subscriptions whose term has ended by one term; answers how many. */
 async function turnTerms({ db, clock }: WorkContext): Promise<number> {
@@ -69,10 +71,19 @@ async function collect(ctx: WorkContext, provider: PaymentProvider): Promise<num
   return ctx.db.transaction((tx) => settleCharges(tx, answers))
 }
 
+/** Applies what providers have told by themselves; answers how many events. */
+const heedEvents = ({ db, clock }: WorkContext): Promise<number> =>
+  db.transaction(async (tx) => {
+    const events = await takeWaitingEvents(tx, clock.now(), eventsAtOnce)
+    await settleCharges(tx, events)
+    return events.length
+  })
+
 /** Steps of billing, with the providers that this worker can ask. */
 export function billingSteps(providers: readonly PaymentProvider[]): Step[] {
   const names = providers.map(({ name }) => name)
   return [
+    { name: 'heedPaymentEvents', due: () => areEventsWaiting, run: heedEvents },
     { name: 'turnTerms', due: areTermsOver, run: turnTerms },
     {
       name: 'collectPayments',

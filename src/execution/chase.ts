@@ -9,8 +9,8 @@ import { type MirrorSettings, size, target } from '../domain/mirror-target.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders, theseOrders } from '../storage/account-orders.ts'
 import { type ChaseRow, isChaseDue, lockDueChases, settleChases } from '../storage/chases.ts'
+import { type Succession, saveSuccessions, successionOf } from '../storage/successions.ts'
 import type { Step, WorkContext } from './context.ts'
-import { type Succession, saveSuccessions, successionOf } from './succession.ts'
 
 const copiesAtOnce = 5_000
 const statementTimeoutMs = 30_000

@@ -22,8 +22,8 @@ import {
 } from '../storage/account-orders.ts'
 import { type DueSignal, endExclusions, type FollowerSlice } from '../storage/followers.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { executedOf, type Succession, saveSuccessions, successionOf } from '../storage/successions.ts'
 import { markFollowers, markSetups } from '../storage/sync-due.ts'
-import { executedOf, type Succession, saveSuccessions, successionOf } from './succession.ts'
 
 /** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
 export const driftGrace = 30 * second

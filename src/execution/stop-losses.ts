@@ -8,9 +8,9 @@ import { isLive } from '../domain/codes.ts'
 import { type Decimal, dec, one as unit } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { NewAccountOrder, OrderKey } from '../storage/account-orders.ts'
+import type { Succession } from '../storage/successions.ts'
 import type { SyncCase } from '../storage/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../storage/sync-facts.ts'
-import type { Succession } from './succession.ts'
 import { changedStop, isUntouched, newOrder } from './sync-orders.ts'
 
 export interface StopChanges {

@@ -4,9 +4,9 @@ import type { PositionOrder } from '../domain/mirror-sync.ts'
 import type { Placement, Replacement } from '../domain/mirror-sync-copies.ts'
 import type { Instant } from '../domain/time.ts'
 import type { NewAccountOrder } from '../storage/account-orders.ts'
+import { type NextOrder, type Succession, successionOf } from '../storage/successions.ts'
 import type { SyncCase } from '../storage/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../storage/sync-facts.ts'
-import { type NextOrder, type Succession, successionOf } from './succession.ts'
 
 const info = 'AutoSync'
 

@@ -40,6 +40,8 @@ export interface EdgeOptions {
   /** Whether calls are counted; a function where that may change while the server runs. */
   readonly limits: boolean | (() => boolean)
   readonly log: EdgeLog
+  /** Where the platform is reached from outside; absent: as the request says. */
+  readonly publicUrl?: string | undefined
   /** Awaited after each successful write, before it is answered. */
   readonly afterWrite?: (() => Promise<void>) | undefined
 }
@@ -104,7 +106,15 @@ export async function serve(
     const { requestId } = exchange
     options.log.error({ requestId, operation: to.operation, err: error }, 'a request failed')
   }
-  await answer(options, exchange, response, reply, to)
+  await answer(options, exchange, response, settled(reply, exchange), to)
+}
+
+/** A place named by an operation is beside the operation's own, however the host was reached. */
+function settled(reply: Reply, { request }: Exchange): Reply {
+  const { location } = reply.headers ?? {}
+  if (location === undefined) return reply
+  const { pathname, search } = new URL(location, `http://localhost${request.url ?? '/'}`)
+  return { ...reply, headers: { ...reply.headers, location: `${pathname}${search}` } }
 }
 
 /** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
@@ -162,12 +172,17 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
     host: to.host,
     dialect: to.dialect,
     requestId: exchange.requestId,
+    origin: options.publicUrl ?? originOf(head.host),
     ...(head.idempotencyKey === undefined || to.method === 'GET'
       ? {}
       : { idempotencyKey: head.idempotencyKey }),
     ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
   })
 }
+
+/** Where the caller has reached the platform. */
+const originOf = (host: string | undefined): string =>
+  `http://${host !== undefined && /^[\w.:[\]-]{1,260}$/.test(host) ? host : 'localhost'}`
 
 /** Maintenance, limits and the key: who may go on. Hello tells about a wrong key even during maintenance. */
 async function admit(options: Edge, exchange: Exchange, to: Destination): Promise<Caller | Reply> {

@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
+import { addApprovals } from './approvals.ts'
 import {
   answer,
   type Edge,
@@ -78,6 +79,7 @@ export function createServer(options: ServerOptions): Server {
   addFallbacks(app, edge)
   addProbes(app, edge)
   addPages(app, options.pages ?? {})
+  addApprovals(app, edge)
   addConfirmation(app, edge)
   options.extra?.(app)
   return {

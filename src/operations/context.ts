@@ -37,6 +37,8 @@ export interface Context {
   host: HostName
   dialect: Dialect
   requestId: string
+  /** Where the platform's pages are reached from outside, without a slash at the end. */
+  origin: string
   /** Code of this platform in its client order ids, 1 to 4 capitals or digits. */
   environment: string
   /** Whether fills of strategies are charged. */

@@ -1,14 +1,32 @@
 /** Operations that have code, by name. What is missing here answers that it is not offered yet. */
+import {
+  getAutotradeStats,
+  getPendingAccounts,
+  searchAccounts,
+  searchAutotradedAccounts,
+} from './autotrade/accounts.ts'
+import { getAutotradeApprovalStatus } from './autotrade/approvals.ts'
+import {
+  approvedAutotradeAccount,
+  approvedBrokerTransmitAccount,
+  deleteApprovedAutotradeAccount,
+  deleteApprovedBrokerTransmitAccount,
+} from './autotrade/approved.ts'
 import { getBrokers } from './autotrade/brokers.ts'
+import { getDashBoard } from './autotrade/dashboard.ts'
+import { cancelAutotradeOrder, newAutotradeOrder, replaceAutotradeOrder } from './autotrade/manual.ts'
 import {
   getAutoTradeOpenPositions,
   getAutotradeActiveOrders,
   getAutotradeHistoricalOrders,
 } from './autotrade/orders.ts'
+import { resetPaperTrade } from './autotrade/paper.ts'
 import { getAutotradePlans } from './autotrade/plans.ts'
-import { getAutotradeSettings } from './autotrade/settings.ts'
+import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings.ts'
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
+import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
+import { getWlInstrumentationExport } from './general/export.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
 import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
@@ -34,6 +52,7 @@ import {
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
 import { getLeaderBoard, searchStrategies } from './strategies/search.ts'
+import { getRule575Status } from './strategies/status.ts'
 import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
@@ -77,6 +96,24 @@ export const handlers: Handlers = {
   GetAutotradedStrategies: getAutotradedStrategies,
   GetAutotraders: getAutotraders,
   GetAutotradeSettings: getAutotradeSettings,
+  SetAutotradeSettings: setAutotradeSettings,
+  GetDashBoard: getDashBoard,
+  SearchAccounts: searchAccounts,
+  SearchAutotradedAccounts: searchAutotradedAccounts,
+  GetAutotradeStats: getAutotradeStats,
+  GetPendingAccounts: getPendingAccounts,
+  ApprovedAutotradeAccount: approvedAutotradeAccount,
+  DeleteApprovedAutotradeAccount: deleteApprovedAutotradeAccount,
+  ApprovedBrokerTransmitAccount: approvedBrokerTransmitAccount,
+  DeleteApprovedBrokerTransmitAccount: deleteApprovedBrokerTransmitAccount,
+  NewAutotradeOrder: newAutotradeOrder,
+  CancelAutotradeOrder: cancelAutotradeOrder,
+  ReplaceAutotradeOrder: replaceAutotradeOrder,
+  ResetPaperTrade: resetPaperTrade,
+  StartSim: startSim,
+  StopSim: stopSim,
+  GetSimResults: getSimResults,
+  GetAutotradeApprovalStatus: getAutotradeApprovalStatus,
   GetAutotradeActiveOrders: getAutotradeActiveOrders,
   GetAutotradeHistoricalOrders: getAutotradeHistoricalOrders,
   GetAutoTradeOpenPositions: getAutoTradeOpenPositions,
@@ -90,4 +127,6 @@ export const handlers: Handlers = {
   GetAutotradePlans: getAutotradePlans,
   GetSiteCatalog: getSiteCatalog,
   UpdateSiteCatalog: updateSiteCatalog,
+  GetRule575Status: getRule575Status,
+  GetWlInstrumentationExport: getWlInstrumentationExport,
 }

@@ -6,6 +6,7 @@ import type { Charging } from '../domain/tables/commission-plans.ts'
 import { confirmEmail } from '../storage/confirmations.ts'
 import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
+import { type Approvals, createApprovals } from './approvals.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
 import type { Clock } from './context.ts'
 import type { HandlerTable } from './handler.ts'
@@ -30,6 +31,7 @@ export interface OperationsOptions {
 export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnown'> {
   readonly run: Run
   readonly limiter: Limiter
+  readonly approvals: Approvals
   /** Whether the operator has closed the platform. */
   isInMaintenance(): boolean
   /**
@@ -56,6 +58,7 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     authenticate: authenticator.authenticate,
     isKnown: authenticator.isKnown,
     limiter,
+    approvals: createApprovals(options),
     isInMaintenance: maintenance.isOn,
     confirmEmail: (token) => confirmEmail(db.write, hashToken(secrets, 'confirmation', token), clock.now()),
     isReady: () => answersWithin(db, readyWithinMs),

@@ -34,6 +34,7 @@ interface Call {
   readonly host: HostName
   readonly dialect: Dialect
   readonly requestId: string
+  readonly origin: string
   readonly idempotencyKey?: string
   /** Epoch milliseconds. */
   readonly ifModifiedSince?: number
@@ -195,6 +196,7 @@ const contextOf = (options: Parts, call: Call, sql: Sql, now: number): Context =
   host: call.host,
   dialect: call.dialect,
   requestId: call.requestId,
+  origin: call.origin,
   ...(call.ifModifiedSince === undefined ? {} : { ifModifiedSince: call.ifModifiedSince }),
 })
 

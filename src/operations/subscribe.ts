@@ -8,6 +8,7 @@ import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../do
 import { claimCharges, findProvider, insertCharges } from '../storage/charges.ts'
 import { settleCharges } from '../storage/settlement.ts'
 import { answerSimulated } from '../storage/simulated-payments.ts'
+import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
 import type { Sql } from '../storage/sql.ts'
 import {
   endSubscription,
@@ -41,7 +42,10 @@ export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number |
   }
   const offer = await findOffer(sql, wanted)
   if (!offer) return refuse('NotFound', 'StrategyId')
-  if (present) await endSubscription(sql, present.id, at, 'replaced')
+  if (present) {
+    await endSubscription(sql, present.id, at, 'replaced')
+    await noteSimulationEnd(sql, wanted)
+  }
   return totalOf(offer.price) > 0n ? openPaid(sql, wanted, offer) : openFree(sql, wanted, offer)
 }
 
@@ -50,8 +54,11 @@ const termOf = ({ kind, at }: Subscribing) => ({
   termEndsAt: kind === 'simulated' ? null : termEnd(at),
 })
 
-const openFree = (sql: Sql, wanted: Subscribing, offer: Offer): Promise<number> =>
-  insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'active' })
+async function openFree(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number> {
+  const id = await insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'active' })
+  if (wanted.kind === 'simulated') await noteSimulationStart(sql, wanted, wanted.at)
+  return id
+}
 
 async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number | Refused> {
   const { personId, at } = wanted

@@ -8,27 +8,7 @@ export const operationsToCome = [
   // The track record
   // Orders: the rest
   // Autotrade: the rest
-  'SetAutotradeSettings',
-  'GetDashBoard',
-  'SearchAccounts',
-  'NewAutotradeOrder',
-  'CancelAutotradeOrder',
-  'ReplaceAutotradeOrder',
-  'SearchAutotradedAccounts',
-  'GetAutotradeStats',
-  'GetPendingAccounts',
-  'ApprovedAutotradeAccount',
-  'DeleteApprovedAutotradeAccount',
-  'ApprovedBrokerTransmitAccount',
-  'DeleteApprovedBrokerTransmitAccount',
-  'GetAutotradeApprovalStatus',
-  'GetSimResults',
-  'StartSim',
-  'StopSim',
-  'ResetPaperTrade',
   // People, money and partner sites
-  'GetWlInstrumentationExport',
-  'GetRule575Status',
   'GetStrategyMuxStatus',
 ] as const satisfies readonly OperationName[]
 

@@ -47,6 +47,8 @@ export interface NewAccountOrder {
   readonly chaseAt: Instant | null
   readonly pendingAction: 'new' | 'replace' | null
   readonly info: string | null
+  /** Why it was refused before any broker saw it. */
+  readonly rejectText?: string
   readonly reason: string | null
   readonly strategyQty: Decimal
   readonly scalingPercentage: number
@@ -57,10 +59,7 @@ export interface NewAccountOrder {
 }
 
 /** Writes orders one by one decided. A row that exists is a defect and throws. */
-export async function insertAccountOrders(
-  tx: Transaction,
-  orders: readonly NewAccountOrder[],
-): Promise<void> {
+export async function insertAccountOrders(tx: Sql, orders: readonly NewAccountOrder[]): Promise<void> {
   if (orders.length === 0) return
   const column = <K extends keyof NewAccountOrder>(name: K): NewAccountOrder[K][] =>
     orders.map((order) => order[name])
@@ -71,7 +70,7 @@ export async function insertAccountOrders(
     insert into account_order (account_id, broker_id, setup_id, strategy_id, source, source_id, revision, instrument_id,
       signal_type, side, ord_type, time_in_force, position_effect, order_qty, cum_qty, avg_px, filled_value,
       carried_qty, limit_px, stop_px, status, signal_filled_before, replaces_order_id, posted_at, ended_at, chase_at,
-      pending_action, info, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px, setup_fence)
+      pending_action, info, reject_text, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px, setup_fence)
     select * from unnest(${column('accountId')}::bigint[], ${column('brokerId')}::int[], ${column('setupId')}::bigint[],
       ${column('strategyId')}::bigint[], ${column('source')}::text[], ${column('sourceId')}::bigint[],
       ${column('revision')}::int[], ${column('instrumentId')}::bigint[], ${column('signalType')}::smallint[],
@@ -81,7 +80,8 @@ export async function insertAccountOrders(
       ${column('limitPx')}::numeric[], ${column('stopPx')}::numeric[], ${column('status')}::text[],
       ${column('signalFilledBefore')}::numeric[], ${column('replacesOrderId')}::bigint[],
       ${times('postedAt')}::timestamptz[], ${times('endedAt')}::timestamptz[], ${times('chaseAt')}::timestamptz[],
-      ${column('pendingAction')}::text[], ${column('info')}::text[], ${column('reason')}::text[],
+      ${column('pendingAction')}::text[], ${column('info')}::text[], ${column('rejectText')}::text[],
+      ${column('reason')}::text[],
       ${column('strategyQty')}::numeric[], ${column('scalingPercentage')}::int[], ${column('limitValue')}::numeric[],
       ${column('heldQty')}::numeric[], ${column('referencePx')}::numeric[], ${column('setupFence')}::bigint[])`
 }
@@ -142,11 +142,7 @@ export const cancelOrders = (
     where o.account_id = d.account_id and o.id = d.id and o.status <> '6' and not (d.waits and o.attempts > 0)`
 
 /** Ends orders that no broker has seen because a successor took their place. */
-export async function supersedeOrders(
-  tx: Transaction,
-  keys: readonly OrderKey[],
-  at: Instant,
-): Promise<void> {
+export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: Instant): Promise<void> {
   if (keys.length === 0) return
   await tx.run`
     update account_order o set status = '5', pending_action = null, chase_at = null, ended_at = ${instant(at)}::timestamptz
@@ -218,11 +214,7 @@ export async function lockLastCopies(
 }
 
 /** Ends replacements that no broker has seen; what they should have replaced goes on. */
-export async function dropReplacements(
-  tx: Transaction,
-  keys: readonly OrderKey[],
-  at: Instant,
-): Promise<void> {
+export async function dropReplacements(tx: Sql, keys: readonly OrderKey[], at: Instant): Promise<void> {
   if (keys.length === 0) return
   await tx.run`
     update account_order o set status = '4', pending_action = null, chase_at = null, cum_qty = 0, filled_value = 0,

@@ -1,4 +1,5 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
+
 import { skipCodes } from '../domain/skip.ts'
 import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
@@ -54,6 +55,7 @@ export const accountRules: Record<string, Fragment> = {
       select account_id, sum(cash_change) as total from (
         select account_id, cash_change from execution
         union all select account_id, cash_change from account_adjustment
+        union all select account_id, cash_change from account_entry
       ) entry group by account_id
     ) entries on entries.account_id = account.id
     where cash <> starting_cash + coalesce(entries.total, 0)`,

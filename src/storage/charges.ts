@@ -91,6 +91,13 @@ export async function claimCharges(
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }
 
+/** Notes the provider's name of an attempt whose outcome is awaited; its webhook will name it. */
+export async function noteAwaited(sql: Sql, id: number, attempt: number, paymentRef: string): Promise<void> {
+  await sql.run`
+    update charge set payment_ref = ${paymentRef}, claimed_until = clock_timestamp() + interval '1 hour'
+    where id = ${id}::bigint and attempts = ${attempt}::int and status = 'due'`
+}
+
 /** When the next payment is due; undefined when none is. */
 export const nextChargeDue = async (sql: Sql): Promise<number | undefined> =>
   (
@@ -104,3 +111,11 @@ export const findProvider = async (sql: Sql): Promise<ProviderName> =>
     await sql.maybe<{ name: ProviderName }>`
       select value #>> '{}' as name from platform_switch where name = 'paymentProvider'`
   )?.name ?? 'simulated'
+
+/** Asks once more, now, for what a live subscription owes and was given up. Answers whether there was such a charge. */
+export const retryCharges = async (sql: Sql, subscriptionId: number, at: number): Promise<boolean> =>
+  (await sql.run`
+    update charge set status = 'due', next_try_at = ${instant(at)}::timestamptz
+    from subscription s
+    where s.id = charge.subscription_id and s.ended_at is null and charge.status = 'failed'
+      and s.id = ${subscriptionId}::bigint`) > 0

@@ -104,3 +104,13 @@ function newInstruments(instruments: readonly Instrument[]): Fragment {
       ${column('indexOption')}::boolean[], ${column('expiry')}::date[], ${column('lastTradingDay')}::date[],
       ${instruments.map((instrument) => instant(firstEndOf(instrument)))}::timestamptz[])`
 }
+
+/** The instrument of a class under one of these spellings, with its tick. */
+export const findTickedInstrument = (
+  sql: Sql,
+  securityType: SecurityType,
+  spellings: readonly string[],
+): Promise<{ id: number; tick: string } | undefined> =>
+  sql.maybe`
+    select id, tick from instrument
+    where security_type = ${securityType} and symbol = any(${spellings}::text[]) order by id limit 1`

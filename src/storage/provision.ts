@@ -177,3 +177,25 @@ export async function emptyPlatform(tx: Transaction): Promise<void> {
     insert into site (kind, code, name, created_at)
     values ('platform', ${platform.code}, ${platform.name}, ${instant(platform.createdAt)}::timestamptz)`
 }
+
+/** Whether there is a broker of this id. */
+export const isBroker = async (sql: Sql, brokerId: number): Promise<boolean> =>
+  (
+    await sql.one<{ known: boolean }>`
+    select exists (select from broker where id = ${brokerId}::int) as known`
+  ).known
+
+/** Changes what is given of a broker; answers how many brokers have the id. */
+export const changeBroker = (
+  sql: Sql,
+  brokerId: number,
+  wanted: {
+    readonly needsAuthorization: boolean | undefined
+    readonly needsCredentials: boolean | undefined
+    readonly isEnabled: boolean | undefined
+  },
+): Promise<number> => sql.run`
+  update broker set needs_authorization = coalesce(${wanted.needsAuthorization}::boolean, needs_authorization),
+    needs_credentials = coalesce(${wanted.needsCredentials}::boolean, needs_credentials),
+    is_enabled = coalesce(${wanted.isEnabled}::boolean, is_enabled)
+  where id = ${brokerId}::int`

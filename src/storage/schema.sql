@@ -49,12 +49,20 @@ create table account (
   settings_changed_at timestamp with time zone not null,
   authenticated_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  broker_user_id text,
+  introducing_broker_id bigint,
+  introducing_broker text,
+  sales_rep_id bigint,
+  sales_rep text,
+  broker_authorization text not null default 'NotRequired'::text,
+  xid xid8 not null default pg_current_xact_id(),
   constraint account_pkey PRIMARY KEY (id),
   constraint account_broker_id_account_key UNIQUE (broker_id, account),
   constraint account_broker_id_broker_environment_fkey FOREIGN KEY (broker_id, broker_environment) REFERENCES broker(id, environment),
   constraint account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
   constraint account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint account_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint account_broker_authorization_check CHECK ((broker_authorization = ANY (ARRAY['NotRequired'::text, 'Pending'::text, 'Authorized'::text, 'Revoked'::text]))),
   constraint account_check CHECK (((kind = 0) = (broker_environment = 'live'::text))),
   constraint account_kind_check CHECK ((kind = ANY (ARRAY[0, 1, 2])))
 );
@@ -62,7 +70,9 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+CREATE TRIGGER account_connects AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_connects();
 CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
+CREATE TRIGGER account_turns AFTER UPDATE OF is_autotrade_disabled, broker_authorization ON public.account FOR EACH ROW WHEN (((new.is_autotrade_disabled <> old.is_autotrade_disabled) OR (new.broker_authorization <> old.broker_authorization))) EXECUTE FUNCTION account_turns();
 
 create table account_adjustment (
   action_id bigint not null,
@@ -78,6 +88,16 @@ create table account_adjustment (
 );
 CREATE INDEX account_adjustment_account ON public.account_adjustment USING btree (account_id);
 
+create table account_credential (
+  account_id bigint not null,
+  key_id text not null,
+  wrapped_key bytea not null,
+  sealed bytea not null,
+  changed_at timestamp with time zone not null,
+  constraint account_credential_pkey PRIMARY KEY (account_id),
+  constraint account_credential_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+
 create table account_day (
   account_id bigint not null,
   day date not null,
@@ -86,6 +106,31 @@ create table account_day (
   constraint account_day_pkey PRIMARY KEY (account_id, day),
   constraint account_day_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );
+
+create table account_entry (
+  id bigint not null generated always as identity,
+  account_id bigint not null,
+  setup_id bigint,
+  kind text not null,
+  cash_change amount not null,
+  booked_at timestamp with time zone not null,
+  constraint account_entry_pkey PRIMARY KEY (id),
+  constraint account_entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_entry_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint account_entry_kind_check CHECK ((kind = 'reset'::text))
+);
+CREATE INDEX account_entry_account ON public.account_entry USING btree (account_id);
+
+create table account_event (
+  id bigint not null generated always as identity,
+  account_id bigint not null,
+  kind text not null,
+  occurred_at timestamp with time zone not null,
+  constraint account_event_pkey PRIMARY KEY (id),
+  constraint account_event_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_event_kind_check CHECK ((kind = ANY (ARRAY['connect'::text, 'disconnect'::text, 'disable'::text])))
+);
+CREATE INDEX account_event_account ON public.account_event USING btree (account_id, id);
 
 create table account_order (
   account_id bigint not null,
@@ -191,6 +236,51 @@ create table account_skip (
   constraint account_skip_pkey PRIMARY KEY (signal_id, setup_id)
 );
 
+create table approval_request (
+  id uuid not null,
+  account_id bigint not null,
+  strategy_id bigint not null,
+  action text not null,
+  status text not null,
+  choices jsonb not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  failure text,
+  xid xid8 not null default pg_current_xact_id(),
+  superseded_by uuid,
+  constraint approval_request_pkey PRIMARY KEY (id),
+  constraint approval_request_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint approval_request_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint approval_request_superseded_by_fkey FOREIGN KEY (superseded_by) REFERENCES approval_request(id),
+  constraint approval_request_action_check CHECK ((action = ANY (ARRAY['start'::text, 'stop'::text]))),
+  constraint approval_request_check CHECK (((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text])) = (ended_at IS NULL))),
+  constraint approval_request_check1 CHECK (((status = 'Superseded'::text) = (superseded_by IS NOT NULL))),
+  constraint approval_request_status_check CHECK ((status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text, 'Completed'::text, 'Failed'::text, 'Expired'::text, 'Superseded'::text])))
+);
+CREATE INDEX approval_request_expires ON public.approval_request USING btree (expires_at) WHERE (status = 'PendingCustomer'::text);
+CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
+CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
+
+create table approved_account (
+  id bigint not null generated always as identity,
+  connection_type smallint not null,
+  person_id bigint not null,
+  broker_id integer not null,
+  account text not null,
+  is_cfd boolean not null default false,
+  added_by_person_id bigint not null,
+  added_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  constraint approved_account_pkey PRIMARY KEY (id),
+  constraint approved_account_connection_type_broker_id_account_key UNIQUE (connection_type, broker_id, account),
+  constraint approved_account_added_by_person_id_fkey FOREIGN KEY (added_by_person_id) REFERENCES person(id),
+  constraint approved_account_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
+  constraint approved_account_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint approved_account_connection_type_check CHECK ((connection_type = ANY (ARRAY[0, 1])))
+);
+CREATE INDEX approved_account_person ON public.approved_account USING btree (person_id);
+
 create table broker (
   id integer not null generated always as identity,
   name text not null,
@@ -198,6 +288,8 @@ create table broker (
   environment text not null,
   adapter text not null,
   is_enabled boolean not null default true,
+  needs_authorization boolean not null default false,
+  needs_credentials boolean not null default false,
   constraint broker_pkey PRIMARY KEY (id),
   constraint broker_id_environment_key UNIQUE (id, environment),
   constraint broker_name_key UNIQUE (name),
@@ -226,6 +318,7 @@ create table broker_report (
 );
 CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+CREATE TRIGGER account_is_cut_off AFTER INSERT ON public.broker_report FOR EACH ROW WHEN ((new.kind = 'delink'::text)) EXECUTE FUNCTION account_is_cut_off();
 
 create table charge (
   id bigint not null generated always as identity,
@@ -343,6 +436,7 @@ create table execution (
   constraint execution_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
+CREATE INDEX execution_time ON public.execution USING brin (executed_at);
 
 create table fill (
   id bigint not null generated always as identity,
@@ -612,10 +706,14 @@ create table payment_event (
   reason text,
   occurred_at timestamp with time zone not null,
   applied_at timestamp with time zone,
+  charge_id bigint not null,
+  attempt integer not null,
   constraint payment_event_pkey PRIMARY KEY (id),
   constraint payment_event_provider_event_ref_key UNIQUE (provider, event_ref),
+  constraint payment_event_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charge(id),
   constraint payment_event_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'declined'::text])))
 );
+CREATE INDEX payment_event_charge ON public.payment_event USING btree (charge_id);
 CREATE INDEX payment_event_unapplied ON public.payment_event USING btree (id) WHERE (applied_at IS NULL);
 
 create table payment_method (
@@ -805,6 +903,7 @@ create table setup (
   closed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
   retries_after bigint not null default 0,
+  started_equity amount,
   constraint setup_pkey PRIMARY KEY (id),
   constraint setup_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint setup_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -954,6 +1053,18 @@ create table simulated_payment (
   constraint simulated_payment_id_key UNIQUE (id),
   constraint simulated_payment_amount_check CHECK ((amount > 0))
 );
+
+create table simulation (
+  person_id bigint not null,
+  strategy_id bigint not null,
+  started_at timestamp with time zone not null,
+  started_equity amount not null,
+  ended_equity amount,
+  constraint simulation_pkey PRIMARY KEY (person_id, strategy_id, started_at),
+  constraint simulation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
+  constraint simulation_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
+CREATE INDEX simulation_strategy ON public.simulation USING btree (strategy_id);
 
 create table site (
   id bigint not null generated always as identity,
@@ -1163,6 +1274,7 @@ CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (p
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
+CREATE TRIGGER subscription_revives AFTER UPDATE OF status ON public.subscription FOR EACH ROW WHEN (((new.status = 'active'::text) AND (old.status <> 'active'::text) AND (new.strategy_id IS NOT NULL))) EXECUTE FUNCTION subscription_revives();
 
 create table sync_due (
   setup_id bigint not null,
@@ -1270,6 +1382,24 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.account_connects()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_event (account_id, kind, occurred_at) values (new.id, 'connect', new.created_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.account_is_cut_off()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_event (account_id, kind, occurred_at) values (new.account_id, 'disconnect', new.occurred_at);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.account_syncs()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1279,6 +1409,23 @@ begin
   select id, new.settings_changed_at from setup where account_id = new.id and stopped_at is null order by id
   on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.account_turns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_event (account_id, kind, occurred_at)
+  select new.id, turn.kind, new.settings_changed_at from (values
+    ('disable', new.is_autotrade_disabled and not old.is_autotrade_disabled),
+    ('disconnect', new.broker_authorization = 'Revoked' and old.broker_authorization <> 'Revoked'),
+    ('connect', new.broker_authorization = 'Authorized' and old.broker_authorization <> 'Authorized'
+      or old.is_autotrade_disabled and not new.is_autotrade_disabled and 'disconnect' = (
+        select e.kind from account_event e where e.account_id = new.id and e.kind <> 'disable'
+        order by e.id desc limit 1))
+  ) turn (kind, happened) where turn.happened;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.charge_is_settled()
@@ -1336,5 +1483,18 @@ CREATE OR REPLACE FUNCTION public.strategy_begins()
 AS $function$
 begin
   insert into strategy_record (strategy_id, next_close_at) values (new.id, new.started_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.subscription_revives()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at)
+  select setup.id, new.term_started_at from setup join account a on a.id = setup.account_id
+  where a.person_id = new.person_id and setup.strategy_id = new.strategy_id and setup.stopped_at is null
+  order by setup.id
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
   return null;
 end $function$;

@@ -24,6 +24,8 @@ interface ChargeRow {
   subscriptionId: number
   attempt: number
   status: 'due' | 'paid' | 'failed'
+  /** Whether the attempt has no answer yet. */
+  isAsked: boolean
   paymentRef: string | null
   provider: ProviderName
   basePrice: number | bigint
@@ -57,14 +59,16 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
       paid.push({ charge, answer })
       if (charge.subscriptionStatus === 'ended') late.push({ charge, answer })
       charge.status = 'paid'
-    } else if (charge.status === 'due' && charge.attempt === answer.attempt) {
+    } else if (charge.isAsked && charge.attempt === answer.attempt) {
+      charge.isAsked = false
       declined.push({ charge, answer })
     }
   }
+  const refused = declined.filter(({ charge }) => charge.status === 'due')
   await savePaid(sql, paid)
-  await saveDeclined(sql, declined)
+  await saveDeclined(sql, refused)
   await insertIncidents(sql, late.map(unexpectedPayment))
-  return paid.length + declined.length
+  return paid.length + refused.length
 }
 
 interface Settled<Outcome extends ChargeAnswer['outcome']> {
@@ -82,6 +86,7 @@ const unexpectedPayment = ({ charge, answer }: Settled<'paid'>) => ({
 const lockCharges = (sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> =>
   sql.rows<ChargeRow>`
     select c.id, c.subscription_id as "subscriptionId", c.attempts as attempt, c.status,
+      c.claimed_until is not null as "isAsked",
       c.payment_ref as "paymentRef", c.provider, c.base_price as "basePrice", c.markup, c.currency,
       s.person_id as "personId", strategy.owner_person_id as "ownerPersonId",
       strategy.owner_share_percent as "ownerPercent", coalesce(plan.site_id, s.site_id) as "siteId",

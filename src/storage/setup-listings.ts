@@ -1,4 +1,5 @@
 /** Setups as they are listed: who autotrades what, and the settings of account and setup together. */
+import { isTradeLeader } from './accounts.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
@@ -96,6 +97,15 @@ export interface SettingsRow {
   authenticatedAt: number | null
   settingsChangedAt: number
   hasExclusions: boolean
+  accountId: number
+  isTradeLeader: boolean
+  isApproved: boolean
+  brokerAuthorization: 'NotRequired' | 'Pending' | 'Authorized' | 'Revoked'
+  brokerUserId: string | null
+  introducingBrokerId: number | null
+  introducingBroker: string | null
+  salesRepId: number | null
+  salesRep: string | null
   setup: Record<string, number | string | boolean | null>
 }
 
@@ -115,7 +125,13 @@ export const listSettings = (
       a.autotrade_disabled_reason as "autotradeDisabledReason", a.authenticated_at as "authenticatedAt",
       greatest(a.settings_changed_at, setup.changed_at) as "settingsChangedAt",
       exists (select from setup_exclusion e where e.setup_id = setup.id and e.reason = 'Manual') as "hasExclusions",
-      to_jsonb(setup) as setup
+      a.id as "accountId", ${isTradeLeader} as "isTradeLeader", not exists (
+        select from approved_account withdrawn where withdrawn.connection_type = 0
+          and withdrawn.broker_id = a.broker_id and withdrawn.account = a.account
+          and withdrawn.deleted_at is not null) as "isApproved",
+      a.broker_authorization as "brokerAuthorization", a.broker_user_id as "brokerUserId",
+      a.introducing_broker_id as "introducingBrokerId", a.introducing_broker as "introducingBroker",
+      a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep", to_jsonb(setup) as setup
     from ${setupTables} join person p on p.id = a.person_id join site on site.id = p.site_id
     where setup.stopped_at is null and a.person_id = ${personId}::bigint
       and (${account}::text is null or a.account = ${account}::text)

@@ -150,8 +150,8 @@ export const pageSignals = (
 }
 
 const accountOrderColumns: Fragment = fragment`
-  case when o.source = 'S' then o.source_id else o.id end as id,
-  case when o.source = 'S' then o.source_id else 0 end as "signalId",
+  case when o.source in ('S', 'M') then o.source_id else o.id end as id,
+  case when o.source in ('S', 'M') then o.source_id else 0 end as "signalId",
   o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision, o.broker_id as "brokerId",
   o.strategy_id as "strategyId", strategy.name as "strategyName", o.signal_type as "signalType", o.side,
   o.ord_type as "ordType", o.time_in_force as "timeInForce", o.position_effect as "positionEffect",

@@ -3,6 +3,7 @@
  * that declines, and answers the same key the same way for ever.
  */
 import type { ClaimedCharge } from './charges.ts'
+import type { PaymentMethod } from './payment-methods.ts'
 import type { ChargeAnswer } from './settlement.ts'
 import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
@@ -35,14 +36,8 @@ export async function answerSimulated(sql: Sql, charges: readonly ClaimedCharge[
   })
 }
 
-/** Gives a person a method that declines with a reason, or one that pays. */
-export async function setSimulatedMethod(
-  sql: Sql,
-  { personId, declines, at }: { personId: number; declines: string | null; at: number },
-): Promise<void> {
-  await sql.run`
-    insert into payment_method (person_id, provider, customer_ref, method_ref, changed_at)
-    values (${personId}::bigint, 'simulated', ${`person-${personId}`}, ${declines ?? acceptedMethod},
-      ${instant(at)}::timestamptz)
-    on conflict (person_id, provider) do update set method_ref = excluded.method_ref, changed_at = excluded.changed_at`
-}
+/** The method of a person who pays, or who declines for a reason. */
+export const simulatedMethod = (personId: number, declines: string | null): Omit<PaymentMethod, 'at'> => ({
+  ...{ personId, customerRef: `person-${personId}`, methodRef: declines ?? acceptedMethod },
+  provider: 'simulated',
+})

@@ -104,13 +104,6 @@ describe('bodies are read strictly', () => {
   })
 })
 
-describe('what is not offered yet says so', () => {
-  test.each(['/corporate-actions'])('%s', async (path) => {
-    const answer = await door(path, [])
-    expect([answer.status, faultsOf(answer).length]).toEqual([503, 1])
-  })
-})
-
 test.each([
   [{ bust: 'X' }, 'bust'],
   [{ delink: 'nobody' }, 'account'],

@@ -17,6 +17,10 @@ const readers: CitizenName[] = ['holder', 'westAdmin', 'northAdmin', 'operator']
 const owners: CitizenName[] = ['owner', 'operator']
 const holders: CitizenName[] = ['holder', 'operator']
 
+const admins: CitizenName[] = ['westAdmin', 'eastAdmin', 'northAdmin', 'southAdmin', 'operator']
+/** The person must be a member of the admin's site; whoever has no site of the person is told 403. */
+const geoAdmins: CitizenName[] = ['westAdmin', 'northAdmin', 'operator']
+
 const { personId } = people.holder
 const ofHolder = { Account: holderAccount, PersonId: personId }
 const order = {
@@ -67,11 +71,31 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetSubscriptionRevenue: [{ StrategyId: strategyId }, everybody],
   GetAutotradePlans: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   GetSiteCatalog: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetWlInstrumentationExport: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetRule575Status: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   UpdateSiteCatalog: [
     { WhiteLabelSiteId: town.sites.west, Action: 'Add', StrategyIds: [strategyId] },
     ['westAdmin', 'operator'],
   ],
   StartAutotrade: [{ ...ofHolder, StrategyId: strategyId, StocksEnabled: true }, holders],
+  SetAutotradeSettings: [{ ...ofHolder, IsAutoSyncEnabled: true }, holders],
+  GetDashBoard: [ofHolder, readers],
+  SearchAccounts: [{}, everybody],
+  SearchAutotradedAccounts: [{ StrategyId: strategyId }, admins],
+  GetAutotradeStats: [{}, admins],
+  GetPendingAccounts: [{}, admins],
+  ApprovedAutotradeAccount: [{ ...ofHolder, BrokerId: 1 }, geoAdmins],
+  DeleteApprovedAutotradeAccount: [{ ...ofHolder, Account: 'NONE' }, geoAdmins, 404],
+  ApprovedBrokerTransmitAccount: [{ ...ofHolder, Account: 'NEW', BrokerId: 1 }, geoAdmins],
+  DeleteApprovedBrokerTransmitAccount: [{ ...ofHolder, Account: 'NONE' }, geoAdmins, 404],
+  NewAutotradeOrder: [{ ...ofHolder, Order: { ...order, Side: '2', Limit: 500 } }, holders],
+  CancelAutotradeOrder: [{ ...ofHolder, OrderId: 'x' }, holders, 404],
+  ReplaceAutotradeOrder: [{ ...ofHolder, OrderId: 'x', Price: 1 }, holders, 404],
+  ResetPaperTrade: [ofHolder, holders, 409],
+  GetAutotradeApprovalStatus: [{ RequestId: 'x' }, ['operator'], 404],
+  StartSim: [{ PersonId: personId, StrategyIds: [town.lonelyStrategyId] }, ['westAdmin', 'operator']],
+  StopSim: [{ PersonId: personId, StrategyId: strategyId }, ['westAdmin', 'operator'], 409],
+  GetSimResults: [{}, everybody],
   StopAutotrade: [{ ...ofHolder, StrategyId: town.lonelyStrategyId }, holders, 404],
   GetProfile: [{ PersonId: personId }, everybody],
   GetPhoneAlreadyExists: [{ Phone: '+12125550123' }, everybody],
@@ -101,9 +125,7 @@ describe('who may call an operation', () => {
         const { key } = people[citizen]
         said.set(citizen, (await town.ask(operation, params, { key, host })).status)
       }
-      // On the white-label host a start asks the customer for approval, which is not offered yet.
-      const open = operation === 'StartAutotrade' && host === 'WL' ? 503 : status
-      const expected = everybody.map((citizen) => [citizen, allowed.includes(citizen) ? open : 403])
+      const expected = everybody.map((citizen) => [citizen, allowed.includes(citizen) ? status : 403])
       expect([host, Object.fromEntries(said)]).toEqual([host, Object.fromEntries(expected)])
     }
   })

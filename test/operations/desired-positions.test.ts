@@ -273,10 +273,12 @@ describe('in compat', () => {
   })
 })
 
-// The last one: it lets a night pass.
+// The last one: it lets two nights pass.
 test('a change of sides that still waits counts as done, and gives way to another wish', async () => {
+  await town.door('/clock', { now: '2024-03-13T15:00:00Z' })
+  await quoteAll()
   await want(['A', 100])
-  await town.door('/clock', { now: '2024-03-12T21:00:00Z' })
+  await town.door('/clock', { now: '2024-03-13T21:00:00Z' })
   const { NewSignals } = await want(['A', -50])
   expect(await live()).toMatchObject([
     { OrderQuantity: 100, OrderStatus: '0', OpenClose: 'C' },
@@ -285,7 +287,7 @@ test('a change of sides that still waits counts as done, and gives way to anothe
   expect(await want(['A', -50])).toEqual(nothing)
   const other = await want(['A', 120])
   expect([other.NewSignals.length, other.CanceledSignals]).toEqual([1, NewSignals])
-  await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
+  await town.door('/clock', { now: '2024-03-14T14:00:00Z' })
   await quoteAll()
   expect(await held()).toBe('A 120')
 })

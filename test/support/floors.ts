@@ -20,7 +20,7 @@ export const floors: Record<string, Floor> = {
   },
   storage: { floors: ['domain'], packages: ['node:', 'pg'] },
   operations: { floors: ['contract', 'storage', 'services', 'domain'], packages: ['node:', 'lru-cache'] },
-  execution: { floors: ['storage', 'services', 'domain'], packages: ['node:', 'csv-parse'] },
+  execution: { floors: ['storage', 'services', 'domain'], packages: ['node:', 'csv-parse', 'stripe'] },
   http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
   demo: {
     floors: ['execution', 'operations', 'storage', 'services', 'domain'],

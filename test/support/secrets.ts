@@ -7,4 +7,5 @@ export const randomSecrets = (): Secrets => ({
   cursor: randomBytes(32),
   passwords: randomBytes(32),
   personalData: randomBytes(32),
+  keyRing: { current: 'test', keys: new Map([['test', randomBytes(32)]]) },
 })

@@ -2,8 +2,9 @@
 import type { SubscriptionKind } from '../../domain/subscription.ts'
 import { isRefused } from '../../operations/context.ts'
 import { subscribe } from '../../operations/subscribe.ts'
+import { savePaymentMethod } from '../../storage/payment-methods.ts'
 import { lockStrategies } from '../../storage/signals.ts'
-import { setSimulatedMethod } from '../../storage/simulated-payments.ts'
+import { simulatedMethod } from '../../storage/simulated-payments.ts'
 import { type DoorCall, post, Unserved } from '../call.ts'
 import { aMoment, anId, aText, list, maybe, object, word } from '../read.ts'
 import { knownPersons } from '../rows.ts'
@@ -46,7 +47,7 @@ const PaymentMethod = object({ personId: anId, declines: maybe(aText) })
 const paymentMethods = post('/payment-methods', list(PaymentMethod), (door, wanted) =>
   door.work.db.transaction(async (tx) => {
     for (const { personId, declines } of wanted)
-      await setSimulatedMethod(tx, { personId, declines: declines ?? null, at: door.clock.now() })
+      await savePaymentMethod(tx, { ...simulatedMethod(personId, declines ?? null), at: door.clock.now() })
   }),
 )
 

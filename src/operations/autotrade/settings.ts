@@ -1,7 +1,14 @@
 /** The settings of account and setup, one row for each strategy in each account. */
+import type { Decimal } from '../../domain/decimal.ts'
+import { loadAccountValues } from '../../storage/account-values.ts'
+import { listAccounts, lockAccounts, switchAccounts } from '../../storage/accounts.ts'
 import { listSettings, type SettingsRow } from '../../storage/setup-listings.ts'
+import { wakeWorkers } from '../../storage/signals.ts'
+import { instant } from '../../storage/wire.ts'
+import { type Context, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { conditional } from '../modified.ts'
+import { personMeant } from './find-account.ts'
 
 type Columns = Record<string, boolean | number | string | null>
 
@@ -60,7 +67,7 @@ const classes = (setup: Columns) => ({
 })
 
 /** The settings of a setup and its account, as answers show them. */
-export const shownSettings = (row: SettingsRow) =>
+export const shownSettings = (row: SettingsRow, { now }: Pick<Context, 'now'>, value: Decimal | undefined) =>
   ({
     Id: row.id,
     PersonId: row.personId,
@@ -76,8 +83,13 @@ export const shownSettings = (row: SettingsRow) =>
     StrategyName: row.strategyName,
     Account: row.account,
     AccountType: row.kind,
+    BrokerUserID: row.brokerUserId,
     Currency: row.currency,
-    IsTradeLeader: false,
+    IntroducingBrokerId: row.introducingBrokerId,
+    IntroducingBroker: row.introducingBroker,
+    SalesRepId: row.salesRepId,
+    SalesRep: row.salesRep,
+    IsTradeLeader: row.isTradeLeader,
     IsManualDiscardedPosition: row.hasExclusions,
     IgnoreManualOrders: row.ignoreManualOrders,
     IsConfirmationNeeded: flag(row.setup, 'is_confirmation_needed'),
@@ -88,11 +100,13 @@ export const shownSettings = (row: SettingsRow) =>
     IsAutotradeDisabledReason: row.autotradeDisabledReason,
     SyncDisabledReason: row.syncDisabledReason,
     FirstBrokerActivationDate: row.authenticatedAt,
+    NetLiquidationValue: value ?? null,
+    NetLiquidationValueDate: value ? now : null,
     VirtualLimitOrdersEnabled: flag(row.setup, 'virtual_limit_orders_enabled'),
     ScalingPercentage: count(row.setup, 'scaling_percentage') ?? 100,
     SettingsLastUpdateUTC: row.settingsChangedAt,
-    Approved: true,
-    BrokerAuthorizationStatus: 'NotRequired',
+    Approved: row.isApproved,
+    BrokerAuthorizationStatus: row.brokerAuthorization,
     ClosingOrdersOnly: flag(row.setup, 'closing_orders_only'),
     ...classes(row.setup),
   }) as const
@@ -100,7 +114,32 @@ export const shownSettings = (row: SettingsRow) =>
 /** One row is conditional: unchanged since If-Modified-Since, it is not sent again. */
 export const getAutotradeSettings: Handler<'GetAutotradeSettings'> = async (ctx, params) => {
   const rows = await listSettings(ctx.sql, params.PersonId, params.Account)
+  const accountIds = [...new Set(rows.map(({ accountId }) => accountId))]
+  const values = await loadAccountValues(ctx.sql, accountIds)
   const [only] = rows
-  const results = rows.map(shownSettings)
+  const results = rows.map((row) => shownSettings(row, ctx, values.get(row.accountId)?.value))
   return only && rows.length === 1 ? conditional(ctx, only.settingsChangedAt, results) : { results }
+}
+
+/** Switches one account, or without a number all of the person's; answers true for each of them. */
+export const setAutotradeSettings: Handler<'SetAutotradeSettings'> = async (ctx, params) => {
+  const { Account: account, BrokerId: brokerId } = params
+  // Without a number the accounts of one person are meant, never everybody's.
+  const personId = account === undefined ? (params.PersonId ?? ctx.caller.personId) : personMeant(ctx, params)
+  const found = await listAccounts(ctx.sql, { account, brokerId, personId })
+  if (found.length === 0) return refuse('NotFound', brokerId === undefined ? 'Account' : 'BrokerId')
+  if (account !== undefined && found.length > 1)
+    return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
+  const ids = found.map(({ id }) => id)
+  await lockAccounts(ctx.sql, ids)
+  if (params.IsAutoSyncEnabled === true && found.some(({ isTradeLeader }) => isTradeLeader))
+    return refuse(
+      'StateConflict',
+      'IsAutoSyncEnabled',
+      'An account that feeds a strategy is not kept in step',
+    )
+  const switches = { isAutotradeEnabled: params.IsAutotradeEnabled, isSyncEnabled: params.IsAutoSyncEnabled }
+  await switchAccounts(ctx.sql, ids, switches, { reason: 'DisabledByHolder', changedAt: instant(ctx.now) })
+  await wakeWorkers(ctx.sql)
+  return { results: found.map(() => true) }
 }

@@ -1,36 +1,20 @@
 /** Starting, changing and stopping Autotrade, and the listings of who autotrades what. */
 import type { ParamsOf } from '../../contract/index.ts'
-import { isPlatformAdmin, isSiteAdmin, ownsStrategy } from '../../domain/access.ts'
-import { loadStrategyFacts } from '../../storage/access.ts'
-import { enableAutotrade, listAccounts, lockAccount } from '../../storage/accounts.ts'
+import { isPlatformAdmin } from '../../domain/access.ts'
+import { lockAccount } from '../../storage/accounts.ts'
+import { missingCredentials, saveCredentials } from '../../storage/credentials.ts'
 import { pageSetups, type SetupRow } from '../../storage/setup-listings.ts'
-import {
-  excludeHeldSymbols,
-  insertSetup,
-  lockLiveSetup,
-  raiseMembership,
-  type SetupChoices,
-  stopSetup,
-  updateSetup,
-} from '../../storage/setups.ts'
-import { type LockedStrategy, lockStrategies, wakeWorkers } from '../../storage/signals.ts'
+import { lockLiveSetup, raiseMembership, type SetupChoices, stopSetup } from '../../storage/setups.ts'
+import { lockStrategies, wakeWorkers } from '../../storage/signals.ts'
 import { cancelSubscription } from '../../storage/subscriptions.ts'
-import { instant } from '../../storage/wire.ts'
-import { type Context, isRefused, type Refused, refuse } from '../context.ts'
+import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
-import { subscribe } from '../subscribe.ts'
+import { askCustomer, settleApproval } from './approvals.ts'
+import { findAccount } from './find-account.ts'
+import { performStart, prepareStart } from './starting.ts'
 
 type Start = ParamsOf<'StartAutotrade'>
-
-/** Parts of a start that are not built yet; a follower must not believe in protection that is not there. */
-function notOfferedIn(ctx: Context, params: Start): Refused | undefined {
-  if (ctx.host === 'WL')
-    return refuse('NotOfferedYet', 'StrategyId', 'Approval by the customer is not offered yet')
-  if (params.AccountUserName !== undefined) return refuse('NotOfferedYet', 'AccountUserName')
-  if (params.AccountPassword !== undefined) return refuse('NotOfferedYet', 'AccountPassword')
-  return undefined
-}
 
 const choicesOf = (params: Start): SetupChoices => ({
   scalingPercentage: Number(params.ScalingPercentage ?? 100),
@@ -46,87 +30,25 @@ const choicesOf = (params: Start): SetupChoices => ({
   autoStopLossDollars: params.AutoStopLoss ?? 0,
 })
 
-/** What is opened by following in a live, a paper and a simulated account. */
-const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
-
-/** The one account that the call names. Refuses one that is not there, and a number that two brokers gave. */
-export async function findAccount(
-  ctx: Context,
-  wanted: { Account: string; PersonId?: number | bigint | undefined; BrokerId?: number | undefined },
-) {
-  const [account, second] = await listAccounts(ctx.sql, {
-    account: wanted.Account,
-    personId: wanted.PersonId ?? ctx.caller.personId,
-    brokerId: wanted.BrokerId,
-  })
-  if (!account) return refuse('NotFound', wanted.BrokerId === undefined ? 'Account' : 'BrokerId')
-  if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
-  return account
-}
-
-/** Why the strategy may not get a new follower. What the caller may not know of does not exist. */
-async function refusedStrategy(ctx: Context, strategy: LockedStrategy): Promise<Refused | undefined> {
-  const [facts] = await loadStrategyFacts(ctx.sql, [strategy.id], [ctx.caller.personId])
-  if (!facts) return refuse('NotFound', 'StrategyId')
-  if (!strategy.isAlive) return refuse('StateConflict', 'StrategyId', 'The strategy is not alive')
-  if (ownsStrategy(ctx.caller, facts)) return undefined
-  if (facts.isPrivate) {
-    const knows = facts.isLiveSubscriber || isSiteAdmin(ctx.caller, facts)
-    return knows
-      ? refuse('StateConflict', 'StrategyId', 'The strategy is private')
-      : refuse('NotFound', 'StrategyId')
-  }
-  return strategy.noSubsAllowed
-    ? refuse('StateConflict', 'StrategyId', 'The strategy takes no subscribers')
-    : undefined
-}
-
+/** On the white-label host the account's holder is asked first; elsewhere a start takes effect at once. */
 export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => {
-  const missing = notOfferedIn(ctx, params)
-  if (missing) return missing
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account
-  const strategy = (await lockStrategies(ctx.sql, [params.StrategyId])).get(Number(params.StrategyId))
-  if (!strategy) return refuse('NotFound', 'StrategyId')
-  await lockAccount(ctx.sql, account.id)
-  const setup = await lockLiveSetup(ctx.sql, account.id, strategy.id)
-  if (setup && params.DoNotJoinCurrentSystemPositions !== undefined) {
-    return refuse(
-      'BadCombination',
-      'DoNotJoinCurrentSystemPositions',
-      'Only a new setup may choose not to join',
-    )
-  }
-  const refused = setup ? undefined : await refusedStrategy(ctx, strategy)
+  const { DoNotJoinCurrentSystemPositions: leaves } = params
+  const ready = await prepareStart(ctx.sql, ctx.caller, account, params.StrategyId, leaves !== undefined)
+  if (isRefused(ready)) return ready
+  const credentials = { userName: params.AccountUserName, password: params.AccountPassword }
+  const missing = await missingCredentials(ctx.sql, account.id, credentials)
+  if (missing) return refuse('MissingValue', missing === 'userName' ? 'AccountUserName' : 'AccountPassword')
+  await saveCredentials(ctx.sql, ctx.secrets.keyRing, account.id, credentials, ctx.now)
+  const choices = choicesOf(params)
+  const joinsPositions = leaves !== true
+  const asked = { account, strategyId: ready.strategy.id }
+  if (ctx.host === 'WL') return askCustomer(ctx, asked, { ...choices, joinsPositions })
+  const refused = await performStart(ctx.sql, ready, choices, joinsPositions, ctx.now)
   if (refused) return refused
-  if (!account.isBrokerEnabled)
-    return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
-  const now = instant(ctx.now)
-  if (setup) await updateSetup(ctx.sql, setup.id, choicesOf(params), now)
-  else {
-    const kind = subscriptionKinds[account.kind]
-    const wanted = { personId: account.personId, strategyId: strategy.id, kind, at: ctx.now }
-    const subscribed = await subscribe(ctx.sql, wanted)
-    if (isRefused(subscribed)) return subscribed
-    await joinStrategy(ctx, params, account.id, strategy)
-  }
-  await enableAutotrade(ctx.sql, account.id, now)
-  await wakeWorkers(ctx.sql)
+  await settleApproval(ctx, asked, 'start')
   return { bare: true }
-}
-
-async function joinStrategy(
-  ctx: Context,
-  params: Start,
-  accountId: number,
-  strategy: LockedStrategy,
-): Promise<void> {
-  const joinsPositions = params.DoNotJoinCurrentSystemPositions !== true
-  const startedAt = instant(ctx.now)
-  const joinedVersion = await raiseMembership(ctx.sql, strategy.id)
-  const start = { accountId, strategyId: strategy.id, joinedVersion, joinsPositions, startedAt }
-  const id = await insertSetup(ctx.sql, start, choicesOf(params))
-  if (!joinsPositions) await excludeHeldSymbols(ctx.sql, id, startedAt)
 }
 
 export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
@@ -135,16 +57,19 @@ export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
   await lockStrategies(ctx.sql, [params.StrategyId])
   await lockAccount(ctx.sql, account.id)
   const setup = await lockLiveSetup(ctx.sql, account.id, params.StrategyId)
-  if (!setup) return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
-  await stopSetup(ctx.sql, setup.id, {
-    leftVersion: await raiseMembership(ctx.sql, params.StrategyId),
-    stoppedAt: ctx.now,
-    positionsLeftOpen: params.LeavePositionsOpen,
-  })
+  const headers = await settleApproval(ctx, { account, strategyId: params.StrategyId }, 'stop', setup)
+  if (!setup && !headers)
+    return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
+  if (setup)
+    await stopSetup(ctx.sql, setup.id, {
+      leftVersion: await raiseMembership(ctx.sql, params.StrategyId),
+      stoppedAt: ctx.now,
+      positionsLeftOpen: params.LeavePositionsOpen,
+    })
   if (params.TerminateStrategySubscription)
     await cancelSubscription(ctx.sql, account.personId, params.StrategyId)
   await wakeWorkers(ctx.sql)
-  return { bare: true }
+  return { bare: true, ...(headers && { headers }) }
 }
 
 const shownSetup = (row: SetupRow) => ({

@@ -1,5 +1,6 @@
 /** AutoSync as its owner sees it: how each symbol stands and why, and the wish to open what is missing. */
 import { planSync } from '../../domain/mirror-sync-plan.ts'
+import { loadAccountValues } from '../../storage/account-values.ts'
 import { lockAccount } from '../../storage/accounts.ts'
 import { listSettings } from '../../storage/setup-listings.ts'
 import { allowOpening, listLiveSetups } from '../../storage/setups.ts'
@@ -9,8 +10,8 @@ import { loadSyncFacts } from '../../storage/sync-facts.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
+import { findAccount } from './find-account.ts'
 import { shownSettings } from './settings.ts'
-import { findAccount } from './setups.ts'
 
 /** A report of positions; another kind would be of working orders. */
 const reportType = 1
@@ -20,6 +21,7 @@ export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport
   const wanted = settings.filter(
     ({ strategyId }) => params.StrategyId === undefined || strategyId === Number(params.StrategyId),
   )
+  const values = await loadAccountValues(ctx.sql, [...new Set(wanted.map(({ accountId }) => accountId))])
   const facts = await loadSyncFacts(
     ctx.sql,
     wanted.map(({ id }) => id),
@@ -46,7 +48,7 @@ export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport
       InSync: line.inSync,
       NotInSyncReason: line.text ?? line.reason,
       ...shownSymbols(instrument),
-      AutotradeSettings: shownSettings(row),
+      AutotradeSettings: shownSettings(row, ctx, values.get(row.accountId)?.value),
     })),
   }
 }

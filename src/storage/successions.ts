@@ -4,7 +4,8 @@
  * the old one is acknowledged; after one that has ended a new order carries what it executed.
  * Invariant: quantities are totals of the whole copy, so nothing that was executed is traded again.
  */
-import { isLive, type OrdType } from '../domain/codes.ts'
+import type { OrderSource } from '../domain/client-order-id.ts'
+import { isLive, type OrdType, type SignalType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import {
@@ -14,11 +15,15 @@ import {
   type NewAccountOrder,
   type OrderKey,
   supersedeOrders,
-} from '../storage/account-orders.ts'
-import type { Transaction } from '../storage/sql.ts'
+} from './account-orders.ts'
+import type { Sql } from './sql.ts'
 
 /** What the next order is to be. */
 export interface NextOrder {
+  /** Absent: a copy of a signal. */
+  readonly source?: OrderSource
+  /** Absent: as the order before it. */
+  readonly signalType?: SignalType
   readonly sourceId: number
   readonly revision: number
   readonly ordType: OrdType
@@ -97,7 +102,7 @@ export function successionOf(copy: CopyRow, next: NextOrder): Succession {
 
 /** Writes successions; the caller has locked the copies. */
 export async function saveSuccessions(
-  tx: Transaction,
+  tx: Sql,
   successions: readonly Succession[],
   at: Instant,
 ): Promise<void> {

@@ -1,0 +1,77 @@
+/** The operator's part in approvals: what brokers have enabled, and which of them must. */
+import type { Command } from 'commander'
+import { settleAtBroker } from '../operations/approvals.ts'
+import { listAwaitingBroker } from '../storage/approvals.ts'
+import type { Database } from '../storage/database.ts'
+import { changeBroker } from '../storage/provision.ts'
+import { ConfigError } from './config.ts'
+
+interface Output {
+  json?: boolean
+}
+
+/** How the tools of the command line run and speak. */
+export interface Tools {
+  tool(parent: Command, name: string, says: string): Command
+  withDatabase(work: (db: Database) => Promise<void>): Promise<void>
+  say(output: Output, facts: object, text: string): void
+}
+
+/** Adds approvals list, complete and fail. */
+export function addApprovalCommands({ tool, withDatabase, say }: Tools, approvals: Command): void {
+  tool(approvals, 'list', 'requests that wait for their broker').action((output: Output) =>
+    withDatabase(async (db) => {
+      const waiting = (await listAwaitingBroker(db.read)).map((row) => ({
+        ...{ requestId: row.id, account: row.account, broker: row.brokerName, personId: row.personId },
+        ...{ strategyId: row.strategyId, askedUtc: new Date(row.createdAt).toISOString() },
+      }))
+      const lines = waiting.map((row) => Object.values(row).join('  '))
+      say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines.join('\n'))
+    }),
+  )
+  tool(approvals, 'complete <requestId>', 'the broker has enabled the account: trading starts').action(
+    (requestId: string, output: Output) => settle(requestId, { isEnabled: true }, output),
+  )
+  tool(approvals, 'fail <requestId>', 'the broker has refused')
+    .requiredOption('--reason <text>', 'what the customer is told')
+    .action((requestId: string, options: Output & { reason: string }) =>
+      settle(requestId, { isEnabled: false, reason: options.reason }, options),
+    )
+
+  const settle = (requestId: string, word: Parameters<typeof settleAtBroker>[2], output: Output) =>
+    withDatabase(async (db) => {
+      const settled = await settleAtBroker(db, requestId, word, Date.now())
+      if (!settled) throw new ConfigError(`no request ${requestId} waits for its broker`)
+      say(output, { settled: requestId }, `Request ${requestId} is settled.`)
+    })
+}
+
+const onOff = (text: string): boolean => {
+  if (text !== 'on' && text !== 'off') throw new ConfigError('say on or off')
+  return text === 'on'
+}
+
+/** Adds brokers set. */
+export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: Command): void {
+  tool(brokers, 'set <brokerId>', 'change what a broker asks for')
+    .option('--authorization <on|off>', 'it enables accounts one by one', onOff)
+    .option('--credentials <on|off>', 'it signs in as its customers', onOff)
+    .option('--enabled <on|off>', 'Autotrade may use it', onOff)
+    .action(
+      (
+        brokerId: string,
+        options: Output & { authorization?: boolean; credentials?: boolean; enabled?: boolean },
+      ) =>
+        withDatabase(async (db) => {
+          const { authorization, credentials, enabled } = options
+          const wanted = {
+            needsAuthorization: authorization,
+            needsCredentials: credentials,
+            isEnabled: enabled,
+          }
+          if ((await changeBroker(db.write, Number(brokerId), wanted)) === 0)
+            throw new ConfigError(`there is no broker ${brokerId}`)
+          say(options, { changed: Number(brokerId) }, `Broker ${brokerId} is changed.`)
+        }),
+    )
+}

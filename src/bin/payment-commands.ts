@@ -1,0 +1,37 @@
+/** The operator's tools for payments: who collects them, how people pay, and asking once more. */
+import type { Command } from 'commander'
+import { retryCharges } from '../storage/charges.ts'
+import { setSwitch } from '../storage/switches.ts'
+import { ConfigError } from './config.ts'
+import { attachStripeMethod } from './payments.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
+
+/** Adds the choice of the provider, payment methods and second tries. */
+export function addPaymentCommands(tool: Tool, payments: Command): void {
+  tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
+    (provider: string, output: Output) =>
+      withDatabase(async (db, config) => {
+        if (provider !== 'simulated' && provider !== 'stripe')
+          throw new ConfigError('the provider is either simulated or stripe')
+        if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
+        await setSwitch(db.write, 'paymentProvider', provider, Date.now())
+        say(output, { provider }, `Payments are collected by ${provider}.`)
+      }),
+  )
+  tool(payments, 'attach <method>', "let a person pay with a payment method of Stripe's")
+    .requiredOption('--person <id>', 'who pays', Number)
+    .action((method: string, options: Output & { person: number }) =>
+      withDatabase(async (db, config) => {
+        await attachStripeMethod(config, db, { personId: options.person, method })
+        say(options, { person: options.person, method }, `Person ${options.person} pays with ${method}.`)
+      }),
+    )
+  tool(payments, 'retry <subscription>', 'ask once more for what was given up').action(
+    (subscription: string, output: Output) =>
+      withDatabase(async (db) => {
+        const isAsked = await retryCharges(db.write, Number(subscription), Date.now())
+        if (!isAsked) throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)
+        say(output, { subscription: Number(subscription) }, 'It is asked for again.')
+      }),
+  )
+}

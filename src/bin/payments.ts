@@ -1,0 +1,54 @@
+/** Stripe, where it is configured: for the worker that collects, the api that hears, the operator who sets it up. */
+
+import type { PaymentProvider } from '../execution/payments/provider.ts'
+import { attachMethod, connectStripe, readStripeEvent, stripeProvider } from '../execution/payments/stripe.ts'
+import type { TakeWebhook } from '../http/webhooks.ts'
+import type { Database } from '../storage/database.ts'
+import { takePaymentEvent } from '../storage/payment-events.ts'
+import { savePaymentMethod } from '../storage/payment-methods.ts'
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError, type StripeConfig } from './config.ts'
+import { environments } from './environment.ts'
+
+/** A client. Throws `ConfigError` where the package is missing. */
+async function connect({ secretKey, baseUrl }: StripeConfig) {
+  try {
+    return await connectStripe({ secretKey, ...(baseUrl !== undefined && { baseUrl }) })
+  } catch (error) {
+    throw new ConfigError(`STRIPE_SECRET_KEY is set, and Stripe cannot be used: ${error}`)
+  }
+}
+
+/** Who collects payments beside the built-in provider. */
+export async function paymentProviders(config: Config): Promise<PaymentProvider[]> {
+  if (!config.stripe) return []
+  return [stripeProvider(await connect(config.stripe), environments(config).orders)]
+}
+
+/** Takes in what Stripe tells; nothing where it is not configured. */
+export async function stripeWebhook(config: Config, db: Database): Promise<TakeWebhook | undefined> {
+  const secret = config.stripe?.webhookSecret
+  if (!config.stripe || secret === undefined) return undefined
+  const stripe = await connect(config.stripe)
+  const platform = { environment: environments(config).orders, secret }
+  return async (call) => {
+    const event = readStripeEvent(stripe, platform, call)
+    if (event === 'forged') return false
+    if (event) await takePaymentEvent(db.write, event, systemClock.now())
+    return true
+  }
+}
+
+/** Lets a person pay with a payment method of Stripe's from now on. */
+export async function attachStripeMethod(
+  config: Config,
+  db: Database,
+  { personId, method }: { personId: number; method: string },
+): Promise<void> {
+  if (!config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
+  const stripe = await connect(config.stripe)
+  const environment = environments(config).orders
+  const customerRef = await attachMethod(stripe, { environment, personId, method })
+  const at = systemClock.now()
+  await savePaymentMethod(db.write, { personId, provider: 'stripe', customerRef, methodRef: method, at })
+}

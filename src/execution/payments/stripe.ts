@@ -1,0 +1,172 @@
+/**
+ * Stripe behind the payment port, over its official SDK, which is loaded only where it is configured. An attempt is
+ * one PaymentIntent under one idempotency key: asked again after a broken connection Stripe answers the same. What is
+ * neither paid nor declined (a lost connection, a limit, an error of Stripe's) stays unknown.
+ */
+import type Stripe from 'stripe'
+import { type ClaimedCharge, noteAwaited } from '../../storage/charges.ts'
+import type { NewPaymentEvent } from '../../storage/payment-events.ts'
+import type { ChargeAnswer } from '../../storage/settlement.ts'
+import type { WorkContext } from '../context.ts'
+import type { PaymentProvider } from './provider.ts'
+
+interface StripeOptions {
+  readonly secretKey: string
+  /** Where Stripe is, when it is not the real one. */
+  readonly baseUrl?: string
+}
+
+const timeoutMs = 20_000
+
+/** A client of Stripe's. Throws where the package is not installed. */
+export async function connectStripe({ secretKey, baseUrl }: StripeOptions): Promise<Stripe> {
+  const { default: Client } = await import('stripe')
+  const base = baseUrl === undefined ? undefined : new URL(baseUrl)
+  return new Client(secretKey, {
+    timeout: timeoutMs,
+    maxNetworkRetries: 0, // the claim is the retry
+    telemetry: false,
+    ...(base && {
+      host: base.hostname,
+      port: base.port,
+      protocol: base.protocol === 'http:' ? ('http' as const) : ('https' as const),
+    }),
+  })
+}
+
+/** The port over a client; `environment` tells platforms apart that share an account at Stripe. */
+export function stripeProvider(stripe: Stripe, environment: string): PaymentProvider {
+  return {
+    name: 'stripe',
+    pay: async (ctx, charges) => {
+      const answers = await Promise.all(charges.map((charge) => ask(ctx, stripe, environment, charge)))
+      return answers.filter((answer) => answer !== undefined)
+    },
+  }
+}
+
+async function ask(
+  ctx: WorkContext,
+  stripe: Stripe,
+  environment: string,
+  charge: ClaimedCharge,
+): Promise<ChargeAnswer | undefined> {
+  const { id, attempt, customerRef, methodRef, paymentRef } = charge
+  const named = { chargeId: id, attempt, at: ctx.clock.now() }
+  if (customerRef === null || methodRef === null)
+    return { ...named, paymentRef: null, outcome: 'declined', reason: 'no payment method' }
+  try {
+    const intent =
+      paymentRef === null
+        ? await create(stripe, environment, { ...charge, customerRef, methodRef })
+        : await stripe.paymentIntents.retrieve(paymentRef)
+    const outcome = outcomeOf(intent)
+    if (outcome) return { ...named, paymentRef: intent.id, ...outcome }
+    await noteAwaited(ctx.db.write, id, attempt, intent.id)
+    return undefined
+  } catch (error) {
+    const declined = declineIn(error)
+    if (declined) return { ...named, outcome: 'declined', ...declined }
+    ctx.log.warn({ chargeId: id, attempt, error }, 'a payment has no answer yet and will be asked for again')
+    return undefined
+  }
+}
+
+const create = (
+  stripe: Stripe,
+  environment: string,
+  charge: ClaimedCharge & { customerRef: string; methodRef: string },
+): Promise<Stripe.PaymentIntent> =>
+  stripe.paymentIntents.create(
+    {
+      amount: Number(charge.amount),
+      currency: charge.currency.toLowerCase(),
+      customer: charge.customerRef,
+      payment_method: charge.methodRef,
+      confirm: true,
+      off_session: true,
+      metadata: { environment, charge: String(charge.id), attempt: String(charge.attempt) },
+    },
+    { idempotencyKey: `${environment}-charge-${charge.id}-${charge.attempt}-${charge.periodStartedAt}` },
+  )
+
+/** What an intent says of the payment; nothing while it is under way. */
+function outcomeOf({
+  status,
+  last_payment_error: failure,
+}: Stripe.PaymentIntent): { outcome: 'paid' } | { outcome: 'declined'; reason: string } | undefined {
+  if (status === 'succeeded') return { outcome: 'paid' }
+  if (status === 'processing') return undefined
+  const said = failure?.decline_code ?? failure?.code
+  return {
+    outcome: 'declined',
+    reason: said ?? (status === 'requires_action' ? 'authentication required' : status),
+  }
+}
+
+/** A decline among the errors: of the card, or of a customer or method that Stripe does not know. */
+function declineIn(error: unknown): { reason: string; paymentRef: string | null } | undefined {
+  const { type, code, decline_code, payment_intent } = error as Partial<Stripe.errors.StripeError> & {
+    decline_code?: string
+  }
+  const isUnusable = type === 'StripeInvalidRequestError' && code === 'resource_missing'
+  if (type !== 'StripeCardError' && !isUnusable) return undefined
+  return { reason: decline_code ?? code ?? 'declined', paymentRef: payment_intent?.id ?? null }
+}
+
+/** Makes a person a customer who pays with a method; answers the customer. Asked again it makes no second one. */
+export async function attachMethod(
+  stripe: Stripe,
+  { environment, personId, method }: { environment: string; personId: number; method: string },
+): Promise<string> {
+  const customer = await stripe.customers.create(
+    { metadata: { environment, person: String(personId) } },
+    { idempotencyKey: `${environment}-customer-${personId}` },
+  )
+  await stripe.paymentMethods.attach(method, { customer: customer.id })
+  return customer.id
+}
+
+const tellingKinds: Readonly<Record<string, NewPaymentEvent['kind']>> = {
+  'payment_intent.succeeded': 'paid',
+  'payment_intent.payment_failed': 'declined',
+}
+
+/**
+ * Reads a webhook call. 'forged' when its signature is not Stripe's or is older than five minutes by this machine's
+ * clock; nothing for events that are not about a payment of this platform.
+ */
+export function readStripeEvent(
+  stripe: Stripe,
+  { environment, secret }: { environment: string; secret: string },
+  call: { readonly body: string; readonly signature: string },
+): NewPaymentEvent | 'forged' | undefined {
+  const event = verified(stripe, secret, call)
+  if (event === undefined) return 'forged'
+  const kind = tellingKinds[event.type]
+  if (kind === undefined) return undefined
+  const intent = event.data.object as Stripe.PaymentIntent
+  const { charge, attempt } = intent.metadata
+  if (intent.metadata.environment !== environment || !/^\d{1,15}$/.test(charge ?? '')) return undefined
+  return {
+    provider: 'stripe',
+    eventRef: event.id,
+    kind,
+    paymentRef: intent.id,
+    chargeId: Number(charge),
+    attempt: Number(attempt),
+    reason: intent.last_payment_error?.decline_code ?? intent.last_payment_error?.code ?? null,
+  }
+}
+
+function verified(
+  stripe: Stripe,
+  secret: string,
+  { body, signature }: { readonly body: string; readonly signature: string },
+): Stripe.Event | undefined {
+  try {
+    return stripe.webhooks.constructEvent(body, signature, secret)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The page on which a customer reads what is asked of him and says yes or no. Finished HTML without a script;
+ * whatever people have named things is text and nothing else.
+ */
+import type { ApprovalView } from '../operations/approvals.ts'
+
+const style = `
+:root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif; }
+body { margin: 0; }
+main { max-width: 36rem; margin: 3rem auto; padding: 0 1.25rem; }
+h1 { font-size: 1.5rem; line-height: 1.25; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.25rem; margin: 1.5rem 0; }
+dt { opacity: .7; }
+dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
+form { display: flex; gap: .75rem; flex-wrap: wrap; }
+button { font: inherit; font-weight: 600; padding: .6rem 1.4rem; border-radius: .5rem; border: 1px solid; cursor: pointer; }
+button[value=approve] { background: #14532d; border-color: #14532d; color: #fff; }
+button[value=decline] { background: transparent; color: inherit; }
+button:focus-visible { outline: 3px solid #2563eb; outline-offset: 2px; }
+`
+
+const entities: Readonly<Record<string, string>> = {
+  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
+}
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+
+const page = (title: string, body: string): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>${escaped(title)}</title><style>${style}</style></head>
+<body><main><h1>${escaped(title)}</h1>
+${body}
+</main></body></html>
+`
+
+/** No request has this address. */
+export const missingPage = (): string =>
+  page('There is nothing to approve here', '<p>The address is not complete, or it was never given out.</p>')
+
+/** The platform cannot be asked now. */
+export const laterPage = (): string =>
+  page('Please try again later', '<p>Nothing has been changed. The address stays good.</p>')
+
+/** The request as it stands. */
+export function approvalPage(view: ApprovalView): string {
+  const facts = factsOf(view)
+    .map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`)
+    .join('\n')
+  const list = `<dl>\n${facts}\n</dl>`
+  if (view.status !== 'PendingCustomer') {
+    const { title, says } = outcomes[view.status]
+    const why =
+      view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}.</p>` : ''
+    return page(title, `<p>${says}</p>\n${why}${list}`)
+  }
+  const text = `${view.firstName}, ${view.siteName} asks you to let the orders of a strategy be copied into your account.`
+  return page(
+    `Approve ${view.strategyName}?`,
+    `<p>${escaped(text)} Real orders follow without asking again, until you stop it.</p>
+${list}
+<form method="post">
+<button name="answer" value="approve">Approve</button>
+<button name="answer" value="decline">Decline</button>
+</form>
+<p>The request ends on ${escaped(momentOf(view.expiresAt))}.</p>`,
+  )
+}
+
+const outcomes = {
+  Processing: { title: 'Approved', says: 'Trading is being switched on.' },
+  PendingBroker: {
+    title: 'Approved',
+    says: 'The broker has to enable the account first. That usually takes five to ten business days.',
+  },
+  Completed: {
+    title: 'Approved',
+    says: 'The orders of the strategy are copied into the account from now on.',
+  },
+  Failed: { title: 'Nothing was switched on', says: 'The request has ended without effect.' },
+  Expired: { title: 'The request has expired', says: 'Nobody answered in time. Nothing was switched on.' },
+  Superseded: { title: 'The request was replaced', says: 'A newer one has taken its place.' },
+} as const
+
+const momentOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** What the request would let happen, line by line. */
+function factsOf({ strategyName, account, brokerName, choices }: ApprovalView): [string, string][] {
+  const facts: [string, string][] = [
+    ['Strategy', strategyName],
+    ['Account', `${account} at ${brokerName}`],
+    ['Size', `${choices.scalingPercentage} % of the strategy’s orders`],
+  ]
+  const classes: [string, boolean, number | null, string][] = [
+    ['Stocks', choices.stocksEnabled, choices.maxStocksDollars, 'dollars in one position'],
+    ['Options', choices.optionsEnabled, choices.maxOptions, 'contracts in one position'],
+    ['Futures', choices.futuresEnabled, choices.maxFutures, 'contracts in one position'],
+    ['Forex', choices.forexEnabled, choices.maxForex, 'thousands of a currency in one position'],
+  ]
+  for (const [name, isEnabled, most, unit] of classes) {
+    const limit = most === null ? 'yes, without a limit' : `at most ${most.toLocaleString('en')} ${unit}`
+    facts.push([name, isEnabled ? limit : 'no'])
+  }
+  if (choices.optionsEnabled) facts.push(['Short options', choices.optionsShort ? 'yes' : 'no'])
+  if (choices.joinsPositions === false) facts.push(['Positions the strategy holds now', 'are not joined'])
+  return facts
+}

@@ -1,0 +1,131 @@
+/**
+ * The last word on a start that needs approval: the customer's, by the address of his request, and the broker's,
+ * by the operator. What was agreed to takes effect in the same transaction, or the request fails with the reason.
+ */
+import { type ApprovalEvent, type ApprovalStatus, approvalAfter, approvalAt } from '../domain/approval.ts'
+import { listAccounts, lockAccount } from '../storage/accounts.ts'
+import {
+  type ApprovalChoices,
+  type ApprovalRow,
+  findApproval,
+  lockApproval,
+  saveApproval,
+  saveBrokerAuthorization,
+} from '../storage/approvals.ts'
+import type { Database } from '../storage/database.ts'
+import { lockStrategies } from '../storage/signals.ts'
+import type { Sql } from '../storage/sql.ts'
+import { performStart, prepareStart } from './autotrade/starting.ts'
+import { type Clock, isRefused, type Refused } from './context.ts'
+import { approvalIdOf, type Secrets } from './secrets.ts'
+
+/** A request as its customer sees it. */
+export interface ApprovalView {
+  readonly status: ApprovalStatus
+  readonly choices: ApprovalChoices
+  readonly expiresAt: number
+  readonly failure: string | null
+  readonly strategyName: string
+  readonly account: string
+  readonly brokerName: string
+  readonly firstName: string
+  readonly siteName: string
+}
+
+export interface Approvals {
+  /** The request behind a token; undefined when there is none. */
+  show(token: string): Promise<ApprovalView | undefined>
+  /** The customer's word. A request that is no longer open stays as it is. */
+  answer(token: string, word: 'approve' | 'decline'): Promise<ApprovalView | undefined>
+}
+
+export const createApprovals = (options: { db: Database; clock: Clock; secrets: Secrets }): Approvals => {
+  const { db, clock, secrets } = options
+  const show = async (token: string): Promise<ApprovalView | undefined> => {
+    const id = approvalIdOf(secrets.cursor, token)
+    const row = id === undefined ? undefined : await findApproval(db.read, id)
+    return row && { ...row, status: approvalAt(row, clock.now()) }
+  }
+  return {
+    show,
+    answer: async (token, word) => {
+      const id = approvalIdOf(secrets.cursor, token)
+      if (id !== undefined) await db.transaction((tx) => answerRequest(tx, id, word, clock.now()))
+      return show(token)
+    },
+  }
+}
+
+/** Locks strategy, account and request in this order, and reads the request as it is then. */
+async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
+  const known = await findApproval(sql, id)
+  if (!known) return undefined
+  await lockStrategies(sql, [known.strategyId])
+  await lockAccount(sql, known.accountId)
+  await lockApproval(sql, id)
+  return findApproval(sql, id)
+}
+
+async function answerRequest(sql: Sql, id: string, word: 'approve' | 'decline', now: number): Promise<void> {
+  const row = await lockRequest(sql, id)
+  const next = row && approvalAfter(approvalAt(row, now), word)
+  if (!row || next === undefined) return
+  if (word === 'decline') {
+    await saveApproval(sql, id, { status: next, endedAt: now, failure: 'declined by the customer' })
+    return
+  }
+  if (!row.awaitsBroker) return complete(sql, { ...row, status: next }, now)
+  await saveBrokerAuthorization(sql, row.accountId, 'Pending', now)
+  await move(sql, { ...row, status: next }, 'deferToBroker', now, null)
+}
+
+/** Moves a request that its event may move. */
+async function move(
+  sql: Sql,
+  row: ApprovalRow,
+  event: ApprovalEvent,
+  now: number,
+  failure: string | null,
+): Promise<void> {
+  const status = approvalAfter(row.status, event)
+  if (status === undefined) throw new Error(`a request in ${row.status} cannot ${event}`)
+  await saveApproval(sql, row.id, { status, endedAt: event === 'deferToBroker' ? null : now, failure })
+}
+
+/** Lets what was approved take effect. */
+async function complete(sql: Sql, row: ApprovalRow, now: number): Promise<void> {
+  const refused = await start(sql, row, now)
+  if (refused) await move(sql, row, 'fail', now, refused.message ?? refused.refused)
+  else await move(sql, row, 'complete', now, null)
+}
+
+async function start(sql: Sql, row: ApprovalRow, now: number): Promise<Refused | undefined> {
+  const wanted = { account: row.account, personId: row.personId, brokerId: row.brokerId }
+  const [account] = await listAccounts(sql, wanted)
+  if (!account) throw new Error(`a request for no account ${row.account}`)
+  const customer = { personId: row.personId, role: 'user', siteId: row.siteId } as const
+  const ready = await prepareStart(sql, customer, account, row.strategyId, false)
+  if (isRefused(ready)) return ready
+  return performStart(sql, ready, row.choices, row.choices.joinsPositions !== false, now)
+}
+
+/**
+ * The broker's word, brought by the operator. False when the request does not wait for it.
+ */
+export const settleAtBroker = (
+  db: Database,
+  id: string,
+  word: { readonly isEnabled: true } | { readonly isEnabled: false; readonly reason: string },
+  now: number,
+): Promise<boolean> =>
+  db.transaction(async (tx) => {
+    const row = await lockRequest(tx, id)
+    if (row?.status !== 'PendingBroker') return false
+    if (!word.isEnabled) {
+      await move(tx, row, 'fail', now, word.reason)
+      return true
+    }
+    await saveBrokerAuthorization(tx, row.accountId, 'Authorized', now)
+    await complete(tx, row, now)
+    return true
+  })

@@ -1,0 +1,218 @@
+/** Accounts as they are searched for, and as the admins of sites see them. */
+import { isPlatformAdmin } from '../../domain/access.ts'
+import {
+  type AccountCounts,
+  type AutotradedRow,
+  type FoundAccount,
+  listAccountCounts,
+  pageAccounts,
+  pageAutotraded,
+} from '../../storage/account-listings.ts'
+import { loadAccountValues } from '../../storage/account-values.ts'
+import { listPendingAccounts, type PendingRow } from '../../storage/approved-accounts.ts'
+import type { Caller } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { paged } from '../paging.ts'
+
+/** The site whose accounts an admin sees; null for the platform's admins. */
+export const siteScope = (caller: Caller): number | null => (isPlatformAdmin(caller) ? null : caller.siteId)
+
+const shownFound = (row: FoundAccount) => ({
+  Id: row.id,
+  PersonId: row.personId,
+  Account: row.account,
+  BrokerName: row.brokerName,
+  BrokerId: row.brokerId,
+  FirstName: row.firstName,
+  LastName: row.lastName,
+  Email: row.email,
+  Language: row.language,
+  WhiteLabelSiteId: row.whiteLabelSiteId,
+  GeoSite: row.geoSite,
+  CountryCode: row.countryCode,
+  AuthenticatedDate: row.authenticatedAt,
+})
+
+/** A holder finds own accounts, a white-label admin those of the site. */
+export const searchAccounts: Handler<'SearchAccounts'> = (ctx, params) => {
+  const { caller } = ctx
+  const siteId = caller.role === 'whitelabel_admin' ? caller.siteId : null
+  const scope = isPlatformAdmin(caller)
+    ? { personId: null, siteId: null }
+    : { personId: caller.personId, siteId }
+  const search = {
+    account: params.Account,
+    personId: params.PersonId,
+    brokerId: params.BrokerId,
+    firstName: params.FirstName,
+    lastName: params.LastName,
+    email: params.Email,
+    siteId: params.WhiteLabelSiteId,
+    countryCode: params.CountryCode,
+    // Neither addresses nor telephone numbers of people are kept yet.
+    isUnknown: Boolean(params.IPAddress ?? params.Phone),
+  }
+  return paged(ctx, 'SearchAccounts', params, shownFound, (asked) =>
+    pageAccounts(ctx.sql, search, scope, asked),
+  )
+}
+
+const shownAutotraded = (row: AutotradedRow) => ({
+  Id: row.id,
+  PersonId: row.personId,
+  Account: row.account,
+  BrokerId: row.brokerId,
+  FirstName: row.firstName,
+  LastName: row.lastName,
+  Email: row.email,
+  StrategyId: row.strategyId,
+  StrategyName: row.strategyName,
+  IsSyncEnabled: row.isSyncEnabled,
+  IsAutotrading: row.isAutotrading,
+  IsAutotradeDisabled: row.isAutotradeDisabled,
+  IsAutotradeDisabledReason: row.autotradeDisabledReason,
+  SyncDisabledReason: row.syncDisabledReason,
+  SettingsLastUpdateUTC: row.settingsChangedAt,
+})
+
+export const searchAutotradedAccounts: Handler<'SearchAutotradedAccounts'> = (ctx, params) => {
+  const filter = {
+    strategyId: params.StrategyId,
+    brokerId: params.BrokerId,
+    isSyncEnabled: params.AutoSyncEnabled,
+    isAutotradeEnabled: params.AutoTradeEnabled,
+    isAutotrading: params.AutoTradingNow,
+    from: params.StartDate,
+    until: params.EndDate,
+  }
+  return paged(ctx, 'SearchAutotradedAccounts', params, shownAutotraded, (asked) =>
+    pageAutotraded(ctx.sql, filter, siteScope(ctx.caller), asked),
+  )
+}
+
+/** Counts what ran at any time between the two dates; without them, what runs now. */
+export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, params) => {
+  const until = Math.min(params.EndDate ?? ctx.now, ctx.now)
+  const rows = await listAccountCounts(ctx.sql, {
+    scope: siteScope(ctx.caller),
+    siteId: params.WhiteLabelSiteId,
+    geoSite: params.GeoSite,
+    brokerId: params.BrokerId,
+    securityType: params.SecurityType,
+    isDisabled: params.Disabled,
+    isSyncEnabled: params.AutoSync,
+    needsConfirmation: params.ManualConfirmation,
+    isBrokerEnabled: params.BrokerEnabled,
+    from: params.StartDate ?? until,
+    until,
+  })
+  const values = await loadAccountValues(
+    ctx.sql,
+    rows.map(({ id }) => id),
+  )
+  return {
+    results: rows.map((row) => ({
+      ...shownCounts(row),
+      DateUtc: until,
+      NetLiquidationValue: values.get(row.id)?.value ?? null,
+      LastBrokerNetLiquidationUpdateUtc: ctx.now,
+    })),
+  }
+}
+
+const none = { stocks: 0, futures: 0, options: 0, forex: 0, all: 0 }
+
+function shownCounts(row: AccountCounts) {
+  const { autotraded, platformTransmit } = row
+  return {
+    Id: row.id,
+    Account: row.account,
+    PersonId: row.personId,
+    BrokerId: row.brokerId,
+    IB: row.introducingBrokerId,
+    SalesRep: row.salesRepId,
+    WhiteLabelSiteId: row.whiteLabelSiteId,
+    GeoSiteId: row.geoSite,
+    FirstBrokerActivationDateUTC: row.authenticatedAt,
+    ...countsOf('Autotraded', autotraded),
+    ...countsOf('Brokertransmit', none),
+    ...countsOf('Platformtransmit', platformTransmit),
+    IsSyncEnabled: row.isSyncEnabled,
+    IsManualConfirmationEnabled: row.needsConfirmation,
+    IsDisabled: row.isAutotradeDisabled,
+    Currency: row.currency,
+    Email: row.email,
+    FirstName: row.firstName,
+    LastName: row.lastName,
+    IsBrokerEnabled: row.isBrokerEnabled,
+  }
+}
+
+type Feed = 'Autotraded' | 'Brokertransmit' | 'Platformtransmit'
+type CountNames<F extends Feed> =
+  | `${F}${'Stocks' | 'Futures' | 'Options' | 'Forex' | 'Crypto'}Strategies`
+  | `Unique${F}Strategies`
+
+/** No class of the platform is called Crypto. */
+const countsOf = <F extends Feed>(feed: F, count: AccountCounts['autotraded']) =>
+  ({
+    [`${feed}StocksStrategies`]: count.stocks,
+    [`${feed}FuturesStrategies`]: count.futures,
+    [`${feed}OptionsStrategies`]: count.options,
+    [`${feed}ForexStrategies`]: count.forex,
+    [`${feed}CryptoStrategies`]: 0,
+    [`Unique${feed}Strategies`]: count.all,
+  }) as Record<CountNames<F>, number>
+
+const shownPending = (row: PendingRow) => ({
+  Id: row.id,
+  Status: row.status,
+  DeclinedUTC: row.declinedAt,
+  UtcDate: row.askedAt,
+  Account: row.account,
+  PersonId: row.personId,
+  BrokerName: row.brokerName,
+  BrokerId: row.brokerId,
+  FirstName: row.firstName,
+  LastName: row.lastName,
+  Email: row.email,
+  Country: row.countryCode,
+  Language: row.language,
+  WhiteLabelSiteId: row.whiteLabelSiteId,
+  GeoSiteId: row.geoSite,
+  SiteDomain: row.siteDomain,
+  Connection: row.connectionName,
+  IntroducingBrokerId: row.introducingBrokerId,
+  IntroducingBroker: row.introducingBroker,
+  StrategyId: row.strategyId,
+  StrategyName: row.strategyName,
+  SalesRepId: row.salesRepId,
+  SalesRep: row.salesRep,
+  IsTradeLeader: row.isTradeLeader,
+  FirstBrokerActivationDate: row.authenticatedAt,
+  EnabledFutures: row.futures,
+  EnabledForex: row.forex,
+  EnabledStocks: row.stocks,
+  EnabledOptions: row.options,
+})
+
+export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, params) => {
+  const {
+    BrokerId: brokerId,
+    SecurityType: securityType,
+    WhiteLabelSiteId: siteId,
+    GeoSite: geoSite,
+  } = params
+  const sites = { scope: siteScope(ctx.caller), siteId, geoSite }
+  const rows = await listPendingAccounts(ctx.sql, sites, { brokerId, securityType })
+  const values = await loadAccountValues(
+    ctx.sql,
+    rows.map(({ id }) => id),
+  )
+  const results = rows.map((row) => ({
+    ...shownPending(row),
+    NetLiquidationValue: values.get(row.id)?.value ?? null,
+    NetLiquidationValueDate: ctx.now,
+  }))
+  return { results }
+}

@@ -1,0 +1,91 @@
+/**
+ * Requests for a customer's approval. A start on the white-label host writes one and takes effect when its account's
+ * holder agrees, on the page that the request's address leads to. Whatever comes later for the same account and
+ * strategy takes the place of an open request.
+ */
+import { randomUUID } from 'node:crypto'
+import { isPlatformAdmin, readsPerson } from '../../domain/access.ts'
+import { approvalAt, approvalLife } from '../../domain/approval.ts'
+import type { AccountRow } from '../../storage/accounts.ts'
+import {
+  type ApprovalChoices,
+  type ApprovalRow,
+  findApproval,
+  findOpenApproval,
+  insertApproval,
+} from '../../storage/approvals.ts'
+import type { LiveSetup } from '../../storage/setups.ts'
+import { type Context, type Outcome, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { approvalToken } from '../secrets.ts'
+
+interface Asked {
+  readonly account: AccountRow
+  readonly strategyId: number | bigint
+}
+
+/** Names a request to the caller, whose answer is a bare boolean. */
+const naming = (id: string): Record<string, string> => ({
+  'x-approval-request-id': id,
+  location: `GetAutotradeApprovalStatus?RequestId=${id}`,
+})
+
+/** Asks the account's holder. */
+export async function askCustomer(
+  ctx: Context,
+  { account, strategyId }: Asked,
+  choices: ApprovalChoices,
+): Promise<Outcome<boolean>> {
+  const id = randomUUID()
+  await insertApproval(ctx.sql, {
+    ...{ id, accountId: account.id, strategyId, action: 'start', status: 'PendingCustomer', choices },
+    createdAt: ctx.now,
+    expiresAt: ctx.now + approvalLife,
+  })
+  return { bare: true, headers: naming(id) }
+}
+
+/**
+ * Writes what took effect without asking as a request of its own: a stop on the white-label host, and whatever
+ * takes the place of an open request. Answers the headers that name it, or nothing where none was written.
+ */
+export async function settleApproval(
+  ctx: Context,
+  { account, strategyId }: Asked,
+  action: 'start' | 'stop',
+  setup?: LiveSetup,
+): Promise<Record<string, string> | undefined> {
+  const isWritten = ctx.host === 'WL' && action === 'stop' && setup !== undefined
+  if (!isWritten && !(await findOpenApproval(ctx.sql, account.id, strategyId))) return undefined
+  const id = randomUUID()
+  await insertApproval(ctx.sql, {
+    ...{ id, accountId: account.id, strategyId, action, status: 'Completed', choices: {} },
+    createdAt: ctx.now,
+    expiresAt: ctx.now,
+  })
+  return naming(id)
+}
+
+function shownApproval(ctx: Context, row: ApprovalRow) {
+  const status = approvalAt(row, ctx.now)
+  const token = approvalToken(ctx.secrets.cursor, row.id)
+  return {
+    RequestId: row.id,
+    Status: status,
+    ApprovalUrl: status === 'PendingCustomer' ? `${ctx.origin}/approvals/${token}` : null,
+    CreatedUtc: row.createdAt,
+    ExpiresUtc: row.expiresAt,
+    CompletedUtc: status === 'Completed' ? row.endedAt : null,
+    PersonId: row.personId,
+    StrategyId: row.strategyId,
+    SupersededByRequestId: row.supersededBy,
+  }
+}
+
+/** A request is seen by its person and the admins of the person's site; others learn nothing of it. */
+export const getAutotradeApprovalStatus: Handler<'GetAutotradeApprovalStatus'> = async (ctx, params) => {
+  const row = await findApproval(ctx.sql, params.RequestId)
+  const forbidden = refuse('Forbidden', 'RequestId')
+  if (!row) return isPlatformAdmin(ctx.caller) ? refuse('NotFound', 'RequestId') : forbidden
+  return readsPerson(ctx.caller, row) ? { results: [shownApproval(ctx, row)] } : forbidden
+}

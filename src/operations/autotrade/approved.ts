@@ -1,0 +1,93 @@
+/**
+ * Approvals that a site's admin gives to accounts: for Autotrade, or for broker transmit. An account that feeds a
+ * strategy with its own trades is never mirrored into, so what is mirrored into must be stopped first.
+ */
+import type { ParamsOf } from '../../contract/index.ts'
+import { switchAccounts } from '../../storage/accounts.ts'
+import {
+  type ApprovedRow,
+  approveAccount,
+  type ConnectionType,
+  findMembership,
+  findMirroredAccount,
+  listApprovals,
+  withdrawApproval,
+} from '../../storage/approved-accounts.ts'
+import { isBroker } from '../../storage/provision.ts'
+import { instant } from '../../storage/wire.ts'
+import { type Context, type Outcome, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { siteScope } from './accounts.ts'
+
+const shownApproved = (row: ApprovedRow) => ({
+  Id: row.id,
+  Account: row.account,
+  PersonId: row.personId,
+  BrokerId: row.brokerId,
+  WhiteLabelSiteId: row.whiteLabelSiteId,
+  GeoSite: row.geoSite,
+  IsCFD: row.isCfd,
+  IsDeleted: row.isDeleted,
+})
+
+type Shown = ReturnType<typeof shownApproved>
+
+const sitesOf = (ctx: Context, params: ParamsOf<'DeleteApprovedAutotradeAccount'>) => ({
+  scope: siteScope(ctx.caller),
+  siteId: params.WhiteLabelSiteId,
+  geoSite: params.GeoSite,
+})
+
+async function approve(
+  ctx: Context,
+  connectionType: ConnectionType,
+  params: ParamsOf<'ApprovedAutotradeAccount'>,
+): Promise<Outcome<Shown>> {
+  const { Account: account, PersonId: personId, BrokerId: brokerId } = params
+  const isMember = await findMembership(ctx.sql, personId, sitesOf(ctx, params))
+  if (isMember === undefined) return refuse('NotFound', 'PersonId')
+  if (!isMember)
+    return refuse(
+      'BadCombination',
+      params.WhiteLabelSiteId === undefined ? 'GeoSite' : 'WhiteLabelSiteId',
+      'The person is no member of the site',
+    )
+  if (!(await isBroker(ctx.sql, brokerId))) return refuse('NotFound', 'BrokerId')
+  const found = await findMirroredAccount(ctx.sql, brokerId, account)
+  if (found && found.personId !== Number(personId))
+    return refuse('StateConflict', 'PersonId', 'The account belongs to somebody else')
+  if (found && connectionType === 1) {
+    if (found.isMirrored)
+      return refuse('StateConflict', 'Account', 'Stop what is autotraded in the account first')
+    const change = { reason: 'BrokerTransmit', changedAt: instant(ctx.now) }
+    await switchAccounts(ctx.sql, [found.id], { isAutotradeEnabled: undefined, isSyncEnabled: false }, change)
+  }
+  const approval = { connectionType, personId, brokerId, account, isCfd: params.IsCFD ?? false }
+  const given = { addedBy: ctx.caller.personId, addedAt: instant(ctx.now) }
+  return { results: [shownApproved(await approveAccount(ctx.sql, { ...approval, ...given }))] }
+}
+
+async function withdraw(
+  ctx: Context,
+  connectionType: ConnectionType,
+  params: ParamsOf<'DeleteApprovedAutotradeAccount'>,
+): Promise<Outcome<Shown>> {
+  const { Account: account, PersonId: personId, BrokerId: brokerId } = params
+  const asked = { connectionType, account, personId, brokerId }
+  const [row, second] = await listApprovals(ctx.sql, asked, sitesOf(ctx, params))
+  if (!row) return refuse('NotFound', 'Account')
+  if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
+  await withdrawApproval(ctx.sql, row.id, instant(ctx.now))
+  return { results: [shownApproved({ ...row, isDeleted: true })] }
+}
+
+export const approvedAutotradeAccount: Handler<'ApprovedAutotradeAccount'> = (ctx, params) =>
+  approve(ctx, 0, params)
+export const approvedBrokerTransmitAccount: Handler<'ApprovedBrokerTransmitAccount'> = (ctx, params) =>
+  approve(ctx, 1, params)
+export const deleteApprovedAutotradeAccount: Handler<'DeleteApprovedAutotradeAccount'> = (ctx, params) =>
+  withdraw(ctx, 0, params)
+export const deleteApprovedBrokerTransmitAccount: Handler<'DeleteApprovedBrokerTransmitAccount'> = (
+  ctx,
+  params,
+) => withdraw(ctx, 1, params)

@@ -1,0 +1,217 @@
+/** What the holder of an account does to its orders himself: a new closing order, a cancel, another price. */
+import type { ParamsOf } from '../../contract/index.ts'
+import { parseClientOrderId } from '../../domain/client-order-id.ts'
+import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
+import {
+  cancelOf,
+  closableQuantity,
+  type OwnOrderFacts,
+  replaceOf,
+  setupMeant,
+} from '../../domain/manual-order.ts'
+import { offTick } from '../../domain/placing.ts'
+import { cancelOrders, insertAccountOrders, type NewAccountOrder } from '../../storage/account-orders.ts'
+import { type AccountRow, lockAccount } from '../../storage/accounts.ts'
+import { findTickedInstrument } from '../../storage/instruments.ts'
+import {
+  lockHoldings,
+  lockOwnOrder,
+  nextManualId,
+  type OwnOrder,
+  type SetupHolding,
+  withReplacements,
+} from '../../storage/manual-orders.ts'
+import { wakeWorkers } from '../../storage/signals.ts'
+import { saveSuccessions, successionOf } from '../../storage/successions.ts'
+import { type Context, isRefused, type Refused, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { namedInstrument } from '../symbols.ts'
+import { type AccountAsked, findAccount } from './find-account.ts'
+
+type OrderInput = ParamsOf<'NewAutotradeOrder'>['Order']
+
+/** The account, locked, if orders may go out from it. */
+async function lockTrading(ctx: Context, wanted: AccountAsked): Promise<AccountRow | Refused> {
+  const found = await findAccount(ctx, wanted)
+  if (isRefused(found)) return found
+  await lockAccount(ctx.sql, found.id)
+  const account = await findAccount(ctx, wanted)
+  if (isRefused(account)) return account
+  if (account.isAutotradeDisabled)
+    return refuse('StateConflict', 'Account', 'Autotrade is disabled in the account')
+  if (!account.isBrokerEnabled)
+    return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
+  return account
+}
+
+const offTickWords = 'The price is no multiple of the tick size'
+
+export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, params) => {
+  const { Order: order } = params
+  const account = await lockTrading(ctx, params)
+  if (isRefused(account)) return account
+  const named = namedInstrument(order, ctx.now)
+  const instrument = named && (await findTickedInstrument(ctx.sql, named.securityType, named.spellings))
+  if (!instrument) return refuse('InvalidSymbol', 'Symbol')
+  const prices = pricesOf(order)
+  if (offTick(prices, dec(instrument.tick)))
+    return refuse('InvalidParameter', order.OrderType === '2' ? 'Order.Limit' : 'Order.Stop', offTickWords)
+  const setups = (await lockHoldings(ctx.sql, account.id, instrument.id)).map((setup) => ({
+    ...setup,
+    quantity: dec(setup.quantity),
+  }))
+  const setup = setupMeant(setups, order.StrategyId)
+  if (setup === 'several')
+    return refuse('BadCombination', 'Order.StrategyId', 'Several strategies hold the symbol in the account')
+  if (setup === 'none') return notFollowed(order)
+  const sourceId = await nextManualId(ctx.sql)
+  const terms = { ...prices, instrumentId: instrument.id, sourceId }
+  await insertAccountOrders(ctx.sql, [closingOrder(ctx, account, setup, order, terms)])
+  await wakeWorkers(ctx.sql)
+  return { results: [{ SignalId: sourceId }] }
+}
+
+const notFollowed = (order: OrderInput): Refused =>
+  order.StrategyId === undefined
+    ? refuse('OrderRejected', 'Order.OrderQuantity', 'No strategy holds the symbol in the account')
+    : refuse('OrderRejected', 'Order.StrategyId', 'The account does not autotrade the strategy')
+
+const pricesOf = ({ OrderType, Limit, Stop }: OrderInput) => ({
+  limitPx: OrderType === '2' && Limit !== undefined ? dec(Limit) : undefined,
+  stopPx: OrderType === '3' && Stop !== undefined ? dec(Stop) : undefined,
+})
+
+interface ManualTerms extends ReturnType<typeof pricesOf> {
+  readonly instrumentId: number
+  readonly sourceId: number
+}
+
+/** The order, cut to what is held; where there is nothing to close it is written as rejected. */
+function closingOrder(
+  ctx: Context,
+  account: AccountRow,
+  setup: Omit<SetupHolding, 'quantity'> & { readonly quantity: Decimal },
+  order: OrderInput,
+  { limitPx, stopPx, instrumentId, sourceId }: ManualTerms,
+): NewAccountOrder {
+  const wanted = dec(order.OrderQuantity)
+  const quantity = closableQuantity(order.Side, wanted, setup.quantity)
+  const isRejected = typeof quantity === 'string'
+  return {
+    accountId: account.id,
+    brokerId: account.brokerId,
+    setupId: setup.setupId,
+    strategyId: setup.strategyId,
+    source: 'M',
+    sourceId,
+    revision: 0,
+    instrumentId,
+    signalType: 4,
+    side: order.Side,
+    ordType: order.OrderType,
+    timeInForce: order.TIF,
+    positionEffect: 'C',
+    orderQty: isRejected ? wanted : quantity,
+    cumQty: zero,
+    filledValue: zero,
+    carriedQty: zero,
+    limitPx: limitPx?.toFixed() ?? null,
+    stopPx: stopPx?.toFixed() ?? null,
+    status: isRejected ? '8' : 'A',
+    signalFilledBefore: '0',
+    replacesOrderId: null,
+    postedAt: ctx.now,
+    endedAt: isRejected ? ctx.now : null,
+    chaseAt: null,
+    pendingAction: isRejected ? null : 'new',
+    info: null,
+    ...(isRejected && { rejectText: quantity }),
+    reason: null,
+    strategyQty: dec(setup.strategyQty),
+    scalingPercentage: setup.scalingPercentage,
+    limitValue: null,
+    heldQty: setup.quantity,
+    referencePx: null,
+    setupFence: setup.fence,
+  }
+}
+
+/** The account's order of this id, locked. */
+async function findOwnOrder(ctx: Context, accountId: number, orderId: string): Promise<OwnOrder | Refused> {
+  const key = parseClientOrderId(orderId)
+  const isOurs = key?.environment === ctx.environment
+  const order = key && isOurs ? await lockOwnOrder(ctx.sql, accountId, key) : undefined
+  return order ?? refuse('NotFound', 'OrderId')
+}
+
+const factsOf = (order: OwnOrder): OwnOrderFacts => ({
+  ...order,
+  isBeingReplaced: order.replacements.length > 0,
+})
+
+/** The number under which the order is listed. */
+const numberOf = ({ source, sourceId, id }: OwnOrder): number =>
+  source === 'S' || source === 'M' ? sourceId : id
+
+const untouchable = (): Refused =>
+  refuse('CancelRejected', 'OrderId', 'An automatic stop loss can be neither canceled nor replaced')
+
+export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx, params) => {
+  const account = await findAccount(ctx, params)
+  if (isRefused(account)) return account
+  await lockAccount(ctx.sql, account.id)
+  const order = await findOwnOrder(ctx, account.id, params.OrderId)
+  if (isRefused(order)) return order
+  const verdict = cancelOf(factsOf(order))
+  if (verdict === 'stopLoss') return untouchable()
+  if (verdict === 'ended') return refuse('CancelRejected', 'OrderId')
+  if (verdict === 'cancel') {
+    await cancelOrders(ctx.sql, withReplacements(order), { at: ctx.now, info: 'canceled by the holder' })
+    await wakeWorkers(ctx.sql)
+  }
+  return { results: [{ SignalId: numberOf(order) }] }
+}
+
+export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ctx, params) => {
+  const account = await lockTrading(ctx, params)
+  if (isRefused(account)) return account
+  const order = await findOwnOrder(ctx, account.id, params.OrderId)
+  if (isRefused(order)) return order
+  const verdict = replaceOf(factsOf(order))
+  if (verdict === 'stopLoss') return untouchable()
+  if (verdict === 'ended') return refuse('CancelRejected', 'OrderId')
+  if (verdict !== 'replace') return refuse('ReplaceRejected', 'OrderId', wordsOf[verdict])
+  const price = dec(params.Price)
+  if (offTick({ limitPx: price }, dec(order.tick))) return refuse('InvalidParameter', 'Price', offTickWords)
+  await saveSuccessions(ctx.sql, [repriced(ctx, order, price)], ctx.now)
+  await wakeWorkers(ctx.sql)
+  return { results: [{ SignalId: numberOf(order) }] }
+}
+
+const wordsOf = {
+  notAnExit: 'Only limit and stop orders that close a position can be replaced',
+  busy: 'The order is being canceled or replaced',
+}
+
+/** The order at its new price; what a strategy asked for is from now on the holder's. */
+const repriced = (ctx: Context, order: OwnOrder, price: Decimal) =>
+  successionOf(order, {
+    source: order.source,
+    signalType: order.source === 'S' ? 5 : order.signalType,
+    sourceId: order.sourceId,
+    revision: order.lastRevision + 1,
+    ordType: order.ordType,
+    timeInForce: order.timeInForce,
+    limitPx: order.ordType === '2' ? price.toFixed() : null,
+    stopPx: order.ordType === '3' ? price.toFixed() : null,
+    leaves: max(zero, dec(order.orderQty).minus(order.cumQty)),
+    at: ctx.now,
+    chaseAt: null,
+    info: 'price changed by the holder',
+    reason: null,
+    strategyQty: dec(order.strategyQty),
+    scalingPercentage: order.scalingPercentage,
+    limitValue: null,
+    heldQty: dec(order.held),
+    referencePx: order.referencePx,
+  })

@@ -1,0 +1,17 @@
+/** A paper account starts over. */
+import { lockAccount } from '../../storage/accounts.ts'
+import { resetPaperAccount } from '../../storage/paper-resets.ts'
+import { wakeWorkers } from '../../storage/signals.ts'
+import { isRefused, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { findAccount } from './find-account.ts'
+
+export const resetPaperTrade: Handler<'ResetPaperTrade'> = async (ctx, params) => {
+  const account = await findAccount(ctx, params)
+  if (isRefused(account)) return account
+  if (account.kind === 0) return refuse('StateConflict', 'Account', 'Only a paper account can be reset')
+  await lockAccount(ctx.sql, account.id)
+  await resetPaperAccount(ctx.sql, account.id, ctx.now)
+  await wakeWorkers(ctx.sql)
+  return { results: [true] }
+}

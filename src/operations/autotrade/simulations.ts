@@ -1,0 +1,104 @@
+/** Simulated subscriptions: begun and ended by the site's admin, measured by what their strategies gained. */
+import { isPlatformAdmin } from '../../domain/access.ts'
+import { dec } from '../../domain/decimal.ts'
+import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
+import { dayMs } from '../../domain/subscription.ts'
+import { lockStrategies } from '../../storage/signals.ts'
+import {
+  findPersonSite,
+  listSimulations,
+  loadSimFacts,
+  loadStrategyValues,
+  noteSimulationEnd,
+  type SimRow,
+} from '../../storage/simulations.ts'
+import { endSubscription, lockSubscription } from '../../storage/subscriptions.ts'
+import { isRefused, refuse } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { subscribe } from '../subscribe.ts'
+
+const words: Record<SimSkip, string> = {
+  already_subscribed: 'The person subscribes to the strategy',
+  already_simulated: 'The strategy is being simulated',
+  simulated_recently: 'The strategy was simulated within the last 30 days',
+  strategy_not_found: 'There is no such strategy',
+  strategy_not_alive: 'The strategy is not alive',
+  strategy_private: 'The strategy is private',
+  not_in_site_catalog: 'The site does not offer the strategy',
+}
+
+/** Begins what can begin; what cannot is skipped with its reason. */
+export const startSim: Handler<'StartSim'> = async (ctx, { PersonId: personId, StrategyIds: ids }) => {
+  const siteId = await findPersonSite(ctx.sql, personId)
+  if (siteId === undefined) return refuse('NotFound', 'PersonId')
+  await lockStrategies(ctx.sql, ids)
+  const facts = await loadSimFacts(ctx.sql, personId, siteId, ids)
+  const created: { StrategyId: number; SubscriptionId: number; StartDate: number }[] = []
+  const skipped: { StrategyId: number | bigint; Reason: SimSkip; Message: string }[] = []
+  for (const id of ids) {
+    const reason = simSkip(facts.get(Number(id)), ctx.now)
+    if (reason) {
+      skipped.push({ StrategyId: id, Reason: reason, Message: words[reason] })
+      continue
+    }
+    const opened = await subscribe(ctx.sql, { personId, strategyId: id, kind: 'simulated', at: ctx.now })
+    if (isRefused(opened)) return opened
+    created.push({ StrategyId: Number(id), SubscriptionId: opened, StartDate: ctx.now })
+  }
+  return { results: [{ PersonId: personId, Created: created, Skipped: skipped }] }
+}
+
+export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, StrategyId: strategyId }) => {
+  await lockStrategies(ctx.sql, [strategyId])
+  const present = await lockSubscription(ctx.sql, personId, strategyId)
+  if (!present) return refuse('NotFound', 'StrategyId', 'The person does not simulate the strategy')
+  if (present.kind !== 'simulated')
+    return refuse('StateConflict', 'StrategyId', 'The subscription is a real one')
+  await endSubscription(ctx.sql, present.id, ctx.now, 'stopped')
+  await noteSimulationEnd(ctx.sql, { personId, strategyId })
+  return { results: [{ PersonId: personId, StrategyId: strategyId, StoppedSubscriptionId: present.id }] }
+}
+
+/** One's own, or those of the site's members. */
+export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
+  const { caller } = ctx
+  // Nobody's sign-ins are kept yet.
+  if ((params.MinLoginDays ?? 0) > 0) return { results: [] }
+  const isAdmin = caller.role === 'geosite_admin' || caller.role === 'whitelabel_admin'
+  const rows = await listSimulations(ctx.sql, {
+    scope: isPlatformAdmin(caller)
+      ? { personId: null, siteId: null }
+      : { personId: caller.personId, siteId: isAdmin ? caller.siteId : null },
+    personId: params.PersonId,
+    siteId: params.WhiteLabelSiteId,
+    activeOnly: params.ActiveOnly,
+    from: ctx.now - params.MaxAccountDays * dayMs,
+  })
+  const values = await loadStrategyValues(ctx.sql, [...new Set(rows.map(({ strategyId }) => strategyId))])
+  return { results: rows.map((row) => shownSimulation(row, values)) }
+}
+
+function shownSimulation(row: SimRow, values: Awaited<ReturnType<typeof loadStrategyValues>>) {
+  const started = row.startedEquity === null ? null : dec(row.startedEquity)
+  const noted = row.endedEquity === null ? null : dec(row.endedEquity)
+  const ended = row.endedAt === null ? (values.get(row.strategyId) ?? null) : noted
+  const { delta, percent } = simResult(started, ended)
+  return {
+    PersonId: row.personId,
+    FirstName: row.firstName,
+    LastName: row.lastName,
+    Email: row.email,
+    Account: row.account ?? `SIM${row.subscriptionId}`,
+    StrategyId: row.strategyId,
+    StrategyName: row.strategyName,
+    StartDate: row.startedAt,
+    EndDate: row.endedAt,
+    StartEquity: started,
+    EndEquity: ended,
+    TotalReturn: percent?.toDecimalPlaces(8) ?? null,
+    TotalDelta: delta,
+    ScalingFactor: row.scalingPercentage ?? 100,
+    SubscriptionId: row.subscriptionId,
+    IsResultReady: delta !== null,
+  }
+}

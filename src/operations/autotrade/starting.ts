@@ -1,0 +1,110 @@
+/**
+ * What a start of Autotrade comes to, whoever gave the last word: the caller, or the customer whose approval was
+ * asked for. The strategy is locked before the account, as everywhere.
+ */
+import { type Actor, isSiteAdmin, ownsStrategy } from '../../domain/access.ts'
+import { loadStrategyFacts } from '../../storage/access.ts'
+import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
+import { type AccountRow, enableAutotrade, lockAccount } from '../../storage/accounts.ts'
+import {
+  excludeHeldSymbols,
+  insertSetup,
+  type LiveSetup,
+  lockLiveSetup,
+  raiseMembership,
+  type SetupChoices,
+  updateSetup,
+} from '../../storage/setups.ts'
+import { type LockedStrategy, lockStrategies, wakeWorkers } from '../../storage/signals.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { instant } from '../../storage/wire.ts'
+import { isRefused, type Refused, refuse } from '../context.ts'
+import { subscribe } from '../subscribe.ts'
+
+/** A start that nothing speaks against; its rows are locked. */
+export interface ReadyStart {
+  readonly account: AccountRow
+  readonly strategy: LockedStrategy
+  readonly setup: LiveSetup | undefined
+}
+
+/** What is opened by following in a live, a paper and a simulated account. */
+const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
+
+/** Why the strategy may not get a new follower. What the actor may not know of does not exist. */
+async function refusedStrategy(
+  sql: Sql,
+  actor: Actor,
+  strategy: LockedStrategy,
+): Promise<Refused | undefined> {
+  const [facts] = await loadStrategyFacts(sql, [strategy.id], [actor.personId])
+  if (!facts) return refuse('NotFound', 'StrategyId')
+  if (!strategy.isAlive) return refuse('StateConflict', 'StrategyId', 'The strategy is not alive')
+  if (ownsStrategy(actor, facts)) return undefined
+  if (facts.isPrivate) {
+    const knows = facts.isLiveSubscriber || isSiteAdmin(actor, facts)
+    return knows
+      ? refuse('StateConflict', 'StrategyId', 'The strategy is private')
+      : refuse('NotFound', 'StrategyId')
+  }
+  return strategy.noSubsAllowed
+    ? refuse('StateConflict', 'StrategyId', 'The strategy takes no subscribers')
+    : undefined
+}
+
+/** Locks what a start touches and holds it against the rules; `chooses`: it says whether to join positions. */
+export async function prepareStart(
+  sql: Sql,
+  actor: Actor,
+  account: AccountRow,
+  strategyId: number | bigint,
+  chooses: boolean,
+): Promise<ReadyStart | Refused> {
+  const strategy = (await lockStrategies(sql, [strategyId])).get(Number(strategyId))
+  if (!strategy) return refuse('NotFound', 'StrategyId')
+  await lockAccount(sql, account.id)
+  const setup = await lockLiveSetup(sql, account.id, strategy.id)
+  if (setup && chooses) {
+    return refuse(
+      'BadCombination',
+      'DoNotJoinCurrentSystemPositions',
+      'Only a new setup may choose not to join',
+    )
+  }
+  const refused = setup ? undefined : await refusedStrategy(sql, actor, strategy)
+  if (refused) return refused
+  if (!account.isBrokerEnabled)
+    return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
+  if (account.isTradeLeader)
+    return refuse('StateConflict', 'Account', 'The account feeds a strategy and is not mirrored into')
+  return { account, strategy, setup }
+}
+
+/** Starts or changes the setup; Autotrade is on afterwards. */
+export async function performStart(
+  sql: Sql,
+  { account, strategy, setup }: ReadyStart,
+  choices: SetupChoices,
+  joinsPositions: boolean,
+  now: number,
+): Promise<Refused | undefined> {
+  const at = instant(now)
+  if (setup) await updateSetup(sql, setup.id, choices, at)
+  else {
+    const kind = subscriptionKinds[account.kind]
+    const wanted = { personId: account.personId, strategyId: strategy.id, kind, at: now }
+    const subscribed = await subscribe(sql, wanted)
+    if (isRefused(subscribed)) return subscribed
+    const joinedVersion = await raiseMembership(sql, strategy.id)
+    const start = {
+      ...{ accountId: account.id, strategyId: strategy.id, joinedVersion, joinsPositions, startedAt: at },
+    }
+    const id = await insertSetup(sql, start, choices)
+    const equity = (await loadAccountValues(sql, [account.id])).get(account.id)
+    if (equity) await noteStartedEquity(sql, id, equity.value)
+    if (!joinsPositions) await excludeHeldSymbols(sql, id, at)
+  }
+  await enableAutotrade(sql, account.id, at)
+  await wakeWorkers(sql)
+  return undefined
+}

@@ -1,0 +1,252 @@
+/**
+ * Accounts as sites' admins and their holders find them: by partial matches, by what is autotraded in them, and
+ * counted by asset class.
+ */
+import type { SecurityType } from '../domain/codes.ts'
+import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+interface PageAsked {
+  readonly request: PageRequest
+  readonly order: 'asc' | 'desc'
+}
+
+/** Tables beside `account a`, and the sites that an account belongs to. */
+const accountTables = fragment`
+  account a join broker b on b.id = a.broker_id join person p on p.id = a.person_id
+  join site on site.id = a.site_id left join site region on region.id = site.parent_site_id`
+
+const siteColumns = fragment`
+  case when site.kind = 'whitelabel' then site.id end as "whiteLabelSiteId",
+  case when site.kind = 'geo' then site.code else region.code end as "geoSite"`
+
+/** Accounts, or people, of a site (as `site`) and of those below it; null: of all. */
+const ofSite = (siteId: number | null): Fragment => fragment`
+  (${siteId}::bigint is null or site.id = ${siteId}::bigint or site.parent_site_id = ${siteId}::bigint)`
+
+/** Which sites a report is about. */
+export interface SiteFilter {
+  /** The admin's own site; null for all. */
+  readonly scope: number | null
+  readonly siteId?: number | bigint | undefined
+  readonly geoSite?: string | undefined
+}
+
+const ofSites = ({ scope, siteId, geoSite }: SiteFilter): Fragment => fragment`
+  ${ofSite(scope)} and (${siteId}::bigint is null or site.id = ${siteId}::bigint)
+  and (${geoSite}::text is null or ${geoSite}::text in (site.code, site.domain) and site.kind = 'geo'
+    or ${geoSite}::text in (region.code, region.domain))`
+
+export interface FoundAccount {
+  id: number
+  personId: number
+  account: string
+  brokerName: string
+  brokerId: number
+  firstName: string
+  lastName: string
+  email: string
+  language: string
+  whiteLabelSiteId: number | null
+  geoSite: string | null
+  countryCode: string
+  authenticatedAt: number | null
+}
+
+export interface AccountSearch {
+  account?: string | undefined
+  personId?: number | bigint | undefined
+  brokerId?: number | undefined
+  firstName?: string | undefined
+  lastName?: string | undefined
+  email?: string | undefined
+  siteId?: number | bigint | undefined
+  countryCode?: string | undefined
+  /** Nobody's is known. */
+  isUnknown: boolean
+}
+
+/** Whose accounts a viewer finds: own ones, those of a site, or with both null all. */
+export interface AccountScope {
+  personId: number | null
+  siteId: number | null
+}
+
+/** The column holds the text, in any letter case. */
+const holds = (column: Fragment, text: string | undefined): Fragment =>
+  fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
+
+/** Accounts by partial matches, by id. */
+export const pageAccounts = (
+  sql: Sql,
+  search: AccountSearch,
+  { personId, siteId }: AccountScope,
+  { request, order }: PageAsked,
+): Promise<Page<FoundAccount> | CursorRefusal> => {
+  const query: PageQuery = {
+    select: fragment`a.id, a.person_id as "personId", a.account, b.name as "brokerName", a.broker_id as "brokerId",
+      p.first_name as "firstName", p.last_name as "lastName", p.email, p.language, ${siteColumns},
+      p.country_code as "countryCode", a.authenticated_at as "authenticatedAt"`,
+    from: accountTables,
+    where: fragment`
+      ((${personId}::bigint is null and ${siteId}::bigint is null)
+        or a.person_id = ${personId}::bigint or a.site_id = ${siteId}::bigint)
+      and (${search.account}::text is null or strpos(a.account, ${search.account}::text) > 0)
+      and (${search.personId}::bigint is null or a.person_id = ${search.personId}::bigint)
+      and (${search.brokerId}::int is null or a.broker_id = ${search.brokerId}::int)
+      and ${holds(fragment`p.first_name`, search.firstName)} and ${holds(fragment`p.last_name`, search.lastName)}
+      and (${search.email}::text is null or strpos(p.email, ${search.email}::text) > 0)
+      and (${search.siteId}::bigint is null or a.site_id = ${search.siteId}::bigint)
+      and ${holds(fragment`p.country_code`, search.countryCode)} and not ${search.isUnknown}::boolean`,
+    key: [{ column: fragment`a.id`, type: 'bigint' }],
+    order,
+    xid: fragment`a.xid`,
+  }
+  return page<FoundAccount>(sql, query, request)
+}
+
+export interface AutotradedRow {
+  id: number
+  personId: number
+  account: string
+  brokerId: number
+  firstName: string
+  lastName: string
+  email: string
+  strategyId: number
+  strategyName: string
+  isSyncEnabled: boolean
+  isAutotrading: boolean
+  isAutotradeDisabled: boolean
+  autotradeDisabledReason: string | null
+  syncDisabledReason: string | null
+  settingsChangedAt: number
+}
+
+export interface AutotradedFilter {
+  strategyId?: number | bigint | undefined
+  brokerId?: number | undefined
+  isSyncEnabled?: boolean | undefined
+  isAutotradeEnabled?: boolean | undefined
+  isAutotrading?: boolean | undefined
+  /** Begun in [from, until]. */
+  from?: number | undefined
+  until?: number | undefined
+}
+
+const isAutotrading = fragment`(setup.stopped_at is null and not a.is_autotrade_disabled and b.is_enabled)`
+
+/** The latest setup of each strategy in each account of the site, running or not, by id. */
+export const pageAutotraded = (
+  sql: Sql,
+  filter: AutotradedFilter,
+  scope: number | null,
+  { request, order }: PageAsked,
+): Promise<Page<AutotradedRow> | CursorRefusal> => {
+  const query: PageQuery = {
+    select: fragment`setup.id, a.person_id as "personId", a.account, a.broker_id as "brokerId",
+      p.first_name as "firstName", p.last_name as "lastName", p.email, setup.strategy_id as "strategyId",
+      strategy.name as "strategyName", a.is_sync_enabled as "isSyncEnabled", ${isAutotrading} as "isAutotrading",
+      a.is_autotrade_disabled as "isAutotradeDisabled", a.autotrade_disabled_reason as "autotradeDisabledReason",
+      a.sync_disabled_reason as "syncDisabledReason",
+      greatest(a.settings_changed_at, setup.changed_at) as "settingsChangedAt"`,
+    from: fragment`${accountTables} join setup on setup.account_id = a.id
+      join strategy on strategy.id = setup.strategy_id`,
+    where: fragment`${ofSite(scope)} and not exists (
+        select from setup later where later.account_id = setup.account_id and later.id > setup.id
+          and later.strategy_id = setup.strategy_id)
+      and (${filter.strategyId}::bigint is null or setup.strategy_id = ${filter.strategyId}::bigint)
+      and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
+      and (${filter.isSyncEnabled}::boolean is null or a.is_sync_enabled = ${filter.isSyncEnabled}::boolean)
+      and (${filter.isAutotradeEnabled}::boolean is null
+        or a.is_autotrade_disabled <> ${filter.isAutotradeEnabled}::boolean)
+      and (${filter.isAutotrading}::boolean is null or ${isAutotrading} = ${filter.isAutotrading}::boolean)
+      and (${filter.from}::float8 is null or setup.started_at >= to_timestamp(${filter.from}::float8 / 1000))
+      and (${filter.until}::float8 is null or setup.started_at <= to_timestamp(${filter.until}::float8 / 1000))`,
+    key: [{ column: fragment`setup.id`, type: 'bigint' }],
+    order,
+    xid: fragment`setup.xid`,
+  }
+  return page<AutotradedRow>(sql, query, request)
+}
+
+type Count = 'stocks' | 'futures' | 'options' | 'forex' | 'all'
+
+export interface AccountCounts {
+  id: number
+  account: string
+  personId: number
+  brokerId: number
+  introducingBrokerId: number | null
+  salesRepId: number | null
+  whiteLabelSiteId: number | null
+  geoSite: string | null
+  authenticatedAt: number | null
+  isSyncEnabled: boolean
+  needsConfirmation: boolean
+  isAutotradeDisabled: boolean
+  currency: string
+  email: string
+  firstName: string
+  lastName: string
+  isBrokerEnabled: boolean
+  /** Strategies followed, and of those the ones that the account's holder owns. */
+  autotraded: Record<Count, number>
+  platformTransmit: Record<Count, number>
+}
+
+export interface CountFilter extends SiteFilter {
+  brokerId?: number | undefined
+  securityType?: SecurityType | undefined
+  isDisabled?: boolean | undefined
+  isSyncEnabled?: boolean | undefined
+  needsConfirmation?: boolean | undefined
+  isBrokerEnabled?: boolean | undefined
+  /** Setups that ran at any time in [from, until]. */
+  from: number
+  until: number
+}
+
+/** Distinct strategies of the setups that pass, by class. */
+const counts = (which: Fragment): Fragment => {
+  const count = (enabled: Fragment): Fragment =>
+    fragment`count(distinct setup.strategy_id) filter (where ${which} and ${enabled})`
+  return fragment`jsonb_build_object('stocks', ${count(fragment`setup.stocks_enabled`)},
+    'futures', ${count(fragment`setup.futures_enabled`)}, 'options', ${count(fragment`setup.options_enabled`)},
+    'forex', ${count(fragment`setup.forex_enabled`)}, 'all', ${count(fragment`true`)})`
+}
+
+const classColumn: Record<SecurityType, Fragment> = {
+  CS: fragment`setup.stocks_enabled`,
+  FUT: fragment`setup.futures_enabled`,
+  OPT: fragment`setup.options_enabled`,
+  FOR: fragment`setup.forex_enabled`,
+}
+
+/** Accounts with the strategies that were autotraded in them, by id. */
+export const listAccountCounts = (sql: Sql, filter: CountFilter): Promise<AccountCounts[]> =>
+  sql.rows<AccountCounts>`
+    select a.id, a.account, a.person_id as "personId", a.broker_id as "brokerId",
+      a.introducing_broker_id as "introducingBrokerId", a.sales_rep_id as "salesRepId", ${siteColumns},
+      a.authenticated_at as "authenticatedAt", a.is_sync_enabled as "isSyncEnabled",
+      coalesce(bool_or(setup.is_confirmation_needed), false) as "needsConfirmation",
+      a.is_autotrade_disabled as "isAutotradeDisabled", a.currency, p.email, p.first_name as "firstName",
+      p.last_name as "lastName", b.is_enabled as "isBrokerEnabled", ${counts(fragment`true`)} as autotraded,
+      ${counts(fragment`strategy.owner_person_id = a.person_id`)} as "platformTransmit"
+    from ${accountTables}
+    left join setup on setup.account_id = a.id and setup.started_at <= ${instant(filter.until)}::timestamptz
+      and (setup.stopped_at is null or setup.stopped_at >= ${instant(filter.from)}::timestamptz)
+    left join strategy on strategy.id = setup.strategy_id
+    where ${ofSites(filter)}
+      and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
+      and (${filter.isDisabled}::boolean is null or a.is_autotrade_disabled = ${filter.isDisabled}::boolean)
+      and (${filter.isSyncEnabled}::boolean is null or a.is_sync_enabled = ${filter.isSyncEnabled}::boolean)
+      and (${filter.isBrokerEnabled}::boolean is null or b.is_enabled = ${filter.isBrokerEnabled}::boolean)
+    group by a.id, p.id, b.id, site.id, region.id
+    having (${filter.needsConfirmation}::boolean is null
+        or coalesce(bool_or(setup.is_confirmation_needed), false) = ${filter.needsConfirmation}::boolean)
+      and ${filter.securityType ? fragment`coalesce(bool_or(${classColumn[filter.securityType]}), false)` : fragment`true`}
+    order by a.id`
+
+export { accountTables, ofSites, siteColumns }

@@ -1,0 +1,156 @@
+/**
+ * What accounts are worth and what their setups have earned, in the accounts' own currencies: cash, and what is
+ * held at the last marks. Executions that belong to no setup count for the account alone.
+ */
+
+import type { SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec, one, zero } from '../domain/decimal.ts'
+import { accountValue, type Holding } from '../domain/model-account.ts'
+import { loadRates } from './quotes.ts'
+import type { Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+export interface AccountValue {
+  readonly value: Decimal
+  /** Worth of what each setup holds, beside the cash that its executions moved. */
+  readonly bySetup: ReadonlyMap<number, Decimal>
+}
+
+interface ValueRow {
+  readonly accountId: number
+  readonly currency: string
+  readonly cash: string
+  readonly setupId: number | null
+  /** Null where the account holds nothing. */
+  readonly instrumentId: number | null
+  readonly quantity: string
+  readonly avgPx: string
+  readonly instrumentCurrency: string
+  readonly securityType: SecurityType
+  readonly pointValue: string
+  readonly bid: string | null
+  readonly ask: string | null
+}
+
+/** The values of accounts now; of those that exist. */
+export async function loadAccountValues(
+  sql: Sql,
+  accountIds: readonly number[],
+): Promise<Map<number, AccountValue>> {
+  if (accountIds.length === 0) return new Map()
+  const rows = await loadValueRows(sql, accountIds)
+  const rates = new Map<string, ReadonlyMap<string, Decimal>>()
+  for (const currency of new Set(rows.map((row) => row.currency))) {
+    const foreign = rows.flatMap(({ instrumentId, instrumentCurrency: quoted }) =>
+      instrumentId !== null && quoted !== currency ? [quoted] : [],
+    )
+    if (foreign.length > 0) rates.set(currency, await loadRates(sql, currency, [...new Set(foreign)]))
+  }
+  const values = new Map<number, { value: Decimal; bySetup: Map<number, Decimal> }>()
+  for (const row of rows) {
+    const account = values.get(row.accountId) ?? { value: dec(row.cash), bySetup: new Map() }
+    values.set(row.accountId, account)
+    if (row.instrumentId === null) continue
+    const fx = rates.get(row.currency)?.get(row.instrumentCurrency) ?? one
+    const worth = accountValue({ cash: zero, holdings: [holdingOf(row, row.instrumentId, fx)] })
+    account.value = account.value.plus(worth)
+    if (row.setupId !== null)
+      account.bySetup.set(row.setupId, (account.bySetup.get(row.setupId) ?? zero).plus(worth))
+  }
+  return values
+}
+
+const loadValueRows = (sql: Sql, accountIds: readonly number[]): Promise<ValueRow[]> =>
+  sql.rows<ValueRow>`
+    with held as (
+      select account_id, setup_id, instrument_id, quantity, avg_px from account_position
+      where account_id = any(${accountIds}::bigint[]) and quantity <> 0
+      union all
+      select account_id, null, instrument_id, sum(case when (side = '1') = (busts is null) then quantity else -quantity end),
+        sum(case when (side = '1') = (busts is null) then quantity else -quantity end * px)
+          / sum(case when (side = '1') = (busts is null) then quantity else -quantity end)
+      from execution where account_id = any(${accountIds}::bigint[]) and setup_id is null
+      group by account_id, instrument_id
+      having sum(case when (side = '1') = (busts is null) then quantity else -quantity end) <> 0
+    )
+    select a.id as "accountId", a.currency, a.cash, held.setup_id as "setupId", i.id as "instrumentId",
+      held.quantity, held.avg_px as "avgPx", i.currency as "instrumentCurrency",
+      i.security_type as "securityType", i.point_value as "pointValue", q.bid, q.ask
+    from account a left join held on held.account_id = a.id
+    left join instrument i on i.id = held.instrument_id left join quote q on q.instrument_id = i.id
+    where a.id = any(${accountIds}::bigint[]) order by a.id`
+
+const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
+
+/** Worth asks nothing of an instrument but its class and what a point of it is worth. */
+const unasked = {
+  ...{ symbol: '', root: '', initialMargin: null, underlying: null, putOrCall: null },
+  ...{ strike: null, expiry: null, indexOption: false },
+} as const
+
+const holdingOf = (row: ValueRow, instrumentId: number, fx: Decimal): Holding => ({
+  instrumentId,
+  instrument: { ...unasked, securityType: row.securityType, pointValue: dec(row.pointValue) },
+  quantity: dec(row.quantity),
+  avgPx: dec(row.avgPx),
+  bid: optional(row.bid),
+  ask: optional(row.ask),
+  fx,
+  underlyingPrice: null,
+  cutoffAt: null,
+})
+
+/** A live setup as the dashboard measures it. Money in the account's currency. */
+export interface SetupResult {
+  readonly setupId: number
+  readonly accountId: number
+  readonly personId: number
+  readonly brokerName: string
+  readonly account: string
+  readonly strategyId: number
+  readonly strategyName: string
+  readonly startedAt: number
+  /** What the account was worth when the setup began. */
+  readonly startedEquity: string
+  /** What it has done to the cash, in all and after `since`. */
+  readonly cashChange: string
+  readonly recentCashChange: string
+  /** Whether it held anything at `since`. */
+  readonly hasHeldBefore: boolean
+}
+
+/** The live setups of a person's accounts of this number, by id. */
+export const listSetupResults = (
+  sql: Sql,
+  personId: number | bigint,
+  account: string,
+  since: number,
+): Promise<SetupResult[]> =>
+  sql.rows<SetupResult>`
+    select setup.id as "setupId", a.id as "accountId", a.person_id as "personId", b.name as "brokerName",
+      a.account, setup.strategy_id as "strategyId", strategy.name as "strategyName",
+      setup.started_at as "startedAt", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
+      coalesce(moved.total, 0) as "cashChange", coalesce(moved.recent, 0) as "recentCashChange",
+      exists (
+        select from execution e where e.setup_id = setup.id and e.account_id = a.id
+          and e.executed_at <= ${instant(since)}::timestamptz
+        group by e.instrument_id
+        having sum(case e.side when '1' then e.quantity else -e.quantity end) <> 0) as "hasHeldBefore"
+    from setup join account a on a.id = setup.account_id join broker b on b.id = a.broker_id
+    join strategy on strategy.id = setup.strategy_id
+    left join lateral (
+      select sum(cash_change) as total,
+        sum(cash_change) filter (where at > ${instant(since)}::timestamptz) as recent
+      from (
+        select cash_change, executed_at as at from execution where account_id = a.id and setup_id = setup.id
+        union all
+        select cash_change, booked_at from account_entry where account_id = a.id and setup_id = setup.id
+      ) entry
+    ) moved on true
+    where setup.stopped_at is null and a.person_id = ${personId}::bigint and a.account = ${account}
+    order by setup.id`
+
+/** Notes what the account was worth when the setup began. */
+export async function noteStartedEquity(sql: Sql, setupId: number, equity: Decimal): Promise<void> {
+  await sql.run`update setup set started_equity = ${equity}::numeric where id = ${setupId}::bigint`
+}

@@ -1,0 +1,144 @@
+/** Simulated subscriptions as rows, with the worth of their strategies when they began and ended. */
+import { type Decimal, dec } from '../domain/decimal.ts'
+import { accountValue } from '../domain/model-account.ts'
+import type { SimFacts } from '../domain/simulation.ts'
+import type { Instant } from '../domain/time.ts'
+import { loadModelAccounts } from './model-accounts.ts'
+import { fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** What the model accounts of strategies are worth now. */
+export async function loadStrategyValues(
+  sql: Sql,
+  strategyIds: readonly (number | bigint)[],
+): Promise<Map<number, Decimal>> {
+  const known = await sql.rows<{ id: number; cash: string }>`
+    select id, cash from strategy where id = any(${strategyIds}::bigint[])`
+  // No instrument has this number: only what is held is asked for.
+  const keys = known.map(({ id }) => ({ strategyId: id, instrumentId: 0 }))
+  const holding = await loadModelAccounts(sql, keys, null)
+  return new Map(
+    known.map(({ id, cash }) => {
+      const account = holding.get(id)
+      return [id, account ? accountValue(account) : dec(cash)]
+    }),
+  )
+}
+
+/** A simulation by its person, its strategy and its beginning. */
+interface SimKey {
+  readonly personId: number | bigint
+  readonly strategyId: number | bigint
+}
+
+/** Notes what the strategy was worth when the simulation began. */
+export async function noteSimulationStart(
+  sql: Sql,
+  { personId, strategyId }: SimKey,
+  startedAt: Instant,
+): Promise<void> {
+  const value = (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
+  if (!value) return
+  await sql.run`
+    insert into simulation (person_id, strategy_id, started_at, started_equity)
+    values (${personId}::bigint, ${strategyId}::bigint, ${instant(startedAt)}::timestamptz, ${value}::numeric)
+    on conflict (person_id, strategy_id, started_at) do update
+      set started_equity = excluded.started_equity, ended_equity = null`
+}
+
+/** Notes what the strategy is worth as the person's simulation ends. */
+export async function noteSimulationEnd(sql: Sql, { personId, strategyId }: SimKey): Promise<void> {
+  const value = (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
+  await sql.run`
+    update simulation set ended_equity = ${value}::numeric
+    where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_equity is null`
+}
+
+interface SimFactsRow extends SimFacts {
+  readonly strategyId: number
+}
+
+/** What decides whether a person of a site may simulate strategies; those that do not exist are missing. */
+export async function loadSimFacts(
+  sql: Sql,
+  personId: number | bigint,
+  siteId: number,
+  strategyIds: readonly (number | bigint)[],
+): Promise<Map<number, SimFactsRow>> {
+  const rows = await sql.rows<SimFactsRow>`
+    select s.id as "strategyId", s.is_alive as "isAlive",
+      s.is_private and s.owner_person_id <> ${personId}::bigint
+        and coalesce(present.kind, 'simulated') = 'simulated' as "isHidden",
+      s.site_id = ${siteId}::bigint or exists (
+        select from site_catalog c where c.site_id = ${siteId}::bigint and c.strategy_id = s.id) as "isOffered",
+      present.kind as present, (
+        select max(ended_at) from subscription e where e.person_id = ${personId}::bigint
+          and e.strategy_id = s.id and e.kind = 'simulated') as "lastSimulationEndedAt"
+    from strategy s left join subscription present on present.person_id = ${personId}::bigint
+      and present.strategy_id = s.id and present.ended_at is null
+    where s.id = any(${strategyIds}::bigint[])`
+  return new Map(rows.map((row) => [row.strategyId, row]))
+}
+
+/** The site of a person. */
+export const findPersonSite = async (sql: Sql, personId: number | bigint): Promise<number | undefined> =>
+  (
+    await sql.maybe<{ siteId: number }>`
+    select site_id as "siteId" from person where id = ${personId}::bigint`
+  )?.siteId
+
+export interface SimRow {
+  personId: number
+  firstName: string
+  lastName: string
+  email: string
+  account: string | null
+  strategyId: number
+  strategyName: string
+  startedAt: Instant
+  endedAt: Instant | null
+  startedEquity: string | null
+  endedEquity: string | null
+  scalingPercentage: number | null
+  subscriptionId: number
+}
+
+export interface SimFilter {
+  /** Rows of this person and of this site's members; with both null all rows. */
+  scope: { personId: number | null; siteId: number | null }
+  personId?: number | bigint | undefined
+  siteId?: number | bigint | undefined
+  activeOnly: boolean
+  /** Begun at this moment or later. */
+  from: Instant
+}
+
+/** Simulations, by the number of their subscription. One that runs in a simulated account shows its number. */
+export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Promise<SimRow[]> =>
+  sql.rows<SimRow>`
+    select p.id as "personId", p.first_name as "firstName", p.last_name as "lastName", p.email, followed.account,
+      sub.strategy_id as "strategyId", strategy.name as "strategyName", sub.started_at as "startedAt",
+      sub.ended_at as "endedAt", simulation.started_equity as "startedEquity",
+      simulation.ended_equity as "endedEquity", followed.scaling as "scalingPercentage",
+      sub.id as "subscriptionId"
+    from subscription sub join person p on p.id = sub.person_id join site on site.id = p.site_id
+    join strategy on strategy.id = sub.strategy_id
+    left join simulation on simulation.person_id = sub.person_id
+      and simulation.strategy_id = sub.strategy_id and simulation.started_at = sub.started_at
+    left join lateral (
+      select a.account, setup.scaling_percentage as scaling from setup join account a on a.id = setup.account_id
+      where a.person_id = p.id and a.kind = 2 and setup.strategy_id = sub.strategy_id
+        and setup.stopped_at is null
+      order by setup.id limit 1
+    ) followed on sub.ended_at is null
+    where sub.kind = 'simulated' and ${
+      scope.personId === null && scope.siteId === null
+        ? fragment`true`
+        : fragment`(p.id = ${scope.personId}::bigint or site.id = ${scope.siteId}::bigint
+            or site.parent_site_id = ${scope.siteId}::bigint)`
+    }
+      and (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
+      and (${filter.siteId}::bigint is null or site.id = ${filter.siteId}::bigint)
+      and (sub.ended_at is null or not ${filter.activeOnly}::boolean)
+      and sub.started_at >= ${instant(filter.from)}::timestamptz
+    order by sub.id`

@@ -1,0 +1,231 @@
+/** Payments through Stripe's own client against a stand-in with a state of its own. */
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { billingSteps } from '../../src/execution/billing.ts'
+import type { WorkContext } from '../../src/execution/context.ts'
+import {
+  attachMethod,
+  connectStripe,
+  readStripeEvent,
+  stripeProvider,
+} from '../../src/execution/payments/stripe.ts'
+import { isRefused } from '../../src/operations/context.ts'
+import { subscribe } from '../../src/operations/subscribe.ts'
+import { auditViolations } from '../../src/storage/audit.ts'
+import { takePaymentEvent } from '../../src/storage/payment-events.ts'
+import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
+import { emptyPlatform, insertPersons } from '../../src/storage/provision.ts'
+import { insertStrategy } from '../../src/storage/strategies.ts'
+import { setSwitch } from '../../src/storage/switches.ts'
+import { testDatabase } from '../support/database.ts'
+import { silentLog } from '../support/database-server.ts'
+import { decliningMethod, startStripeStandIn } from '../support/stripe-stand-in.ts'
+
+const { db } = await testDatabase()
+const standIn = await startStripeStandIn()
+afterAll(() => standIn.close())
+const environment = 'T'
+const secret = 'whsec_test'
+const stripe = await connectStripe({ secretKey: 'sk_test_x', baseUrl: standIn.url })
+const steps = billingSteps([stripeProvider(stripe, environment)])
+
+const start = Date.parse('2024-03-12T14:00:00Z')
+const day = 86_400_000
+let now = start
+const ctx = {
+  ...{ db, clock: { now: () => now }, log: silentLog, workerId: 'w', settings: {} },
+} as unknown as WorkContext
+
+let personId = 0
+let strategyId = 0
+
+beforeEach(async () => {
+  now = start
+  standIn.forget()
+  await db.transaction(emptyPlatform)
+  const person = { role: 'user', lastName: 'X', siteId: 1, createdAt: now } as const
+  const [owner = 0, subscriber = 0] = await insertPersons(db.write, [
+    { ...person, firstName: 'Olga', email: 'o@example.org' },
+    { ...person, firstName: 'Sam', email: 's@example.org' },
+  ])
+  personId = subscriber
+  strategyId = await insertStrategy(db.write, {
+    ...{ siteId: 1, ownerPersonId: owner, name: 'Trend', startingCash: '1000' },
+    startedAt: new Date(now).toISOString(),
+  })
+  await db.write.run`update strategy set monthly_cost = 50`
+  await setSwitch(db.write, 'paymentProvider', 'stripe', now)
+})
+
+/** Works until nothing moves. */
+async function work(): Promise<void> {
+  for (let moved = 1; moved > 0; ) {
+    moved = 0
+    for (const step of steps) moved += await step.run(ctx)
+  }
+}
+async function attach(method = 'pm_card'): Promise<void> {
+  const customerRef = await attachMethod(stripe, { environment, personId, method })
+  await savePaymentMethod(db.write, { personId, provider: 'stripe', customerRef, methodRef: method, at: now })
+}
+const open = () => db.transaction((tx) => subscribe(tx, { personId, strategyId, kind: 'paid', at: now }))
+/** As if the time had come at which a claim runs out. */
+const claimRunsOut = () =>
+  db.write.run`update charge set claimed_until = clock_timestamp() - interval '1 second'`
+const state = () =>
+  db.read.one<{ status: string; charge: string; attempts: number; failures: number; reason: string | null }>`
+    select s.status, c.status as charge, c.attempts, s.billing_failures as failures,
+      s.billing_failure_reason as reason
+    from subscription s join charge c on c.subscription_id = s.id order by c.id desc limit 1`
+const sound = async () => expect(await auditViolations(db.read)).toEqual([])
+
+/** A signed call of Stripe's about the newest intent. */
+function told(type: string, more: { id?: string; secret?: string } = {}) {
+  const object = [...standIn.intents.values()].at(-1)
+  const body = JSON.stringify({ id: more.id ?? `evt_${type}`, object: 'event', type, data: { object } })
+  const signature = stripe.webhooks.generateTestHeaderString({ payload: body, secret: more.secret ?? secret })
+  return { body, signature }
+}
+async function tell(type: string, id?: string): Promise<void> {
+  const event = readStripeEvent(stripe, { environment, secret }, told(type, id === undefined ? {} : { id }))
+  if (event === undefined || event === 'forged') throw new Error(`no event: ${event}`)
+  await takePaymentEvent(db.write, event, now)
+}
+
+describe('a first payment', () => {
+  test('needs a payment method first', async () => {
+    const refused = await open()
+    expect(isRefused(refused) && refused.message).toContain('payment method')
+    expect(await db.read.rows`select id from subscription`).toEqual([])
+  })
+
+  test('opens the subscription once it is made', async () => {
+    await attach()
+    await open()
+    expect((await state()).status).toBe('pending')
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 1 })
+    expect([...standIn.intents.values()]).toMatchObject([
+      { amount: 5000, currency: 'usd', status: 'succeeded' },
+    ])
+    await sound()
+  })
+
+  test('that is declined opens nothing', async () => {
+    await attach(decliningMethod)
+    await open()
+    await work()
+    expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', reason: 'insufficient_funds' })
+    await sound()
+  })
+})
+
+describe('an answer that does not come', () => {
+  test.each(['drop', 'fail'] as const)('(%s) is asked for again and pays once', async (mood) => {
+    await attach()
+    await open()
+    // The client itself asks once more, with the same key, when a connection breaks.
+    standIn.script.push(...(mood === 'drop' ? ([mood, mood] as const) : [mood]))
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', attempts: 1 })
+    await work()
+    expect(standIn.intents.size).toBe(mood === 'drop' ? 1 : 0)
+    await claimRunsOut()
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 1 })
+    expect(standIn.intents.size).toBe(1)
+    await sound()
+  })
+
+  test('that comes later is taken from the webhook, in whatever order and however often', async () => {
+    await attach()
+    await open()
+    standIn.script.push('delay')
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due' })
+    await tell('payment_intent.succeeded')
+    await tell('payment_intent.succeeded')
+    await tell('payment_intent.succeeded', 'evt_again')
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await tell('payment_intent.payment_failed', 'evt_late')
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
+    await sound()
+  })
+
+  test('that nobody tells is looked up when the claim runs out', async () => {
+    await attach()
+    await open()
+    standIn.script.push('delay')
+    await work()
+    for (const intent of standIn.intents.values()) intent.status = 'succeeded'
+    await claimRunsOut()
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 1 })
+    expect(standIn.heard.at(-1)).toMatch(/^GET /)
+    await sound()
+  })
+})
+
+test('a renewal that is declined is tried again under another key, until it is paid', async () => {
+  await attach()
+  await open()
+  await work()
+  await db.write.run`update payment_method set method_ref = ${decliningMethod}`
+  now = start + 30 * day
+  await work()
+  await tell('payment_intent.payment_failed')
+  await work()
+  expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 1, failures: 1 })
+  await db.write.run`update payment_method set method_ref = 'pm_card'`
+  now = start + 31 * day
+  await work()
+  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 2, failures: 0 })
+  expect([...standIn.intents.values()].map(({ status }) => status)).toEqual([
+    'succeeded',
+    'requires_payment_method',
+    'succeeded',
+  ])
+  await sound()
+})
+
+test('money that comes after the end is booked and told to the operator', async () => {
+  await attach()
+  await open()
+  standIn.script.push('delay')
+  await work()
+  await db.write
+    .run`update subscription set status = 'ended', ended_at = ${new Date(now).toISOString()}::timestamptz`
+  await tell('payment_intent.succeeded')
+  await work()
+  expect(await state()).toMatchObject({ status: 'ended', charge: 'paid' })
+  expect(await db.read.rows`select kind from incident`).toEqual([{ kind: 'paidAfterTheEnd' }])
+  await sound()
+})
+
+describe('a webhook', () => {
+  test.each([
+    ['with another secret', () => told('payment_intent.succeeded', { secret: 'whsec_other' })],
+    ['without a signature', () => ({ ...told('payment_intent.succeeded'), signature: '' })],
+    [
+      'with another body',
+      () => ({ ...told('payment_intent.succeeded'), body: told('payment_intent.payment_failed').body }),
+    ],
+  ])('%s is forged', async (_name, forged) => {
+    await attach()
+    await open()
+    await work()
+    expect(readStripeEvent(stripe, { environment, secret }, forged())).toBe('forged')
+  })
+
+  test('about something else, or of another platform, is nothing to us', async () => {
+    await attach()
+    await open()
+    await work()
+    const about = (type: string, of = environment) =>
+      readStripeEvent(stripe, { environment: of, secret }, told(type))
+    expect(about('customer.created')).toBeUndefined()
+    expect(about('payment_intent.succeeded', 'OTHER')).toBeUndefined()
+    expect(about('payment_intent.succeeded')).toMatchObject({ kind: 'paid', attempt: 1 })
+  })
+})

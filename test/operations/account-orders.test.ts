@@ -1,0 +1,225 @@
+/** Orders that the holder of an account asks for himself, over HTTP, down to the scripted broker and back. */
+import { describe, expect, test } from 'vitest'
+import type { OperationName } from '../../src/contract/index.ts'
+import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { apple, buildTown, holderAccount, type Town } from './support/town.ts'
+
+const town: Town = await buildTown()
+const own = () => ({ Account: holderAccount, PersonId: town.people.holder.personId })
+const held = (operation: OperationName, params: object) =>
+  town.ask(operation, params, { key: town.people.holder.key })
+const owned = (operation: OperationName, params: object) =>
+  town.ask(operation, params, { key: town.people.owner.key })
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
+
+interface Listed {
+  readonly OrderId: string
+  readonly SignalId: number
+  readonly SignalType: number
+  readonly OrderStatus: string
+  readonly OrderQuantity: number
+  readonly Limit?: number
+  readonly Stop?: number
+  readonly RejectMessage?: string
+}
+
+const closing = (terms: object = {}) => ({
+  ...own(),
+  Order: {
+    OrderType: '2',
+    Limit: 110,
+    Side: '2',
+    OrderQuantity: 40,
+    TIF: '1',
+    PlatformSymbol: apple,
+    ...terms,
+  },
+})
+const orders = async (): Promise<Listed[]> =>
+  resultsOf<Listed>(await held('GetAutotradeHistoricalOrders', own()))
+const place = async (terms: object = {}): Promise<Listed> => {
+  const answer = await held('NewAutotradeOrder', closing(terms))
+  const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(answer)
+  const found = (await orders()).filter((order) => order.SignalId === SignalId)
+  expect(found).toHaveLength(1)
+  return found[0] as Listed
+}
+const position = async () =>
+  resultsOf<{ Quantity: number }>(await held('GetAutoTradeOpenPositions', { Account: holderAccount }))
+const audit = async () =>
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+
+describe('closing by hand', () => {
+  test('an order works, is listed under its number and is canceled by its id, twice', async () => {
+    const order = await place()
+    expect(order).toMatchObject({ SignalType: 4, OrderStatus: '0', OrderQuantity: 40, Limit: 110 })
+    const cancel = { ...own(), OrderId: order.OrderId }
+    for (const _ of [1, 2]) {
+      const canceled = await held('CancelAutotradeOrder', cancel)
+      expect([canceled.status, resultsOf(canceled)]).toEqual([200, [{ SignalId: order.SignalId }]])
+    }
+    expect(await orders()).toContainEqual(
+      expect.objectContaining({ OrderId: order.OrderId, OrderStatus: '4' }),
+    )
+  })
+
+  test('it is cut to what is held', async () => {
+    const order = await place({ OrderQuantity: 1000 })
+    expect(order).toMatchObject({ OrderQuantity: 100, OrderStatus: '0' })
+    await held('CancelAutotradeOrder', { ...own(), OrderId: order.OrderId })
+  })
+
+  test('with nothing to close it is an order that was rejected', async () => {
+    const order = await place({ Side: '1', Limit: 90 })
+    expect(order).toMatchObject({ OrderStatus: '8', RejectMessage: 'no position to close' })
+  })
+
+  test('its price changes, its number stays', async () => {
+    const order = await place()
+    const replaced = await held('ReplaceAutotradeOrder', { ...own(), OrderId: order.OrderId, Price: 111.5 })
+    expect([replaced.status, resultsOf(replaced)]).toEqual([200, [{ SignalId: order.SignalId }]])
+    const both = (await orders()).filter(({ SignalId }) => SignalId === order.SignalId)
+    expect(both.map(({ OrderStatus, Limit, SignalType }) => [OrderStatus, Limit, SignalType])).toEqual([
+      ['5', 110, 4],
+      ['0', 111.5, 4],
+    ])
+    const again = await held('ReplaceAutotradeOrder', { ...own(), OrderId: order.OrderId, Price: 112 })
+    expect(told(again)).toEqual([409, '2011 OrderId'])
+    const [, next] = both
+    await held('CancelAutotradeOrder', { ...own(), OrderId: next?.OrderId })
+  })
+
+  test.each<[string, OperationName, () => object, (number | string)[]]>([
+    ['a market order', 'NewAutotradeOrder', () => closing({ OrderType: '1' }), [400, '1130 Order.OrderType']],
+    ['an opening one', 'NewAutotradeOrder', () => closing({ OpenClose: 'O' }), [400, '1130 Order.OpenClose']],
+    ['no price', 'NewAutotradeOrder', () => closing({ Limit: null }), [400, '1102 Order.Limit']],
+    ['off the tick', 'NewAutotradeOrder', () => closing({ Limit: 110.001 }), [400, '1130 Order.Limit']],
+    [
+      'an unknown symbol',
+      'NewAutotradeOrder',
+      () => closing({ PlatformSymbol: { FullSymbol: 'NOPE', SymbolType: 'stock' } }),
+      [400, '1121 Symbol'],
+    ],
+    [
+      'a strategy that is not followed',
+      'NewAutotradeOrder',
+      () => closing({ StrategyId: town.lonelyStrategyId }),
+      [409, '2010 Order.StrategyId'],
+    ],
+    [
+      'no such order',
+      'CancelAutotradeOrder',
+      () => ({ ...own(), OrderId: 'LST-1-M99-0' }),
+      [404, '2013 OrderId'],
+    ],
+    ['no id of ours', 'CancelAutotradeOrder', () => ({ ...own(), OrderId: 'x' }), [404, '2013 OrderId']],
+    [
+      'an id of another platform',
+      'CancelAutotradeOrder',
+      () => ({ ...own(), OrderId: 'LSQ-1-S1-0' }),
+      [404, '2013 OrderId'],
+    ],
+    [
+      'a price of zero',
+      'ReplaceAutotradeOrder',
+      () => ({ ...own(), OrderId: 'x', Price: 0 }),
+      [400, '1130 Price'],
+    ],
+    [
+      'no such order',
+      'ReplaceAutotradeOrder',
+      () => ({ ...own(), OrderId: 'x', Price: 1 }),
+      [404, '2013 OrderId'],
+    ],
+  ])('%s: %s', async (_, operation, params, expected) => {
+    expect(told(await held(operation, params()))).toEqual(expected)
+  })
+
+  test('an entry can be canceled and not replaced; a filled order neither', async () => {
+    const { working, filled } = town.signals
+    const idOf = async (signal: number) =>
+      (await orders()).find(({ SignalId }) => SignalId === signal)?.OrderId
+    const entry = { ...own(), OrderId: await idOf(working) }
+    expect(told(await held('ReplaceAutotradeOrder', { ...entry, Price: 91 }))).toEqual([409, '2010 OrderId'])
+    const done = { ...own(), OrderId: await idOf(filled) }
+    expect(told(await held('CancelAutotradeOrder', done))).toEqual([409, '2011 OrderId'])
+    expect(told(await held('ReplaceAutotradeOrder', { ...done, Price: 91 }))).toEqual([409, '2011 OrderId'])
+  })
+
+  test('the same idempotency key makes one order', async () => {
+    const before = (await orders()).length
+    const send = () =>
+      town.ask('NewAutotradeOrder', closing(), {
+        key: town.people.holder.key,
+        headers: { 'idempotency-key': 'once' },
+      })
+    const [first, second] = [await send(), await send()]
+    expect(second.text).toBe(first.text)
+    expect((await orders()).length).toBe(before + 1)
+    const mine = (await orders()).at(-1)
+    await held('CancelAutotradeOrder', { ...own(), OrderId: mine?.OrderId })
+  })
+
+  test("a strategy's exit becomes the holder's own", async () => {
+    const Order = {
+      ...{ StrategyId: town.strategyId, OrderType: '3', Stop: 80, Side: '2', OrderQuantity: 100, TIF: '1' },
+      PlatformSymbol: apple,
+    }
+    const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
+      await owned('NewStrategyOrder', { Order }),
+    )
+    const copy = (await orders()).find((order) => order.SignalId === SignalId)
+    expect(copy).toMatchObject({ SignalType: 1, OrderStatus: '0', Stop: 80 })
+    const moved = await held('ReplaceAutotradeOrder', { ...own(), OrderId: copy?.OrderId, Price: 85 })
+    expect(moved.status).toBe(200)
+    const copies = (await orders()).filter((order) => order.SignalId === SignalId)
+    expect(copies.map(({ OrderStatus, Stop, SignalType }) => [OrderStatus, Stop, SignalType])).toEqual([
+      ['5', 80, 1],
+      ['0', 85, 5],
+    ])
+    await owned('CancelStrategyOrder', { StrategyId: town.strategyId, SignalId })
+    await audit()
+  })
+
+  test('a fill takes the symbol out of the mirroring until the strategy is flat', async () => {
+    const order = await place({ Limit: 105, OrderQuantity: 60 })
+    await town.door('/quotes', [{ symbol: 'AAPL', bid: 106, ask: 106.1 }])
+    expect(await orders()).toContainEqual(
+      expect.objectContaining({ OrderId: order.OrderId, OrderStatus: '2' }),
+    )
+    expect(await position()).toMatchObject([{ Quantity: 40 }])
+    const [settings] = resultsOf(await held('GetAutotradeSettings', own()))
+    expect(settings).toMatchObject({ IsManualDiscardedPosition: true, IsSyncEnabled: true })
+    await audit()
+  })
+
+  test('nothing goes out while Autotrade is disabled', async () => {
+    expect((await held('SetAutotradeSettings', { ...own(), IsAutotradeEnabled: false })).status).toBe(200)
+    expect(told(await held('NewAutotradeOrder', closing()))).toEqual([409, '3016 Account'])
+    const [settings] = resultsOf(await held('GetAutotradeSettings', own()))
+    expect(settings).toMatchObject({
+      IsAutotradeDisabled: true,
+      IsAutotradeDisabledReason: 'DisabledByHolder',
+    })
+    await held('SetAutotradeSettings', { ...own(), IsAutotradeEnabled: true })
+    expect((await held('NewAutotradeOrder', closing())).status).toBe(200)
+    const [after] = resultsOf(await held('GetAutotradeSettings', own()))
+    expect(after).toMatchObject({ IsAutotradeDisabled: false })
+    expect(after).not.toHaveProperty('IsAutotradeDisabledReason')
+  })
+})
+
+test('a symbol that two strategies hold in the account needs the strategy named', async () => {
+  const start = { ...own(), StrategyId: town.lonelyStrategyId, StocksEnabled: true }
+  expect((await held('StartAutotrade', start)).text).toBe('true')
+  const Order = {
+    ...{ StrategyId: town.lonelyStrategyId, OrderType: '1', Side: '1', OrderQuantity: 10, TIF: '0' },
+    PlatformSymbol: apple,
+  }
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100.1 }])
+  await owned('NewStrategyOrder', { Order })
+  expect(told(await held('NewAutotradeOrder', closing()))).toEqual([400, '1128 Order.StrategyId'])
+  expect(await place({ StrategyId: town.lonelyStrategyId, OrderQuantity: 4 })).toMatchObject({
+    OrderStatus: '0',
+  })
+})

@@ -1,0 +1,271 @@
+/** Accounts over HTTP: switches, searches, what sites' admins see and approve, paper accounts that begin anew. */
+import { describe, expect, test } from 'vitest'
+import type { HostName, OperationName } from '../../src/contract/index.ts'
+import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
+
+const town = await buildTown()
+const { people, strategyId, sites } = town
+const { personId } = people.holder
+const own = { Account: holderAccount, PersonId: personId }
+const as = (who: CitizenName, operation: OperationName, params: object, host?: HostName): Promise<Answer> =>
+  town.ask(operation, params, { key: people[who].key, ...(host && { host }) })
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
+const settingsOf = async () =>
+  resultsOf<Record<string, unknown>>(await as('holder', 'GetAutotradeSettings', own))[0]
+
+describe('SetAutotradeSettings', () => {
+  test('switches AutoSync off with a reason and on again', async () => {
+    const off = await as('holder', 'SetAutotradeSettings', { ...own, IsAutoSyncEnabled: false })
+    expect([off.status, resultsOf(off)]).toEqual([200, [true]])
+    expect(await settingsOf()).toMatchObject({ IsSyncEnabled: false, SyncDisabledReason: 'DisabledByHolder' })
+    await as('holder', 'SetAutotradeSettings', { ...own, IsAutoSyncEnabled: true })
+    expect(await settingsOf()).toMatchObject({ IsSyncEnabled: true, IsAutotradeDisabled: false })
+    expect(await settingsOf()).not.toHaveProperty('SyncDisabledReason')
+  })
+
+  test('without an account it means all of the person', async () => {
+    await town.door('/accounts', [{ account: 'U101', personId, cash: 1 }])
+    const both = await as('holder', 'SetAutotradeSettings', { PersonId: personId, IsAutoSyncEnabled: true })
+    expect(resultsOf(both)).toEqual([true, true])
+    const none = await as('stranger', 'SetAutotradeSettings', { IsAutoSyncEnabled: true })
+    expect(told(none)).toEqual([404, '2013 Account'])
+    expect(told(await as('holder', 'SetAutotradeSettings', { ...own, BrokerId: 2 }))).toEqual([
+      404,
+      '2013 BrokerId',
+    ])
+  })
+})
+
+test('the settings show what the account is worth', async () => {
+  expect(await settingsOf()).toMatchObject({
+    NetLiquidationValue: 49_999,
+    IsTradeLeader: false,
+    Approved: true,
+  })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 101, ask: 101.01 }])
+  expect(await settingsOf()).toMatchObject({ NetLiquidationValue: 50_100 })
+})
+
+test('the dashboard measures a setup by what the account was worth when it began', async () => {
+  const [row] = resultsOf(await as('holder', 'GetDashBoard', own))
+  expect(row).toMatchObject({
+    ...{ PersonId: personId, BrokerName: 'Scripted', Account: holderAccount, StrategyId: strategyId },
+    ...{ StrategyName: 'Trend', StartDate: '2024-03-12T14:00:00Z', TodayReturn: 0.2, TotalReturn: 0.2 },
+  })
+  expect(told(await as('holder', 'GetDashBoard', { PersonId: personId }))).toEqual([400, '1102 Account'])
+})
+
+describe('SearchAccounts', () => {
+  const found = async (who: CitizenName, params: object) =>
+    resultsOf<{ Account: string }>(await as(who, 'SearchAccounts', params)).map(({ Account }) => Account)
+
+  test.each<[string, object, string[]]>([
+    ['nothing asked', {}, ['U100', 'U101']],
+    ['a part of the number', { Account: '10' }, ['U100', 'U101']],
+    ['a part in another case', { Account: 'u10' }, []],
+    ['a sign that is a wildcard elsewhere', { Account: '%' }, []],
+    ['a part of the name in another case', { FirstName: 'OLD' }, ['U100', 'U101']],
+    ['of the last name', { LastName: 't' }, ['U100', 'U101']],
+    ['of the country', { CountryCode: 'us' }, ['U100', 'U101']],
+    ['of the address', { Email: 'holder@' }, ['U100', 'U101']],
+    ['of the address in another case', { Email: 'HOLDER@' }, []],
+    ['the person', { PersonId: personId }, ['U100', 'U101']],
+    ['another person', { PersonId: 999 }, []],
+    ['another broker', { BrokerId: 2 }, []],
+    ['a telephone that nobody has', { Phone: '+1' }, []],
+    ['the site', { WhiteLabelSiteId: sites.west }, ['U100', 'U101']],
+    ['another site', { WhiteLabelSiteId: sites.east }, []],
+  ])('%s', async (_, params, expected) => {
+    expect(await found('westAdmin', params)).toEqual(expected)
+  })
+
+  test('a holder finds own accounts, an admin those of the site, the operator all', async () => {
+    await town.door('/accounts', [
+      { account: 'S1', personId: people.stranger.personId, cash: 1, kind: 'paper' },
+    ])
+    expect(await found('holder', {})).toEqual(['U100', 'U101'])
+    expect(await found('stranger', {})).toEqual(['S1'])
+    for (const who of ['eastAdmin', 'northAdmin', 'neighbour'] as const)
+      expect(await found(who, {})).toEqual([])
+    expect(await found('operator', {})).toEqual(['U100', 'U101', 'S1'])
+    const [row] = resultsOf(await as('westAdmin', 'SearchAccounts', { Limit: 1 }))
+    expect(row).toMatchObject({
+      ...{ PersonId: personId, BrokerName: 'Scripted', BrokerId: 1, FirstName: 'holder', GeoSite: 'north' },
+      ...{ WhiteLabelSiteId: sites.west, CountryCode: 'US', AuthenticatedDate: '2024-03-12T14:00:00Z' },
+    })
+  })
+})
+
+describe('SearchAutotradedAccounts', () => {
+  const find = (params: object, who: CitizenName = 'westAdmin') =>
+    as(who, 'SearchAutotradedAccounts', params, 'WL')
+
+  test.each<[object, number]>([
+    [{ StrategyId: 1 }, 1],
+    [{ StrategyId: 2 }, 0],
+    [{ BrokerId: 1 }, 1],
+    [{ AutoSyncEnabled: true }, 1],
+    [{ AutoSyncEnabled: false }, 0],
+    [{ AutoTradeEnabled: true }, 1],
+    [{ AutoTradingNow: true }, 1],
+    [{ AutoTradingNow: false }, 0],
+    [{ StartDate: '2024-03-12', EndDate: '2024-03-12' }, 1],
+    [{ StartDate: '2024-03-13' }, 0],
+    [{ EndDate: '2024-03-11' }, 0],
+  ])('%j', async (params, count) => {
+    expect(resultsOf(await find(params)).length).toBe(count)
+  })
+
+  test('asks for one parameter at least, and keeps to the site', async () => {
+    expect(told(await find({}))).toEqual([400, '1128 StrategyId'])
+    expect(resultsOf(await find({ StrategyId: strategyId }, 'eastAdmin'))).toEqual([])
+    const [row] = resultsOf(await as('northAdmin', 'SearchAutotradedAccounts', { BrokerId: 1 }, 'Geo'))
+    expect(row).toMatchObject({
+      ...{ Account: holderAccount, StrategyName: 'Trend', IsAutotrading: true, IsSyncEnabled: true },
+      ...{ IsAutotradeDisabled: false, SettingsLastUpdateUTC: '2024-03-12T14:00:00Z' },
+    })
+  })
+})
+
+describe('GetAutotradeStats', () => {
+  const stats = async (params: object, who: CitizenName = 'westAdmin') =>
+    resultsOf<Record<string, unknown>>(
+      await as(who, 'GetAutotradeStats', params, who === 'northAdmin' ? 'Geo' : 'WL'),
+    )
+
+  test('counts the strategies of each account by class', async () => {
+    const rows = await stats({})
+    expect(rows.map(({ Account }) => Account)).toEqual(['U100', 'U101'])
+    expect(rows[0]).toMatchObject({
+      ...{ AutotradedStocksStrategies: 1, AutotradedFuturesStrategies: 0, AutotradedCryptoStrategies: 0 },
+      ...{
+        UniqueAutotradedStrategies: 1,
+        UniqueBrokertransmitStrategies: 0,
+        UniquePlatformtransmitStrategies: 0,
+      },
+      ...{ Currency: 'USD', IsDisabled: false, IsBrokerEnabled: true, NetLiquidationValue: 50_100 },
+      ...{ WhiteLabelSiteId: sites.west, GeoSiteId: 'north', DateUtc: '2024-03-12T14:00:00Z' },
+    })
+    expect(rows[1]).toMatchObject({ UniqueAutotradedStrategies: 0 })
+  })
+
+  test.each<[object, number]>([
+    [{ SecurityType: 'CS' }, 1],
+    [{ SecurityType: 'FUT' }, 0],
+    [{ Disabled: true }, 0],
+    [{ AutoSync: true }, 2],
+    [{ ManualConfirmation: true }, 0],
+    [{ BrokerEnabled: false }, 0],
+    [{ BrokerId: 7 }, 0],
+    [{ SecurityType: 'CS', EndDate: '2024-03-11' }, 0],
+    [{ WhiteLabelSiteId: sites.west }, 2],
+  ])('%j', async (params, count) => {
+    expect((await stats(params)).length).toBe(count)
+  })
+
+  test("a region's admin may name a site below, nobody another's", async () => {
+    expect((await stats({ WhiteLabelSiteId: sites.west, GeoSite: 'north' }, 'northAdmin')).length).toBe(2)
+    const wrong: [CitizenName, object, string][] = [
+      ['westAdmin', { WhiteLabelSiteId: sites.east }, '1002 WhiteLabelSiteId'],
+      ['northAdmin', { WhiteLabelSiteId: sites.east }, '1002 WhiteLabelSiteId'],
+      ['northAdmin', { GeoSite: 'south' }, '1002 GeoSite'],
+      ['westAdmin', { GeoSite: 'north' }, '1002 GeoSite'],
+      ['holder', {}, '1002 WhiteLabelSiteId'],
+    ]
+    for (const [who, params, fault] of wrong) {
+      const host = who === 'northAdmin' ? 'Geo' : 'WL'
+      expect(told(await as(who, 'GetAutotradeStats', params, host))).toEqual([403, fault])
+    }
+  })
+})
+
+describe('approvals of accounts', () => {
+  const approval = { Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true }
+  const geo = (operation: OperationName, params: object, who: CitizenName = 'northAdmin') =>
+    as(who, operation, params, 'Geo')
+  const pending = async () =>
+    resultsOf<{ Account: string; Status: string }>(await geo('GetPendingAccounts', {})).map(
+      ({ Account, Status }) => `${Account} ${Status}`,
+    )
+
+  test('an account waits until it is approved, and is declined when that is withdrawn', async () => {
+    expect(await pending()).toEqual(['U101 Pending'])
+    const approved = await geo('ApprovedAutotradeAccount', approval)
+    const row = {
+      ...{ Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true, IsDeleted: false },
+      ...{ WhiteLabelSiteId: sites.west, GeoSite: 'north' },
+    }
+    expect(resultsOf(approved)).toMatchObject([row])
+    expect(resultsOf(await geo('ApprovedAutotradeAccount', approval))).toEqual(resultsOf(approved))
+    expect(await pending()).toEqual([])
+    const withdrawn = await geo('DeleteApprovedAutotradeAccount', { Account: 'U101' })
+    expect(resultsOf(withdrawn)).toMatchObject([{ ...row, IsDeleted: true }])
+    expect(await pending()).toEqual(['U101 Declined'])
+    expect(told(await geo('DeleteApprovedAutotradeAccount', { Account: 'U101' }))).toEqual([
+      404,
+      '2013 Account',
+    ])
+  })
+
+  test('an account that feeds a strategy is not mirrored into', async () => {
+    const mirrored = { ...approval, Account: holderAccount }
+    expect(told(await geo('ApprovedBrokerTransmitAccount', mirrored))).toEqual([409, '3016 Account'])
+    expect((await geo('ApprovedBrokerTransmitAccount', approval)).status).toBe(200)
+    const start = { Account: 'U101', PersonId: personId, StrategyId: strategyId, StocksEnabled: true }
+    expect(told(await as('holder', 'StartAutotrade', start))).toEqual([409, '3016 Account'])
+    const sync = { Account: 'U101', IsAutoSyncEnabled: true }
+    expect(told(await as('holder', 'SetAutotradeSettings', sync))).toEqual([409, '3016 IsAutoSyncEnabled'])
+    expect((await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101', BrokerId: 1 })).status).toBe(
+      200,
+    )
+    expect((await as('holder', 'SetAutotradeSettings', sync)).status).toBe(200)
+  })
+
+  test.each<[string, object, CitizenName, (number | string)[]]>([
+    ['somebody of another region', approval, 'southAdmin', [403, '1002 PersonId']],
+    ['nobody', { ...approval, PersonId: 999 }, 'operator', [404, '2013 PersonId']],
+    ['a broker that is not there', { ...approval, BrokerId: 99 }, 'northAdmin', [404, '2013 BrokerId']],
+    ["somebody else's account", { ...approval, PersonId: 1 }, 'operator', [409, '3016 PersonId']],
+    [
+      'a person of another site',
+      { ...approval, WhiteLabelSiteId: sites.east },
+      'operator',
+      [400, '1128 WhiteLabelSiteId'],
+    ],
+    ['no broker', { ...approval, BrokerId: undefined }, 'northAdmin', [400, '1102 BrokerId']],
+  ])('%s is refused', async (_, params, who, expected) => {
+    expect(told(await geo('ApprovedAutotradeAccount', params, who))).toEqual(expected)
+  })
+})
+
+test('a paper account begins anew, a live one does not', async () => {
+  const { stranger } = people
+  const paper = { Account: 'S1', PersonId: stranger.personId }
+  const start = { ...paper, StrategyId: strategyId, StocksEnabled: true }
+  await town.door('/accounts', [{ account: 'S2', personId: stranger.personId, cash: 20_000, kind: 'paper' }])
+  const fresh = { ...start, Account: 'S2', DoNotJoinCurrentSystemPositions: true }
+  expect((await as('stranger', 'StartAutotrade', fresh)).text).toBe('true')
+  await town.door('/instruments', [{ symbol: 'MSFT', securityType: 'CS' }])
+  await town.door('/quotes', [{ symbol: 'MSFT', bid: 49.9, ask: 50 }])
+  const Order = {
+    ...{ StrategyId: strategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
+    PlatformSymbol: { ...apple, FullSymbol: 'MSFT' },
+  }
+  await as('owner', 'NewStrategyOrder', { Order })
+  await as('owner', 'NewStrategyOrder', { Order: { ...Order, OrderType: '2', Limit: 40 } })
+  const positions = async () =>
+    resultsOf(await as('stranger', 'GetAutoTradeOpenPositions', { Account: 'S2' })).length
+  const active = async () =>
+    resultsOf(await as('stranger', 'GetAutotradeActiveOrders', { ...paper, Account: 'S2' })).length
+  expect([await positions(), await active()]).toEqual([1, 1])
+  const reset = await as('stranger', 'ResetPaperTrade', { ...paper, Account: 'S2' })
+  expect([reset.status, resultsOf(reset)]).toEqual([200, [true]])
+  expect([await positions(), await active()]).toEqual([0, 0])
+  const [settings] = resultsOf(await as('stranger', 'GetAutotradeSettings', { ...paper, Account: 'S2' }))
+  expect(settings).toMatchObject({ NetLiquidationValue: 20_000, AccountType: 1 })
+  const [dash] = resultsOf(await as('stranger', 'GetDashBoard', { ...paper, Account: 'S2' }))
+  expect(dash).toMatchObject({ TotalReturn: 0 })
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+  expect(told(await as('holder', 'ResetPaperTrade', own))).toEqual([409, '3016 Account'])
+})

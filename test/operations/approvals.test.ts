@@ -1,0 +1,242 @@
+/** A start on the white-label host: asked for, answered on its page, expired, replaced, enabled at the broker. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { settleAtBroker } from '../../src/operations/approvals.ts'
+import { rotateCredentials } from '../../src/storage/credentials.ts'
+import { unseal } from '../../src/storage/vault.ts'
+import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { secrets } from '../support/platform.ts'
+import { buildTown, type CitizenName, type Town } from './support/town.ts'
+
+const town: Town = await buildTown()
+const { people } = town
+const { personId } = people.neighbour
+let account = ''
+let made = 0
+
+interface Shown {
+  readonly RequestId: string
+  readonly Status: string
+  readonly ApprovalUrl?: string
+  readonly SupersededByRequestId?: string
+}
+
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
+const wish = () => ({
+  Account: account,
+  PersonId: personId,
+  StrategyId: town.strategyId,
+  StocksEnabled: true,
+})
+const start = (more: object = {}, host: 'WL' | 'Gen' = 'WL') =>
+  town.ask('StartAutotrade', { ...wish(), ...more }, { key: people.neighbour.key, host })
+const idOf = (answer: Answer): string => String(answer.headers['x-approval-request-id'] ?? '')
+const status = (id: string, who: CitizenName = 'neighbour') =>
+  town.ask('GetAutotradeApprovalStatus', { RequestId: id }, { key: people[who].key, host: 'WL' })
+const shown = async (id: string): Promise<Shown> => resultsOf<Shown>(await status(id))[0] as Shown
+const ask = async (more: object = {}): Promise<Shown> => shown(idOf(await start(more)))
+const running = async () =>
+  resultsOf(
+    await town.ask(
+      'GetAutotradedStrategies',
+      { PersonId: personId, Account: account },
+      { key: people.neighbour.key },
+    ),
+  ).length
+const answer = async (request: Shown, word: string): Promise<string> => {
+  const response = await fetch(request.ApprovalUrl ?? '', {
+    method: 'POST',
+    body: new URLSearchParams({ answer: word }),
+  })
+  expect(response.status).toBe(200)
+  return response.text()
+}
+
+beforeEach(async () => {
+  made += 1
+  account = `N${made}`
+  await town.door('/accounts', [{ account, personId, cash: 10_000 }])
+})
+
+test('a start is a request until its customer agrees', async () => {
+  const asked = await start({ MaxStocksDollars: 2500, ScalingPercentage: 50 })
+  expect([asked.status, asked.text]).toEqual([200, 'true'])
+  const id = idOf(asked)
+  expect(asked.headers.location).toBe(`/wl/Autotrade/GetAutotradeApprovalStatus?RequestId=${id}`)
+  const request = await shown(id)
+  expect(request).toMatchObject({
+    ...{ RequestId: id, Status: 'PendingCustomer', PersonId: personId, StrategyId: town.strategyId },
+    ...{ CreatedUtc: '2024-03-12T14:00:00Z', ExpiresUtc: '2024-03-19T14:00:00Z' },
+  })
+  expect(request).not.toHaveProperty('CompletedUtc')
+  expect(await running()).toBe(0)
+  const page = await (await fetch(request.ApprovalUrl ?? '')).text()
+  expect(page).toContain('Approve Trend?')
+  expect(page).toContain('at most 2,500 dollars')
+  expect(await answer(request, 'approve')).toContain('Approved')
+  const done = await shown(id)
+  expect(done).toMatchObject({ Status: 'Completed', CompletedUtc: '2024-03-12T14:00:00Z' })
+  expect(done).not.toHaveProperty('ApprovalUrl')
+  const own = { PersonId: personId, Account: account }
+  const [settings] = resultsOf(await town.ask('GetAutotradeSettings', own, { key: people.neighbour.key }))
+  expect(settings).toMatchObject({ ScalingPercentage: 50, MaxStocksDollars: 2500, EnabledStocks: true })
+  await answer(request, 'decline')
+  expect((await shown(id)).Status).toBe('Completed')
+})
+
+test('a declined request has failed', async () => {
+  const request = await ask()
+  expect(await answer(request, 'decline')).toContain('declined by the customer')
+  expect((await shown(request.RequestId)).Status).toBe('Failed')
+  expect(await running()).toBe(0)
+})
+
+test('what cannot be started any more fails with the reason', async () => {
+  const request = await ask()
+  await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: true }])
+  expect(await answer(request, 'approve')).toContain('The strategy takes no subscribers')
+  expect((await shown(request.RequestId)).Status).toBe('Failed')
+  await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: false }])
+})
+
+describe('a newer request takes the place of the open one', () => {
+  test('another start', async () => {
+    const old = await ask()
+    const next = await ask({ ScalingPercentage: 20 })
+    expect(await shown(old.RequestId)).toMatchObject({
+      Status: 'Superseded',
+      SupersededByRequestId: next.RequestId,
+    })
+    expect(await answer(old, 'approve').catch(() => '')).not.toContain('are copied')
+    expect([await running(), next.Status]).toEqual([0, 'PendingCustomer'])
+  })
+
+  test('a start that needs no approval', async () => {
+    const old = await ask()
+    expect((await start({}, 'Gen')).text).toBe('true')
+    const { Status, SupersededByRequestId } = await shown(old.RequestId)
+    expect(Status).toBe('Superseded')
+    expect(await shown(SupersededByRequestId ?? '')).toMatchObject({ Status: 'Completed' })
+  })
+
+  test('a stop, which is completed at once', async () => {
+    const old = await ask()
+    const stopping = { Account: account, PersonId: personId, StrategyId: town.strategyId }
+    const stop = (host: 'WL' | 'Gen') =>
+      town.ask('StopAutotrade', stopping, { key: people.neighbour.key, host })
+    const stopped = await stop('WL')
+    expect([stopped.status, stopped.text]).toEqual([200, 'true'])
+    const by = idOf(stopped)
+    expect(await shown(old.RequestId)).toMatchObject({ Status: 'Superseded', SupersededByRequestId: by })
+    expect(await shown(by)).toMatchObject({ Status: 'Completed' })
+    expect(told(await stop('WL'))).toEqual([404, '2013 StrategyId'])
+    await start({}, 'Gen')
+    expect(await shown(idOf(await stop('WL')))).toMatchObject({ Status: 'Completed' })
+    await start({}, 'Gen')
+    expect(idOf(await stop('Gen'))).toBe('')
+  })
+})
+
+test('the same idempotency key makes one request', async () => {
+  const send = () =>
+    town.ask('StartAutotrade', wish(), {
+      ...{ key: people.neighbour.key, host: 'WL' },
+      headers: { 'idempotency-key': account },
+    })
+  const [first, second] = [await send(), await send()]
+  expect(idOf(first)).not.toBe('')
+  expect([idOf(second), second.headers.location]).toEqual([idOf(first), first.headers.location])
+})
+
+test.each<[CitizenName, (number | string)[]]>([
+  ['westAdmin', [200]],
+  ['northAdmin', [200]],
+  ['operator', [200]],
+  ['holder', [403, '1002 RequestId']],
+  ['eastAdmin', [403, '1002 RequestId']],
+  ['stranger', [403, '1002 RequestId']],
+])('the request as %s sees it', async (who, expected) => {
+  const { RequestId } = await ask()
+  expect(told(await status(RequestId, who))).toEqual(expected)
+})
+
+test.each(['00000000-0000-4000-8000-000000000000', 'x', "'"])('no request %s', async (id) => {
+  expect(told(await status(id, 'westAdmin'))).toEqual([403, '1002 RequestId'])
+  expect(told(await status(id, 'operator'))).toEqual([404, '2013 RequestId'])
+})
+
+test('an address that was never given out leads nowhere', async () => {
+  const { ApprovalUrl = '' } = await ask()
+  for (const url of [
+    `${ApprovalUrl}x`,
+    ApprovalUrl.replace(/\.[^.]+$/, ''),
+    `${ApprovalUrl.slice(0, -2)}AA`,
+  ]) {
+    for (const method of ['GET', 'POST']) {
+      const response = await fetch(url, { method })
+      expect(response.status).toBe(404)
+      expect(await response.text()).toContain('nothing to approve')
+    }
+  }
+  const odd = await fetch(ApprovalUrl, { method: 'POST', body: new URLSearchParams({ answer: 'maybe' }) })
+  expect(await odd.text()).toContain('Approve Trend?')
+})
+
+test('a start that is refused asks nobody', async () => {
+  expect(told(await start({ StrategyId: 999 }))).toEqual([404, '2013 StrategyId'])
+  expect(told(await start({ Account: 'NONE' }))).toEqual([403, '1002 Account'])
+})
+
+test('a broker that enables accounts one by one has the last word', async () => {
+  const { db } = town.platform
+  await db.write.run`update broker set needs_authorization = true where name = 'Scripted'`
+  const asked = await ask()
+  expect(await answer(asked, 'approve')).toContain('five to ten business days')
+  expect(await shown(asked.RequestId)).toMatchObject({ Status: 'PendingBroker' })
+  expect(await running()).toBe(0)
+  const now = Date.parse('2024-03-12T14:00:00Z')
+  const settle = (id: string, isEnabled: boolean) =>
+    settleAtBroker(db, id, isEnabled ? { isEnabled } : { isEnabled, reason: 'no permission' }, now)
+  expect(await settle(asked.RequestId, true)).toBe(true)
+  expect(await settle(asked.RequestId, true)).toBe(false)
+  expect(await shown(asked.RequestId)).toMatchObject({ Status: 'Completed' })
+  expect(await running()).toBe(1)
+  await town.door('/accounts', [{ account: 'LATE', personId, cash: 1 }])
+  account = 'LATE'
+  const refused = await ask()
+  await answer(refused, 'approve')
+  expect(await settle(refused.RequestId, false)).toBe(true)
+  expect(await shown(refused.RequestId)).toMatchObject({ Status: 'Failed' })
+  await db.write.run`update broker set needs_authorization = false`
+})
+
+test('nobody answers for seven days', async () => {
+  const request = await ask()
+  await town.door('/clock', { now: '2024-03-19T13:59:59Z' })
+  expect((await shown(request.RequestId)).Status).toBe('PendingCustomer')
+  await town.door('/clock', { now: '2024-03-19T14:00:00Z' })
+  expect((await shown(request.RequestId)).Status).toBe('Expired')
+  expect(await answer(request, 'approve')).toContain('has expired')
+  expect(await running()).toBe(0)
+})
+
+test('credentials are sealed, shown never, and asked for where the broker needs them', async () => {
+  const { db } = town.platform
+  const secret = { AccountUserName: 'jane', AccountPassword: 'correct horse' }
+  await db.write.run`update broker set needs_credentials = true where name = 'Scripted'`
+  expect(told(await start({}, 'Gen'))).toEqual([400, '1102 AccountUserName'])
+  expect(told(await start({ AccountUserName: 'jane' }, 'Gen'))).toEqual([400, '1102 AccountPassword'])
+  expect((await start(secret, 'Gen')).text).toBe('true')
+  expect((await start({}, 'Gen')).text).toBe('true')
+  await db.write.run`update broker set needs_credentials = false`
+  const own = { PersonId: personId, Account: account }
+  const settings = await town.ask('GetAutotradeSettings', own, { key: people.neighbour.key })
+  expect(resultsOf(settings)).toMatchObject([{ BrokerUserID: 'jane' }])
+  expect(settings.text).not.toContain('correct')
+  const [row] = await db.read.rows<{ id: number; keyId: string; wrappedKey: Buffer; sealed: Buffer }>`
+    select account_id as id, key_id as "keyId", wrapped_key as "wrappedKey", sealed from account_credential`
+  if (!row) throw new Error('nothing was kept')
+  const place = `account_credential ${row.id} password`
+  expect(unseal(secrets.keyRing, row, place).toString()).toBe('correct horse')
+  const newer = { current: 'new', keys: new Map([...secrets.keyRing.keys, ['new', Buffer.alloc(32, 7)]]) }
+  expect([await rotateCredentials(db, newer), await rotateCredentials(db, newer)]).toEqual([1, 0])
+})

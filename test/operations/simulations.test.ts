@@ -1,0 +1,111 @@
+/** Simulated subscriptions over HTTP: begun, skipped with reasons, measured, ended. */
+import { expect, test } from 'vitest'
+import type { OperationName } from '../../src/contract/index.ts'
+import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { buildTown, type CitizenName } from './support/town.ts'
+
+const town = await buildTown()
+const { people, strategyId, lonelyStrategyId } = town
+const { personId } = people.neighbour
+const as = (who: CitizenName, operation: OperationName, params: object, host: 'WL' | 'Geo' = 'WL') =>
+  town.ask(operation, params, { key: people[who].key, host })
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
+const addBy = async (who: CitizenName, name: string) => {
+  const params = { StrategyName: name, StartingCapital: 1000 }
+  const added = await town.ask('AddStrategy', params, { key: people[who].key })
+  return resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+}
+
+interface Started {
+  readonly Created: { readonly StrategyId: number; readonly SubscriptionId: number }[]
+  readonly Skipped: { readonly StrategyId: number; readonly Reason: string; readonly Message: string }[]
+}
+const start = async (ids: number[]): Promise<Started> => {
+  const answer = await as('westAdmin', 'StartSim', { PersonId: personId, StrategyIds: ids })
+  expect(answer.status).toBe(200)
+  return resultsOf<Started>(answer)[0] as Started
+}
+const results = async (who: CitizenName, params: object = {}, host: 'WL' | 'Geo' = 'WL') =>
+  resultsOf<Record<string, unknown>>(await as(who, 'GetSimResults', params, host))
+
+test('what can begin begins, the rest is skipped with its reason', async () => {
+  const foreign = await addBy('stranger', 'Foreign')
+  const secret = await addBy('owner', 'Secret')
+  await town.door('/strategies', [{ strategyId: secret, private: true }])
+  await town.door('/subscriptions', [{ personId, strategyId: lonelyStrategyId, kind: 'paid' }])
+  const { Created, Skipped } = await start([strategyId, lonelyStrategyId, foreign, secret, 999])
+  expect(Created).toEqual([
+    { StrategyId: strategyId, SubscriptionId: expect.any(Number), StartDate: '2024-03-12T14:00:00Z' },
+  ])
+  expect(Skipped.map(({ StrategyId, Reason }) => [StrategyId, Reason])).toEqual([
+    [lonelyStrategyId, 'already_subscribed'],
+    [foreign, 'not_in_site_catalog'],
+    [secret, 'strategy_private'],
+    [999, 'strategy_not_found'],
+  ])
+  const again = await start([strategyId])
+  expect(again.Skipped).toMatchObject([{ Reason: 'already_simulated' }])
+})
+
+test('a simulation shows no orders and follows the worth of its strategy', async () => {
+  const orders = await town.ask(
+    'GetStrategyOpenPositions',
+    { StrategyIds: strategyId },
+    { key: people.neighbour.key },
+  )
+  expect(orders.status).toBe(403)
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 109.99, ask: 110 }])
+  const [row] = await results('westAdmin')
+  expect(row).toMatchObject({
+    ...{ PersonId: personId, FirstName: 'neighbour', StrategyId: strategyId, StrategyName: 'Trend' },
+    ...{ StartDate: '2024-03-12T14:00:00Z', StartEquity: 99_999, EndEquity: 100_999, TotalDelta: 1000 },
+    ScalingFactor: 100,
+  })
+  expect(row?.TotalReturn).toBeCloseTo(1.00001, 5)
+  expect(row).not.toHaveProperty('IsResultReady')
+  expect((await results('northAdmin', {}, 'Geo'))[0]).toMatchObject({
+    IsResultReady: true,
+    SubscriptionId: expect.any(Number),
+  })
+})
+
+test.each<[CitizenName, object, number]>([
+  ['neighbour', {}, 1],
+  ['westAdmin', { PersonId: 999 }, 0],
+  ['westAdmin', { WhiteLabelSiteId: 999 }, 0],
+  ['westAdmin', { MinLoginDays: 1 }, 0],
+  ['eastAdmin', {}, 0],
+  ['holder', {}, 0],
+  ['operator', {}, 1],
+])('%s asks for %j', async (who, params, count) => {
+  expect((await results(who, params)).length).toBe(count)
+})
+
+test('a simulation stops once, keeps its result and may not begin again soon', async () => {
+  const stop = (id = strategyId) => as('westAdmin', 'StopSim', { PersonId: personId, StrategyId: id })
+  const stopped = await stop()
+  expect(resultsOf(stopped)).toEqual([
+    { PersonId: personId, StrategyId: strategyId, StoppedSubscriptionId: expect.any(Number) },
+  ])
+  expect(told(await stop())).toEqual([404, '2013 StrategyId'])
+  expect(told(await stop(lonelyStrategyId))).toEqual([409, '3016 StrategyId'])
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 50, ask: 50.1 }])
+  expect(await results('westAdmin')).toEqual([])
+  const [row] = await results('westAdmin', { ActiveOnly: false })
+  expect(row).toMatchObject({ EndDate: '2024-03-12T14:00:00Z', EndEquity: 100_999 })
+  expect((await start([strategyId])).Skipped).toMatchObject([{ Reason: 'simulated_recently' }])
+  await town.door('/clock', { now: '2024-04-11T14:00:00Z' })
+  expect((await start([strategyId])).Created).toHaveLength(1)
+  expect(await results('westAdmin', { ActiveOnly: false, MaxAccountDays: 10 })).toHaveLength(1)
+  expect(await results('westAdmin', { ActiveOnly: false })).toHaveLength(2)
+})
+
+test.each<[object, (number | string)[]]>([
+  [{ StrategyIds: [] }, [400, '1130 StrategyIds']],
+  [{ StrategyIds: [1, 1] }, [400, '1130 StrategyIds']],
+  [{ StrategyIds: [1, 2, 3, 4, 5, 6, 7, 8, 9] }, [400, '1130 StrategyIds']],
+  [{}, [400, '1102 StrategyIds']],
+])('StartSim of %j', async (params, expected) => {
+  const { status, ...rest } = await as('westAdmin', 'StartSim', { PersonId: personId, ...params })
+  expect([status, ...faultsOf({ status, ...rest }).slice(0, 1)]).toEqual(expected)
+})

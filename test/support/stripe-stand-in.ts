@@ -1,0 +1,146 @@
+/**
+ * A stand-in for Stripe: customers, payment methods and payment intents with a state of their own, behind the HTTP
+ * that the official client speaks. Idempotency keys answer again what they answered, and refuse another request. It
+ * can be told to decline, to take its time, and to drop the connection after it has done the work.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface Intent {
+  readonly id: string
+  readonly object: 'payment_intent'
+  readonly amount: number
+  readonly currency: string
+  readonly customer: string
+  readonly metadata: Record<string, string>
+  status: 'succeeded' | 'processing' | 'requires_payment_method'
+  last_payment_error: { code: string; decline_code: string } | null
+}
+
+interface Said {
+  readonly status: number
+  readonly body: object
+}
+
+export interface StripeStandIn {
+  readonly url: string
+  /** Every intent that was ever made. */
+  readonly intents: Map<string, Intent>
+  /** What happens to the next intents, one by one. */
+  readonly script: ('drop' | 'fail' | 'delay')[]
+  /** Requests that arrived, method and path. */
+  readonly heard: string[]
+  /** Begins anew, knowing nobody. */
+  forget(): void
+  close(): Promise<void>
+}
+
+/** A method of this name declines. */
+export const decliningMethod = 'pm_declines'
+
+export async function startStripeStandIn(): Promise<StripeStandIn> {
+  const intents = new Map<string, Intent>()
+  const customers = new Map<string, object>()
+  const answered = new Map<string, { request: string; said: Said }>()
+  const script: StripeStandIn['script'] = []
+  const heard: string[] = []
+  let made = 0
+  const nextId = (prefix: string): string => {
+    made += 1
+    return `${prefix}_${made}`
+  }
+
+  const declined = (intent: Intent): Said => {
+    const error = { type: 'card_error', code: 'card_declined', decline_code: 'insufficient_funds' }
+    intent.status = 'requires_payment_method'
+    intent.last_payment_error = error
+    return {
+      status: 402,
+      body: { error: { ...error, message: 'Your card was declined.', payment_intent: intent } },
+    }
+  }
+
+  const pay = (form: URLSearchParams, mood: string | undefined): Said => {
+    const metadata = Object.fromEntries(
+      [...form].flatMap(([name, value]) => {
+        const [, key] = /^metadata\[(\w+)\]$/.exec(name) ?? []
+        return key === undefined ? [] : [[key, value]]
+      }),
+    )
+    const customer = form.get('customer') ?? ''
+    if (!customers.has(customer)) {
+      const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such customer' }
+      return { status: 400, body: { error } }
+    }
+    const intent: Intent = {
+      ...{ id: nextId('pi'), object: 'payment_intent', customer, metadata, last_payment_error: null },
+      ...{ amount: Number(form.get('amount')), currency: form.get('currency') ?? '' },
+      status: mood === 'delay' ? 'processing' : 'succeeded',
+    }
+    intents.set(intent.id, intent)
+    return form.get('payment_method') === decliningMethod ? declined(intent) : { status: 200, body: intent }
+  }
+
+  const decide = (method: string, path: string, form: URLSearchParams, mood: string | undefined): Said => {
+    if (method === 'POST' && path === '/v1/customers') {
+      const customer = { id: nextId('cus'), object: 'customer' }
+      customers.set(customer.id, customer)
+      return { status: 200, body: customer }
+    }
+    if (method === 'POST' && /^\/v1\/payment_methods\/\w+\/attach$/.test(path))
+      return { status: 200, body: { id: path.split('/')[3], object: 'payment_method' } }
+    if (method === 'POST' && path === '/v1/payment_intents') return pay(form, mood)
+    const intent = intents.get(path.split('/')[3] ?? '')
+    return intent
+      ? { status: 200, body: intent }
+      : { status: 404, body: { error: { type: 'invalid_request_error', code: 'resource_missing' } } }
+  }
+
+  const answer = (request: IncomingMessage, text: string): Said | 'drop' => {
+    const { method = '', url = '' } = request
+    heard.push(`${method} ${url}`)
+    const key = request.headers['idempotency-key'] as string | undefined
+    const mood = url === '/v1/payment_intents' ? script.shift() : undefined
+    const known = key === undefined ? undefined : answered.get(key)
+    if (known) {
+      if (known.request === text) return mood === 'drop' ? 'drop' : known.said
+      const error = {
+        type: 'idempotency_error',
+        message: 'Keys for idempotent requests can only be used once',
+      }
+      return { status: 400, body: { error } }
+    }
+    if (mood === 'fail') return { status: 500, body: { error: { type: 'api_error', message: 'try again' } } }
+    const said = decide(method, url, new URLSearchParams(text), mood)
+    if (key !== undefined) answered.set(key, { request: text, said })
+    return mood === 'drop' ? 'drop' : said
+  }
+
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const said = answer(request, Buffer.concat(chunks).toString())
+      if (said === 'drop') request.socket.destroy()
+      else
+        response
+          .writeHead(said.status, { 'content-type': 'application/json', 'request-id': nextId('req') })
+          .end(JSON.stringify(said.body))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...{ intents, script, heard },
+    forget: () => {
+      for (const memory of [intents, customers, answered]) memory.clear()
+      heard.length = 0
+      script.length = 0
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
