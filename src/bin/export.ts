@@ -49,15 +49,11 @@ export async function* exportListing(
   }
   const input = compiled.readInput(queryOf(words))
   if ('faults' in input) throw refusal(listing, input.faults)
+  const from = { requestId: 'export', origin: 'http://localhost' }
   let Cursor = ''
   do {
     const params = Cursor === '' ? input.params : { ...input.params, Cursor }
-    const reply = await run({
-      ...{ operation, compiled, params, caller },
-      ...audience,
-      requestId: 'export',
-      origin: '',
-    })
+    const reply = await run({ ...{ operation, compiled, params, caller }, ...audience, ...from })
     if (reply.status !== 200) throw refusal(listing, JSON.parse(reply.body).ResponseStatus.Errors)
     const end = reply.body.indexOf('\n')
     const lines = reply.body.slice(end + 1)

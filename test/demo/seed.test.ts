@@ -135,10 +135,10 @@ describe('twelve records', () => {
     })
   })
 
-  test('two ended: everything was closed at the open of the day on which their owner gave up', () => {
+  test('two ended with nothing held: one was out already, one was closed at the open of the day on which its owner gave up', () => {
     const ended = records.filter(({ isAlive }) => !isAlive)
     expect(ended.map(({ name, held, lastFilledAt }) => [name, held, dateOf(lastFilledAt)])).toEqual([
-      ['Breakout SPX', 0, '2002-10-10'],
+      ['Breakout SPX', 0, '2002-04-08'],
       ['Falling knives SPX', 0, '2009-03-09'],
     ])
   })
