@@ -2,7 +2,7 @@
  * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
-import { accountSteps, nextChase, nextSync } from './account-side.ts'
+import { accountSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
@@ -65,6 +65,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       nextSignalRelease,
       nextChase,
       nextSync,
+      nextConfirmation,
       nextApprovalExpiry,
       paper.dueSource,
       ...billingMoments,

@@ -69,6 +69,7 @@ create table account (
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE TRIGGER account_accepts AFTER UPDATE OF is_sync_enabled ON public.account FOR EACH ROW WHEN ((new.is_sync_enabled AND (NOT old.is_sync_enabled))) EXECUTE FUNCTION account_accepts();
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
 CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
 
@@ -301,7 +302,7 @@ create table broker_report (
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'total'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
 );
 CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
@@ -415,13 +416,16 @@ create table execution (
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
   busts text,
+  is_inferred boolean not null default false,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
   constraint execution_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint execution_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
+CREATE INDEX execution_inferred ON public.execution USING btree (account_id, order_id) WHERE is_inferred;
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
+CREATE INDEX execution_own ON public.execution USING btree (account_id) WHERE (setup_id IS NULL);
 
 create table fill (
   id bigint not null generated always as identity,
@@ -627,6 +631,17 @@ create table mail (
 );
 CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 
+create table order_gap (
+  account_id bigint not null,
+  order_id bigint not null,
+  told text not null,
+  since timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint order_gap_pkey PRIMARY KEY (account_id, order_id),
+  constraint order_gap_account_id_order_id_fkey FOREIGN KEY (account_id, order_id) REFERENCES account_order(account_id, id)
+);
+CREATE INDEX order_gap_open ON public.order_gap USING btree (since) WHERE (confirmed_at IS NULL);
+
 create table paper_order (
   account_id bigint not null,
   client_order_id text not null,
@@ -680,6 +695,7 @@ create table paper_report (
   constraint paper_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );
+CREATE INDEX paper_report_account ON public.paper_report USING btree (account_id, client_order_id);
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
 
 create table payment_event (
@@ -798,6 +814,18 @@ create table position_adjustment (
 );
 CREATE INDEX position_adjustment_strategy ON public.position_adjustment USING btree (strategy_id);
 
+create table position_gap (
+  account_id bigint not null,
+  symbol text not null,
+  difference quantity not null,
+  accepted quantity not null default 0,
+  since timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint position_gap_pkey PRIMARY KEY (account_id, symbol),
+  constraint position_gap_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+CREATE INDEX position_gap_open ON public.position_gap USING btree (since) WHERE ((confirmed_at IS NULL) AND ((difference)::numeric <> (0)::numeric));
+
 create table quote (
   instrument_id bigint not null,
   bid price not null,
@@ -821,6 +849,13 @@ create table rate_window (
   constraint rate_window_pkey PRIMARY KEY (subject, window_seconds)
 );
 CREATE INDEX rate_window_age ON public.rate_window USING btree (started_at);
+
+create table reconciliation (
+  broker_id integer not null,
+  due_at timestamp with time zone not null,
+  constraint reconciliation_pkey PRIMARY KEY (broker_id),
+  constraint reconciliation_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
+);
 
 create table schema_migration (
   number integer not null,
@@ -1355,6 +1390,16 @@ UNION ALL
     ledger_transfer.amount,
     ledger_transfer.booked_at
    FROM ledger_transfer;
+
+CREATE OR REPLACE FUNCTION public.account_accepts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update position_gap set accepted = accepted + difference, difference = 0, confirmed_at = null
+  where account_id = new.id and confirmed_at is not null;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger
