@@ -217,7 +217,7 @@ async function comparePositions(
   const ids = accounts.map(({ id }) => id)
   const booked = groupBy(await sumBooked(tx, ids), ({ accountId }) => accountId)
   const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
-  const sent = await listSentOrders(tx, ids, [], now)
+  const sent = await listSentOrders(tx, ids)
   const moving = new Set([
     ...incomplete,
     ...sent.flatMap(({ accountId, isInFlight }) => (isInFlight ? [accountId] : [])),

@@ -12,6 +12,7 @@ import {
   findNextConfirmation,
   isReconciliationDue,
   lastReport,
+  listEndedOrders,
   listReconciledAccounts,
   listReconciledBrokers,
   listSentOrders,
@@ -94,7 +95,10 @@ async function ask(
     const agrees = ours.every(({ symbol, quantity }) => dec(positions.get(symbol) ?? 0).equals(quantity))
     return agrees && ours.length === positions.size ? [] : [accountId]
   })
-  const orders = await listSentOrders(ctx.db.read, ids, suspects, ctx.clock.now() - endedLately)
+  const orders = [
+    ...(await listSentOrders(ctx.db.read, ids)),
+    ...(await listEndedOrders(ctx.db.read, suspects, ctx.clock.now() - endedLately)),
+  ]
   const working = new Map(
     said.flatMap(({ accountId, working }) =>
       working.map((one) => [orderNameOf(accountId, one.clientOrderId), one] as const),

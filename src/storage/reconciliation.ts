@@ -104,13 +104,7 @@ export interface SentOrder extends OrderKey {
   readonly isInFlight: boolean
 }
 
-/** Orders of accounts that live, and of `suspects` those as well that ended after `since`. */
-export const listSentOrders = (
-  sql: Sql,
-  accountIds: readonly number[],
-  suspects: readonly number[],
-  since: Instant,
-): Promise<SentOrder[]> =>
+const listOrders = (sql: Sql, which: Fragment): Promise<SentOrder[]> =>
   sql.rows<SentOrder>`
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
       a.account, i.symbol, o.side, o.status, o.replaces_order_id is not null as "isReplacement",
@@ -120,12 +114,28 @@ export const listSentOrders = (
       o.status in ('A', '6', 'E') or o.pending_action is not null
         or o.status in ('0', '1') and (o.ord_type = '1' or not o.is_acknowledged) as "isInFlight"
     from account_order o join account a on a.id = o.account_id join instrument i on i.id = o.instrument_id
-    where o.attempts > 0 and (o.account_id, o.id) in (
-      select live.account_id, live.id from setup join account_order live on live.setup_id = setup.id
-      where setup.account_id = any(${accountIds}::bigint[]) and live.status in ('A', '0', '1', '6', 'E')
-      union all
-      select account_id, id from account_order
-      where account_id = any(${suspects}::bigint[]) and ended_at > ${instant(since)}::timestamptz)`
+    where o.attempts > 0 and ${which}`
+
+/** The accounts' orders that live. */
+export const listSentOrders = (sql: Sql, accountIds: readonly number[]): Promise<SentOrder[]> =>
+  listOrders(
+    sql,
+    fragment`o.status in ('A', '0', '1', '6', 'E')
+      and o.setup_id = any(array(select id from setup where account_id = any(${accountIds}::bigint[])))`,
+  )
+
+/** The accounts' orders that ended after `since`. */
+export const listEndedOrders = async (
+  sql: Sql,
+  accountIds: readonly number[],
+  since: Instant,
+): Promise<SentOrder[]> =>
+  accountIds.length === 0
+    ? []
+    : listOrders(
+        sql,
+        fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(since)}::timestamptz`,
+      )
 
 /** Which of these orders exist. */
 export async function findOwnOrders(

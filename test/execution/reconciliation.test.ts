@@ -1,5 +1,5 @@
 /** Accounts held against the broker's own word: what is made up for, what is told, and what changes nothing. */
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { reconcile } from '../../src/execution/reconciliation.ts'
 import { testDatabase } from '../support/database.ts'
@@ -10,13 +10,8 @@ import { accountViolations, makeAccountWorld } from './account-world.ts'
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
 const { ctx, paper } = world
-let brokerId = await addBroker(db)
-let scene = makeScene(world, brokerId)
-
-beforeEach(async () => {
-  brokerId = await addBroker(db)
-  scene = makeScene(world, brokerId)
-})
+const brokerId = await addBroker(db)
+const scene = makeScene(world, brokerId)
 
 /** Reports that are under way never arrive. */
 const loseReports = (accountId: number) =>
