@@ -34,7 +34,8 @@ export type ReportedOrder = {
   inferredQuantity: Decimal
 }
 
-type Fills = { quantity: Decimal; amount: Decimal }
+/** Executions together: quantity, and quantity times price. */
+export type Fills = { quantity: Decimal; amount: Decimal }
 type Inferred = { quantity: Decimal; price: Decimal }
 type Claim = { cumQty: Decimal; avgPx: Decimal | null; status: OrdStatus }
 
@@ -91,13 +92,18 @@ function told(before: Told, report: ExecutionReport): Told {
   }
 }
 
-/** Books what is missing at the price that makes the average the reported one; without that average it stays missing. */
+/** What is missing, at the price that makes the average the reported one; null where nothing is. */
+export function inferFill(known: Fills, cumQty: Decimal, avgPx: Decimal): Inferred | null {
+  const quantity = cumQty.minus(known.quantity)
+  if (!quantity.greaterThan(zero)) return null
+  return { quantity, price: cumQty.times(avgPx).minus(known.amount).div(quantity) }
+}
+
+/** Books what is missing; without the reported average it stays missing. */
 function inferMissing(before: Told): Told {
   const { known, claim, inferred } = before
-  const quantity = claim.cumQty.minus(known.quantity)
-  if (claim.avgPx === null || !quantity.greaterThan(inferred.quantity)) return before
-  const price = claim.cumQty.times(claim.avgPx).minus(known.amount).div(quantity)
-  return { ...before, inferred: { quantity, price } }
+  const missing = claim.avgPx === null ? null : inferFill(known, claim.cumQty, claim.avgPx)
+  return missing?.quantity.greaterThan(inferred.quantity) ? { ...before, inferred: missing } : before
 }
 
 /** The status of what was told. A rejection of an order that has fills is a cancellation. */

@@ -10,6 +10,7 @@ import { chaseStep } from './chase.ts'
 import { closingStep } from './closings.ts'
 import type { DueSource, Step } from './context.ts'
 import { mirrorStep } from './mirror.ts'
+import { nextConfirmation, reconciliationStep } from './reconciliation.ts'
 import { reportStep } from './reports.ts'
 import { queueStep, senderStep } from './sender.ts'
 
@@ -25,8 +26,12 @@ export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] 
   // One program may serve several adapters.
   ...[...new Set(Object.values(brokers))].flatMap((broker) => broker.steps),
   reportStep,
+  ...Object.entries(brokers).map(([adapter, broker]) => reconciliationStep(adapter, broker)),
   syncStep,
 ]
+
+/** When a difference from a broker's word has lasted. */
+export { nextConfirmation }
 
 /** When the next copy's grace runs out. */
 export const nextChase: DueSource = findNextChase

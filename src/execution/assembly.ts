@@ -2,7 +2,7 @@
  * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
-import { accountSteps, nextChase, nextSync } from './account-side.ts'
+import { accountSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { syncStep } from './auto-sync.ts'
 import { billingMoments, billingSteps } from './billing.ts'
@@ -68,6 +68,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       nextSignalRelease,
       nextChase,
       nextSync,
+      nextConfirmation,
       nextApprovalExpiry,
       paper.dueSource,
       ...billingMoments,

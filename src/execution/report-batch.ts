@@ -5,9 +5,10 @@
  */
 import { type ClientOrderKey, clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
 import { isLive, oppositeOf, type Side } from '../domain/codes.ts'
-import { type Decimal, dec } from '../domain/decimal.ts'
-import { applyToChain, type ChainEvent, type ChainOrder, lastOfChain } from '../domain/order-chain.ts'
+import { type Decimal, dec, zero } from '../domain/decimal.ts'
+import { applyToChain, type ChainOrder, lastOfChain } from '../domain/order-chain.ts'
 import { averageFillPrice, type OrderState, type Outcome } from '../domain/order-state.ts'
+import type { StandingExecution } from '../storage/inferred-fills.ts'
 import type {
   BookedExecution,
   NewIncident,
@@ -16,6 +17,8 @@ import type {
   ReportKind,
   ReportRow,
 } from '../storage/reports.ts'
+import { chainOrderOf, eventOf } from './report-events.ts'
+import { inferred, replacedBy, type StandingFill, standingFill } from './standing-fills.ts'
 
 /** An order of the batch with its state so far. */
 interface Tracked {
@@ -36,6 +39,8 @@ export interface BatchExecution {
   readonly before: OrderState | null
   /** The execution that this one takes back; `known` where it was booked before this batch. */
   readonly busts: { readonly execId: string; readonly known: BookedExecution | null } | null
+  /** Made of the broker's total; no report has told of it. */
+  readonly isInferred: boolean
 }
 
 export interface Batch {
@@ -59,12 +64,20 @@ export function orderKeyOf(environment: string, { clientOrderId }: ReportRow): C
 const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): string =>
   `${accountId} ${key.setupId} ${key.source} ${key.sourceId} ${key.revision}`
 
+/** What is booked already, as far as the reports may concern it. */
+export interface Booked {
+  /** Executions that are taken back. */
+  readonly busted: readonly BookedExecution[]
+  /** All of the orders that have a total to compare with, or inferred fills to replace. */
+  readonly standing: readonly StandingExecution[]
+}
+
 /** Applies the reports in their order. */
 export function applyBatch(
   environment: string,
   reports: readonly ReportRow[],
   orders: readonly ReportedOrder[],
-  booked: readonly BookedExecution[] = [],
+  booked: Booked = { busted: [], standing: [] },
 ): Batch {
   const batch = new BatchState(orders, booked)
   for (const report of reports) {
@@ -91,11 +104,13 @@ class BatchState {
   readonly #foreign = new Set<number>()
   readonly #closures = new Map<number, string>()
   readonly #booked: ReadonlyMap<string, BookedExecution>
+  #standing: readonly StandingFill[]
   /** Executions that were canceled before they were told. */
   readonly #void = new Set<string>()
 
-  constructor(orders: readonly ReportedOrder[], booked: readonly BookedExecution[]) {
-    this.#booked = new Map(booked.map((row) => [`${row.accountId} ${row.execId}`, row]))
+  constructor(orders: readonly ReportedOrder[], { busted, standing }: Booked) {
+    this.#booked = new Map(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
+    this.#standing = standing.map(standingFill)
     for (const row of [...orders].sort((one, other) => one.id - other.id)) {
       const state = chainOrderOf(row)
       this.#orders.set(row.id, { row, before: state, rejectText: null, endedAt: null })
@@ -110,9 +125,13 @@ class BatchState {
     return this.#byName.get(name)
   }
 
-  apply(report: ReportRow, order: ReportedOrder): void {
+  apply(report: ReportRow, order: ReportedOrder, isInferred = false): void {
     if (report.kind === 'bust') {
       this.#bust(report, order)
+      return
+    }
+    if (report.kind === 'total') {
+      this.#infer(report, order)
       return
     }
     const holder = this.#chains.get(order.id)
@@ -121,11 +140,12 @@ class BatchState {
       this.#raise(report, 'MalformedReport', { orderId: order.id })
       return
     }
+    if (event.event === 'FILL' && !isInferred) this.#makeRoom(report, order, event.quantity)
     const before = holder.chain
     const { chain, outcome } = applyToChain(before, order.id, event)
     holder.chain = chain
     if (event.event === 'FILL') {
-      this.#execute(report, order, before.find(({ id }) => id === order.id) ?? null)
+      this.#execute(report, order, before.find(({ id }) => id === order.id) ?? null, isInferred)
     }
     this.#note(report, before, chain)
     if (isIncident(outcome)) this.#raise(report, incidentKinds[outcome], { orderId: order.id })
@@ -163,15 +183,64 @@ class BatchState {
     const px = dec(original.px)
     const side = oppositeOf(original.side)
     if (order) this.#unfill(report, order, quantity, px)
-    this.#executions.push({ report, order, side, quantity, px, before: null, busts: { execId, known } })
+    this.#standing = this.#standing.filter((one) => one.orderId !== order?.id || one.execId !== execId)
+    const busts = { execId, known }
+    this.#executions.push({ report, order, side, quantity, px, before: null, busts, isInferred: false })
   }
 
-  #unfill(report: ReportRow, order: ReportedOrder, quantity: Decimal, price: Decimal): void {
+  /** Books what the broker's total claims beyond the executions that were told. */
+  #infer(report: ReportRow, order: ReportedOrder): void {
+    const fills = this.#standing.filter(({ orderId }) => orderId === order.id)
+    const { quantity, px } = report
+    const missing = quantity === null || px === null ? null : inferred(fills, dec(quantity), dec(px))
+    if (!missing) return
+    if (!missing.price.greaterThan(zero)) {
+      this.#raise(report, 'MalformedReport', { orderId: order.id })
+      return
+    }
+    for (const fill of fills) if (fill.isInferred) this.#takeOut(report, order, fill)
+    const told = { quantity: missing.quantity.toFixed(), px: missing.price.toFixed() }
+    this.apply({ ...report, ...told, kind: 'fill' }, order, true)
+    this.#raise(report, 'InferredFill', { orderId: order.id, ...told })
+  }
+
+  /** Inferred fills give way to an execution that was told. */
+  #makeRoom(report: ReportRow, order: ReportedOrder, quantity: Decimal): void {
+    const fills = this.#standing.filter(({ orderId }) => orderId === order.id)
+    for (const { fill, rest } of replacedBy(fills, quantity)) {
+      this.#takeOut(report, order, fill)
+      if (!rest.greaterThan(zero)) continue
+      const { side, px } = fill
+      const kept = {
+        side,
+        px: px.toFixed(),
+        quantity: rest.toFixed(),
+        reportKey: `${fill.execId}/rest:${report.reportKey}`,
+      }
+      this.apply({ ...report, ...kept, kind: 'fill' }, order, true)
+    }
+  }
+
+  /** The order is as it was before the inferred fill; an end that was told stands. */
+  #takeOut(
+    report: ReportRow,
+    order: ReportedOrder,
+    { execId, side, quantity, px, known }: StandingFill,
+  ): void {
+    this.#standing = this.#standing.filter((one) => one.orderId !== order.id || one.execId !== execId)
+    this.#unfill(report, order, quantity, px, true)
+    this.#executions.push({
+      ...{ report: { ...report, reportKey: `${execId}/back:${report.reportKey}` }, order, quantity, px },
+      ...{ side: oppositeOf(side), before: null, busts: { execId, known }, isInferred: false },
+    })
+  }
+
+  #unfill(report: ReportRow, order: ReportedOrder, quantity: Decimal, price: Decimal, live?: boolean): void {
     const holder = this.#chains.get(order.id)
     if (!holder) return
     const before = holder.chain
     const last = lastOfChain(before, before.find(({ id }) => id === order.id)!)
-    const event = { event: 'BUST', quantity, price, live: isLive(last.status) } as const
+    const event = { event: 'BUST', quantity, price, live: live ?? isLive(last.status) } as const
     holder.chain = applyToChain(before, order.id, event).chain
     this.#note(report, before, holder.chain)
   }
@@ -214,13 +283,23 @@ class BatchState {
     }
   }
 
-  #execute(report: ReportRow, order: ReportedOrder | null, before: OrderState | null): void {
+  #execute(
+    report: ReportRow,
+    order: ReportedOrder | null,
+    before: OrderState | null,
+    isInferred = false,
+  ): void {
     const { side, quantity, px, instrumentId } = report
     if (side === null || quantity === null || px === null || instrumentId === null) {
       this.#raise(report, 'MalformedReport', {})
       return
     }
-    this.#executions.push({ report, order, side, quantity: dec(quantity), px: dec(px), before, busts: null })
+    const traded = { side, quantity: dec(quantity), px: dec(px), isInferred }
+    this.#executions.push({ report, order, before, busts: null, ...traded })
+    if (order) {
+      const fill = { ...traded, orderId: order.id, execId: report.reportKey, known: null }
+      this.#standing = [...this.#standing, fill]
+    }
   }
 
   #raise(report: ReportRow, kind: string, detail: Record<string, unknown>): void {
@@ -255,47 +334,6 @@ const closureReasons: Partial<Record<ReportKind, string>> = {
 const incidentKinds = { lateFill: 'LateFill', overfill: 'Overfill', anomaly: 'OrderAnomaly' } as const
 
 const isIncident = (outcome: Outcome): outcome is keyof typeof incidentKinds => outcome in incidentKinds
-
-function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
-  const state = {
-    id: row.id,
-    status: row.status,
-    orderQuantity: dec(row.orderQty),
-    filledQuantity: dec(row.cumQty),
-    filledValue: dec(row.filledValue),
-    acknowledged: row.isAcknowledged,
-    held: row.status === 'A' && row.attempts === 0,
-  }
-  return row.replacesOrderId === null ? state : { ...state, replaces: row.replacesOrderId }
-}
-
-/** The report as an event of the order it names; undefined where an execution says no quantity or price. */
-function eventOf({ kind, quantity, px }: ReportRow): ChainEvent<number> | undefined {
-  switch (kind) {
-    case 'ack':
-      return { event: 'ACK' }
-    case 'reject':
-      return { event: 'REJECT' }
-    case 'cancel':
-      return { event: 'CANCEL_ACK' }
-    case 'expire':
-      return { event: 'EXPIRE' }
-    case 'replace':
-      return { event: 'REPLACE_ACK' }
-    case 'replaceReject':
-      return { event: 'REPLACE_REJECT' }
-    case 'cancelReject':
-      return { event: 'CANCEL_REJECT', unknownOrder: false }
-    case 'cancelUnknown':
-      return { event: 'CANCEL_REJECT', unknownOrder: true }
-    case 'fill':
-      return quantity === null || px === null || !dec(quantity).greaterThan(0)
-        ? undefined
-        : { event: 'FILL', quantity: dec(quantity), price: dec(px) }
-    default:
-      return undefined
-  }
-}
 
 function changeOf({ row, rejectText, endedAt }: Tracked, now: ChainOrder<number>): OrderChange {
   return {

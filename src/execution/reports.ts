@@ -8,6 +8,7 @@ import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
 import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import type { Instant } from '../domain/time.ts'
+import { loadStanding } from '../storage/inferred-fills.ts'
 import { loadRates } from '../storage/quotes.ts'
 import {
   claimReportedAccounts,
@@ -60,7 +61,12 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
     if (key) keys.set(`${report.accountId} ${report.clientOrderId}`, { ...key, accountId: report.accountId })
   }
   const orders = keys.size > 0 ? await lockReportedOrders(tx, [...keys.values()]) : []
-  const batch = applyBatch(environment, reports, orders, await loadBusted(tx, reports))
+  const hasTotals = reports.some(({ kind }) => kind === 'total')
+  const [busted, standing] = await Promise.all([
+    loadBusted(tx, reports),
+    loadStanding(tx, orders, hasTotals ? orders : []),
+  ])
+  const batch = applyBatch(environment, reports, orders, { busted, standing })
   const now = ctx.clock.now()
   await Promise.all([
     saveReportedOrders(tx, batch.changes),
@@ -206,7 +212,7 @@ function commissionOf(
 }
 
 const executionOf = (
-  { report, order, side, quantity, px, busts }: BatchExecution,
+  { report, order, side, quantity, px, busts, isInferred }: BatchExecution,
   commission: Decimal,
   cashChange: Decimal,
 ): NewExecution => ({
@@ -222,6 +228,7 @@ const executionOf = (
   commission,
   cashChange,
   busts: busts?.execId ?? null,
+  isInferred,
   executedAt: report.occurredAt,
 })
 

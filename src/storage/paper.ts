@@ -157,18 +157,32 @@ export const cancelPaperOrders = (
     from asked left join canceled using (account_id, client_order_id)
     left join paper_order known using (account_id, client_order_id)`
 
-/** Which of these orders exist. */
-export async function findPaperOrders(
+/** How an order of the book stands; `place` counts the names that were asked for. */
+export interface PaperStanding {
+  readonly place: number
+  readonly accountId: number
+  readonly clientOrderId: string
+  readonly status: OrdStatus
+  readonly cumQty: string
+  readonly avgPx: string | null
+}
+
+const standing = fragment`
+  o.account_id as "accountId", o.client_order_id as "clientOrderId", o.status, o.cum_qty as "cumQty", (
+    select sum(case r.kind when 'fill' then r.quantity else -r.quantity end * r.px) / nullif(o.cum_qty, 0)
+    from paper_report r where r.account_id = o.account_id and r.client_order_id = o.client_order_id
+      and r.kind in ('fill', 'bust')) as "avgPx"`
+
+/** How these orders stand, those that exist. */
+export const findPaperOrders = (
   sql: Sql,
   names: readonly { readonly accountId: number; readonly clientOrderId: string }[],
-): Promise<Set<number>> {
-  const rows = await sql.rows<{ place: number }>`
-    select asked.place from unnest(${names.map((_, place) => place)}::int[],
+): Promise<PaperStanding[]> =>
+  sql.rows<PaperStanding>`
+    select asked.place, ${standing} from unnest(${names.map((_, place) => place)}::int[],
       ${names.map(({ accountId }) => accountId)}::bigint[],
       ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) asked (place, account_id, client_order_id)
     join paper_order o using (account_id, client_order_id)`
-  return new Set(rows.map(({ place }) => place))
-}
 
 /** A working order of the book. */
 export interface PaperOrderRow {
@@ -299,11 +313,15 @@ export async function fillPaperOrder(
     where account_id = ${execution.accountId}::bigint and client_order_id = ${execution.clientOrderId}::text`
 }
 
-/** Client order ids of the working orders of accounts. */
-export const listWorkingPaper = (
+/** The working orders of accounts. */
+export const listWorkingPaper = (sql: Sql, accountIds: readonly number[]): Promise<PaperStanding[]> =>
+  sql.rows<PaperStanding>`
+    select 0 as place, ${standing} from paper_order o
+    where o.account_id = any(${accountIds}::bigint[]) and o.status in ('0', '1') order by o.id`
+
+/** What accounts own; the paper broker keeps no money of its own beside the account's. */
+export const listPaperBalances = (
   sql: Sql,
   accountIds: readonly number[],
-): Promise<{ accountId: number; clientOrderId: string }[]> =>
-  sql.rows`
-    select account_id as "accountId", client_order_id as "clientOrderId" from paper_order
-    where account_id = any(${accountIds}::bigint[]) and status in ('0', '1') order by id`
+): Promise<{ accountId: number; currency: string; cash: string }[]> =>
+  sql.rows`select id as "accountId", currency, cash from account where id = any(${accountIds}::bigint[])`

@@ -23,6 +23,7 @@ export type ReportKind =
   | 'replace'
   | 'replaceReject'
   | 'expire'
+  | 'total'
   | 'delink'
   | 'marginCall'
   | 'patternDayTrader'
@@ -39,15 +40,26 @@ export interface NewReport {
   readonly occurredAt: Instant
 }
 
-/** Takes in answers that carry no execution; one that is known changes nothing. */
-export async function insertReports(sql: Sql, reports: readonly NewReport[]): Promise<void> {
+/** A broker's total of an order: what it has executed, and at what average. */
+export interface NewTotal extends NewReport {
+  readonly side: Side
+  readonly quantity: string
+  readonly px: string
+}
+
+/** Takes in answers that carry no execution of their own; one that is known changes nothing. */
+export async function insertReports(sql: Sql, reports: readonly (NewReport | NewTotal)[]): Promise<void> {
   if (reports.length === 0) return
   const column = <K extends keyof NewReport>(name: K): NewReport[K][] => reports.map((report) => report[name])
+  const total = <K extends 'side' | 'quantity' | 'px'>(name: K): (NewTotal[K] | null)[] =>
+    reports.map((report) => (name in report ? (report as NewTotal)[name] : null))
   await sql.run`
-    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at)
+    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at,
+      side, quantity, px)
     select * from unnest(${column('brokerId')}::int[], ${column('reportKey')}::text[], ${column('accountId')}::bigint[],
       ${column('clientOrderId')}::text[], ${column('kind')}::text[], ${column('symbol')}::text[],
-      ${column('text')}::text[], ${reports.map((report) => instant(report.occurredAt))}::timestamptz[])
+      ${column('text')}::text[], ${reports.map((report) => instant(report.occurredAt))}::timestamptz[],
+      ${total('side')}::text[], ${total('quantity')}::numeric[], ${total('px')}::numeric[])
     on conflict (broker_id, account_id, report_key) do nothing`
 }
 
@@ -199,6 +211,8 @@ export interface NewExecution {
   readonly cashChange: Decimal
   /** The execution that this one takes back. */
   readonly busts: string | null
+  /** No report told of it: the broker's total did. */
+  readonly isInferred?: boolean
   readonly executedAt: Instant
 }
 
@@ -236,12 +250,12 @@ export async function insertExecutions(tx: Transaction, executions: readonly New
   await tx.run`
     with booked as (
       insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
-        commission, cash_change, busts, executed_at)
+        commission, cash_change, busts, is_inferred, executed_at)
       select * from unnest(${column('brokerId')}::int[], ${column('accountId')}::bigint[], ${column('execId')}::text[],
         ${column('orderId')}::bigint[], ${column('setupId')}::bigint[], ${column('instrumentId')}::bigint[],
         ${column('side')}::text[], ${column('quantity')}::numeric[], ${column('px')}::numeric[],
         ${column('commission')}::numeric[], ${column('cashChange')}::numeric[], ${column('busts')}::text[],
-        ${executions.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
+        ${executions.map(({ isInferred = false }) => isInferred)}::boolean[], ${executions.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
       returning account_id, cash_change
     )
     update account set cash = cash + change.total

@@ -69,6 +69,7 @@ create table account (
 CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
+CREATE TRIGGER account_accepts AFTER UPDATE OF is_sync_enabled ON public.account FOR EACH ROW WHEN ((new.is_sync_enabled AND (NOT old.is_sync_enabled))) EXECUTE FUNCTION account_accepts();
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
 CREATE TRIGGER account_connects AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_connects();
 CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
@@ -215,7 +216,7 @@ create table account_record (
   closed_day date,
   stale_from date,
   next_close_at timestamp with time zone not null,
-  moved_at timestamp with time zone,
+  last_execution_at timestamp with time zone,
   has_own_executions boolean not null default false,
   constraint account_record_pkey PRIMARY KEY (account_id),
   constraint account_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
@@ -314,7 +315,7 @@ create table broker_report (
   constraint broker_report_broker_id_account_id_report_key_key UNIQUE (broker_id, account_id, report_key),
   constraint broker_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint broker_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
-  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
+  constraint broker_report_kind_check CHECK ((kind = ANY (ARRAY['ack'::text, 'fill'::text, 'bust'::text, 'cancel'::text, 'reject'::text, 'cancelReject'::text, 'cancelUnknown'::text, 'replace'::text, 'replaceReject'::text, 'expire'::text, 'total'::text, 'delink'::text, 'marginCall'::text, 'patternDayTrader'::text, 'restriction'::text])))
 );
 CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
@@ -429,14 +430,16 @@ create table execution (
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
   busts text,
-  id bigint not null generated always as identity,
+  is_inferred boolean not null default false,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),
   constraint execution_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint execution_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
+CREATE INDEX execution_inferred ON public.execution USING btree (account_id, order_id) WHERE is_inferred;
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
+CREATE INDEX execution_own ON public.execution USING btree (account_id) WHERE (setup_id IS NULL);
 CREATE INDEX execution_time ON public.execution USING brin (executed_at);
 
 create table fill (
@@ -643,6 +646,17 @@ create table mail (
 );
 CREATE INDEX mail_due ON public.mail USING btree (next_try_at);
 
+create table order_gap (
+  account_id bigint not null,
+  order_id bigint not null,
+  told text not null,
+  since timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint order_gap_pkey PRIMARY KEY (account_id, order_id),
+  constraint order_gap_account_id_order_id_fkey FOREIGN KEY (account_id, order_id) REFERENCES account_order(account_id, id)
+);
+CREATE INDEX order_gap_open ON public.order_gap USING btree (since) WHERE (confirmed_at IS NULL);
+
 create table paper_order (
   account_id bigint not null,
   client_order_id text not null,
@@ -696,6 +710,7 @@ create table paper_report (
   constraint paper_report_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint paper_report_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );
+CREATE INDEX paper_report_account ON public.paper_report USING btree (account_id, client_order_id);
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
 
 create table payment_event (
@@ -814,6 +829,18 @@ create table position_adjustment (
 );
 CREATE INDEX position_adjustment_strategy ON public.position_adjustment USING btree (strategy_id);
 
+create table position_gap (
+  account_id bigint not null,
+  symbol text not null,
+  difference quantity not null,
+  accepted quantity not null default 0,
+  since timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint position_gap_pkey PRIMARY KEY (account_id, symbol),
+  constraint position_gap_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+CREATE INDEX position_gap_open ON public.position_gap USING btree (since) WHERE ((confirmed_at IS NULL) AND ((difference)::numeric <> (0)::numeric));
+
 create table quote (
   instrument_id bigint not null,
   bid price not null,
@@ -837,6 +864,13 @@ create table rate_window (
   constraint rate_window_pkey PRIMARY KEY (subject, window_seconds)
 );
 CREATE INDEX rate_window_age ON public.rate_window USING btree (started_at);
+
+create table reconciliation (
+  broker_id integer not null,
+  due_at timestamp with time zone not null,
+  constraint reconciliation_pkey PRIMARY KEY (broker_id),
+  constraint reconciliation_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
+);
 
 create table schema_migration (
   number integer not null,
@@ -1030,7 +1064,6 @@ CASE
     WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'now'::text
     ELSE ((ord_type)::text || (side)::text)
 END), COALESCE(limit_px, stop_px)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
-CREATE INDEX signal_xid ON public.signal USING btree (xid);
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 
 create table signal_event (
@@ -1178,7 +1211,6 @@ create table strategy_record (
   next_close_at timestamp with time zone not null,
   last_fill_at timestamp with time zone,
   statistics_due boolean not null default true,
-  moved_at timestamp with time zone,
   constraint strategy_record_pkey PRIMARY KEY (strategy_id),
   constraint strategy_record_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );
@@ -1374,6 +1406,16 @@ UNION ALL
     ledger_transfer.amount,
     ledger_transfer.booked_at
    FROM ledger_transfer;
+
+CREATE OR REPLACE FUNCTION public.account_accepts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update position_gap set accepted = accepted + difference, difference = 0, confirmed_at = null
+  where account_id = new.id and confirmed_at is not null;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.account_begins()
  RETURNS trigger

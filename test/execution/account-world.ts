@@ -1,5 +1,5 @@
 /** Both sides of the worker over one paper broker, with a clock that stands still. */
-import { accountSteps, nextChase, nextSync } from '../../src/execution/account-side.ts'
+import { accountSteps, nextChase, nextConfirmation, nextSync } from '../../src/execution/account-side.ts'
 import { createPaperBroker, type PaperBroker, type PaperOptions } from '../../src/execution/brokers/paper.ts'
 import type { Step } from '../../src/execution/context.ts'
 import { nextSignalExpiry } from '../../src/execution/expiries.ts'
@@ -24,7 +24,7 @@ export function makeAccountWorld(db: Database, options: PaperOptions = {}): Acco
   const world = makeWorld(db, {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextChase, nextSync, paper.dueSource],
+    dueSources: [nextSignalExpiry, nextChase, nextSync, nextConfirmation, paper.dueSource],
   })
   const steps = [...strategySteps, ...accountSteps({ paper: paper.broker })]
   const worker = createWorker({ ctx: world.ctx, steps })

@@ -4,7 +4,7 @@
  * broker has the request. A client order id is used for one order for ever, so the same request may be sent
  * again: it changes nothing the second time.
  */
-import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
 import type { Step, WorkContext } from '../context.ts'
 
 /** An order in the broker's words. */
@@ -40,13 +40,25 @@ export type Answer =
   | { readonly answer: 'accepted' | 'unsent' | 'unknown' }
   | { readonly answer: 'rejected'; readonly text: string; readonly unknownOrder?: boolean }
 
-/** What the broker says an account holds and works. */
+/** How an order stands at the broker. */
+export interface OrderStanding {
+  readonly status: OrdStatus
+  /** Executed under this client order id alone, without what it replaced; the average is null at 0. */
+  readonly cumQty: string
+  readonly avgPx: string | null
+}
+
+export interface WorkingOrder extends OrderStanding {
+  readonly clientOrderId: string
+}
+
+/** What the broker says an account holds, works and owns. */
 export interface AccountSnapshot {
   readonly accountId: number
   /** Signed quantities by symbol, flat ones left out. */
   readonly positions: ReadonlyMap<string, string>
-  /** Client order ids of its working orders. */
-  readonly working: readonly string[]
+  readonly working: readonly WorkingOrder[]
+  readonly balance: { readonly currency: string; readonly cash: string }
 }
 
 /** The broker could not be asked: what was to be learnt stays unknown. */
@@ -63,8 +75,12 @@ export interface Broker {
   place(ctx: WorkContext, brokerId: number, tickets: readonly OrderTicket[]): Promise<readonly Answer[]>
   replace(ctx: WorkContext, brokerId: number, tickets: readonly ReplaceTicket[]): Promise<readonly Answer[]>
   cancel(ctx: WorkContext, brokerId: number, orders: readonly OrderName[]): Promise<readonly Answer[]>
-  /** Whether the broker has each order; of those it has, reports follow. Throws `BrokerUnreachable`. */
-  find(ctx: WorkContext, brokerId: number, orders: readonly OrderName[]): Promise<readonly boolean[]>
+  /** How each order stands, null where it has none; of those it has, reports follow. Throws `BrokerUnreachable`. */
+  find(
+    ctx: WorkContext,
+    brokerId: number,
+    orders: readonly OrderName[],
+  ): Promise<readonly (OrderStanding | null)[]>
   /** Throws `BrokerUnreachable`: a failed question is never an empty account. */
   snapshot(ctx: WorkContext, accountIds: readonly number[]): Promise<readonly AccountSnapshot[]>
   /** What the adapter does by itself, above all taking in its reports. */

@@ -5,6 +5,7 @@
  */
 import { dayOrderExpiry } from '../../domain/calendar.ts'
 import { type Decimal, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
 import {
   cancelPaperOrders,
@@ -15,6 +16,7 @@ import {
   insertPaperOrders,
   isPaperArrivalDue,
   isPaperExpiryDue,
+  listPaperBalances,
   listWorkingPaper,
   loadCalendars,
   type PaperAnswer,
@@ -142,8 +144,8 @@ function requests(script: Script, latencyMs: number): Requests {
       }),
     find: async (ctx, _brokerId, orders) => {
       reachable()
-      const known = await findPaperOrders(ctx.db.read, orders)
-      return orders.map((_: OrderName, place) => known.has(place))
+      const known = new Map((await findPaperOrders(ctx.db.read, orders)).map((row) => [row.place, row]))
+      return orders.map((_: OrderName, place) => known.get(place) ?? null)
     },
     snapshot: async (ctx, accountIds) => {
       reachable()
@@ -196,18 +198,18 @@ function scripted({ rejections, caps }: Script, request: PaperRequest): PaperReq
 }
 
 async function snapshotOf(ctx: WorkContext, accountIds: readonly number[]): Promise<AccountSnapshot[]> {
-  const [positions, working] = await Promise.all([
+  const [positions, working, balances] = await Promise.all([
     sumPaperPositions(ctx.db.read, accountIds),
     listWorkingPaper(ctx.db.read, accountIds),
+    listPaperBalances(ctx.db.read, accountIds),
   ])
-  return accountIds.map((accountId) => ({
+  const held = groupBy(positions, ({ accountId }) => accountId)
+  const worked = groupBy(working, ({ accountId }) => accountId)
+  return balances.map(({ accountId, ...balance }) => ({
     accountId,
-    positions: new Map(
-      positions
-        .filter((row) => row.accountId === accountId)
-        .map(({ symbol, quantity }) => [symbol, quantity]),
-    ),
-    working: working.filter((row) => row.accountId === accountId).map(({ clientOrderId }) => clientOrderId),
+    positions: new Map((held.get(accountId) ?? []).map(({ symbol, quantity }) => [symbol, quantity])),
+    working: worked.get(accountId) ?? [],
+    balance,
   }))
 }
 

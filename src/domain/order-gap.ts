@@ -1,0 +1,46 @@
+/**
+ * Where an order of ours stands elsewhere than its broker says. What the broker says wins once it has lasted, but
+ * only in what cannot be taken back: a confirmation, an execution, an end. An order that the broker does not know,
+ * or still works although it has ended here, is for an operator: nobody guesses.
+ */
+import { isLive, type OrdStatus } from './codes.ts'
+import type { Decimal } from './decimal.ts'
+
+export interface OurOrder {
+  readonly status: OrdStatus
+  /** Executed under the order's own client order id. */
+  readonly executed: Decimal
+  readonly isReplacement: boolean
+}
+
+export interface TheirOrder {
+  readonly status: OrdStatus
+  readonly cumQty: Decimal
+}
+
+/** A report that never came, or what nobody can tell. */
+export type OrderGap =
+  | 'ack'
+  | 'replace'
+  | 'total'
+  | 'cancel'
+  | 'expire'
+  | 'reject'
+  | 'absent'
+  | 'stillWorking'
+
+const ends: Partial<Record<OrdStatus, OrderGap>> = { '4': 'cancel', C: 'expire', '8': 'reject' }
+
+/** What is missing to bring our order to where the broker's stands, in the order in which it is to be told. */
+export function orderGaps(ours: OurOrder, theirs: TheirOrder | null): OrderGap[] {
+  const isOurs = isLive(ours.status)
+  if (theirs === null) return isOurs ? ['absent'] : []
+  if (!isOurs && (theirs.status === '0' || theirs.status === '1')) return ['stillWorking']
+  const gaps: OrderGap[] = []
+  if (ours.status === 'A' && theirs.status !== 'A' && theirs.status !== '8')
+    gaps.push(ours.isReplacement ? 'replace' : 'ack')
+  if (theirs.cumQty.greaterThan(ours.executed)) gaps.push('total')
+  const end = ends[theirs.status]
+  if (isOurs && end) gaps.push(end)
+  return gaps
+}

@@ -1,0 +1,276 @@
+/**
+ * What follows from a broker's word on accounts, under their locks. Reports that never came are made up for, as
+ * reports like any other; a position that nobody explains switches AutoSync off; what no rule settles is told to the
+ * operator. Nothing is traded.
+ */
+import { clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
+import { type Decimal, dec, zero } from '../domain/decimal.ts'
+import { externalActivity } from '../domain/external-activity.ts'
+import { groupBy } from '../domain/group.ts'
+import { type OrderGap, orderGaps } from '../domain/order-gap.ts'
+import { type Instant, minute, second } from '../domain/time.ts'
+import {
+  findOwnOrders,
+  listSentOrders,
+  loadOrderGaps,
+  loadPositionGaps,
+  type OrderGapRow,
+  type PositionGapChange,
+  type PositionGapRow,
+  type ReconciledAccount,
+  type SentOrder,
+  saveOrderGaps,
+  savePositionGaps,
+  sumBooked,
+} from '../storage/reconciliation.ts'
+import {
+  disableSync,
+  insertIncidents,
+  insertReports,
+  type NewIncident,
+  type NewReport,
+  type NewTotal,
+} from '../storage/reports.ts'
+import type { Transaction } from '../storage/sql.ts'
+import type { AccountSnapshot, OrderStanding } from './brokers/broker.ts'
+import type { WorkContext } from './context.ts'
+
+/** How long a difference has to last, unchanged, before it is believed. */
+export const patience = minute
+
+/** What was learnt about some accounts of a broker, at one time. */
+export interface Findings {
+  readonly brokerId: number
+  readonly snapshots: ReadonlyMap<number, AccountSnapshot>
+  /** Accounts of which the broker said something that is no answer. */
+  readonly unreadable: readonly number[]
+  /** Orders of ours, as the broker has them; null where it has none. */
+  readonly standings: readonly {
+    readonly order: SentOrder
+    readonly clientOrderId: string
+    readonly standing: OrderStanding | null
+  }[]
+}
+
+const number = /^-?\d+(\.\d+)?$/
+
+/** Whether all quantities and prices of an answer are numbers. */
+export const isReadable = ({ positions, working }: AccountSnapshot): boolean =>
+  [...positions.values()].every((quantity) => number.test(quantity)) && working.every(isStanding)
+
+const isStanding = ({ cumQty, avgPx }: OrderStanding): boolean =>
+  number.test(cumQty) && (avgPx === null || number.test(avgPx))
+
+/** An order's name among those of all accounts; brokers may fold the case of ids. */
+export const orderNameOf = (accountId: number, clientOrderId: string): string =>
+  `${accountId} ${clientOrderId.toUpperCase()}`
+
+/** What is to be written of some accounts. */
+interface Outcome {
+  readonly orders: OrderGapRow[]
+  readonly positions: PositionGapChange[]
+  readonly reports: (NewReport | NewTotal)[]
+  readonly incidents: NewIncident[]
+  /** Accounts that hold what nobody explains. */
+  readonly mismatched: number[]
+}
+
+/** Draws the conclusions for locked accounts; answers how many differences were settled. */
+export async function conclude(
+  ctx: WorkContext,
+  tx: Transaction,
+  findings: Findings,
+  accounts: readonly ReconciledAccount[],
+): Promise<number> {
+  const now = ctx.clock.now()
+  const outcome: Outcome = { orders: [], positions: [], reports: [], incidents: [], mismatched: [] }
+  for (const accountId of findings.unreadable)
+    outcome.incidents.push(incident('MalformedSnapshot', findings, accountId, 'snapshot', {}, now))
+  const ids = accounts.map(({ id }) => id)
+  if (ids.length > 0) {
+    const incomplete = await compareOrders(tx, findings, ids, outcome, now)
+    await nameStrangers(ctx, tx, findings, ids, outcome, now)
+    await comparePositions(tx, findings, accounts, incomplete, outcome, now)
+    await saveOrderGaps(tx, ids, outcome.orders, now)
+    await savePositionGaps(tx, ids, outcome.positions, now)
+    await insertReports(tx, outcome.reports)
+    await disableSync(tx, outcome.mismatched, 'PositionMismatch', now)
+  }
+  await insertIncidents(tx, outcome.incidents)
+  return outcome.reports.length + outcome.incidents.length
+}
+
+const incident = (
+  kind: string,
+  { brokerId }: Findings,
+  accountId: number,
+  key: string,
+  detail: Record<string, unknown>,
+  occurredAt: Instant,
+): NewIncident => ({
+  key: `${kind}:${brokerId}:${accountId}:${key}`,
+  kind,
+  detail: { brokerId, accountId, ...detail },
+  occurredAt,
+})
+
+/** Orders against the broker's; answers the accounts in which executions are missing. */
+async function compareOrders(
+  tx: Transaction,
+  findings: Findings,
+  ids: readonly number[],
+  outcome: Outcome,
+  now: Instant,
+): Promise<Set<number>> {
+  const locked = new Set(ids)
+  const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
+  const incomplete = new Set<number>()
+  for (const { order, clientOrderId, standing } of findings.standings) {
+    const { accountId, id: orderId, status, executed, isReplacement } = order
+    if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
+    const theirs = standing && { status: standing.status, cumQty: dec(standing.cumQty) }
+    const gaps = orderGaps({ status, executed: dec(executed), isReplacement }, theirs)
+    // Whether an order that still waits to be sent has arrived is asked by whoever sends it.
+    if (gaps.length === 0 || (gaps[0] === 'absent' && order.isPending)) continue
+    if (gaps.includes('total')) incomplete.add(accountId)
+    const told = [...gaps, standing?.status, standing?.cumQty].join(' ')
+    const before = seen.get(`${accountId} ${orderId}`)
+    const known = before?.told === told ? before : { since: now, isConfirmed: false }
+    const isSettled = !known.isConfirmed && now - known.since > patience
+    if (isSettled) settle({ ...findings, now }, order, clientOrderId, gaps, standing, outcome)
+    const isConfirmed = known.isConfirmed || isSettled
+    outcome.orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
+  }
+  return incomplete
+}
+
+/** Makes up for the reports that never came; what no report could say is told to the operator. */
+function settle(
+  { brokerId, now }: Findings & { now: Instant },
+  { accountId, symbol, side, id: orderId }: SentOrder,
+  clientOrderId: string,
+  gaps: readonly OrderGap[],
+  standing: OrderStanding | null,
+  outcome: Outcome,
+): void {
+  for (const kind of gaps) {
+    const reportKey = `reconciled:${kind}:${clientOrderId}:${now}`
+    const report = { brokerId, accountId, clientOrderId, reportKey, symbol, text: null, occurredAt: now }
+    const px = standing?.avgPx ?? null
+    if (kind === 'absent' || kind === 'stillWorking' || (kind === 'total' && px === null)) {
+      const key = `${kind}:${brokerId}:${accountId}:${clientOrderId}`
+      const detail = { brokerId, accountId, clientOrderId, orderId, ...standing }
+      outcome.incidents.push({ key, kind: operatorKinds[kind], detail, occurredAt: now })
+    } else if (kind === 'total')
+      outcome.reports.push({ ...report, kind, side, quantity: standing?.cumQty ?? '0', px: px ?? '0' })
+    else outcome.reports.push({ ...report, kind })
+  }
+}
+
+const operatorKinds = {
+  absent: 'OrderAbsent',
+  stillWorking: 'OrderStillWorking',
+  total: 'MissingExecutions',
+} as const
+
+/** Working orders that carry our name and that we do not work. */
+async function nameStrangers(
+  ctx: WorkContext,
+  tx: Transaction,
+  findings: Findings,
+  ids: readonly number[],
+  outcome: Outcome,
+  now: Instant,
+): Promise<void> {
+  const { environment } = ctx.settings
+  const prefix = clientOrderIdPrefix(environment)
+  const known = new Set(
+    findings.standings.map(({ order, clientOrderId }) => orderNameOf(order.accountId, clientOrderId)),
+  )
+  const strangers = ids.flatMap((accountId) =>
+    (findings.snapshots.get(accountId)?.working ?? [])
+      .map(({ clientOrderId }) => ({ accountId, clientOrderId }))
+      .filter(({ clientOrderId }) => clientOrderId.toUpperCase().startsWith(prefix))
+      .filter(({ clientOrderId }) => !known.has(orderNameOf(accountId, clientOrderId))),
+  )
+  const keyed = strangers.map((one) => ({ ...one, key: parseClientOrderId(one.clientOrderId) }))
+  const readable = keyed.flatMap(({ accountId, key, clientOrderId }) =>
+    key ? [{ ...key, accountId, clientOrderId }] : [],
+  )
+  const places = await findOwnOrders(tx, readable)
+  const ended = new Set([...places].map((place) => readable[place]?.clientOrderId))
+  for (const { accountId, clientOrderId } of keyed) {
+    const kind = ended.has(clientOrderId) ? 'OrderStillWorking' : 'UnknownOrder'
+    outcome.incidents.push(incident(kind, findings, accountId, clientOrderId, { clientOrderId }, now))
+  }
+}
+
+/** Positions against the books; what differs for too long ends AutoSync in its account. */
+async function comparePositions(
+  tx: Transaction,
+  findings: Findings,
+  accounts: readonly ReconciledAccount[],
+  incomplete: ReadonlySet<number>,
+  outcome: Outcome,
+  now: Instant,
+): Promise<void> {
+  const ids = accounts.map(({ id }) => id)
+  const booked = groupBy(await sumBooked(tx, ids), ({ accountId }) => accountId)
+  const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
+  const sent = await listSentOrders(tx, ids)
+  const moving = new Set([
+    ...incomplete,
+    ...sent.flatMap(({ accountId, isInFlight }) => (isInFlight ? [accountId] : [])),
+  ])
+  for (const account of accounts) {
+    const positions = findings.snapshots.get(account.id)?.positions ?? new Map<string, string>()
+    const ours = new Map((booked.get(account.id) ?? []).map((row) => [row.symbol, dec(row.quantity)]))
+    const seen = new Map((gaps.get(account.id) ?? []).map((row) => [row.symbol, row]))
+    for (const symbol of new Set([...positions.keys(), ...ours.keys(), ...seen.keys()])) {
+      const [book, before] = [ours.get(symbol) ?? zero, seen.get(symbol)]
+      const compared = {
+        symbol,
+        book,
+        broker: dec(positions.get(symbol) ?? 0),
+        isMoving: moving.has(account.id),
+      }
+      const gap = positionGap(account, compared, before, now)
+      if (!gap) continue
+      outcome.positions.push(gap)
+      if (!gap.isConfirmed || before?.isConfirmed === true) continue
+      const detail = { symbol, broker: compared.broker.toFixed(), booked: book.toFixed() }
+      outcome.incidents.push(
+        incident('PositionMismatch', findings, account.id, `${symbol}:${now}`, detail, now),
+      )
+      if (account.isSyncEnabled) outcome.mismatched.push(account.id)
+    }
+  }
+}
+
+/** What is to be remembered of one symbol; null where nothing differs and nothing was accepted. */
+function positionGap(
+  account: ReconciledAccount,
+  { symbol, book, broker, isMoving }: { symbol: string; book: Decimal; broker: Decimal; isMoving: boolean },
+  before: PositionGapRow | undefined,
+  now: Instant,
+): PositionGapChange | null {
+  const accepted = dec(before?.accepted ?? 0)
+  const difference = broker.minus(book).minus(accepted)
+  const isSame = before !== undefined && difference.equals(before.difference)
+  const isConfirmed = isSame && before.isConfirmed
+  const since = isSame && (isConfirmed || !isMoving) ? before.since : now
+  const reason = externalActivity({
+    ...{
+      prefix: '',
+      executions: [],
+      ledgers: [book, accepted],
+      brokerPosition: broker,
+      isInFlight: isMoving,
+    },
+    ...{ mismatchAgeSeconds: (now - since) / second, graceSeconds: patience / second },
+    ignoreManualOrders: account.ignoresManualOrders,
+  })
+  if (difference.isZero() && accepted.isZero()) return null
+  const row = { accountId: account.id, symbol, difference, accepted, since }
+  return { ...row, isConfirmed: !difference.isZero() && (isConfirmed || reason !== null) }
+}

@@ -1,0 +1,281 @@
+/** Accounts held against the broker's own word: what is made up for, what is told, and what changes nothing. */
+import { describe, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { reconcile } from '../../src/execution/reconciliation.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const { ctx, paper } = world
+const brokerId = await addBroker(db)
+const scene = makeScene(world, brokerId)
+
+/** Reports that are under way never arrive. */
+const loseReports = (accountId: number) =>
+  db.write
+    .run`update paper_report set is_delivered = true where account_id = ${accountId} and not is_delivered`
+
+/** What the broker does while nothing of it is heard. */
+async function unheard(accountId: number, what: () => Promise<unknown>): Promise<void> {
+  paper.controls.hold(true)
+  await what()
+  await loseReports(accountId)
+  paper.controls.hold(false)
+  await db.write.run`update account_order set claimed_until = null`
+}
+
+async function minutes(count: number): Promise<void> {
+  for (let passed = 0; passed < count; passed += 1) {
+    world.clock.time += 60_001
+    await world.drain()
+  }
+}
+
+const syncOf = (accountId: number) =>
+  db.read
+    .one`select is_sync_enabled as sync, sync_disabled_reason as reason from account where id = ${accountId}`
+
+const incidentsOf = async (accountId: number): Promise<string[]> =>
+  (
+    await db.read.rows<{ kind: string }>`
+      select kind from incident where (detail->>'accountId')::bigint = ${accountId} order by id`
+  ).map(({ kind }) => kind)
+
+/** An execution that the broker has and never tells of. */
+const secretly = (accountId: number, symbol: string, side: '1' | '2', quantity: number) =>
+  unheard(accountId, () =>
+    paper.controls.execution(ctx, {
+      ...{ brokerId, accountId, clientOrderId: null, symbol, side },
+      ...{ quantity: dec(quantity), px: dec(50) },
+    }),
+  )
+
+/** A limit order of 6 works at the broker, and nothing has been heard of the last `quantity` that it filled at `px`. */
+async function partlyUnheard(quantity: number, px: number) {
+  const one = await scene()
+  await one.order('1', '6', { limit: '50' })
+  await world.drain()
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${one.accountId}`
+  const { accountId, symbol } = one
+  const fill = (filled: number, at: number): Promise<string> =>
+    paper.controls.execution(ctx, {
+      ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(filled), px: dec(at) },
+    })
+  let execId = ''
+  await unheard(accountId, async () => {
+    execId = await fill(quantity, px)
+  })
+  return { ...one, execId, fill }
+}
+
+describe('missing executions', () => {
+  test('are booked from the broker’s total once they have been missing for a minute', async () => {
+    const { orders, held, accountId, fill } = await partlyUnheard(2, 48)
+    await fill(1, 45)
+    await world.drain()
+    expect(await held()).toBe(1)
+    await minutes(1)
+    expect(await orders()).toMatchObject([{ status: '1', cumQty: 1 }])
+    await minutes(1)
+    expect(await orders()).toMatchObject([{ status: '1', cumQty: 3, avgPx: 47 }])
+    expect(await held()).toBe(3)
+    expect(
+      await db.read
+        .rows`select quantity::float8, px::float8 from execution where account_id = ${accountId} and is_inferred`,
+    ).toEqual([{ quantity: 2, px: 48 }])
+    expect(await incidentsOf(accountId)).toEqual(['InferredFill'])
+    await minutes(3)
+    expect(await held()).toBe(3)
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('replace what was inferred when they come after all', async () => {
+    const { orders, held, cash, accountId, execId } = await partlyUnheard(6, 48)
+    await minutes(2)
+    expect(await orders()).toMatchObject([{ status: '2', cumQty: 6 }])
+    await paper.controls.duplicate(ctx, execId)
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '2', cumQty: 6, avgPx: 48 }])
+    expect(await held()).toBe(6)
+    expect(await cash()).toBe(100_000 - 6 * 48)
+    const standing = await db.read.rows`
+      select exec_id as "execId" from execution e where account_id = ${accountId} and busts is null
+        and not exists (select from execution b where b.account_id = e.account_id and b.busts = e.exec_id)`
+    expect(standing).toEqual([{ execId }])
+    expect(await incidentsOf(accountId)).toEqual(['InferredFill'])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('leave the rest inferred where one of two comes', async () => {
+    const { held, accountId, execId, fill, orders } = await partlyUnheard(2, 48)
+    await unheard(accountId, () => fill(3, 46))
+    await minutes(2)
+    expect(await held()).toBe(5)
+    await paper.controls.duplicate(ctx, execId)
+    await world.drain()
+    expect(await held()).toBe(5)
+    expect(await orders()).toMatchObject([{ status: '1', cumQty: 5 }])
+    const left = await db.read.rows`
+      select quantity::float8 from execution e where account_id = ${accountId} and is_inferred
+        and not exists (select from execution b where b.account_id = e.account_id and b.busts = e.exec_id)`
+    expect(left).toEqual([{ quantity: 3 }])
+    expect(await accountViolations(world)).toEqual([])
+  })
+})
+
+describe('lost answers', () => {
+  test('a confirmation and an end are made up for', async () => {
+    const { accountId, order, orders } = await scene()
+    await order('1', '6', { limit: '50' })
+    await world.drain()
+    await unheard(
+      accountId,
+      () => db.write.run`update paper_order set status = 'C' where account_id = ${accountId}`,
+    )
+    await minutes(1)
+    expect(await orders()).toMatchObject([{ status: '0' }])
+    await minutes(1)
+    expect((await orders())[0]).toMatchObject({ status: 'C' })
+  })
+
+  test('an order that the broker does not know stays as it is, and is told', async () => {
+    const { accountId, order, orders } = await scene()
+    await order('1', '6', { limit: '50' })
+    await world.drain()
+    await db.write.run`delete from paper_order where account_id = ${accountId}`
+    await minutes(3)
+    expect(await orders()).toMatchObject([{ status: '0' }])
+    expect(await incidentsOf(accountId)).toEqual(['OrderAbsent'])
+  })
+
+  test('a working order with our name that we never made is told', async () => {
+    const { accountId, order } = await scene()
+    await order('1', '6', { limit: '50' })
+    await world.drain()
+    await db.write.run`
+      update paper_order set client_order_id = 'LST-ZZZ-S1-0' where account_id = ${accountId}`
+    await minutes(1)
+    expect(await incidentsOf(accountId)).toEqual(['UnknownOrder'])
+  })
+})
+
+describe('positions', () => {
+  test('one that nobody explains for more than a minute ends AutoSync', async () => {
+    const { accountId, symbol, orders } = await scene()
+    await secretly(accountId, symbol, '1', 3)
+    await minutes(1)
+    expect(await syncOf(accountId)).toEqual({ sync: true, reason: null })
+    await minutes(1)
+    expect(await syncOf(accountId)).toEqual({ sync: false, reason: 'PositionMismatch' })
+    await minutes(2)
+    expect(await incidentsOf(accountId)).toEqual(['PositionMismatch'])
+    expect(await orders()).toEqual([])
+  })
+
+  test('one that changes meanwhile has to last anew', async () => {
+    const { accountId, symbol } = await scene()
+    await secretly(accountId, symbol, '1', 3)
+    await minutes(1)
+    await secretly(accountId, symbol, '2', 1)
+    await minutes(1)
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    await minutes(1)
+    expect(await syncOf(accountId)).toMatchObject({ sync: false })
+  })
+
+  test('one that was accepted with AutoSync is the owner’s own', async () => {
+    const { accountId, symbol } = await scene()
+    await secretly(accountId, symbol, '1', 3)
+    await minutes(2)
+    await db.write
+      .run`update account set is_sync_enabled = true, sync_disabled_reason = null where id = ${accountId}`
+    await minutes(3)
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    await secretly(accountId, symbol, '2', 3)
+    await minutes(2)
+    expect(await syncOf(accountId)).toMatchObject({ sync: false })
+  })
+
+  test('one that the owner may have is left alone', async () => {
+    const { accountId, symbol } = await scene()
+    await db.write.run`update account set ignore_manual_orders = true where id = ${accountId}`
+    await secretly(accountId, symbol, '1', 3)
+    await minutes(3)
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    expect(await incidentsOf(accountId)).toEqual([])
+  })
+
+  test('an order that is under way explains it until it is answered', async () => {
+    const { accountId, symbol, order } = await scene()
+    await order('1', '6', { limit: '50' })
+    await world.drain()
+    await secretly(accountId, symbol, '1', 3)
+    await db.write.run`update account_order set is_acknowledged = false where account_id = ${accountId}`
+    await minutes(4)
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    await db.write.run`update account_order set is_acknowledged = true where account_id = ${accountId}`
+    await minutes(2)
+    expect(await syncOf(accountId)).toMatchObject({ sync: false })
+  })
+})
+
+describe('a broker that says nothing', () => {
+  const silences: [string, () => void, () => void][] = [
+    ['does not answer', () => paper.controls.hold(true), () => paper.controls.hold(false)],
+    ['is away', () => paper.controls.down(true), () => paper.controls.down(false)],
+  ]
+  test.each(silences)('and %s has changed nothing', async (_, silence, end) => {
+    const { accountId, symbol, order, held } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    await db.write.run`delete from paper_report where account_id = ${accountId}`
+    silence()
+    await minutes(4)
+    await reconcile(ctx, 'paper', paper.broker, true)
+    end()
+    expect(await held()).toBe(6)
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    expect(await incidentsOf(accountId)).toEqual([])
+  })
+
+  const malformed: [string, string][] = [
+    ['NaN', 'NaN'],
+    ['infinity', 'Infinity'],
+    ['nothing', ''],
+  ]
+  test.each(malformed)('but %s is refused and told', async (_, quantity) => {
+    const { accountId, symbol } = await scene()
+    const broker: typeof paper.broker = {
+      ...paper.broker,
+      snapshot: async (asking, ids) =>
+        (await paper.broker.snapshot(asking, ids)).map((one) =>
+          one.accountId === accountId ? { ...one, positions: new Map([[symbol, quantity]]) } : one,
+        ),
+    }
+    for (let passed = 0; passed < 3; passed += 1) {
+      world.clock.time += 60_001
+      await reconcile(ctx, 'paper', broker, true)
+    }
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    expect(new Set(await incidentsOf(accountId))).toEqual(new Set(['MalformedSnapshot']))
+  })
+
+  test('an account that is missing in the answer is not flat', async () => {
+    const { accountId, symbol, order } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    const broker = { ...paper.broker, snapshot: async () => [] }
+    for (let passed = 0; passed < 3; passed += 1) {
+      world.clock.time += 60_001
+      await reconcile(ctx, 'paper', broker, true)
+    }
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    expect(await incidentsOf(accountId)).toEqual([])
+  })
+})
