@@ -9,6 +9,7 @@ import { auditViolations } from '../storage/audit.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
@@ -20,6 +21,7 @@ import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { addWebhookCommands } from './webhooks.ts'
 
 const yearMs = 365 * 86_400_000
 const auditLimitMs = 300_000
@@ -100,13 +102,16 @@ function addBrokerage(tool: Tool, program: Command): void {
   const credentials = program.command('credentials').description('what customers entrust for their brokers')
   tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
     withDatabase(async (db, config) => {
-      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
+      const { keyRing } = loadSecrets(config)
+      const secrets = await db.transaction((tx) => rewrapWebhookSecrets(tx, keyRing))
+      const rotated = secrets + (await rotateCredentials(db, keyRing))
       say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
     }),
   )
   const tools = { tool, withDatabase, say }
   addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
   addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
+  addWebhookCommands(tool, program.command('webhooks').description('who is told when approvals end'))
 }
 
 function addKeyCommands(tool: Tool, keys: Command): void {

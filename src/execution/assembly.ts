@@ -17,6 +17,8 @@ import { arrivalStep } from './matcher.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
+import { transmitStep } from './transmit.ts'
+import { announceStep, nextWebhook, type WebhookOptions, webhookStep } from './webhooks.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -25,6 +27,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly paper?: PaperOptions
   /** Sends the mail that was written; absent, it waits. */
   readonly mail?: MailOptions
+  /** Tells sites what they want to be told; absent, it waits. */
+  readonly webhooks?: WebhookOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
   /** Who collects payments beside the built-in provider. */
@@ -48,6 +52,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan = 'default',
     paper: paperOptions,
     mail,
+    webhooks,
     isScripted = false,
     paymentProviders = [],
     ...context
@@ -69,6 +74,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),
+      ...(webhooks ? [nextWebhook] : []),
     ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
@@ -79,10 +85,13 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     releaseStep,
     marginCallStep,
     ...accountSteps(brokers),
+    transmitStep,
     ...billingSteps([simulatedProvider, ...paymentProviders]),
     approvalExpiryStep,
     ...recordSteps,
     ...(mail ? [mailStep(mail)] : []),
+    announceStep,
+    ...(webhooks ? [webhookStep(webhooks)] : []),
     housekeepingStep,
   ]
   return { ctx: { ...context, settings }, steps, controls: paper.controls }
