@@ -29,7 +29,7 @@ export function pagesOf(config: Config): Record<string, string> {
 }
 
 const homePage = (links: [HostName, string][]): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Lockstep</title><style>${referenceStyle}</style></head>
 <body><main><h1>Lockstep</h1>
 <p>Social trading on your own machine: a strategy's orders are filled in a model account and mirrored into the

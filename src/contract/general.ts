@@ -233,7 +233,7 @@ export const general = {
   GetWlInstrumentationExport: get({
     says: "Exports a site's session events, autotrade figures, subscriptions and executions.",
     notes:
-      'FromWhen and ToWhen are Unix seconds; without FromWhen the last DaysBack days. Session events are sign-ins, not page views.',
+      'FromWhen and ToWhen are Unix seconds; without FromWhen the last DaysBack days. Session events are sign-ins, not page views. Lists are newest first and limited; Summary counts all.',
     hosts: ['WL'],
     params: {
       WhiteLabelSiteId: I64,

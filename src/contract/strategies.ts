@@ -275,6 +275,8 @@ export const strategies = {
   }),
   GetRule575Status: get({
     says: 'Reports executions whose fill differs noticeably from the fill of the strategy.',
+    notes:
+      "An execution is listed when it is more than 2 ticks or 30 seconds from the strategy's own fill; the newest 10,000 count. Positive slippage is worse for the subscriber. RTH is while US stocks trade.",
     hosts: ['WL'],
     params: {
       WhiteLabelSiteId: optional(I64),

@@ -50,7 +50,7 @@ export function pageHeaders(html: string): string[] {
 }
 
 const smallPage = (title: string, words: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style></head>
 <body><main><h1>${title}</h1><p>${words}</p></main></body></html>
 `

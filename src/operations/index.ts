@@ -26,6 +26,7 @@ import { getAutotradeSettings, setAutotradeSettings } from './autotrade/settings
 import { getAutotradedStrategies, getAutotraders, startAutotrade, stopAutotrade } from './autotrade/setups.ts'
 import { getSimResults, startSim, stopSim } from './autotrade/simulations.ts'
 import { getAutotradeSyncStatusReport, syncPositionsToOpen } from './autotrade/sync.ts'
+import { getWlInstrumentationExport } from './general/export.ts'
 import { getAccessKey, hello } from './general/keys.ts'
 import { addKycInfo, getKycInfo, getKycScore, updateKycScore } from './general/kyc.ts'
 import { addProfile, getPhoneAlreadyExists, getProfile, searchProfiles } from './general/profiles.ts'
@@ -50,6 +51,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getRule575Status } from './strategies/status.ts'
 import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
 import { getWatchListMembers, getWatchLists, manageWatchList } from './strategies/watch-lists.ts'
@@ -122,4 +124,6 @@ export const handlers: Handlers = {
   GetAutotradePlans: getAutotradePlans,
   GetSiteCatalog: getSiteCatalog,
   UpdateSiteCatalog: updateSiteCatalog,
+  GetRule575Status: getRule575Status,
+  GetWlInstrumentationExport: getWlInstrumentationExport,
 }

@@ -11,8 +11,6 @@ export const operationsToCome = [
   // Orders: the rest
   // Autotrade: the rest
   // People, money and partner sites
-  'GetWlInstrumentationExport',
-  'GetRule575Status',
   'GetStrategyMuxStatus',
 ] as const satisfies readonly OperationName[]
 

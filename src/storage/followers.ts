@@ -15,6 +15,7 @@ import type {
 import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { lapsedSubscribers } from './subscriptions.ts'
 import { instant } from './wire.ts'
 
 /** A signal whose copies must be planned or must follow it. */
@@ -248,6 +249,7 @@ const block: Fragment = fragment`
     when excluded.setup_id is not null then ${codeNumber('Excluded')}::int
     when (select value = 'true' from platform_switch where name = 'noOpeningOrders')
       then ${codeNumber('MassSwitch')}::int
+    when lapsed.person_id is not null then ${codeNumber('SubscriptionEnded')}::int
     when unknown.account_id is not null then ${codeNumber('UnknownOutcomePending')}::int
     else 0 end`
 
@@ -317,6 +319,8 @@ export async function loadFollowers(
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
       left join setup_exclusion excluded on excluded.setup_id = member.id
         and excluded.instrument_id = ${signal.instrumentId}::bigint
+      left join ${lapsedSubscribers} lapsed on lapsed.person_id = a.person_id
+        and lapsed.strategy_id = ${signal.strategyId}::bigint
       left join (
         select distinct account_id from account_order
         where unknown_at is not null and instrument_id = ${signal.instrumentId}::bigint

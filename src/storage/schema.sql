@@ -70,7 +70,9 @@ CREATE INDEX account_number ON public.account USING btree (account);
 CREATE INDEX account_person ON public.account USING btree (person_id);
 CREATE INDEX account_site ON public.account USING btree (site_id);
 CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_begins();
+CREATE TRIGGER account_connects AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_connects();
 CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
+CREATE TRIGGER account_turns AFTER UPDATE OF is_autotrade_disabled, broker_authorization ON public.account FOR EACH ROW WHEN (((new.is_autotrade_disabled <> old.is_autotrade_disabled) OR (new.broker_authorization <> old.broker_authorization))) EXECUTE FUNCTION account_turns();
 
 create table account_adjustment (
   action_id bigint not null,
@@ -118,6 +120,17 @@ create table account_entry (
   constraint account_entry_kind_check CHECK ((kind = 'reset'::text))
 );
 CREATE INDEX account_entry_account ON public.account_entry USING btree (account_id);
+
+create table account_event (
+  id bigint not null generated always as identity,
+  account_id bigint not null,
+  kind text not null,
+  occurred_at timestamp with time zone not null,
+  constraint account_event_pkey PRIMARY KEY (id),
+  constraint account_event_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_event_kind_check CHECK ((kind = ANY (ARRAY['connect'::text, 'disconnect'::text, 'disable'::text])))
+);
+CREATE INDEX account_event_account ON public.account_event USING btree (account_id, id);
 
 create table account_order (
   account_id bigint not null,
@@ -307,6 +320,7 @@ create table broker_report (
 );
 CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+CREATE TRIGGER account_is_cut_off AFTER INSERT ON public.broker_report FOR EACH ROW WHEN ((new.kind = 'delink'::text)) EXECUTE FUNCTION account_is_cut_off();
 
 create table charge (
   id bigint not null generated always as identity,
@@ -424,6 +438,7 @@ create table execution (
   constraint execution_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
+CREATE INDEX execution_time ON public.execution USING brin (executed_at);
 
 create table fill (
   id bigint not null generated always as identity,
@@ -1453,6 +1468,24 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.account_connects()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_event (account_id, kind, occurred_at) values (new.id, 'connect', new.created_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.account_is_cut_off()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_event (account_id, kind, occurred_at) values (new.account_id, 'disconnect', new.occurred_at);
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.account_syncs()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1462,6 +1495,23 @@ begin
   select id, new.settings_changed_at from setup where account_id = new.id and stopped_at is null order by id
   on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.account_turns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into account_event (account_id, kind, occurred_at)
+  select new.id, turn.kind, new.settings_changed_at from (values
+    ('disable', new.is_autotrade_disabled and not old.is_autotrade_disabled),
+    ('disconnect', new.broker_authorization = 'Revoked' and old.broker_authorization <> 'Revoked'),
+    ('connect', new.broker_authorization = 'Authorized' and old.broker_authorization <> 'Authorized'
+      or old.is_autotrade_disabled and not new.is_autotrade_disabled and 'disconnect' = (
+        select e.kind from account_event e where e.account_id = new.id and e.kind <> 'disable'
+        order by e.id desc limit 1))
+  ) turn (kind, happened) where turn.happened;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.charge_is_settled()

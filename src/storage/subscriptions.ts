@@ -123,3 +123,12 @@ export const hasPaymentMethod = async (
 
 /** A condition on `subscription`: it shows the strategy's orders. */
 export const isLive: Fragment = fragment`(subscription.status = 'active' and subscription.kind <> 'simulated')`
+
+/**
+ * Who, of those that ever subscribed to a strategy otherwise than to a simulation, has no running subscription to it
+ * now: it has ended, is suspended or was never paid. Nothing new is opened for them. A table for a join that names
+ * the strategy.
+ */
+export const lapsedSubscribers: Fragment = fragment`(
+  select person_id, strategy_id from subscription where strategy_id is not null and kind <> 'simulated'
+  group by person_id, strategy_id having not bool_or(status = 'active'))`

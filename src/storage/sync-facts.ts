@@ -8,6 +8,7 @@ import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
 import type { Sql } from './sql.ts'
+import { lapsedSubscribers } from './subscriptions.ts'
 
 export interface SyncSetupRow {
   readonly id: number
@@ -17,6 +18,7 @@ export interface SyncSetupRow {
   readonly isSyncEnabled: boolean
   readonly isAutotradeDisabled: boolean
   readonly isBrokerEnabled: boolean
+  /** Under the mass switch, or because the subscription has lapsed. */
   readonly noOpening: boolean
   readonly currency: string
   /** The setup's own columns by name. */
@@ -99,7 +101,9 @@ const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =
     select t.id, t.account_id as "accountId", t.strategy_id as "strategyId", a.broker_id as "brokerId",
       a.is_sync_enabled as "isSyncEnabled", a.is_autotrade_disabled as "isAutotradeDisabled",
       b.is_enabled as "isBrokerEnabled", a.currency, to_jsonb(t) as columns,
-      exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening"
+      exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') or exists (
+        select from ${lapsedSubscribers} lapsed
+        where lapsed.person_id = a.person_id and lapsed.strategy_id = t.strategy_id) as "noOpening"
     from setup t join account a on a.id = t.account_id join broker b on b.id = a.broker_id
     where t.id = any(${ids}::bigint[]) and t.stopped_at is null order by t.id`
 

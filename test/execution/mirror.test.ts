@@ -136,6 +136,60 @@ describe('planning', () => {
     expect(await readSkips(world, signal)).toEqual([{ setupId, code: 'MassSwitch' }])
   })
 
+  describe('a subscription', () => {
+    const subscribed = (strategyId: number, kind: string, status: string) => db.write.run`
+      insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, started_at, term_started_at,
+        term_ends_at, ended_at)
+      select site_id, owner_person_id, id, ${kind}, ${status}, 0, now(), now(),
+        case ${kind} when 'simulated' then null else now() + interval '30 days' end,
+        case ${status} when 'ended' then now() end
+      from strategy where id = ${strategyId}`
+
+    test.each([
+      ['that runs lets orders through', [['paid', 'active']], null],
+      ['to paper lets orders through', [['paper', 'active']], null],
+      ['that has ended opens nothing', [['paid', 'ended']], 'SubscriptionEnded'],
+      ['that is suspended opens nothing', [['paid', 'suspended']], 'SubscriptionEnded'],
+      ['that was never paid opens nothing', [['paid', 'pending']], 'SubscriptionEnded'],
+      [
+        'that began anew lets orders through',
+        [
+          ['paid', 'ended'],
+          ['paid', 'active'],
+        ],
+        null,
+      ],
+      [
+        'to a simulation is none',
+        [
+          ['paid', 'ended'],
+          ['simulated', 'active'],
+        ],
+        'SubscriptionEnded',
+      ],
+    ] as const)('%s', async (_name, subscriptions, code) => {
+      const { strategyId, instrumentId, setupId } = await scene(1)
+      for (const [kind, status] of subscriptions) await subscribed(strategyId, kind, status)
+      const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '50' })
+      await mirrorSignals(world.ctx)
+      expect(await readSkips(world, signal)).toEqual(code === null ? [] : [{ setupId, code }])
+      expect((await copiesOf(signal)).orders).toBe(code === null ? 1 : 0)
+    })
+
+    test('that ended to another strategy, or of another person, does not matter', async () => {
+      const { strategyId, instrumentId } = await scene(1)
+      await subscribed((await scene(1)).strategyId, 'paid', 'ended')
+      await db.write.run`
+        insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, started_at,
+          term_started_at, term_ends_at, ended_at)
+        select site_id, (select min(id) from person where id <> owner_person_id), id, 'paid', 'ended', 0, now(), now(),
+          now() + interval '30 days', now() from strategy where id = ${strategyId}`
+      const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '50' })
+      await mirrorSignals(world.ctx)
+      expect((await copiesOf(signal)).orders).toBe(1)
+    })
+  })
+
   test('follows an excluded symbol again once the strategy was flat in it', async () => {
     const { strategyId, instrumentId, setupId } = await scene(1)
     await db.write

@@ -73,8 +73,8 @@ async function populate(): Promise<Owner[]> {
     const input = { symbol, securityType: 'CS', calendar: 'CONTINUOUS' } as const
     await insertInstruments(tx, [completeInstrument(input, 20_000)])
     await tx.run`
-      insert into quote (instrument_id, bid, ask, quoted_at, is_valid)
-      select id, 100, 100.02, ${instant(now)}::timestamptz, true from instrument where symbol = ${symbol}`
+      insert into quote (instrument_id, bid, ask, quoted_at, is_valid, day)
+      select id, 100, 100.02, ${instant(now)}::timestamptz, true, ${instant(now)}::timestamptz::date from instrument where symbol = ${symbol}`
     const simulated = { symbol, volatility: 0.2, loading: 0.5, spreadTicks: 2, size: 1000 }
     await setSwitch(tx, simulationSwitch, { seed: 7, stepMs: 100, instruments: [simulated] }, now)
     const made: Owner[] = []

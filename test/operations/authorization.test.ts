@@ -71,6 +71,8 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetSubscriptionRevenue: [{ StrategyId: strategyId }, everybody],
   GetAutotradePlans: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   GetSiteCatalog: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetWlInstrumentationExport: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetRule575Status: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   UpdateSiteCatalog: [
     { WhiteLabelSiteId: town.sites.west, Action: 'Add', StrategyIds: [strategyId] },
     ['westAdmin', 'operator'],

@@ -1,0 +1,85 @@
+/** What a white-label site is told about its strategies: fills of its customers that left their strategy's. */
+import {
+  type ExceptionFigures,
+  type FillException,
+  figuresOf,
+  fillTolerance,
+  tradingHoursAt,
+} from '../../domain/fill-exception.ts'
+import { dayLength } from '../../domain/time.ts'
+import { type FillExceptionRow, listFillExceptions } from '../../storage/fill-exceptions.ts'
+import { isRefused } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { whiteLabelSiteOf } from '../white-label.ts'
+
+/** Exceptions of one answer; of more the newest count. */
+const exceptionsAtOnce = 10_000
+
+type Found = FillExceptionRow & FillException
+
+const shownFigures = (figures: ExceptionFigures) => ({
+  TotalExceptionFills: figures.total,
+  FavorableFillCount: figures.favorable,
+  UnfavorableFillCount: figures.unfavorable,
+  RthFillCount: figures.rth,
+  EthFillCount: figures.eth,
+  AvgSlippageTicks: figures.averageSlippageTicks,
+  MaxAbsSlippageTicks: figures.maximumSlippageTicks,
+  AvgDelaySec: figures.averageDelaySeconds,
+  P90DelaySec: figures.p90DelaySeconds,
+})
+
+const shownException = (found: Found) => ({
+  StrategyId: found.strategyId,
+  StrategyName: found.strategyName,
+  Account: found.account,
+  SignalId: found.signalId,
+  Symbol: found.symbol,
+  StrategyFillPrice: found.strategyPx,
+  AccountFillPrice: found.accountPx,
+  SlippageTicks: found.slippageTicks,
+  DelaySec: found.delaySeconds,
+  Session: found.session,
+  FilledUtc: found.filledAt,
+})
+
+/** What is grouped, and the name it is shown under: two strategies of one name stay two groups. */
+const groupings = {
+  strategy: (found: Found) => [found.strategyId, found.strategyName],
+  manager: (found: Found) => [found.managerId, found.manager],
+  instrument: (found: Found) => [found.instrumentId, found.symbol],
+} as const satisfies Record<string, (found: Found) => readonly [number, string]>
+
+/** The largest group first. */
+function grouped(found: readonly Found[], by: keyof typeof groupings) {
+  const groups = new Map<number, { name: string; members: Found[] }>()
+  for (const one of found) {
+    const [id, name] = groupings[by](one)
+    const group = groups.get(id)
+    if (group) group.members.push(one)
+    else groups.set(id, { name, members: [one] })
+  }
+  return [...groups.values()]
+    .sort((one, other) => other.members.length - one.members.length)
+    .map(({ name, members }) => ({ Group: name, ...shownFigures(figuresOf(members)) }))
+}
+
+export const getRule575Status: Handler<'GetRule575Status'> = async (ctx, params) => {
+  const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
+  if (isRefused(siteId)) return siteId
+  const { Days, Session, GroupBy } = params
+  const since = ctx.now - Days * dayLength
+  const rows = await listFillExceptions(ctx.sql, { siteId, since, ...fillTolerance, limit: exceptionsAtOnce })
+  const found = rows
+    .map((row): Found => ({ ...row, session: tradingHoursAt(row.filledAt) }))
+    .filter(({ session }) => Session === 'all' || session === Session)
+  return {
+    results: [
+      {
+        ExceptionSummary: shownFigures(figuresOf(found)),
+        Exceptions: found.map(shownException),
+        Rule575: grouped(found, GroupBy),
+      },
+    ],
+  }
+}

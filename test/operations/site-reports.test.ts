@@ -1,0 +1,266 @@
+/** What a white-label site is told about its customers and strategies: fills that left their strategy's, and more. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { OperationName } from '../../src/contract/index.ts'
+import { type Answer, call, resultsOf } from '../support/http.ts'
+import { apple, buildTown, type CitizenName, holderAccount, type Town, townStart } from './support/town.ts'
+
+let town: Town
+beforeAll(async () => {
+  town = await buildTown()
+})
+
+const asked = (operation: OperationName, params: object, who: CitizenName = 'westAdmin') =>
+  town.ask(operation, params, { key: town.people[who].key, host: 'WL' })
+const one = (answer: Answer): Record<string, unknown> => {
+  expect(answer.status).toBe(200)
+  return resultsOf<Record<string, unknown>>(answer)[0] ?? {}
+}
+const audit = async () =>
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+
+/** A limit order of the strategy; answers its id and its copy's. */
+async function rest(limit: number, quantity: number): Promise<{ signal: number; copy: string }> {
+  const Order = {
+    ...{ StrategyId: town.strategyId, Side: '1', OrderQuantity: quantity, TIF: '1', OrderType: '2' },
+    ...{ Limit: limit, PlatformSymbol: apple },
+  }
+  const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
+  const signal = resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
+  const { personId: PersonId, key } = town.people.holder
+  const copies = await town.ask('GetAutotradeActiveOrders', { Account: holderAccount, PersonId }, { key })
+  const copy = resultsOf<{ SignalId: number; OrderId: string }>(copies).find(
+    ({ SignalId }) => SignalId === signal,
+  )
+  return { signal, copy: copy?.OrderId ?? '' }
+}
+const execute = (clientOrderId: string, px: number, qty: number) =>
+  town.door('/broker', {
+    execution: { account: holderAccount, symbol: 'AAPL', side: '1', qty, px, clientOrderId },
+  })
+const quote = (price: number) =>
+  town.door('/quotes', [{ symbol: 'AAPL', bid: price - 0.01, ask: price, bidSize: 10_000, askSize: 10_000 }])
+const clock = (now: string) => town.door('/clock', { now })
+
+const none = {
+  ...{ TotalExceptionFills: 0, FavorableFillCount: 0, UnfavorableFillCount: 0, RthFillCount: 0 },
+  ...{ EthFillCount: 0 },
+}
+
+describe('fills that left their strategy', () => {
+  test('fills beside the strategy’s are none', async () => {
+    expect(one(await asked('GetRule575Status', {}))).toEqual({
+      ...{ ExceptionSummary: none, Exceptions: [], Rule575: [] },
+    })
+  })
+
+  test('a worse price, a better one outside regular hours, and two ticks that are tolerated', async () => {
+    const worse = await rest(95, 10)
+    await clock('2024-03-12T14:00:05Z')
+    await execute(worse.copy, 95.05, 10)
+    await quote(95)
+    const tolerated = await rest(94.5, 10)
+    await execute(tolerated.copy, 94.52, 10)
+    await quote(94.5)
+    const better = await rest(94, 10)
+    await clock('2024-03-12T21:00:00Z')
+    await execute(better.copy, 93.9, 10)
+    await clock('2024-03-13T14:00:00Z')
+    await quote(94)
+    const common = {
+      StrategyId: town.strategyId,
+      StrategyName: 'Trend',
+      Account: holderAccount,
+      Symbol: 'AAPL',
+    }
+    const summary = {
+      ...{ TotalExceptionFills: 2, FavorableFillCount: 1, UnfavorableFillCount: 1, RthFillCount: 1 },
+      ...{ EthFillCount: 1, AvgSlippageTicks: -2.5, MaxAbsSlippageTicks: 10, AvgDelaySec: 12_600 },
+      P90DelaySec: 25_195,
+    }
+    expect(one(await asked('GetRule575Status', {}))).toEqual({
+      ExceptionSummary: summary,
+      Exceptions: [
+        {
+          ...{ ...common, SignalId: better.signal, StrategyFillPrice: 94, AccountFillPrice: 93.9 },
+          ...{ SlippageTicks: -10, DelaySec: 25_195, Session: 'ETH', FilledUtc: '2024-03-12T21:00:00Z' },
+        },
+        {
+          ...{ ...common, SignalId: worse.signal, StrategyFillPrice: 95, AccountFillPrice: 95.05 },
+          ...{ SlippageTicks: 5, DelaySec: 5, Session: 'RTH', FilledUtc: '2024-03-12T14:00:05Z' },
+        },
+      ],
+      Rule575: [{ Group: 'Trend', ...summary }],
+    })
+    await audit()
+  })
+
+  test('by session, by group and by days', async () => {
+    const groups = async (params: object) =>
+      (one(await asked('GetRule575Status', params)).Rule575 as Record<string, unknown>[]).map(
+        ({ Group, TotalExceptionFills }) => [Group, TotalExceptionFills],
+      )
+    expect(await groups({ Session: 'RTH', GroupBy: 'instrument' })).toEqual([['AAPL', 1]])
+    expect(await groups({ Session: 'ETH', GroupBy: 'manager' })).toEqual([[expect.any(String), 1]])
+    await clock('2024-03-13T20:59:59Z')
+    expect(await groups({ Days: 1 })).toEqual([['Trend', 1]])
+    await clock('2024-03-13T21:00:00Z')
+    expect(await groups({ Days: 1 })).toEqual([])
+    expect(await groups({ Days: 36_500 })).toEqual([['Trend', 2]])
+    expect((await asked('GetRule575Status', { Session: 'rth' })).status).toBe(400)
+    expect((await asked('GetRule575Status', { Days: 0 })).status).toBe(400)
+  })
+
+  test('an execution that is taken back is none', async () => {
+    const { copy } = await rest(92, 10)
+    const { execId } = (await execute(copy, 91, 10)) as { execId: string }
+    const count = async () => (one(await asked('GetRule575Status', {})).Exceptions as unknown[]).length
+    await clock('2024-03-14T14:00:00Z')
+    await quote(92)
+    expect(await count()).toBe(3)
+    await town.door('/broker', { bust: execId })
+    expect(await count()).toBe(2)
+    await audit()
+  })
+})
+
+describe('the export', () => {
+  const exportOf = async (params: object = {}, who: CitizenName = 'westAdmin') =>
+    one(await asked('GetWlInstrumentationExport', { WhiteLabelSiteId: town.sites.west, ...params }, who))
+  const start = Date.parse(townStart) / 1000
+  const listed = (found: Record<string, unknown>, name: string) => found[name] as Record<string, unknown>[]
+
+  beforeAll(async () => {
+    town = await buildTown()
+    const { holder, neighbour, stranger } = town.people
+    await town.platform.db.write.run`
+      insert into sign_in (site_id, person_id, kind, outcome, ip_address, occurred_at) values
+        (${town.sites.west}, ${holder.personId}, 'login', 'failure', '192.0.2.1', '2024-03-12T13:00:00Z'),
+        (${town.sites.west}, ${holder.personId}, 'sso', 'success', null, '2024-03-12T13:30:00Z'),
+        (${town.sites.west}, ${neighbour.personId}, 'login', 'success', null, '2024-03-12T14:00:00.5Z'),
+        (1, ${stranger.personId}, 'login', 'success', null, '2024-03-12T13:00:00Z')`
+  })
+
+  test('everything of the last thirty days', async () => {
+    const { holder, neighbour } = town.people
+    const common = { PersonId: holder.personId, Account: holderAccount }
+    expect(await exportOf()).toEqual({
+      ...{ WhiteLabelSiteId: town.sites.west, WhiteLabelSiteName: 'west' },
+      WhiteLabelSiteDomain: 'west.example',
+      RequestedWindow: { FromWhen: start - 30 * 86_400, ToWhen: start, DaysBack: 30 },
+      Filters: {},
+      SessionEventSummary: { Sso: 1, Login: 2, Failed: 1 },
+      SessionEvents: [
+        {
+          ...{ Id: 3, PersonId: neighbour.personId, Kind: 'login', Outcome: 'success' },
+          OccurredUtc: '2024-03-12T14:00:00Z',
+        },
+        {
+          ...{ Id: 2, PersonId: holder.personId, Kind: 'sso', Outcome: 'success' },
+          OccurredUtc: '2024-03-12T13:30:00Z',
+        },
+        {
+          ...{ Id: 1, PersonId: holder.personId, Kind: 'login', Outcome: 'failure', IPAddress: '192.0.2.1' },
+          OccurredUtc: '2024-03-12T13:00:00Z',
+        },
+      ],
+      Autotrade: { Accounts: 1, Setups: 1, Disabled: 0 },
+      Subscriptions: [
+        {
+          ...{ Id: expect.any(Number), PersonId: holder.personId, StrategyId: town.strategyId, Cost: 0 },
+          ...{ IsSimulation: false, IsAlive: true, StartDate: townStart },
+        },
+      ],
+      AccountStability: [{ ...common, Connects: 1, Disconnects: 0, Disables: 0 }],
+      Executions: [
+        {
+          ...{ ...common, Id: expect.any(Number), StrategyId: town.strategyId, Symbol: 'AAPL', Side: '1' },
+          ...{ SignalId: town.signals.filled, Quantity: 100, AvgFillPrice: 100, ExecutedUtc: townStart },
+        },
+      ],
+      Summary: { SessionEvents: 3, Subscriptions: 1, Accounts: 1, Executions: 1 },
+    })
+  })
+
+  test('limits cut the lists, never the counts', async () => {
+    const found = await exportOf({ SessionLimit: 1, SubscriptionLimit: 1, ExecutionLimit: 1 })
+    expect(listed(found, 'SessionEvents').map(({ Id }) => Id)).toEqual([3])
+    expect(found).toMatchObject({ Summary: { SessionEvents: 3 }, SessionEventSummary: { Login: 2 } })
+    expect(
+      (await asked('GetWlInstrumentationExport', { WhiteLabelSiteId: town.sites.west, SessionLimit: 9_999 }))
+        .status,
+    ).toBe(200)
+  })
+
+  test('by person, by strategy and by time', async () => {
+    const { neighbour } = town.people
+    const ofNeighbour = await exportOf({ PersonId: neighbour.personId })
+    expect(ofNeighbour).toMatchObject({
+      ...{ Filters: { PersonId: neighbour.personId }, Executions: [], Subscriptions: [] },
+      ...{ AccountStability: [], Summary: { SessionEvents: 1 }, Autotrade: { Accounts: 0 } },
+    })
+    const ofLonely = await exportOf({ SystemId: town.lonelyStrategyId })
+    expect(ofLonely).toMatchObject({ Executions: [], Subscriptions: [], Autotrade: { Setups: 0 } })
+    expect(await exportOf({ SystemId: town.strategyId })).toMatchObject({ Summary: { Executions: 1 } })
+    const early = await exportOf({ FromWhen: start - 3600, ToWhen: start - 1800 })
+    expect(listed(early, 'SessionEvents').map(({ Id }) => Id)).toEqual([2, 1])
+    expect(early).toMatchObject({
+      ...{ Executions: [], AccountStability: [] },
+      RequestedWindow: { FromWhen: start - 3600, ToWhen: start - 1800 },
+    })
+    expect(await exportOf({ ToWhen: 0 })).toMatchObject({ RequestedWindow: { FromWhen: 0, ToWhen: 0 } })
+    expect(await exportOf({ ToWhen: 253_402_300_799 })).toMatchObject({ Summary: { Executions: 0 } })
+  })
+
+  test('a broker that cuts an account off, and its return', async () => {
+    await town.door('/broker', { delink: holderAccount })
+    expect(await exportOf()).toMatchObject({
+      AccountStability: [{ Connects: 1, Disconnects: 1, Disables: 1 }],
+      Autotrade: { Disabled: 1 },
+    })
+    const { holder } = town.people
+    const again = {
+      ...{ Account: holderAccount, PersonId: holder.personId, StrategyId: town.strategyId },
+      StocksEnabled: true,
+    }
+    expect((await town.ask('StartAutotrade', again, { key: holder.key })).status).toBe(200)
+    expect(await exportOf()).toMatchObject({
+      AccountStability: [{ Connects: 2, Disconnects: 1, Disables: 1 }],
+      Autotrade: { Disabled: 0 },
+    })
+    await audit()
+  })
+
+  test('bad windows and limits', async () => {
+    for (const [wrong, status] of [
+      [{ FromWhen: start + 1 }, 400],
+      [{ FromWhen: 10, ToWhen: 9 }, 400],
+      [{ SessionLimit: 0 }, 400],
+      [{ DaysBack: 0 }, 400],
+      [{ WhiteLabelSiteId: 'x' }, 400],
+    ] as const) {
+      const params = { WhiteLabelSiteId: town.sites.west, ...wrong }
+      expect((await asked('GetWlInstrumentationExport', params)).status).toBe(status)
+    }
+    expect((await asked('GetWlInstrumentationExport', {})).status).toBe(400)
+  })
+})
+
+describe('who may', () => {
+  test.each([
+    ['westAdmin', {}, 200],
+    ['northAdmin', {}, 403],
+    ['stranger', {}, 403],
+    ['holder', {}, 403],
+    ['operator', {}, 400],
+  ] as const)('%s %j: %d', async (name, more, status) => {
+    expect((await asked('GetRule575Status', more, name)).status).toBe(status)
+  })
+
+  test('other sites are the platform admin’s alone, and see none of it', async () => {
+    const { west, east, north } = town.sites
+    expect((await asked('GetRule575Status', { WhiteLabelSiteId: west }, 'eastAdmin')).status).toBe(403)
+    expect((await asked('GetRule575Status', { WhiteLabelSiteId: north }, 'operator')).status).toBe(404)
+    const ofEast = one(await asked('GetRule575Status', { WhiteLabelSiteId: east }, 'operator'))
+    expect(ofEast.Exceptions).toEqual([])
+  })
+})
