@@ -54,8 +54,8 @@ const tellers = ({ mailer, secrets: { keyRing } }: DoorOptions, publicUrl: () =>
 /** Starts it empty. Throws in production, and when the server does not let it make a database. */
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
+  const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, options.log)
   const { log, hosts, pages } = options
-  const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
   const clock = createClock(beginning)
   const begin = () =>
     createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
@@ -95,10 +95,8 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   })
   url = await server.listen(options.port, options.host)
   const close = async (): Promise<void> => {
-    await server.close()
-    await operations.close()
+    for (const part of [server, operations, told.webhooks.outbound]) await part.close()
     options.mailer?.close()
-    await told.webhooks.outbound.close()
     await db.close()
   }
   return { url, db, close }

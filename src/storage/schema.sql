@@ -1279,6 +1279,7 @@ CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (p
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
+CREATE TRIGGER subscription_revives AFTER UPDATE OF status ON public.subscription FOR EACH ROW WHEN (((new.status = 'active'::text) AND (old.status <> 'active'::text) AND (new.strategy_id IS NOT NULL))) EXECUTE FUNCTION subscription_revives();
 
 create table sync_due (
   setup_id bigint not null,
@@ -1569,5 +1570,18 @@ CREATE OR REPLACE FUNCTION public.strategy_begins()
 AS $function$
 begin
   insert into strategy_record (strategy_id, next_close_at) values (new.id, new.started_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.subscription_revives()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into sync_due (setup_id, due_at)
+  select setup.id, new.term_started_at from setup join account a on a.id = setup.account_id
+  where a.person_id = new.person_id and setup.strategy_id = new.strategy_id and setup.stopped_at is null
+  order by setup.id
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at);
   return null;
 end $function$;
