@@ -12,6 +12,7 @@ import { auditViolations } from '../storage/audit.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
@@ -25,6 +26,7 @@ import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
   host?: string
@@ -113,13 +115,16 @@ function addBrokerage(tool: Tool, program: Command): void {
   const credentials = program.command('credentials').description('what customers entrust for their brokers')
   tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
     withDatabase(async (db, config) => {
-      const rotated = await rotateCredentials(db, loadSecrets(config).keyRing)
+      const { keyRing } = loadSecrets(config)
+      const secrets = await db.transaction((tx) => rewrapWebhookSecrets(tx, keyRing))
+      const rotated = secrets + (await rotateCredentials(db, keyRing))
       say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
     }),
   )
   const tools = { tool, withDatabase, say }
   addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
   addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
+  addWebhookCommands(tool, program.command('webhooks').description('who is told when approvals end'))
 }
 
 function addKeyCommands(tool: Tool, keys: Command): void {

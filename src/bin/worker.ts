@@ -6,6 +6,7 @@ import { assembleWork } from '../execution/assembly.ts'
 import { simulatedFeed } from '../execution/market/simulated.ts'
 import { createWorker } from '../execution/worker.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
+import { createOutbound } from '../services/outbound.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
@@ -13,6 +14,7 @@ import { environments } from './environment.ts'
 import { mailerOf } from './mail.ts'
 import { addressOf } from './pages.ts'
 import { paymentProviders } from './payments.ts'
+import { loadSecrets } from './secrets.ts'
 
 /** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
 export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
@@ -28,8 +30,10 @@ export async function runWorker(
   const { orders: environment } = environments(config)
   const mailer = mailerOf(config)
   const mail = { mailer, publicUrl: () => config.publicUrl ?? addressOf(config) }
+  const outbound = createOutbound()
+  const webhooks = { outbound, keyRing: loadSecrets(config).keyRing }
   const { ctx, steps } = assembleWork({
-    ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail },
+    ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail, webhooks },
     paymentProviders: await paymentProviders(config),
   })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
@@ -38,6 +42,7 @@ export async function runWorker(
     close: async () => {
       await worker.stop()
       mailer.close()
+      await outbound.close()
       await db.close()
     },
   }

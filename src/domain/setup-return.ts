@@ -12,23 +12,23 @@ export interface SetupMoney {
   readonly recentCashChange: Decimal
   /** Of what is held now. */
   readonly worth: Decimal
-  /** It held something at the last close. */
-  readonly hasHeldBefore: boolean
+  /** Of what was held at the last close; null where that is not known. */
+  readonly worthBefore: Decimal | null
 }
 
 export interface SetupReturns {
   readonly total: Decimal | null
-  /** Null where something was held at the last close: its worth then is not kept. */
+  /** Null where the worth at the last close is not known. */
   readonly today: Decimal | null
 }
 
 /** Both returns in percent; null where they cannot be known. */
 export function setupReturns(money: SetupMoney): SetupReturns {
-  const { startedEquity, worth } = money
+  const { startedEquity, worth, worthBefore } = money
   if (!startedEquity.greaterThan(zero)) return { total: null, today: null }
   const percent = (result: Decimal): Decimal => result.div(startedEquity).times(100)
   return {
     total: percent(money.cashChange.plus(worth)),
-    today: money.hasHeldBefore ? null : percent(money.recentCashChange.plus(worth)),
+    today: worthBefore && percent(money.recentCashChange.plus(worth).minus(worthBefore)),
   }
 }

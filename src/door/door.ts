@@ -12,6 +12,7 @@ import { marketCalls } from './calls/market.ts'
 import { peopleCalls } from './calls/people.ts'
 import { platformCalls } from './calls/platform.ts'
 import { subscriptionCalls } from './calls/subscriptions.ts'
+import { webhookCalls } from './calls/webhooks.ts'
 
 export interface Door {
   routes(app: FastifyInstance): void
@@ -26,6 +27,7 @@ const calls: readonly DoorCall[] = [
   ...brokerCalls,
   ...corporateCalls,
   ...subscriptionCalls,
+  ...webhookCalls,
 ]
 
 /** Opens the door to a platform. Calls that come together are served one after the other. */

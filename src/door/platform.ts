@@ -9,6 +9,7 @@ import { handlers } from '../operations/index.ts'
 import { createOperations, type Operations } from '../operations/operations.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import type { Mailer } from '../services/mail.ts'
+import { createOutbound } from '../services/outbound.ts'
 import type { Database } from '../storage/database.ts'
 import type { DoorState } from './call.ts'
 import { beginning, emptyRows } from './calls/platform.ts'
@@ -41,17 +42,26 @@ export interface DoorPlatform {
   close(): Promise<void>
 }
 
+/** Longer than any call out takes: what is sent has been answered before anybody goes on. */
+const patienceMs = 20_000
+
+/** How people and sites are told of things; receivers on this machine are among them. */
+const tellers = ({ mailer, secrets: { keyRing } }: DoorOptions, publicUrl: () => string) => ({
+  ...(mailer && { mail: { mailer, publicUrl } }),
+  webhooks: { keyRing, patienceMs, outbound: createOutbound({ permitsLocal: true }) },
+})
+
 /** Starts it empty. Throws in production, and when the server does not let it make a database. */
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
-  const { log, hosts, pages, mailer } = options
-  const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, log)
+  const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, options.log)
+  const { log, hosts, pages } = options
   const clock = createClock(beginning)
   const begin = () =>
     createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
   let url = ''
-  const mail = mailer && { mail: { mailer, publicUrl: () => url } }
-  const assemble = () => assembleParts({ db, clock, log, environment: options.environment, ...mail })
+  const told = tellers(options, () => url)
+  const assemble = () => assembleParts({ db, clock, log, environment: options.environment, ...told })
   let parts = assemble()
   let operations: Operations
   let limits = false
@@ -83,9 +93,8 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   })
   url = await server.listen(options.port, options.host)
   const close = async (): Promise<void> => {
-    await server.close()
-    await operations.close()
-    mailer?.close()
+    for (const part of [server, operations, told.webhooks.outbound]) await part.close()
+    options.mailer?.close()
     await db.close()
   }
   return { url, db, close }

@@ -18,6 +18,8 @@ import { arrivalStep } from './matcher.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
+import { transmitStep } from './transmit.ts'
+import { announceStep, nextWebhook, type WebhookOptions, webhookStep } from './webhooks.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -26,6 +28,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly paper?: PaperOptions
   /** Sends the mail that was written; absent, it waits. */
   readonly mail?: MailOptions
+  /** Tells sites what they want to be told; absent, it waits. */
+  readonly webhooks?: WebhookOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
   /** Who collects payments beside the built-in provider. */
@@ -51,6 +55,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     commissionPlan = 'default',
     paper: paperOptions,
     mail,
+    webhooks,
     isScripted = false,
     paymentProviders = [],
     ...context
@@ -73,6 +78,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),
+      ...(webhooks ? [nextWebhook] : []),
     ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
@@ -81,10 +87,13 @@ export function assembleWork(options: AssemblyOptions): Assembly {
   const steps = [
     corporateActionStep,
     ...bookSteps,
+    transmitStep,
     ...billingSteps([simulatedProvider, ...paymentProviders]),
     approvalExpiryStep,
     ...recordSteps,
     ...(mail ? [mailStep(mail)] : []),
+    announceStep,
+    ...(webhooks ? [webhookStep(webhooks)] : []),
     housekeepingStep,
   ]
   const tradingSteps = bookSteps.filter((step) => step !== syncStep)

@@ -1,7 +1,8 @@
 /**
  * Orders that the books make themselves: deliveries, payments and fractions that nobody asked a market for. They
  * are filled as they are made, at a price that is given, without commission and without asking for margin.
- * Nobody copies them: what they do to followers is booked on the followers' own ledgers.
+ * Nobody copies them: what they do to followers is booked on the followers' own ledgers. What an account has traded
+ * for a strategy that it feeds is booked the same way, and copied.
  */
 import { type BookDraft, submitOrder } from '../domain/book-submit.ts'
 import type { Side } from '../domain/codes.ts'
@@ -24,6 +25,8 @@ export interface InternalTrade {
   readonly ids: readonly string[]
   /** The numbers it was decided from. */
   readonly told: Record<string, unknown>
+  /** What somebody has traded elsewhere: it costs commission and is copied like any other. */
+  readonly isTransmitted?: boolean
 }
 
 /** A book with what its own orders are remembered with. */
@@ -64,7 +67,8 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
   }
   const draft = marketOrder({ id, side, quantity, openClose: null })
   const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ ...told, info }))
-  const free = { ...placed, account: null, terms: { ...book.terms, rates: null } }
+  const isFree = trade.isTransmitted !== true
+  const free = { ...placed, account: null, terms: { ...book.terms, ...(isFree && { rates: null }) } }
   const moment: MarketMoment = {
     takesPart: () => true,
     timeOf: () => at,
@@ -72,6 +76,7 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     seen: { ...told, info },
   }
   const port = bookingPort(moment)
+  const wished = isFree ? wish : { ...wish, isInternal: false, referencePx: price.toFixed() }
   const own = [id, other].filter((name) => placed.book.orders.has(name))
   const filled = own.reduce<SignalBook>((current, orderId) => {
     const order = current.book.orders.get(orderId)
@@ -80,7 +85,8 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
   }, free)
   return {
     ...named(filled, own, info),
-    wishes: new Map([...(book.wishes ?? []), ...own.map((name) => [name, wish] as const)]),
+    terms: book.terms,
+    wishes: new Map([...(book.wishes ?? []), ...own.map((name) => [name, wished] as const)]),
   }
 }
 

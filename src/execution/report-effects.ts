@@ -7,6 +7,7 @@ import { cancelOrders } from '../storage/account-orders.ts'
 import { disableAutotrade, disableSync, insertIncidents, type ReportedAccount } from '../storage/reports.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { insertExclusions } from '../storage/sync-writes.ts'
+import { insertTransmissions } from '../storage/transmissions.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
 
 /** Writes everything that follows from a batch; its orders and executions are booked. */
@@ -20,9 +21,21 @@ export async function followBatch(
     insertIncidents(tx, incidentsOf(batch, accounts)),
     disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
     leaveAlone(tx, batch, now),
+    insertTransmissions(tx, batch.executions.flatMap(ownTrade)),
   ])
   await close(tx, batch, now)
 }
+
+/** A trade of an account that no order of ours explains; one that is taken back is a trade the other way. */
+const ownTrade = ({ order, report, side, quantity, px }: BatchExecution) =>
+  order === null
+    ? [
+        {
+          ...{ accountId: report.accountId, execId: report.reportKey, side, quantity, px },
+          ...{ instrumentId: report.instrumentId, executedAt: report.occurredAt },
+        },
+      ]
+    : []
 
 /** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
 const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>

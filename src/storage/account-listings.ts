@@ -63,8 +63,9 @@ export interface AccountSearch {
   email?: string | undefined
   siteId?: number | bigint | undefined
   countryCode?: string | undefined
-  /** Nobody's is known. */
-  isUnknown: boolean
+  ipAddress?: string | undefined
+  /** Matches verified numbers only. */
+  phone?: string | undefined
 }
 
 /** Whose accounts a viewer finds: own ones, those of a site, or with both null all. */
@@ -98,7 +99,9 @@ export const pageAccounts = (
       and ${holds(fragment`p.first_name`, search.firstName)} and ${holds(fragment`p.last_name`, search.lastName)}
       and (${search.email}::text is null or strpos(p.email, ${search.email}::text) > 0)
       and (${search.siteId}::bigint is null or a.site_id = ${search.siteId}::bigint)
-      and ${holds(fragment`p.country_code`, search.countryCode)} and not ${search.isUnknown}::boolean`,
+      and ${holds(fragment`p.country_code`, search.countryCode)}
+      and ${holds(fragment`p.last_ip`, search.ipAddress)}
+      and ${holds(fragment`case when p.is_phone_verified then p.phone end`, search.phone)}`,
     key: [{ column: fragment`a.id`, type: 'bigint' }],
     order,
     xid: fragment`a.xid`,

@@ -6,6 +6,7 @@
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
+import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import { loadRates } from './quotes.ts'
 import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
@@ -115,8 +116,11 @@ export interface SetupResult {
   /** What it has done to the cash, in all and after `since`. */
   readonly cashChange: string
   readonly recentCashChange: string
-  /** Whether it held anything at `since`. */
-  readonly hasHeldBefore: boolean
+  /**
+   * What it held was worth at the close: nothing, or all that the account held beside its cash. Null where others
+   * held something too, and until the day is closed.
+   */
+  readonly worthBefore: string | null
 }
 
 /** The live setups of a person's accounts of this number, by id. */
@@ -124,18 +128,16 @@ export const listSetupResults = (
   sql: Sql,
   personId: number | bigint,
   account: string,
-  since: number,
+  { day, at: since }: { readonly day: Day; readonly at: Instant },
 ): Promise<SetupResult[]> =>
   sql.rows<SetupResult>`
     select setup.id as "setupId", a.id as "accountId", a.person_id as "personId", b.name as "brokerName",
       a.account, setup.strategy_id as "strategyId", strategy.name as "strategyName",
       setup.started_at as "startedAt", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange", coalesce(moved.recent, 0) as "recentCashChange",
-      exists (
-        select from execution e where e.setup_id = setup.id and e.account_id = a.id
-          and e.executed_at <= ${instant(since)}::timestamptz
-        group by e.instrument_id
-        having sum(case e.side when '1' then e.quantity else -e.quantity end) <> 0) as "hasHeldBefore"
+      case when not coalesce(held.by_setup, false) then 0 when not held.by_others then (
+        select value - cash from account_day d
+        where d.account_id = a.id and d.day = ${formatDay(day)}::date) end as "worthBefore"
     from setup join account a on a.id = setup.account_id join broker b on b.id = a.broker_id
     join strategy on strategy.id = setup.strategy_id
     left join lateral (
@@ -147,6 +149,16 @@ export const listSetupResults = (
         select cash_change, booked_at from account_entry where account_id = a.id and setup_id = setup.id
       ) entry
     ) moved on true
+    left join lateral (
+      select bool_or(position.setup_id is not distinct from setup.id) as by_setup,
+        bool_or(position.setup_id is distinct from setup.id) as by_others
+      from (
+        select e.setup_id from execution e
+        where e.account_id = a.id and e.executed_at <= ${instant(since)}::timestamptz
+        group by e.setup_id, e.instrument_id
+        having sum(case when (e.side = '1') = (e.busts is null) then e.quantity else -e.quantity end) <> 0
+      ) position
+    ) held on true
     where setup.stopped_at is null and a.person_id = ${personId}::bigint and a.account = ${account}
     order by setup.id`
 

@@ -250,6 +250,7 @@ create table approval_request (
   failure text,
   xid xid8 not null default pg_current_xact_id(),
   superseded_by uuid,
+  announced_at timestamp with time zone,
   constraint approval_request_pkey PRIMARY KEY (id),
   constraint approval_request_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint approval_request_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
@@ -262,6 +263,7 @@ create table approval_request (
 CREATE INDEX approval_request_expires ON public.approval_request USING btree (expires_at) WHERE (status = 'PendingCustomer'::text);
 CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
 CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
+CREATE INDEX approval_request_unannounced ON public.approval_request USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (announced_at IS NULL));
 
 create table approved_account (
   id bigint not null generated always as identity,
@@ -987,6 +989,7 @@ create table sign_in (
   constraint sign_in_kind_check CHECK ((kind = ANY (ARRAY['login'::text, 'sso'::text]))),
   constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
 );
+CREATE INDEX sign_in_person ON public.sign_in USING btree (person_id, occurred_at);
 CREATE INDEX sign_in_site ON public.sign_in USING btree (site_id, occurred_at);
 
 create table signal (
@@ -1175,15 +1178,18 @@ create table strategy (
   short_description text,
   long_description text,
   owner_share_percent integer not null default 70,
+  transmit_account_id bigint,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
   constraint strategy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint strategy_transmit_account_id_fkey FOREIGN KEY (transmit_account_id) REFERENCES account(id),
   constraint strategy_monthly_cost_check CHECK (((monthly_cost)::numeric >= (0)::numeric)),
   constraint strategy_owner_share_percent_check CHECK (((owner_share_percent >= 0) AND (owner_share_percent <= 100))),
   constraint strategy_starting_cash_check CHECK (((starting_cash)::numeric >= (0)::numeric))
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
+CREATE UNIQUE INDEX strategy_transmit_account ON public.strategy USING btree (transmit_account_id) WHERE (transmit_account_id IS NOT NULL);
 CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
 
 create table strategy_day (
@@ -1366,6 +1372,26 @@ CREATE INDEX trade_closed ON public.trade USING btree (strategy_id, closed_at DE
 CREATE UNIQUE INDEX trade_open ON public.trade USING btree (strategy_id, instrument_id) WHERE (closed_at IS NULL);
 CREATE INDEX trade_watch ON public.trade USING btree (instrument_id, open_side, watch_px) WHERE (closed_at IS NULL);
 
+create table transmission (
+  id bigint not null generated always as identity,
+  strategy_id bigint not null,
+  account_id bigint not null,
+  exec_id text not null,
+  instrument_id bigint not null,
+  side side not null,
+  quantity quantity not null,
+  px price not null,
+  executed_at timestamp with time zone not null,
+  transmitted_at timestamp with time zone,
+  constraint transmission_pkey PRIMARY KEY (id),
+  constraint transmission_account_id_exec_id_key UNIQUE (account_id, exec_id),
+  constraint transmission_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint transmission_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
+  constraint transmission_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint transmission_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
+);
+CREATE INDEX transmission_due ON public.transmission USING btree (strategy_id, id) WHERE (transmitted_at IS NULL);
+
 create table watch_list (
   id bigint not null generated always as identity,
   person_id bigint not null,
@@ -1389,6 +1415,68 @@ create table watch_list_member (
   constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
 );
 CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
+
+create table webhook_attempt (
+  id bigint not null generated always as identity,
+  delivery_id uuid not null,
+  attempted_at timestamp with time zone not null,
+  signature text not null,
+  status integer,
+  failure text,
+  constraint webhook_attempt_pkey PRIMARY KEY (id),
+  constraint webhook_attempt_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_delivery(id)
+);
+CREATE INDEX webhook_attempt_delivery ON public.webhook_attempt USING btree (delivery_id);
+
+create table webhook_delivery (
+  id uuid not null default gen_random_uuid(),
+  endpoint_id bigint not null,
+  approval_request_id uuid not null,
+  event_type text not null,
+  body text not null,
+  created_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  next_try_at timestamp with time zone,
+  claimed_until timestamp with time zone,
+  delivered_at timestamp with time zone,
+  constraint webhook_delivery_pkey PRIMARY KEY (id),
+  constraint webhook_delivery_endpoint_id_approval_request_id_key UNIQUE (endpoint_id, approval_request_id),
+  constraint webhook_delivery_approval_request_id_fkey FOREIGN KEY (approval_request_id) REFERENCES approval_request(id),
+  constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id),
+  constraint webhook_delivery_check CHECK (((delivered_at IS NULL) OR (next_try_at IS NULL)))
+);
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (next_try_at) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX webhook_delivery_request ON public.webhook_delivery USING btree (approval_request_id);
+
+create table webhook_endpoint (
+  id bigint not null generated always as identity,
+  site_id bigint not null,
+  url text not null,
+  event_types text[] not null,
+  created_at timestamp with time zone not null,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  failures integer not null default 0,
+  rests_until timestamp with time zone,
+  delivered_at timestamp with time zone,
+  constraint webhook_endpoint_pkey PRIMARY KEY (id),
+  constraint webhook_endpoint_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint webhook_endpoint_check CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+  constraint webhook_endpoint_event_types_check CHECK (((cardinality(event_types) > 0) AND (event_types <@ ARRAY['approval.completed'::text, 'approval.failed'::text, 'approval.expired'::text, 'approval.superseded'::text])))
+);
+CREATE INDEX webhook_endpoint_site ON public.webhook_endpoint USING btree (site_id);
+
+create table webhook_secret (
+  id uuid not null,
+  endpoint_id bigint not null,
+  key_id text not null,
+  wrapped_key bytea not null,
+  sealed bytea not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_secret_pkey PRIMARY KEY (id),
+  constraint webhook_secret_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id)
+);
+CREATE INDEX webhook_secret_endpoint ON public.webhook_secret USING btree (endpoint_id, created_at DESC);
 
 create view ledger_entry as
  SELECT ledger_transfer.id AS transfer_id,

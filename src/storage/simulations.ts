@@ -109,6 +109,8 @@ export interface SimFilter {
   personId?: number | bigint | undefined
   siteId?: number | bigint | undefined
   activeOnly: boolean
+  /** The person has signed in on at least so many days (UTC) since `from`. */
+  loginDays: number
   /** Begun at this moment or later. */
   from: Instant
 }
@@ -140,5 +142,8 @@ export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Prom
       and (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
       and (${filter.siteId}::bigint is null or site.id = ${filter.siteId}::bigint)
       and (sub.ended_at is null or not ${filter.activeOnly}::boolean)
+      and (${filter.loginDays}::int = 0 or ${filter.loginDays}::int <= (
+        select count(distinct (s.occurred_at at time zone 'UTC')::date) from sign_in s
+        where s.person_id = p.id and s.outcome = 'success' and s.occurred_at >= ${instant(filter.from)}::timestamptz))
       and sub.started_at >= ${instant(filter.from)}::timestamptz
     order by sub.id`

@@ -1,5 +1,5 @@
 /** Accounts over HTTP: switches, searches, what sites' admins see and approve, paper accounts that begin anew. */
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { HostName, OperationName } from '../../src/contract/index.ts'
 import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
 import { apple, buildTown, type CitizenName, holderAccount } from './support/town.ts'
@@ -57,6 +57,13 @@ test('the dashboard measures a setup by what the account was worth when it began
 })
 
 describe('SearchAccounts', () => {
+  beforeAll(
+    () =>
+      town.platform.db.write.run`
+      update person set phone = '+12125550123', is_phone_verified = true, last_ip = '192.0.2.7'
+      where id = ${personId}::bigint`,
+  )
+
   const found = async (who: CitizenName, params: object) =>
     resultsOf<{ Account: string }>(await as(who, 'SearchAccounts', params)).map(({ Account }) => Account)
 
@@ -72,8 +79,13 @@ describe('SearchAccounts', () => {
     ['of the address in another case', { Email: 'HOLDER@' }, []],
     ['the person', { PersonId: personId }, ['U100', 'U101']],
     ['another person', { PersonId: 999 }, []],
+    ['a part of the verified telephone number', { Phone: '55501' }, ['U100', 'U101']],
+    ['another number', { Phone: '55502' }, []],
+    ['a part of the last address', { IPAddress: '192.0.2.' }, ['U100', 'U101']],
+    ['another address', { IPAddress: '198.51.' }, []],
+    ['a number and an address that do not go together', { Phone: '55501', IPAddress: '198.51.' }, []],
     ['another broker', { BrokerId: 2 }, []],
-    ['a telephone that nobody has', { Phone: '+1' }, []],
+    ['a telephone that nobody has', { Phone: '+2' }, []],
     ['the site', { WhiteLabelSiteId: sites.west }, ['U100', 'U101']],
     ['another site', { WhiteLabelSiteId: sites.east }, []],
   ])('%s', async (_, params, expected) => {
@@ -268,4 +280,12 @@ test('a paper account begins anew, a live one does not', async () => {
   expect(dash).toMatchObject({ TotalReturn: 0 })
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
   expect(told(await as('holder', 'ResetPaperTrade', own))).toEqual([409, '3016 Account'])
+})
+
+test('what was held over a close counts from there on', async () => {
+  await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 106, ask: 106.01 }])
+  const [row] = resultsOf(await as('holder', 'GetDashBoard', own))
+  // 100 shares from 101 to 106, of 50,000.
+  expect(row).toMatchObject({ TodayReturn: 1 })
 })

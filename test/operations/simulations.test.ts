@@ -81,6 +81,22 @@ test.each<[CitizenName, object, number]>([
   expect((await results(who, params)).length).toBe(count)
 })
 
+test('sign-ins on enough days', async () => {
+  const signIn = (at: string, outcome = 'success') =>
+    town.platform.db.write.run`
+      insert into sign_in (site_id, person_id, kind, outcome, occurred_at)
+      values (${town.sites.west}::bigint, ${personId}::bigint, 'login', ${outcome}, ${at}::timestamptz)`
+  await signIn('2024-03-01T10:00:00Z')
+  await signIn('2024-03-01T23:00:00Z')
+  await signIn('2024-03-02T10:00:00Z', 'failure')
+  await signIn('2020-03-02T10:00:00Z')
+  expect(await results('westAdmin', { MinLoginDays: 1 })).toHaveLength(1)
+  expect(await results('westAdmin', { MinLoginDays: 2 })).toHaveLength(0)
+  await signIn('2024-03-03T10:00:00Z')
+  expect(await results('westAdmin', { MinLoginDays: 2 })).toHaveLength(1)
+  expect(await results('westAdmin', { MinLoginDays: 2, MaxAccountDays: 10 })).toHaveLength(0)
+})
+
 test('a simulation stops once, keeps its result and may not begin again soon', async () => {
   const stop = (id = strategyId) => as('westAdmin', 'StopSim', { PersonId: personId, StrategyId: id })
   const stopped = await stop()

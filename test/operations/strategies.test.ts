@@ -164,10 +164,10 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
   test.each<[string, OperationName, (town: Town) => object, (number | string)[]]>([
     ['capital is needed', 'AddStrategy', () => ({ StrategyName: 'x' }), [400, '1102 StartingCapital']],
     [
-      'feeding from an account comes later',
+      'an account that feeds it must be there',
       'AddStrategy',
       () => ({ StrategyName: 'x', Account: 'U1' }),
-      [503, '3007 Account'],
+      [404, '2013 Account'],
     ],
     [
       'an unknown signal',

@@ -13,7 +13,8 @@ const holds: Readonly<Record<string, string>> = {
   contract: 'the table of operations; what is read, written, refused and documented',
   sdk: 'the typed client, from the same table; needs fetch alone',
   postgres: 'the supervisor of the embedded PostgreSQL',
-  services: 'passwords, sealed data, ISO lists, phone numbers, mail: libraries behind small functions',
+  services:
+    'passwords, sealed data, ISO lists, phone numbers, mail, calls out: libraries behind small functions',
   storage: 'the rows: every SQL statement, the way to the database, migrations',
   operations: 'requests: access, idempotency, batches, one handler per operation',
   execution: 'work: matching, mirroring, feeds, leases, the worker’s loop',

@@ -16,11 +16,25 @@ export const floors: Record<string, Floor> = {
   postgres: { floors: [], packages: ['node:'] },
   services: {
     floors: ['domain'],
-    packages: ['node:', '@node-rs/argon2', 'iso-3166', 'iso-639-3', 'libphonenumber-js', 'nodemailer'],
+    packages: [
+      ...[
+        'node:',
+        '@node-rs/argon2',
+        'ipaddr.js',
+        'iso-3166',
+        'iso-639-3',
+        'libphonenumber-js',
+        'nodemailer',
+      ],
+      'undici',
+    ],
   },
   storage: { floors: ['domain'], packages: ['node:', 'pg'] },
   operations: { floors: ['contract', 'storage', 'services', 'domain'], packages: ['node:', 'lru-cache'] },
-  execution: { floors: ['storage', 'services', 'domain'], packages: ['node:', 'csv-parse', 'stripe'] },
+  execution: {
+    floors: ['storage', 'services', 'domain'],
+    packages: ['node:', 'csv-parse', 'standardwebhooks', 'stripe'],
+  },
   http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
   demo: {
     floors: ['execution', 'operations', 'storage', 'services', 'domain'],

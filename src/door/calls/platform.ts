@@ -63,6 +63,5 @@ async function arrive({ clock, work }: DoorState, at: number): Promise<void> {
 }
 
 const audit = get('/audit', async ({ work }) => ({ violations: await auditViolations(work.db.read) }))
-const webhooks = get('/webhooks', async () => [])
 
-export const platformCalls: readonly DoorCall[] = [reset, moveClock, audit, webhooks]
+export const platformCalls: readonly DoorCall[] = [reset, moveClock, audit]

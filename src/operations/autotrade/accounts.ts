@@ -49,8 +49,8 @@ export const searchAccounts: Handler<'SearchAccounts'> = (ctx, params) => {
     email: params.Email,
     siteId: params.WhiteLabelSiteId,
     countryCode: params.CountryCode,
-    // Neither addresses nor telephone numbers of people are kept yet.
-    isUnknown: Boolean(params.IPAddress ?? params.Phone),
+    ipAddress: params.IPAddress,
+    phone: params.Phone,
   }
   return paged(ctx, 'SearchAccounts', params, shownFound, (asked) =>
     pageAccounts(ctx.sql, search, scope, asked),

@@ -2,20 +2,20 @@
 import { sessionAt, sessionOn, tradeDateAtOrBefore } from '../../domain/calendar.ts'
 import { dec, zero } from '../../domain/decimal.ts'
 import { setupReturns } from '../../domain/setup-return.ts'
-import { dayIn, type Instant, newYork } from '../../domain/time.ts'
+import { type Day, dayIn, type Instant, newYork } from '../../domain/time.ts'
 import { listSetupResults, loadAccountValues } from '../../storage/account-values.ts'
 import type { Handler } from '../handler.ts'
 
 const calendar = 'US_EQUITY'
 
-/** The end of the last session that is over: where today begins. */
-function lastClose(now: Instant): Instant {
+/** The last session that is over: where it ends, today begins. */
+function lastClose(now: Instant): { day: Day; at: Instant } {
   const running = sessionAt(calendar, now)
   let day = dayIn(now, newYork) - (running ? 1 : 0)
   for (;;) {
     day = tradeDateAtOrBefore(calendar, day)
     const session = sessionOn(calendar, day)
-    if (session === undefined || session.close <= now) return session?.close ?? now
+    if (session === undefined || session.close <= now) return { day, at: session?.close ?? now }
     day -= 1
   }
 }
@@ -29,7 +29,7 @@ export const getDashBoard: Handler<'GetDashBoard'> = async (ctx, { PersonId, Acc
       cashChange: dec(setup.cashChange),
       recentCashChange: dec(setup.recentCashChange),
       worth: values.get(setup.accountId)?.bySetup.get(setup.setupId) ?? zero,
-      hasHeldBefore: setup.hasHeldBefore,
+      worthBefore: setup.worthBefore === null ? null : dec(setup.worthBefore),
     })
     return {
       PersonId: setup.personId,

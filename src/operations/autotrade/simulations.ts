@@ -62,8 +62,6 @@ export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, Str
 /** One's own, or those of the site's members. */
 export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
   const { caller } = ctx
-  // Nobody's sign-ins are kept yet.
-  if ((params.MinLoginDays ?? 0) > 0) return { results: [] }
   const isAdmin = caller.role === 'geosite_admin' || caller.role === 'whitelabel_admin'
   const rows = await listSimulations(ctx.sql, {
     scope: isPlatformAdmin(caller)
@@ -72,6 +70,7 @@ export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
     personId: params.PersonId,
     siteId: params.WhiteLabelSiteId,
     activeOnly: params.ActiveOnly,
+    loginDays: params.MinLoginDays ?? 0,
     from: ctx.now - params.MaxAccountDays * dayMs,
   })
   const values = await loadStrategyValues(ctx.sql, [...new Set(rows.map(({ strategyId }) => strategyId))])

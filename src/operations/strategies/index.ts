@@ -7,8 +7,9 @@ import {
   type SignalVersion,
 } from '../../storage/signal-listings.ts'
 import { insertStrategy, listPositions } from '../../storage/strategies.ts'
+import { saveTransmitter } from '../../storage/transmissions.ts'
 import { instant } from '../../storage/wire.ts'
-import { type Context, isRefused, type Outcome, refuse } from '../context.ts'
+import { type Context, isRefused, type Outcome } from '../context.ts'
 import type { BatchHandler, Handler, OperationCall } from '../handler.ts'
 import { keptRows } from '../kept-rows.ts'
 import { shownOrder } from '../orders.ts'
@@ -16,6 +17,7 @@ import { pagedTogether } from '../paging.ts'
 import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
 import { type OrderInput, placeOrders, type SignalIds } from './orders.ts'
+import { findTransmitter } from './transmitters.ts'
 
 const signalIds = (id: number): Outcome<SignalIds> => ({ results: [{ SignalId: id }] })
 
@@ -95,15 +97,20 @@ export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'>
   )
 }
 
-/** A new strategy begins with its capital in cash, at this moment. */
+/**
+ * A new strategy begins with its capital in cash, at this moment. One that an account feeds begins with what the
+ * account is worth, unless a capital is given.
+ */
 export const addStrategy: Handler<'AddStrategy'> = async (ctx, params) => {
-  if (params.Account !== undefined) return refuse('NotOfferedYet', 'Account')
+  const feeding = params.Account === undefined ? undefined : await findTransmitter(ctx, params.Account)
+  if (isRefused(feeding)) return feeding
   const id = await insertStrategy(ctx.sql, {
     siteId: ctx.caller.siteId,
     ownerPersonId: ctx.caller.personId,
     name: params.StrategyName,
     startedAt: instant(ctx.now),
-    startingCash: String(params.StartingCapital),
+    startingCash: String(params.StartingCapital ?? feeding?.value),
   })
+  if (feeding) await saveTransmitter(ctx.sql, id, feeding.accountId)
   return { results: [{ StrategyId: id }] }
 }

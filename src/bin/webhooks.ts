@@ -1,0 +1,107 @@
+/** The operator's tools for webhooks: where sites want to be told, what they were told, and telling them again. */
+import type { Command } from 'commander'
+import { type WebhookEvent, webhookEvents } from '../domain/webhook.ts'
+import { urlFault } from '../services/outbound.ts'
+import { findSiteByCode } from '../storage/sites.ts'
+import { listDeliveries, resendDelivery } from '../storage/webhook-deliveries.ts'
+import {
+  disableWebhook,
+  enableWebhook,
+  insertWebhook,
+  listWebhooks,
+  rotateWebhook,
+} from '../storage/webhooks.ts'
+import { ConfigError } from './config.ts'
+import { loadSecrets } from './secrets.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
+
+/** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
+export function addWebhookCommands(tool: Tool, webhooks: Command): void {
+  tool(webhooks, 'add <site> <url>', 'tell a site; the secret is shown once')
+    .option('--events <list>', `of ${webhookEvents.join(',')}; all without it`, eventsOf)
+    .action((site: string, url: string, options: Output & { events?: WebhookEvent[] }) =>
+      add(site, url, options),
+    )
+  tool(webhooks, 'list', 'who is told').action((output: Output) =>
+    withDatabase(async (db) => {
+      const rows = await listWebhooks(db.read)
+      const lines = rows.map((row) =>
+        [row.id, row.siteId, row.url, row.disabledReason ?? 'enabled'].join('  '),
+      )
+      say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines.join('\n'))
+    }),
+  )
+  tool(
+    webhooks,
+    'rotate <id>',
+    'a new secret, shown once; the one before it signs until the next rotation',
+  ).action((id: string, output: Output) =>
+    withDatabase(async (db, config) => {
+      const { keyRing } = loadSecrets(config)
+      const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, numberOf(id), Date.now()))
+      if (secret === undefined) throw new ConfigError(`there is no webhook ${id}`)
+      say(output, { webhookId: Number(id), secret }, secret)
+    }),
+  )
+  addSwitches(tool, webhooks)
+  tool(webhooks, 'deliveries <id>', 'what it was told, the newest first').action(
+    (id: string, output: Output) =>
+      withDatabase(async (db) => {
+        const deliveries = await listDeliveries(db.read, numberOf(id))
+        const lines = deliveries.map((row) => Object.values(row).join('  '))
+        say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines.join('\n'))
+      }),
+  )
+}
+
+function addSwitches(tool: Tool, webhooks: Command): void {
+  tool(webhooks, 'disable <id>', 'send nothing any more').action((id: string, output: Output) =>
+    withDatabase(async (db) => {
+      const reason = 'the operator has disabled it'
+      if (!(await disableWebhook(db.write, numberOf(id), reason, Date.now())))
+        throw new ConfigError(`there is no enabled webhook ${id}`)
+      say(output, { disabled: Number(id) }, `Webhook ${id} is disabled.`)
+    }),
+  )
+  tool(webhooks, 'enable <id>', 'send again, and what it has missed').action((id: string, output: Output) =>
+    withDatabase(async (db) => {
+      if (!(await db.transaction((tx) => enableWebhook(tx, numberOf(id), Date.now()))))
+        throw new ConfigError(`there is no disabled webhook ${id}`)
+      say(output, { enabled: Number(id) }, `Webhook ${id} is enabled.`)
+    }),
+  )
+  tool(webhooks, 'resend <delivery>', 'tell it again, under the same id').action(
+    (id: string, output: Output) =>
+      withDatabase(async (db) => {
+        if (!(await resendDelivery(db.write, id, Date.now())))
+          throw new ConfigError(`there is no delivery ${id} of an enabled webhook`)
+        say(output, { resent: id }, `Delivery ${id} goes out again.`)
+      }),
+  )
+}
+
+async function add(code: string, url: string, options: Output & { events?: WebhookEvent[] }): Promise<void> {
+  const fault = urlFault(url)
+  if (fault !== undefined) throw new ConfigError(`${url} cannot be called: ${fault}`)
+  await withDatabase(async (db, config) => {
+    const site = await findSiteByCode(db.read, code)
+    if (site === undefined) throw new ConfigError(`there is no site ${code}`)
+    const wanted = { siteId: site.id, url, events: options.events ?? webhookEvents }
+    const { keyRing } = loadSecrets(config)
+    const made = await db.transaction((tx) => insertWebhook(tx, keyRing, wanted, Date.now()))
+    say(options, { webhookId: made.id, secret: made.secret }, `Webhook ${made.id}, secret ${made.secret}`)
+  })
+}
+
+function eventsOf(text: string): WebhookEvent[] {
+  return text.split(',').map((wanted) => {
+    const found = webhookEvents.find((event) => event === wanted)
+    if (found === undefined) throw new ConfigError(`${wanted} is none of ${webhookEvents.join(', ')}`)
+    return found
+  })
+}
+
+function numberOf(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${text} is no id`)
+  return Number(text)
+}

@@ -1,0 +1,124 @@
+/**
+ * Tells sites how requests for approval have ended. A request is announced once; what is announced is sent at least
+ * once under one id, each try signed anew by the endpoint's living secrets. A slow receiver holds up nobody else:
+ * the step does not wait for it longer than its patience.
+ */
+import { Webhook } from 'standardwebhooks'
+import type { ApprovalStatus } from '../domain/approval.ts'
+import { afterWebhookTry, type WebhookEvent, webhookRest } from '../domain/webhook.ts'
+import type { Outbound } from '../services/outbound.ts'
+import type { KeyRing } from '../storage/vault.ts'
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type EndedApproval,
+  findNextDelivery,
+  insertAttempt,
+  insertDeliveries,
+  isAnnouncementDue,
+  isDeliveryDue,
+  saveDelivered,
+  saveFailed,
+  takeEndedApprovals,
+} from '../storage/webhook-deliveries.ts'
+import { openWebhookSecrets } from '../storage/webhooks.ts'
+import type { DueSource, Step, WorkContext } from './context.ts'
+import { pause } from './leases.ts'
+
+export interface WebhookOptions {
+  readonly keyRing: KeyRing
+  readonly outbound: Outbound
+  /** How long a run of the step waits for what it has sent, in milliseconds (250). */
+  readonly patienceMs?: number
+}
+
+const eventOf: Partial<Record<ApprovalStatus, WebhookEvent>> = {
+  Completed: 'approval.completed',
+  Failed: 'approval.failed',
+  Expired: 'approval.expired',
+  Superseded: 'approval.superseded',
+}
+
+const announcedAtOnce = 500
+const sentAtOnce = 100
+const perEndpoint = 2
+
+export const announceStep: Step = {
+  name: 'announceApprovals',
+  due: isAnnouncementDue,
+  run: ({ db, clock }) =>
+    db.transaction(async (tx) => {
+      const ended = await takeEndedApprovals(tx, clock.now(), announcedAtOnce)
+      await insertDeliveries(tx, ended.map(announced), clock.now())
+      return ended.length
+    }),
+}
+
+/** Ids and the status alone: whoever is told asks for the rest, and whoever listens in learns nothing. */
+function announced({ id, status, siteId, personId, strategyId, endedAt }: EndedApproval) {
+  const eventType = eventOf[status]
+  if (eventType === undefined) throw new Error(`a request in ${status} has ended`)
+  const data = { RequestId: id, PersonId: personId, StrategyId: strategyId, Status: status }
+  const body = JSON.stringify({ type: eventType, timestamp: new Date(endedAt).toISOString(), data })
+  return { requestId: id, siteId, eventType, body }
+}
+
+export const nextWebhook: DueSource = findNextDelivery
+
+export const webhookStep = (options: WebhookOptions): Step => ({
+  name: 'sendWebhooks',
+  due: isDeliveryDue,
+  run: async (ctx) => {
+    const limits = { count: sentAtOnce, perEndpoint }
+    const claimed = await claimDeliveries(ctx.db.write, ctx.clock.now(), limits)
+    const sending = claimed.map((row) =>
+      deliver(ctx, options, row).catch((error) =>
+        // The claim ends by itself, and the delivery goes out again.
+        ctx.log.warn({ error, delivery: row.id }, 'a webhook was not settled'),
+      ),
+    )
+    const ending = new AbortController()
+    await Promise.race([Promise.all(sending), pause(options.patienceMs ?? 250, ending.signal)])
+    ending.abort()
+    return claimed.length
+  },
+})
+
+async function deliver(ctx: WorkContext, options: WebhookOptions, row: ClaimedDelivery): Promise<void> {
+  const attemptedAt = ctx.clock.now()
+  const secrets = await openWebhookSecrets(ctx.db.read, options.keyRing, row.endpointId)
+  const at = new Date(attemptedAt)
+  const signature = secrets.map((secret) => new Webhook(secret).sign(row.id, at, row.body)).join(' ')
+  const { status, failure } = await send(options.outbound, row, attemptedAt, signature)
+  const now = ctx.clock.now()
+  const tried = { status, attempts: row.attempts + 1, hasTakenSince: row.hasTakenSince }
+  const next = afterWebhookTry(tried, now, chanceOf(row))
+  await ctx.db.transaction(async (tx) => {
+    await insertAttempt(tx, row.id, { attemptedAt, signature, status, failure })
+    if (next === 'delivered') await saveDelivered(tx, row, now)
+    else await saveFailed(tx, row, { ...next, restsUntil: webhookRest(row.failures + 1, now) }, now)
+  })
+  if (next !== 'delivered' && next.disables !== null)
+    ctx.log.warn({ endpoint: row.endpointId, reason: next.disables }, 'a webhook endpoint was disabled')
+}
+
+async function send(
+  outbound: Outbound,
+  { id, url, body }: ClaimedDelivery,
+  at: number,
+  signature: string,
+): Promise<{ status: number | undefined; failure: string | undefined }> {
+  const headers = {
+    ...{ 'content-type': 'application/json', 'user-agent': 'Lockstep', 'webhook-id': id },
+    ...{ 'webhook-timestamp': String(Math.floor(at / 1000)), 'webhook-signature': signature },
+  }
+  try {
+    return { status: await outbound.post(url, headers, body), failure: undefined }
+  } catch (error) {
+    return { status: undefined, failure: error instanceof Error ? error.message : 'no answer' }
+  }
+}
+
+/** Spreads tries of different deliveries, and those of one over its tries; the same again when repeated. */
+const chanceOf = ({ id, attempts }: ClaimedDelivery): number =>
+  ((Number.parseInt(id.slice(0, 8), 16) + attempts * 0x9e3779b9) % 2 ** 32) / 2 ** 32

@@ -1,0 +1,113 @@
+/** What an approved account trades outside becomes signals of the strategy that it feeds, and is copied. */
+import { beforeAll, expect, test } from 'vitest'
+import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { buildTown, type CitizenName } from './support/town.ts'
+
+const town = await buildTown()
+const { people } = town
+const leader = people.neighbour
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
+const add = (params: object, who: CitizenName = 'neighbour') =>
+  town.ask('AddStrategy', { StrategyName: 'Fed', ...params }, { key: people[who].key })
+const trade = (side: 'buy' | 'sell', qty: number, px: number, account = 'T1') =>
+  town.door<{ execId: string }>('/broker', {
+    execution: { account, symbol: 'AAPL', side, qty, px, clientOrderId: null },
+  })
+const approve = (Account: string) =>
+  town.ask(
+    'ApprovedBrokerTransmitAccount',
+    { Account, PersonId: leader.personId, BrokerId: 1, GeoSite: 'north' },
+    { key: people.northAdmin.key, host: 'Geo' },
+  )
+let fed = 0
+const orders = async () =>
+  resultsOf<Record<string, unknown>>(
+    await town.ask('GetStrategyHistoricalOrders', { StrategyId: fed }, { key: leader.key }),
+  )
+const positions = async () =>
+  resultsOf<Record<string, unknown>>(
+    await town.ask('GetStrategyOpenPositions', { StrategyIds: fed }, { key: leader.key }),
+  )
+
+beforeAll(async () => {
+  await town.door('/accounts', [
+    { account: 'T1', personId: leader.personId, cash: 20_000 },
+    { account: 'T2', personId: leader.personId, cash: 20_000 },
+    { account: 'F1', personId: people.stranger.personId, cash: 50_000 },
+  ])
+  expect((await approve('T1')).status).toBe(200)
+})
+
+test('an account must be there, be one’s own and be approved', async () => {
+  expect(told(await add({ Account: 'NONE' }))).toEqual([404, '2013 Account'])
+  expect(told(await add({ Account: 'T1' }, 'stranger'))).toEqual([404, '2013 Account'])
+  expect(told(await add({ Account: 'T2' }))[0]).toBe(409)
+})
+
+test('it feeds one strategy, which begins with what the account is worth', async () => {
+  const added = await add({ Account: 'T1' })
+  expect(added.status).toBe(200)
+  fed = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  const { cash } = await town.platform.db.read.one<{ cash: string }>`
+    select cash from strategy where id = ${fed}::bigint`
+  expect(Number(cash)).toBe(20_000)
+  expect(told(await add({ Account: 'T1' }))[0]).toBe(409)
+})
+
+test('a trade becomes a filled market order of its side, quantity and price, and is copied', async () => {
+  const follow = await town.ask(
+    'StartAutotrade',
+    { Account: 'F1', PersonId: people.stranger.personId, StrategyId: fed, StocksEnabled: true },
+    { key: people.stranger.key },
+  )
+  expect(follow.status).toBe(200)
+  const { execId } = await trade('buy', 30, 99.5)
+  const [order, second] = await orders()
+  expect(second).toBeUndefined()
+  expect(order).toMatchObject({
+    ...{ StrategyId: fed, SignalType: 4, Side: '1', OrderType: '1', OrderStatus: '2' },
+    ...{ OrderQuantity: 30, FilledQuantity: 30 },
+  })
+  expect(await positions()).toMatchObject([{ Quantity: 30, AvgPx: 99.5 }])
+  const [copy] = resultsOf(
+    await town.ask(
+      'GetAutotradeHistoricalOrders',
+      { PersonId: people.stranger.personId, Account: 'F1' },
+      { key: people.stranger.key },
+    ),
+  )
+  expect(copy).toMatchObject({ Side: '1', OrderQuantity: 30, OrderStatus: '2' })
+  // Told again it is known.
+  await town.door('/broker', { duplicate: execId })
+  expect(await orders()).toHaveLength(1)
+})
+
+test('a trade through zero is a close and an opening order', async () => {
+  await trade('sell', 50, 101)
+  expect((await orders()).length).toBe(3)
+  expect(await positions()).toMatchObject([{ Quantity: -20 }])
+  await trade('buy', 20, 100)
+  expect(await positions()).toEqual([])
+})
+
+test('a trade that is taken back is taken back in the strategy', async () => {
+  const { execId } = await trade('buy', 10, 100)
+  expect(await positions()).toMatchObject([{ Quantity: 10 }])
+  await town.door('/broker', { bust: execId })
+  expect(await positions()).toEqual([])
+})
+
+test('other accounts, and one whose approval was withdrawn, feed nothing', async () => {
+  const before = (await orders()).length
+  await trade('buy', 10, 100, 'T2')
+  const params = { Account: 'T1', PersonId: leader.personId, GeoSite: 'north' }
+  const host = { key: people.northAdmin.key, host: 'Geo' } as const
+  expect((await town.ask('DeleteApprovedBrokerTransmitAccount', params, host)).status).toBe(200)
+  await trade('buy', 10, 100)
+  expect((await orders()).length).toBe(before)
+})
+
+test('the books add up', async () => {
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+  expect(town.platform.errors).toEqual([])
+})

@@ -1,0 +1,207 @@
+/** Sites are told how requests for approval have ended: signed, once per id, for three days, never elsewhere. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { listDeliveries, resendDelivery } from '../../src/storage/webhook-deliveries.ts'
+import {
+  enableWebhook,
+  listWebhooks,
+  rewrapWebhookSecrets,
+  rotateWebhook,
+} from '../../src/storage/webhooks.ts'
+import { type Answer, call } from '../support/http.ts'
+import { secrets } from '../support/platform.ts'
+import { buildTown, type Town, townStart } from './support/town.ts'
+
+interface Taken {
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** What the receiver answers with from now on, and what it has got. */
+let answers = 200
+let taken: Taken[] = []
+const receiver = createServer((request, response) => {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const headers = request.headers as Record<string, string>
+    taken.push({ path: request.url ?? '', headers, body: Buffer.concat(chunks).toString() })
+    response.writeHead(answers, { location: `${base}/elsewhere` }).end()
+  })
+})
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+const base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+afterAll(() => {
+  receiver.closeAllConnections()
+  receiver.close()
+})
+
+const town: Town = await buildTown()
+const { neighbour } = town.people
+const { db } = town.platform
+let account = ''
+let made = 0
+let webhook = { webhookId: 0, secret: '' }
+let now = Date.parse(townStart)
+
+const start = (): Promise<Answer> =>
+  town.ask(
+    'StartAutotrade',
+    { Account: account, PersonId: neighbour.personId, StrategyId: town.strategyId, StocksEnabled: true },
+    { key: neighbour.key, host: 'WL' },
+  )
+const stop = (): Promise<Answer> =>
+  town.ask(
+    'StopAutotrade',
+    { Account: account, PersonId: neighbour.personId, StrategyId: town.strategyId },
+    { key: neighbour.key, host: 'WL' },
+  )
+const idOf = (answer: Answer): string => String(answer.headers['x-approval-request-id'] ?? '')
+const pass = async (ms: number) => {
+  now += ms
+  await town.door('/clock', { now: new Date(now).toISOString() })
+}
+const opened = (one: Taken | undefined, secret = webhook.secret) =>
+  new Webhook(secret).verify(one?.body ?? '', one?.headers ?? {}) as Record<string, unknown>
+/** The receiver's clock is its machine's: only the signature is looked at. */
+const isSigned = ({ headers, body }: Taken, secret: string): boolean => {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1000)
+  const own = new Webhook(secret).sign(headers['webhook-id'] ?? '', at, body)
+  return (headers['webhook-signature'] ?? '').split(' ').includes(own)
+}
+const listed = async () => (await call(town.platform.url, '/test/webhooks')).json as Record<string, unknown>[]
+
+beforeEach(async () => {
+  made += 1
+  account = `W${made}`
+  answers = 200
+  taken = []
+  await db.write.run`update webhook_endpoint set event_types = '{approval.expired}' where id > 0`
+  await town.door('/accounts', [{ account, personId: neighbour.personId, cash: 10_000 }])
+  const wish = [{ siteId: town.sites.west, url: `${base}/${account}` }]
+  ;[webhook = webhook] = await town.door<(typeof webhook)[]>('/webhooks', wish)
+  await db.write.run`delete from webhook_attempt`
+})
+
+test('a request that has ended is told of, with ids and the status alone', async () => {
+  const old = idOf(await start())
+  expect(taken).toEqual([])
+  const next = idOf(await stop())
+  const told = taken.map(({ body }) => JSON.parse(body))
+  const data = { PersonId: neighbour.personId, StrategyId: town.strategyId }
+  const timestamp = new Date(now).toISOString()
+  expect(told).toHaveLength(2)
+  expect(told).toEqual(
+    expect.arrayContaining([
+      { type: 'approval.superseded', timestamp, data: { RequestId: old, ...data, Status: 'Superseded' } },
+      { type: 'approval.completed', timestamp, data: { RequestId: next, ...data, Status: 'Completed' } },
+    ]),
+  )
+  expect(taken.every((one) => isSigned(one, webhook.secret))).toBe(true)
+  expect(taken[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'webhook-timestamp': String(now / 1000),
+  })
+  expect(new Set(taken.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
+  expect(() => opened(taken[0])).toThrow('timestamp too old')
+  const shown = await listed()
+  expect(shown).toHaveLength(2)
+  expect(shown[0]).toMatchObject({ url: `${base}/${account}`, siteId: town.sites.west, status: 200 })
+})
+
+test('other sites are told nothing', async () => {
+  const other = [{ siteId: town.sites.east, url: `${base}/east` }]
+  await town.door('/webhooks', other)
+  await start()
+  await stop()
+  expect(taken.map(({ path }) => path)).toEqual([`/${account}`, `/${account}`])
+})
+
+test('what is not taken is sent again under the same id, ten times in three days, then the endpoint ends', async () => {
+  answers = 302
+  await start()
+  await stop()
+  await pass(73 * 3_600_000)
+  // The other one's last try falls away when the endpoint ends with this one's.
+  const ids = [...new Set(taken.map(({ headers }) => headers['webhook-id']))]
+  const triesOf = (id: string | undefined) => taken.filter(({ headers }) => headers['webhook-id'] === id)
+  const [same = []] = ids.map(triesOf).sort((a, b) => b.length - a.length)
+  expect(ids).toHaveLength(2)
+  expect(same).toHaveLength(10)
+  expect(new Set(same.map(({ body }) => body)).size).toBe(1)
+  const moments = same.map(({ headers }) => Number(headers['webhook-timestamp']))
+  const [from = 0] = moments
+  expect(moments).toEqual([...moments].sort((a, b) => a - b))
+  expect(new Set(moments).size).toBe(10)
+  expect((moments.at(-1) ?? 0) - from).toBeGreaterThan(2.7 * 86_400)
+  expect((moments.at(-1) ?? 0) - from).toBeLessThanOrEqual(3 * 86_400)
+  expect(taken.some(({ path }) => path === '/elsewhere')).toBe(false)
+  const ended = (await listWebhooks(db.read)).find(({ id }) => id === webhook.webhookId)
+  expect(ended?.disabledReason).toBe('it took nothing for three days')
+  // Enabled again it gets what it has missed.
+  answers = 200
+  taken = []
+  expect(await db.transaction((tx) => enableWebhook(tx, webhook.webhookId, now))).toBe(true)
+  await pass(1_000)
+  expect(taken).toHaveLength(2)
+  await pass(86_400_000)
+  expect(taken).toHaveLength(2)
+})
+
+test('410 ends the endpoint at once', async () => {
+  answers = 410
+  await start()
+  await stop()
+  await pass(86_400_000)
+  expect(taken.length).toBeLessThanOrEqual(2)
+  const ended = (await listWebhooks(db.read)).find(({ id }) => id === webhook.webhookId)
+  expect(ended?.disabledReason).toBe('it answered 410')
+})
+
+test('two secrets sign while one takes the place of the other', async () => {
+  const rotate = () => {
+    now += 1000
+    return db.transaction((tx) => rotateWebhook(tx, secrets.keyRing, webhook.webhookId, now))
+  }
+  const second = (await rotate()) ?? ''
+  await start()
+  await stop()
+  const [one] = taken as [Taken]
+  expect([isSigned(one, webhook.secret), isSigned(one, second)]).toEqual([true, true])
+  const third = (await rotate()) ?? ''
+  const [delivery] = await listDeliveries(db.read, webhook.webhookId)
+  expect(await resendDelivery(db.write, delivery?.id ?? '', now)).toBe(true)
+  await pass(1000)
+  const last = taken.at(-1) as Taken
+  expect([webhook.secret, second, third].map((secret) => isSigned(last, secret))).toEqual([false, true, true])
+  expect(last.headers['webhook-id']).toBe(delivery?.id)
+})
+
+test('a secret lies sealed and survives a change of the ring', async () => {
+  const row = await db.read.one<{ text: string }>`
+    select string_agg(encode(sealed, 'escape') || encode(wrapped_key, 'escape'), '') as text from webhook_secret`
+  expect(row.text).not.toContain(webhook.secret.slice(6))
+  const ring = { current: 'next', keys: new Map([...secrets.keyRing.keys, ['next', Buffer.alloc(32, 7)]]) }
+  expect(await db.transaction((tx) => rewrapWebhookSecrets(tx, ring))).toBeGreaterThan(0)
+  expect(await db.transaction((tx) => rewrapWebhookSecrets(tx, ring))).toBe(0)
+  expect(
+    await db.transaction((tx) => rewrapWebhookSecrets(tx, { ...ring, current: 'test' })),
+  ).toBeGreaterThan(0)
+})
+
+test.each([
+  [{ siteId: 9_999, url: 'https://example.com/' }, 400],
+  [{ siteId: town.sites.west, url: 'http://10.0.0.1/' }, 400],
+  [{ siteId: town.sites.west, url: 'nowhere' }, 400],
+])('the door refuses %j', async (wish, status) => {
+  expect((await call(town.platform.url, '/test/webhooks', { body: [wish] })).status).toBe(status)
+})
+
+test('nothing of it breaks the books', async () => {
+  const { json } = await call(town.platform.url, '/test/audit')
+  expect(json).toEqual({ violations: [] })
+  expect(town.platform.errors).toEqual([])
+})
