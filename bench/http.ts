@@ -2,41 +2,14 @@
  * Over HTTP at 64 connections: one live order read, one order placed durably, against servers that do the
  * protocol and nothing else. Server, database and load generator share the machine, each in its own process.
  */
-import { fork } from 'node:child_process'
-import { join } from 'node:path'
-import autocannon from 'autocannon'
+import type autocannon from 'autocannon'
 import { orderOf, type Platform, startPlatform } from './support/platform.ts'
 import { type Bench, interleaved, median, ratioOf } from './support/report.ts'
+import { load, type Served, serve, type Target } from './support/served.ts'
 
 const connections = 64
 const roundSeconds = 3
 const rounds = 5
-
-interface Served {
-  url: string
-  stop(): void
-}
-
-/** Starts a server script as a child process; it says its address when it listens. */
-function serve(script: string, args: readonly string[]): Promise<Served> {
-  const path = join(import.meta.dirname, 'support', script)
-  const child = fork(path, args, { execArgv: ['--import', 'tsx'] })
-  return new Promise((resolve, reject) => {
-    child.once('message', (url) => resolve({ url: String(url), stop: () => child.disconnect() }))
-    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
-  })
-}
-
-type Target = Omit<autocannon.Options, 'connections' | 'duration'>
-
-/** Requests per second; every answer must be a success. */
-async function load(target: Target): Promise<autocannon.Result> {
-  const result = await autocannon({ ...target, connections, duration: roundSeconds })
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${target.url}: ${result.non2xx} refusals, ${result.errors} errors`)
-  }
-  return result
-}
 
 async function run() {
   const platform = await startPlatform(connections)
@@ -54,7 +27,7 @@ async function run() {
     name,
     unit: 'requests/s',
     measure: async () => {
-      const { requests, latency } = await load(target)
+      const { requests, latency } = await load(target, connections, roundSeconds)
       p99.set(name, [...(p99.get(name) ?? []), latency.p99])
       return requests.average
     },

@@ -7,6 +7,8 @@ export const openLog = (config: Config, process: string): Logger =>
     {
       level: config.logLevel,
       base: { process },
+      // By itself only `err` would be written with its message and stack.
+      serializers: { error: pino.stdSerializers.err },
       // Whatever an object of a log line holds, these never come out.
       redact: [
         '*.authorization',

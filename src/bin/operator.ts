@@ -1,18 +1,23 @@
 /** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { readIndexCloses } from '../execution/market/index-file.ts'
+import { listings } from '../contract/index.ts'
+import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
+import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
+import { createRunner } from '../operations/run.ts'
 import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
+import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
+import { callerOf, exportListing, writeExport } from './export.ts'
 import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { addPaymentCommands } from './payment-commands.ts'
@@ -21,10 +26,15 @@ import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Output, say, type Tool, withDatabase } from './tool.ts'
 
+interface ExportOptions {
+  host?: string
+  person?: number
+  out?: string
+}
 const yearMs = 365 * 86_400_000
 const auditLimitMs = 300_000
 
-/** Adds migrate, keys, maintenance, audit, index, replay, import, doctor, operations, and the tools for people. */
+/** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, operations, and the tools for people. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -57,6 +67,14 @@ export function addOperatorCommands(program: Command): void {
     )
 }
 
+function closesOf(file: string): IndexClose[] {
+  try {
+    return readIndexCloses(readFileSync(file))
+  } catch (error) {
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 /** What comes from outside: prices, the index, what companies announce; and who collects payments. */
 function addDataCommands(tool: Tool, program: Command): void {
   tool(
@@ -65,23 +83,18 @@ function addDataCommands(tool: Tool, program: Command): void {
     'enter closes of the S&P 500 from a CSV with the columns date and close',
   ).action((file: string, output: Output) =>
     withDatabase(async (db) => {
-      const closes = readIndexCloses(readFileSync(file))
+      const closes = closesOf(file)
       await saveIndexCloses(db.write, closes)
       say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
     }),
   )
-  tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market')
-    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
-    .action((file: string, options: Output & { speed: number }) =>
-      withDatabase(async (db, config) => {
-        const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
-        await replayFile(config, db, openLog(config, 'replay'), { file, speed })
-        say(options, { played: file }, `${file} has been played.`)
-      }),
-    )
+  addReplayCommand(tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market'))
   addImportCommands(
     tool,
     program.command('import').description('enter what companies and exchanges announce'),
+  )
+  addExportCommand(
+    tool(program, 'export <listing> [parameters...]', 'write a listing of the interface as CSV'),
   )
   addPaymentCommands(
     tool,
@@ -138,6 +151,46 @@ function addKeyCommands(tool: Tool, keys: Command): void {
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
       }),
   )
+}
+
+function addReplayCommand(command: Command): void {
+  command
+    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
+    .action((file: string, options: Output & { speed: number }) =>
+      withDatabase(async (db, config) => {
+        const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
+        await replayFile(config, db, openLog(config, 'replay'), { file, speed })
+        say(options, { played: file }, `${file} has been played.`)
+      }),
+    )
+}
+
+function addExportCommand(command: Command): void {
+  command
+    .addHelpText(
+      'after',
+      `\nParameters are those of the operation: Name=value.\nListings: ${listings.join(', ')}`,
+    )
+    .option('--host <host>', 'Gen, Geo or WL; the first that offers the listing')
+    .option('--person <id>', 'with the rights of this person; otherwise everything is seen', Number)
+    .option('--out <file>', 'a new file, readable by its owner alone, instead of standard output')
+    .action((listing: string, words: string[], options: Output & ExportOptions) =>
+      withDatabase(async (db, config) => {
+        const environment = environments(config).orders
+        const run = createRunner({
+          db,
+          clock: systemClock,
+          handlers,
+          secrets: loadSecrets(config),
+          environment,
+        })
+        const caller = await callerOf(db.read, options.person)
+        const pages = exportListing(run, { listing, words, host: options.host, caller })
+        await writeExport(pages, options.out)
+        if (options.out !== undefined)
+          say(options, { listing, file: options.out }, `${listing} is in ${options.out}.`)
+      }),
+    )
 }
 
 /** What is known already changes nothing, so a file may be imported again. */

@@ -24,13 +24,19 @@ function oneOf<T extends string>(name: string, value: string, allowed: readonly 
 const onOrOff = (name: string, value: string | undefined): boolean | undefined =>
   value === undefined ? undefined : oneOf(name, value, ['on', 'off']) === 'on'
 
+const wordsOf: Readonly<Record<string, string>> = {
+  person_email: 'a person has this address already',
+  site_code_key: 'there is a site with this code already',
+}
+
 /** What the rows do not allow, in words for whoever typed it. */
 const told = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work
   } catch (error) {
     const constraint = violatedConstraint(error)
-    throw constraint === undefined ? error : new ConfigError(`the rows do not allow it (${constraint})`)
+    if (constraint === undefined) throw error
+    throw new ConfigError(wordsOf[constraint] ?? `the rows do not allow it (${constraint})`)
   }
 }
 

@@ -1,11 +1,26 @@
 /**
  * Who appears in the demo: sites, people with keys, strategies, and twenty followers with everything that
- * makes mirroring interesting: rounding, caps, late joiners, one who does not join what is held, one who lets
+ * makes mirroring interesting (the other 180 are in `crowd.ts`): rounding, caps, late joiners, one who does not join what is held, one who lets
  * positions run out, two who stop. Dates are trade dates; what they name happens an hour before the open.
  */
+import { type Day, readDay } from '../domain/time.ts'
+import { fallingKnives, givingUp, martingale } from './risky-rules.ts'
 import { buyAndHold, meanReversion, monthlyRebalance, type Rule, trend200 } from './rules.ts'
+import { breakout, euroBand, goldChannel, goldenCross, turnOfQuarter } from './trend-rules.ts'
 
-export type StrategyName = 'hold' | 'trend' | 'rebalance' | 'reversion'
+export type StrategyName =
+  | 'hold'
+  | 'trend'
+  | 'rebalance'
+  | 'reversion'
+  | 'golden'
+  | 'breakout'
+  | 'breakoutAgain'
+  | 'martingale'
+  | 'knives'
+  | 'turn'
+  | 'gold'
+  | 'euro'
 
 export interface StrategyPart {
   readonly key: StrategyName
@@ -13,11 +28,40 @@ export interface StrategyPart {
   readonly capital: number
   readonly startsOn: string
   readonly rule: Rule
+  /** What its followers must allow; stocks where it is absent. */
+  readonly trades?: 'futures' | 'forex'
+  /** Its owner has everything closed at this day's open and ends it a week later. */
+  readonly endsOn?: string
 }
 
+/** An owner who gives up: the rule ends with the day. */
+const ended = (part: StrategyPart & { readonly endsOn: string }): StrategyPart => ({
+  ...part,
+  rule: givingUp(part.rule, 'SPX', dayOf(part.endsOn)),
+})
+
+/** Twelve records: two that ended, one of them begun again under a new name, and one martingale. */
 export const strategyParts: readonly StrategyPart[] = [
   { key: 'hold', name: 'Buy and hold SPX', capital: 100_000, startsOn: '2000-01-03', rule: buyAndHold },
   { key: 'trend', name: '200-day trend SPX', capital: 100_000, startsOn: '2000-01-03', rule: trend200 },
+  ended({
+    ...{ key: 'breakout', name: 'Breakout SPX', capital: 100_000, startsOn: '2000-06-01', rule: breakout },
+    endsOn: '2002-10-10',
+  }),
+  {
+    key: 'golden',
+    name: 'Golden cross SPX',
+    capital: 100_000,
+    startsOn: '2001-01-02',
+    rule: goldenCross,
+  },
+  {
+    key: 'breakoutAgain',
+    name: 'Breakout SPX, new start',
+    capital: 100_000,
+    startsOn: '2003-06-02',
+    rule: breakout,
+  },
   {
     key: 'rebalance',
     name: 'Monthly rebalance SPX AAPL',
@@ -26,13 +70,46 @@ export const strategyParts: readonly StrategyPart[] = [
     rule: monthlyRebalance,
   },
   {
+    key: 'martingale',
+    name: 'Doubling down AAPL',
+    capital: 150_000,
+    startsOn: '2007-05-01',
+    rule: martingale,
+  },
+  ended({
+    ...{ key: 'knives', name: 'Falling knives SPX', capital: 100_000, startsOn: '2007-10-01' },
+    ...{ rule: fallingKnives, endsOn: '2009-03-09' },
+  }),
+  {
     key: 'reversion',
     name: 'Mean reversion SPX',
     capital: 100_000,
     startsOn: '2009-03-09',
     rule: meanReversion,
   },
+  {
+    key: 'turn',
+    name: 'Turn of the quarter SPX',
+    capital: 100_000,
+    startsOn: '2016-01-04',
+    rule: turnOfQuarter,
+  },
+  {
+    ...{ key: 'gold', name: 'Gold channel (synthetic prices)', capital: 100_000, startsOn: '2018-01-02' },
+    ...{ rule: goldChannel, trades: 'futures' },
+  },
+  {
+    ...{ key: 'euro', name: 'Euro band (synthetic prices)', capital: 50_000, startsOn: '2018-01-02' },
+    ...{ rule: euroBand, trades: 'forex' },
+  },
 ]
+
+/** A day of the cast. Throws on a text that is none. */
+export function dayOf(text: string): Day {
+  const day = readDay(text)
+  if (day === undefined) throw new RangeError(`the cast names the day ${text}`)
+  return day
+}
 
 export interface FollowPart {
   readonly strategy: StrategyName

@@ -1,8 +1,9 @@
 /** What people do on the way: strategies start, followers join, switch off and stop, each on a trade date. */
-import { type Day, readDay } from '../domain/time.ts'
+import type { Day } from '../domain/time.ts'
 import { startAutotrade, stopAutotrade } from '../operations/autotrade/setups.ts'
 import { addStrategy } from '../operations/strategies/index.ts'
-import { type FollowPart, type StrategyName, strategyParts } from './cast.ts'
+import { endStrategy } from '../storage/strategies.ts'
+import { dayOf, type FollowPart, type StrategyName, type StrategyPart, strategyParts } from './cast.ts'
 import type { People } from './people.ts'
 import { type Actor, contextOf, granted, type Stage } from './stage.ts'
 
@@ -17,19 +18,23 @@ export interface Act {
 
 /** All acts in order; those of one day in the order in which they are to happen. */
 export function actsOf(stage: Stage, people: People, strategies: Strategies): Act[] {
+  const idOf = (key: StrategyName): number => strategies.get(key) ?? 0
   const starts = strategyParts.map((part): Act => {
     const begin = async (): Promise<void> => {
       strategies.set(part.key, await startStrategy(stage, people.developer, part.name, part.capital))
     }
     return { day: dayOf(part.startsOn), run: begin }
   })
+  const ends = strategyParts.flatMap(({ key, endsOn }): Act[] => {
+    const end = (): Promise<void> => endStrategy(stage.db.write, idOf(key))
+    return endsOn === undefined ? [] : [{ day: dayOf(endsOn) + 7, run: end }]
+  })
   const follows = people.followers.flatMap((follower) =>
     follower.part.follows.flatMap((follow) => {
-      const idOf = (): number => strategies.get(follow.strategy) ?? 0
-      return followActs(stage, follower, follower.part.account, follow, idOf)
+      return followActs(stage, follower, follower.part.account, follow, () => idOf(follow.strategy))
     }),
   )
-  return [...starts, ...follows].sort((a, b) => a.day - b.day)
+  return [...starts, ...ends, ...follows].sort((a, b) => a.day - b.day)
 }
 
 function followActs(
@@ -39,14 +44,16 @@ function followActs(
   follow: FollowPart,
   strategyId: () => number,
 ): Act[] {
-  const start = (StocksEnabled: boolean, isNew: boolean) => async () => {
+  const trades = strategyParts.find(({ key }: StrategyPart) => key === follow.strategy)?.trades ?? 'stocks'
+  const start = (isEnabled: boolean, isNew: boolean) => async () => {
     await stage.db.transaction(async (tx) =>
       granted(
         await startAutotrade(contextOf(stage, tx, actor), {
-          ...{ Account, StrategyId: strategyId(), ScalingPercentage: follow.percent, StocksEnabled },
+          ...{ Account, StrategyId: strategyId(), ScalingPercentage: follow.percent },
           ...{
-            FuturesEnabled: false,
-            ForexEnabled: false,
+            StocksEnabled: isEnabled && trades === 'stocks',
+            FuturesEnabled: isEnabled && trades === 'futures',
+            ForexEnabled: isEnabled && trades === 'forex',
             OptionsEnabled: false,
             ShortOptionsEnabled: false,
           },
@@ -86,10 +93,4 @@ async function startStrategy(
   const [row] = 'results' in answer ? answer.results : []
   if (!row) throw new Error('a strategy of the demo got no id')
   return Number(row.StrategyId)
-}
-
-function dayOf(text: string): Day {
-  const day = readDay(text)
-  if (day === undefined) throw new RangeError(`the cast names the day ${text}`)
-  return day
 }

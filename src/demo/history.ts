@@ -12,7 +12,7 @@ import { hasLiveOrders, listStrategyBooks, type StrategyBook } from '../storage/
 import { type StrategyName, strategyParts } from './cast.ts'
 import { type Act, actsOf, type Strategies } from './follows.ts'
 import type { People } from './people.ts'
-import type { OrderWish, RuleView, Wishes } from './rules.ts'
+import type { DemoSymbol, OrderWish, RuleView, Wishes } from './rules.ts'
 import { contextOf, granted, type Stage } from './stage.ts'
 import type { Tape, TapeDay } from './tape.ts'
 
@@ -60,7 +60,9 @@ async function actBeforeOpen(
   const due = acts.splice(0, acts.filter((act) => act.day <= day.day).length)
   if (due.length === 0) return
   const known = new Set(progress.strategies.keys())
+  await stage.keeping.drain()
   for (const act of due) await act.run()
+  await stage.keeping.drain()
   await settle(stage, progress)
   const started = [...progress.strategies.keys()].filter((name) => !known.has(name))
   if (started.length > 0) await decide(stage, people, tape, progress, started, undefined, day.day)
@@ -81,7 +83,8 @@ async function mark(stage: Stage, progress: Progress, day: TapeDay): Promise<voi
 
 /** Lets the worker finish and looks at what came of it. */
 async function settle(stage: Stage, progress: Progress): Promise<void> {
-  await stage.worker.drain()
+  do await stage.worker.drain()
+  while ((await stage.sync.drain()) > 0)
   const [isLive, books] = await Promise.all([hasLiveOrders(stage.db.read), listStrategyBooks(stage.db.read)])
   progress.isLive = isLive
   progress.books = new Map(books.map((book) => [book.strategyId, book]))
@@ -152,6 +155,13 @@ async function orderAll(stage: Stage, { developer }: People, wished: Wished): Pr
   })
 }
 
+const symbolTypes = {
+  SPX: 'stock',
+  AAPL: 'stock',
+  '@MGCZ30': 'future',
+  EURUSD: 'forex',
+} as const satisfies Record<DemoSymbol, string>
+
 const orderOf = (StrategyId: number, { symbol, side, quantity, limit, stop, isLasting }: OrderWish) => ({
   StrategyId,
   OrderType: limit ? ('2' as const) : stop ? ('3' as const) : ('1' as const),
@@ -160,19 +170,22 @@ const orderOf = (StrategyId: number, { symbol, side, quantity, limit, stop, isLa
   ...(limit && { Limit: limit.toNumber() }),
   ...(stop && { Stop: stop.toNumber() }),
   TIF: isLasting ? ('1' as const) : ('0' as const),
-  PlatformSymbol: { FullSymbol: symbol, SymbolType: 'stock' as const },
+  PlatformSymbol: { FullSymbol: symbol, SymbolType: symbolTypes[symbol] },
 })
 
 function viewOf(tape: Tape, book: StrategyBook, day: Day | undefined, nextDay: Day): RuleView {
   const { cash, positions, working } = book
-  const quantityOf = (symbol: string): string | undefined =>
-    positions.find((position) => position.symbol === symbol)?.quantity
+  const held = (symbol: string) => positions.find((position) => position.symbol === symbol)
   return {
     day,
     nextDay,
     closes: tape.closes,
     price: tape.price,
-    position: (symbol) => dec(quantityOf(symbol) ?? zero),
+    position: (symbol) => dec(held(symbol)?.quantity ?? zero),
+    entry: (symbol) => {
+      const price = held(symbol)?.avgPx
+      return price === undefined ? undefined : dec(price)
+    },
     cash: dec(cash),
     working,
   }

@@ -17,26 +17,36 @@ import type { Sql, Transaction } from '../storage/sql.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import type { DemoSymbol } from './rules.ts'
+import { firstPrices } from './synthetic.ts'
 import type { Tape } from './tape.ts'
 
-const descriptions: Record<DemoSymbol, string> = {
+const descriptions = {
   SPX: 'S&P 500 index (an index, traded as a stock of point value 1)',
   AAPL: 'Apple Inc.',
-}
+} as const
+/** Every price of these is made up; what is said of them says so. */
+const synthetic = {
+  '@MGCZ30': 'Micro Gold Futures, December 2030 (synthetic prices, then simulated)',
+  EURUSD: 'EUR/USD (synthetic prices, then simulated)',
+} as const
 const seed = 20_200_417
 const stepMs = 250
 
-/** The instruments of the recorded history. */
-export async function insertRecorded(tx: Transaction, today: Day): Promise<void> {
-  const made = Object.entries(descriptions).map(([symbol, description]) =>
+/** The instruments of the history; the currency pair of it is there already and gets its description. */
+export async function insertPlayed(tx: Transaction, today: Day): Promise<void> {
+  const recorded = Object.entries(descriptions).map(([symbol, description]) =>
     completeInstrument({ symbol, securityType: 'CS', description }, today),
   )
-  await insertInstruments(tx, made)
+  const future = { securityType: 'FUT', root: 'MGC', year: 2030, month: 12 } as const
+  const gold = deriveInstrument(future)
+  if (typeof gold === 'string') throw new Error('the tables know no future on gold')
+  await insertInstruments(tx, [...recorded, { ...gold, description: synthetic['@MGCZ30'] }])
+  await relistInstrument(tx, { symbol: 'EURUSD', calendar: 'FOREX', description: synthetic.EURUSD })
 }
 
 /** Enters the closes of all days: on days on which nobody traded no bar was published. */
 export async function enterMarks(sql: Sql, tape: Tape): Promise<void> {
-  const known = await loadQuotedInstruments(sql, Object.keys(descriptions), [])
+  const known = await loadQuotedInstruments(sql, Object.keys({ ...descriptions, ...synthetic }), [])
   const idOf = new Map(known.map(({ symbol, id }) => [symbol, id]))
   const marks = tape.days.flatMap(({ day, bars }) =>
     bars.flatMap((bar) => {
@@ -63,8 +73,16 @@ function simulated(future: string): readonly (SimulatedInstrument & { price?: st
     { symbol: 'SPX', volatility: 0.16, loading: 0.95, spreadTicks: 30, size: 500 },
     { symbol: 'AAPL', volatility: 0.3, loading: 0.7, spreadTicks: 5, size: 1_000 },
     { symbol: future, price: '2874.5', volatility: 0.16, loading: 0.96, spreadTicks: 2, size: 200 },
-    { symbol: 'EURUSD', price: '1.0875', volatility: 0.07, loading: 0.2, spreadTicks: 12, size: 1_000 },
-    { symbol: 'USDJPY', price: '107.52', volatility: 0.08, loading: 0.25, spreadTicks: 12, size: 1_000 },
+    { symbol: '@MGCZ30', volatility: 0.16, loading: 0.05, spreadTicks: 2, size: 100 },
+    { symbol: 'EURUSD', volatility: 0.07, loading: 0.2, spreadTicks: 12, size: 1_000 },
+    {
+      symbol: 'USDJPY',
+      price: firstPrices.USDJPY.toFixed(),
+      volatility: 0.08,
+      loading: 0.25,
+      spreadTicks: 12,
+      size: 1_000,
+    },
   ]
 }
 
@@ -111,7 +129,7 @@ export async function openSimulation(
 }
 
 async function relist(tx: Transaction, future: Instrument): Promise<void> {
-  const recorded = (symbol: DemoSymbol, last: string) => ({
+  const recorded = (symbol: keyof typeof descriptions, last: string) => ({
     symbol,
     calendar: 'CONTINUOUS' as const,
     description: `${descriptions[symbol]}; recorded prices to ${last}, then simulated round the clock`,
@@ -124,7 +142,6 @@ async function relist(tx: Transaction, future: Instrument): Promise<void> {
   const { symbol, calendar, description } = future
   await relistInstrument(tx, recorded('SPX', '2020-04-17'))
   await relistInstrument(tx, recorded('AAPL', '2012-05-01'))
-  await relistInstrument(tx, pair('EURUSD', 'EUR/USD'))
   await relistInstrument(tx, pair('USDJPY', 'USD/JPY'))
   await relistInstrument(tx, { symbol, calendar, description: `${description} (simulated)` })
 }

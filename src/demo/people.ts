@@ -1,6 +1,5 @@
 /** The demo's sites, people and accounts, as they are before its history begins. */
-
-import type { Instant } from '../domain/time.ts'
+import { type Instant, instantAt, newYork } from '../domain/time.ts'
 import {
   findPlatformSite,
   insertAccounts,
@@ -9,7 +8,8 @@ import {
   type NewPerson,
 } from '../storage/provision.ts'
 import type { Transaction } from '../storage/sql.ts'
-import { type FollowerPart, followerParts, investorPart } from './cast.ts'
+import { dayOf, type FollowerPart, followerParts, investorPart } from './cast.ts'
+import { crowd } from './crowd.ts'
 import type { DemoKey } from './facts.ts'
 import type { Actor } from './stage.ts'
 
@@ -49,6 +49,10 @@ async function insertSites(tx: Transaction, createdAt: Instant): Promise<Sites> 
   return { platform, geo, partner }
 }
 
+/** An account is opened on the day before it first follows. */
+const openedAt = (follows: FollowerPart['follows']): Instant =>
+  Math.min(...follows.map(({ from }) => instantAt(dayOf(from) - 1, 12 * 60, newYork)))
+
 /** Writes them, with everybody's paper account at the broker. */
 export async function insertPeople(tx: Transaction, brokerId: number, createdAt: Instant): Promise<People> {
   const { platform, geo, partner } = await insertSites(tx, createdAt)
@@ -57,7 +61,7 @@ export async function insertPeople(tx: Transaction, brokerId: number, createdAt:
     const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
     return { siteId, role, firstName, lastName, email, createdAt }
   }
-  const parts = [investorPart, ...followerParts]
+  const parts = [investorPart, ...followerParts, ...crowd]
   const siteOf = (part: FollowerPart): number => (part.isOfPartner ? partner : platform)
   const names = [
     person('Dana Developer', platform),
@@ -78,8 +82,8 @@ export async function insertPeople(tx: Transaction, brokerId: number, createdAt:
   }))
   await insertAccounts(
     tx,
-    followers.map(({ part: { account, cash: startingCash }, personId }) => ({
-      ...{ personId, brokerId, kind: 1, account, startingCash, createdAt },
+    followers.map(({ part: { account, cash: startingCash, follows }, personId }) => ({
+      ...{ personId, brokerId, kind: 1, account, startingCash, createdAt: openedAt(follows) },
     })),
   )
   return {

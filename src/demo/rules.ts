@@ -8,7 +8,8 @@ import { type Decimal, dec, roundTo, zero } from '../domain/decimal.ts'
 import type { Day } from '../domain/time.ts'
 import { partsOfDay } from '../domain/time.ts'
 
-export type DemoSymbol = 'SPX' | 'AAPL'
+/** The index and a stock as they were recorded; a future on gold and the euro on synthetic prices. */
+export type DemoSymbol = 'SPX' | 'AAPL' | '@MGCZ30' | 'EURUSD'
 
 /** A strategy's books and the market as they are known after a day's close. */
 export interface RuleView {
@@ -22,6 +23,8 @@ export interface RuleView {
   price(symbol: DemoSymbol): Decimal | undefined
   /** Signed. */
   position(symbol: DemoSymbol): Decimal
+  /** Average price of what is held; undefined when nothing is. */
+  entry(symbol: DemoSymbol): Decimal | undefined
   readonly cash: Decimal
   readonly working: readonly WorkingWish[]
 }
@@ -51,8 +54,8 @@ export interface Wishes {
 
 export type Rule = (view: RuleView) => Wishes
 
-const nothing: Wishes = { cancels: [], orders: [] }
-const order = (...orders: OrderWish[]): Wishes => ({ cancels: [], orders })
+export const nothing: Wishes = { cancels: [], orders: [] }
+export const order = (...orders: OrderWish[]): Wishes => ({ cancels: [], orders })
 
 /** Shares that the first strategy buys at the first open and keeps. */
 export const holdQuantity = dec(60)
@@ -147,5 +150,5 @@ function protectOrSell(view: RuleView, held: Decimal, price: Decimal, closes: re
   return order({ symbol: 'SPX', side: '2', quantity: held, stop, isLasting: true })
 }
 
-const mean = (values: readonly number[]): number =>
+export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length

@@ -11,12 +11,15 @@ import { emptyPlatform, isEmptyPlatform, lockProvisioning } from '../storage/pro
 import { relaxed } from '../storage/relaxed.ts'
 import { listSwitches, setSwitch } from '../storage/switches.ts'
 import { followerParts, investorPart, strategyParts } from './cast.ts'
+import { crowd } from './crowd.ts'
 import type { DemoFacts, DemoKey } from './facts.ts'
 import { playHistory } from './history.ts'
 import { issueDemoKeys } from './keys.ts'
-import { enterIndex, enterMarks, insertRecorded, openSimulation } from './market.ts'
+import { enterIndex, enterMarks, insertPlayed, openSimulation } from './market.ts'
 import { insertPeople, type People } from './people.ts'
+import type { DemoSymbol } from './rules.ts'
 import { buildStage, type Stage } from './stage.ts'
+import { firstPrices } from './synthetic.ts'
 import { openTape, type Tape } from './tape.ts'
 
 export interface SeedOptions {
@@ -98,7 +101,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
       const id = strategies.get(key)
       return id === undefined ? [] : [{ id, name }]
     }),
-    accounts: [investorPart, ...followerParts].map(({ account }) => account),
+    accounts: [investorPart, ...followerParts, ...crowd].map(({ account }) => account),
   }
   const keys = await issueDemoKeys({ db, secrets, environment: env.keys, now }, holders)
   const done: Seeded = { state: 'done', facts: { ...facts, holders } }
@@ -113,11 +116,12 @@ const begun = (db: Database, begin: number, now: number): Promise<People> =>
     const running: Seeded = { state: 'running' }
     await setSwitch(tx, seedingSwitch, running, now)
     const { paperBrokerId } = await bootstrap(tx, now)
-    await insertRecorded(tx, dayIn(now, newYork))
+    await insertPlayed(tx, dayIn(now, newYork))
     return insertPeople(tx, paperBrokerId, begin - 86_400_000)
   })
 
-function lastPrices({ price }: Tape): { SPX: string; AAPL: string } {
-  const textOf = (symbol: 'SPX' | 'AAPL'): string => price(symbol)?.toFixed() ?? '100'
-  return { SPX: textOf('SPX'), AAPL: textOf('AAPL') }
+/** What the simulation carries on from. */
+function lastPrices({ price }: Tape): Record<DemoSymbol, string> {
+  const textOf = (symbol: DemoSymbol): string => (price(symbol) ?? firstPrices[symbol]).toFixed()
+  return { SPX: textOf('SPX'), AAPL: textOf('AAPL'), '@MGCZ30': textOf('@MGCZ30'), EURUSD: textOf('EURUSD') }
 }

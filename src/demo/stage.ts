@@ -3,6 +3,7 @@
  * is written past them but the people, accounts and instruments that a platform begins with.
  */
 import { assembleWork, recordSteps } from '../execution/assembly.ts'
+import { syncStep } from '../execution/auto-sync.ts'
 import type { Step, WorkContext } from '../execution/context.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
@@ -14,9 +15,13 @@ import type { Transaction } from '../storage/sql.ts'
 export interface Stage {
   readonly db: Database
   readonly work: WorkContext
-  /** Trades. Days are closed when the history is over, all at once. */
+  /** Trades. */
   readonly worker: Worker
-  /** Does everything that a worker does. */
+  /** AutoSync, whenever trading has come to rest. */
+  readonly sync: Worker
+  /** Does what only time gives reason to as well, before and after people act. */
+  readonly keeping: Worker
+  /** Does everything that a worker does. Days are closed when the history is over, all at once. */
   readonly closing: Worker
   readonly clock: { time: number; now(): number }
   /** Code of this platform in its client order ids. */
@@ -33,12 +38,14 @@ export function buildStage(
   secrets: Secrets,
 ): Stage {
   const clock = { time: 0, now: (): number => clock.time }
-  const { ctx: work, steps } = assembleWork({ db, clock, log, workerId: 'demo', environment })
-  const isTrading = (step: Step): boolean => !recordSteps.includes(step)
-  const worker = createWorker({ ctx: work, steps: steps.filter(isTrading) })
+  const { ctx: work, steps, tradingSteps } = assembleWork({ db, clock, log, workerId: 'demo', environment })
+  const isKeeping = (step: Step): boolean => !recordSteps.includes(step)
+  const worker = createWorker({ ctx: work, steps: tradingSteps })
+  const sync = createWorker({ ctx: work, steps: [syncStep] })
+  const keeping = createWorker({ ctx: work, steps: steps.filter(isKeeping) })
   const closing = createWorker({ ctx: work, steps })
   const passwords = createPasswords(secrets.passwords)
-  return { db, work, worker, closing, clock, environment, secrets, passwords }
+  return { db, work, worker, sync, keeping, closing, clock, environment, secrets, passwords }
 }
 
 /** Whoever trades or follows. */

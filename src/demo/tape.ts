@@ -1,10 +1,11 @@
-/** The recorded prices as they become known, day by day. What lies ahead cannot be asked for. */
+/** The recorded and the synthetic prices as they become known, day by day. What lies ahead cannot be asked for. */
 import { sessionOn } from '../domain/calendar.ts'
 import type { Decimal } from '../domain/decimal.ts'
-import type { Day, Instant } from '../domain/time.ts'
+import { type Day, type Instant, readDay } from '../domain/time.ts'
 import type { MarketBar } from '../execution/market/feed.ts'
 import { type DailyBar, readAppleBars, readIndexBars } from './prices.ts'
 import type { DemoSymbol } from './rules.ts'
+import { syntheticBars } from './synthetic.ts'
 
 export interface TapeDay {
   readonly day: Day
@@ -23,10 +24,9 @@ export interface Tape {
 
 /** The tape at its start; it ends with `lastDay`, where one is given. */
 export function openTape(lastDay: Day = Number.POSITIVE_INFINITY): Tape {
-  const apple = new Map(readAppleBars().map((bar) => [bar.day, bar]))
-  const days = readIndexBars()
-    .filter(({ day }) => day <= lastDay)
-    .map((bar) => dayOf(bar, apple.get(bar.day)))
+  const index = readIndexBars()
+  const ofDay = barsByDay({ SPX: index, AAPL: readAppleBars(), ...synthetic(index.map(({ day }) => day)) })
+  const days = index.filter(({ day }) => day <= lastDay).map(({ day }) => dayOf(day, ofDay.get(day) ?? []))
   const closes = new Map<string, number[]>()
   const prices = new Map<string, Decimal>()
   return {
@@ -45,13 +45,30 @@ export function openTape(lastDay: Day = Number.POSITIVE_INFINITY): Tape {
 /** Closes that are kept: no rule looks further back. */
 const longestLook = 200
 
-function dayOf(index: DailyBar, apple: DailyBar | undefined): TapeDay {
-  const { day } = index
+/** The first day of the synthetic prices. */
+const syntheticFrom = readDay('2018-01-02') ?? 0
+
+const synthetic = (all: readonly Day[]): Pick<SymbolBars, '@MGCZ30' | 'EURUSD'> => {
+  const days = all.filter((day) => day >= syntheticFrom)
+  return { '@MGCZ30': syntheticBars('@MGCZ30', days), EURUSD: syntheticBars('EURUSD', days) }
+}
+
+type SymbolBars = Readonly<Record<DemoSymbol, readonly DailyBar[]>>
+type SymbolBar = readonly [DemoSymbol, DailyBar]
+
+function barsByDay(recorded: SymbolBars): ReadonlyMap<Day, readonly SymbolBar[]> {
+  const ofDay = new Map<Day, SymbolBar[]>()
+  for (const [symbol, bars] of Object.entries(recorded) as [DemoSymbol, readonly DailyBar[]][]) {
+    for (const bar of bars) ofDay.set(bar.day, [...(ofDay.get(bar.day) ?? []), [symbol, bar]])
+  }
+  return ofDay
+}
+
+function dayOf(day: Day, bars: readonly SymbolBar[]): TapeDay {
   const session = sessionOn('US_EQUITY', day)
   if (!session) throw new RangeError(`no session on day ${day}`)
   const { open, close } = session
-  const bars = [barOf('SPX', index, open, close), ...(apple ? [barOf('AAPL', apple, open, close)] : [])]
-  return { day, open, close, bars }
+  return { day, open, close, bars: bars.map(([symbol, bar]) => barOf(symbol, bar, open, close)) }
 }
 
 const barOf = (symbol: DemoSymbol, bar: DailyBar, at: Instant, endsAt: Instant): MarketBar => ({

@@ -41,16 +41,18 @@ export function accountOn(
   const holdings = state.positions.flatMap((position): Holding[] => {
     const instrument = instruments.get(position.instrumentId)
     if (!instrument) return []
-    const { instrumentId, quantity, avgPx } = position
+    const { instrumentId, quantity } = position
+    const size = marks.resized(instrumentId, day)
     const mark = marks.at(instrumentId, day)
     const under = instrument.underlyingId === null ? undefined : marks.at(instrument.underlyingId, day)
     const fx = instrument.currency === currency ? one : (marks.rate(instrument.currency, day) ?? position.fx)
     return [
       {
-        ...{ instrumentId, instrument, quantity, avgPx, fx },
-        bid: mark?.bid ?? null,
-        ask: mark?.ask ?? null,
-        underlyingPrice: under ? under.bid.plus(under.ask).div(2) : null,
+        ...{ instrumentId, instrument, quantity, fx },
+        avgPx: position.avgPx.times(size),
+        bid: mark?.bid.times(size) ?? null,
+        ask: mark?.ask.times(size) ?? null,
+        underlyingPrice: under ? under.bid.plus(under.ask).div(2).times(size) : null,
         cutoffAt: null,
       },
     ]

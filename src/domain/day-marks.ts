@@ -1,8 +1,10 @@
 /**
  * The marks of past days: an instrument stands at the last quote of the day, or of the last day before it that had
- * one. Currencies stand at the marks of their pairs.
+ * one, in the units of the day itself. Currencies stand at the marks of their pairs.
  */
-import { type Decimal, dec } from './decimal.ts'
+import { type Decimal, dec, one } from './decimal.ts'
+import { groupBy } from './group.ts'
+import type { BookedSplit } from './split.ts'
 import type { Day } from './time.ts'
 
 export interface DailyMark {
@@ -19,23 +21,39 @@ export interface CurrencyPair {
   readonly isInverse: boolean
 }
 
+/** A split that is booked; marks of `day` and later are in new units. */
+export interface MarkSplit extends BookedSplit {
+  readonly instrumentId: number
+  readonly day: Day
+}
+
 export interface DayMarks {
   /** The mark on a day; undefined before the first one. */
   at(instrumentId: number, day: Day): DailyMark | undefined
   /** Account currency per unit of a currency; undefined where no pair has a mark. */
   rate(currency: string, day: Day): Decimal | undefined
+  /** By which a price of the day is multiplied that is to fit the present size of an option's contract. */
+  resized(instrumentId: number, day: Day): Decimal
 }
 
 /** Marks by instrument, each one's in ascending order of days; of two pairs of a currency the direct one first. */
-export function dayMarks(marks: readonly DailyMark[], pairs: readonly CurrencyPair[]): DayMarks {
-  const byInstrument = new Map<number, DailyMark[]>()
-  for (const mark of marks) {
-    const list = byInstrument.get(mark.instrumentId)
-    if (list) list.push(mark)
-    else byInstrument.set(mark.instrumentId, [mark])
+export function dayMarks(
+  marks: readonly DailyMark[],
+  pairs: readonly CurrencyPair[],
+  splits: readonly MarkSplit[] = [],
+): DayMarks {
+  const byInstrument = groupBy(marks, ({ instrumentId }) => instrumentId)
+  const splitsOf = groupBy(splits, ({ instrumentId }) => instrumentId)
+  const at = (instrumentId: number, day: Day): DailyMark | undefined => {
+    const mark = lastUntil(byInstrument.get(instrumentId) ?? [], day)
+    if (!mark) return undefined
+    const since = splitsOf.get(instrumentId)?.filter((split) => mark.day < split.day && split.day <= day)
+    if (!since?.length) return mark
+    const factor = factorOf(since)
+    return { ...mark, bid: mark.bid.times(factor), ask: mark.ask.times(factor) }
   }
-  const at = (instrumentId: number, day: Day): DailyMark | undefined =>
-    lastUntil(byInstrument.get(instrumentId) ?? [], day)
+  const resized = (instrumentId: number, day: Day): Decimal =>
+    factorOf(splitsOf.get(instrumentId)?.filter((split) => !split.multiplies && split.day > day) ?? [])
   const rate = (currency: string, day: Day): Decimal | undefined => {
     for (const { instrumentId, isInverse } of pairs.filter((pair) => pair.currency === currency)) {
       const mark = at(instrumentId, day)
@@ -45,8 +63,11 @@ export function dayMarks(marks: readonly DailyMark[], pairs: readonly CurrencyPa
     }
     return undefined
   }
-  return { at, rate }
+  return { at, rate, resized }
 }
+
+const factorOf = (splits: readonly MarkSplit[]): Decimal =>
+  splits.reduce((factor, { ratio }) => factor.times(ratio.old).div(ratio.new), one)
 
 function lastUntil(marks: readonly DailyMark[], day: Day): DailyMark | undefined {
   let low = 0

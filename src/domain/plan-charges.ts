@@ -2,10 +2,12 @@
  * A record under another commission plan: every order priced anew after each of its fills, everything else as it was
  * booked. Equity and trades differ from the booked ones by what the plan would have charged more.
  */
-import { bookFill, openBook, type TradedInstrument } from './account-book.ts'
+import { type AccountBook, bookFill, openBook, type TradedInstrument } from './account-book.ts'
 import type { SecurityType, Side } from './codes.ts'
 import { addTurnover, fillCommission, noTurnover, type OrderTurnover, type PlanRates } from './commission.ts'
 import { type Decimal, zero } from './decimal.ts'
+import { type BookedAdjustment, inOrder } from './ledger-state.ts'
+import { splitHolding } from './split.ts'
 import type { Instant } from './time.ts'
 import type { FinishedTrade } from './trade.ts'
 
@@ -17,6 +19,7 @@ export interface ChargedFill {
   readonly quantity: Decimal
   readonly price: Decimal
   readonly securityType: SecurityType
+  /** Of the day of the fill. */
   readonly pointValue: Decimal
   readonly fx: Decimal
   readonly commission: Decimal
@@ -55,17 +58,54 @@ export function extraCharges(
   })
 }
 
+/** A dividend belongs to no trade; a split restates the open one. */
+export type PlanAdjustment = Pick<BookedAdjustment, 'instrumentId' | 'at' | 'split'>
+
+/** The fills with the size that their contracts had on their day; `pointValue` is the present one. */
+export function inTheirSize<Fill extends Pick<ChargedFill, 'instrumentId' | 'at' | 'pointValue'>>(
+  fills: readonly Fill[],
+  adjustments: readonly PlanAdjustment[],
+): Fill[] {
+  const resized = adjustments.filter(({ split }) => split?.multiplies === false)
+  if (resized.length === 0) return [...fills]
+  return fills.map((fill) => {
+    const later = resized.filter(({ instrumentId, at }) => instrumentId === fill.instrumentId && at > fill.at)
+    const pointValue = later.reduce(
+      (value, { split }) => (split ? value.times(split.ratio.old).div(split.ratio.new) : value),
+      fill.pointValue,
+    )
+    return { ...fill, pointValue }
+  })
+}
+
 /** The finished trades of each instrument under the plan, in the order in which they closed. */
-export function planTrades(fills: readonly ChargedFill[], rates: PlanRates): Map<number, FinishedTrade[]> {
+export function planTrades(
+  fills: readonly ChargedFill[],
+  adjustments: readonly PlanAdjustment[],
+  rates: PlanRates,
+): Map<number, FinishedTrade[]> {
   const charges = planCommissions(fills, rates)
+  const charged = fills.map((fill, place) => ({ ...fill, commission: charges[place] ?? zero }))
   const finished = new Map<number, FinishedTrade[]>()
   let book = openBook(zero)
-  for (const [place, fill] of fills.entries()) {
-    const { instrumentId, securityType, pointValue } = fill
+  for (const step of inOrder<ChargedFill, PlanAdjustment>(charged, adjustments)) {
+    if (!('side' in step)) {
+      book = afterSplit(book, step)
+      continue
+    }
+    const { instrumentId, securityType, pointValue } = step
     const instrument: TradedInstrument = { symbol: String(instrumentId), securityType, pointValue }
-    const booked = bookFill(book, instrument, { ...fill, commission: charges[place] ?? zero })
+    const booked = bookFill(book, instrument, step)
     book = booked.book
     if (booked.finished) finished.set(instrumentId, [...(finished.get(instrumentId) ?? []), booked.finished])
   }
   return finished
+}
+
+function afterSplit(book: AccountBook, { instrumentId, split }: PlanAdjustment): AccountBook {
+  const symbol = String(instrumentId)
+  const held = book.holdings.get(symbol)
+  if (!held || !split) return book
+  const moved = { ...held, ...splitHolding(held, split) }
+  return { ...book, holdings: new Map(book.holdings).set(symbol, moved) }
 }

@@ -16,6 +16,12 @@ export interface SplitRatio {
   readonly old: Decimal
 }
 
+/** What a split did to a book: its units multiplied, or an option's contracts changed their size. */
+export interface BookedSplit {
+  readonly ratio: SplitRatio
+  readonly multiplies: boolean
+}
+
 export interface SplitPosition {
   /** Whole units; flat when none is left. */
   readonly position: Position
@@ -107,10 +113,13 @@ export function splitContract(contract: AdjustedContract, ratio: SplitRatio): Ad
 
 /** The position in an option after a split of its underlying. */
 export const splitOptionPosition = (position: Position, ratio: SplitRatio): Position =>
-  isWholeRatio(ratio)
-    ? restatePosition(position, ratio)
-    : // The contract's size has changed: the average falls per unit, the cost of a contract stays.
-      { ...position, avgPx: position.avgPx && divide(position.avgPx, ratio) }
+  isWholeRatio(ratio) ? restatePosition(position, ratio) : resizePosition(position, ratio)
+
+/** The contract's size has changed: the average falls per unit, the cost of a contract stays. */
+const resizePosition = (position: Position, ratio: SplitRatio): Position => ({
+  ...position,
+  avgPx: position.avgPx && divide(position.avgPx, ratio),
+})
 
 /** A working order in an option after a split of its underlying; prices rounded half up to the tick. */
 export function splitOptionOrder<Id>(
@@ -133,7 +142,7 @@ export const restatePosition = (position: Position, ratio: SplitRatio): Position
 })
 
 /** Turnovers are price times quantity and do not change; the averages made of them follow the quantities. */
-export const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
+const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   ...trade,
   openedQuantity: multiply(trade.openedQuantity, ratio),
   closedQuantity: multiply(trade.closedQuantity, ratio),
@@ -146,7 +155,7 @@ export const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => 
 })
 
 /** An open trade in contracts whose size has changed: prices fall, quantities stay. */
-export const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
+const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   ...trade,
   openTurnover: divide(trade.openTurnover, ratio),
   closeTurnover: divide(trade.closeTurnover, ratio),
@@ -156,6 +165,24 @@ export const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => (
     entryPrice: divide(trade.worst.entryPrice, ratio),
   },
 })
+
+/**
+ * A holding after a split as the books keep it: quantities to eight decimals, the fraction still a part of it. What is
+ * open of the trade is the position; the rest of the division goes to what is closed.
+ */
+export function splitHolding<Trade extends OpenTrade | null>(
+  held: { readonly position: Position; readonly trade: Trade },
+  { ratio, multiplies }: BookedSplit,
+): { readonly position: Position; readonly trade: OpenTrade | Trade } {
+  const exact = multiplies ? restatePosition(held.position, ratio) : resizePosition(held.position, ratio)
+  const quantity = roundTo(exact.quantity, quantityPlaces)
+  const position = quantity.isZero() ? flat : { ...exact, quantity }
+  if (!held.trade) return { position, trade: held.trade }
+  const restated = (multiplies ? restateTrade : resizeTrade)(held.trade, ratio)
+  const closedQuantity = roundTo(restated.closedQuantity, quantityPlaces)
+  const openedQuantity = closedQuantity.plus(quantity.abs())
+  return { position, trade: { ...restated, openedQuantity, closedQuantity } }
+}
 
 /** Decimals that a quantity in new units keeps, as the books do. */
 export const quantityPlaces = 8

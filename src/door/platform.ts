@@ -75,13 +75,11 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   }
   await emptyRows(state, beginning)
   operations = await begin()
-  const door = createDoor(state)
+  const { routes, settle } = createDoor(state)
   const server = createServer({
-    ...{ hosts, log, ...(pages && { pages }) },
+    ...{ hosts, log, extra: routes, afterWrite: settle, ...(pages && { pages }) },
     operations: present(() => operations),
     limits: () => limits,
-    extra: door.routes,
-    afterWrite: door.settle,
   })
   url = await server.listen(options.port, options.host)
   const close = async (): Promise<void> => {

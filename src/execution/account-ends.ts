@@ -7,7 +7,7 @@ import type { OptionExpiry } from '../domain/option-expiry.ts'
 import { applyFill, flat, type Position, type PositionFill } from '../domain/position.ts'
 import type { Instant } from '../domain/time.ts'
 import { type EndingLedger, type EndingRow, lockEndingLedgers } from '../storage/contract-ends.ts'
-import { loadQuotedInstruments, loadRates, type QuotedInstrument } from '../storage/quotes.ts'
+import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../storage/quotes.ts'
 import {
   insertExecutions,
   type LedgerChange,
@@ -37,6 +37,7 @@ export async function settleLedgers(
   const stocks =
     underlyingId === null ? [] : ledgers.map(({ setupId }) => ({ setupId, instrumentId: underlyingId }))
   const delivered = new Map((await loadLedgers(tx, stocks)).map((row) => [row.setupId, row]))
+  const rates = await ratesOf(tx, ledgers, [...instruments.values()])
   const executions: NewExecution[] = []
   const changes: LedgerChange[] = []
   for (const ledger of ledgers) {
@@ -49,7 +50,7 @@ export async function settleLedgers(
     for (const { id, held, fill } of parts) {
       const instrument = instruments.get(id)
       if (!fill || !instrument) continue
-      const fx = await rateOf(tx, instrument, ledger.currency)
+      const fx = rates.get(ledger.currency)?.get(instrument.currency) ?? one
       const booked = book(ledger, instrument, held, fill, { fx, at, source: contract.id })
       executions.push(booked.execution)
       changes.push(booked.change)
@@ -59,8 +60,17 @@ export async function settleLedgers(
   return ledgers.length
 }
 
-const rateOf = async (tx: Transaction, { currency }: QuotedInstrument, account: string): Promise<Decimal> =>
-  currency === account ? one : ((await loadRates(tx, account, [currency])).get(currency) ?? one)
+/** What the currencies of the instruments are worth in those of the accounts. */
+const ratesOf = (
+  tx: Transaction,
+  ledgers: readonly EndingLedger[],
+  instruments: readonly QuotedInstrument[],
+) =>
+  loadRateTable(
+    tx,
+    [...new Set(ledgers.map(({ currency }) => currency))],
+    [...new Set(instruments.map(({ currency }) => currency))],
+  )
 
 function book(
   ledger: EndingLedger,

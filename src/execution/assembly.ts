@@ -4,6 +4,7 @@
  */
 import { accountSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
+import { syncStep } from './auto-sync.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
@@ -34,6 +35,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
 export interface Assembly {
   readonly ctx: WorkContext
   readonly steps: readonly Step[]
+  /** Those of them that orders, prices and reports set in motion: a history is played by them alone. */
+  readonly tradingSteps: readonly Step[]
   /** What a script can make the paper broker do. */
   readonly controls: PaperControls
 }
@@ -73,18 +76,17 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
+  const signalSteps = [arrivalStep, expiryStep, releaseStep, marginCallStep]
+  const bookSteps = [...signalSteps, ...accountSteps(brokers)]
   const steps = [
     corporateActionStep,
-    arrivalStep,
-    expiryStep,
-    releaseStep,
-    marginCallStep,
-    ...accountSteps(brokers),
+    ...bookSteps,
     ...billingSteps([simulatedProvider, ...paymentProviders]),
     approvalExpiryStep,
     ...recordSteps,
     ...(mail ? [mailStep(mail)] : []),
     housekeepingStep,
   ]
-  return { ctx: { ...context, settings }, steps, controls: paper.controls }
+  const tradingSteps = bookSteps.filter((step) => step !== syncStep)
+  return { ctx: { ...context, settings }, steps, tradingSteps, controls: paper.controls }
 }

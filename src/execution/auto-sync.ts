@@ -35,8 +35,9 @@ export async function syncAccounts(ctx: WorkContext, setupsInOne = setupsAtOnce)
   let looked = 0
   for (;;) {
     const count = await ctx.db.transaction((tx) => syncNext(ctx, tx, setupsInOne), { statementTimeoutMs })
-    if (count === 0) return looked
     looked += count
+    // What others hold is not waited for: it stays due.
+    if (count < setupsInOne) return looked
   }
 }
 

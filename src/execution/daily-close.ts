@@ -2,7 +2,7 @@
  * The daily close: what strategies and accounts were worth when a trading day ended. A record knows by itself which
  * day comes next, so a worker that was away closes all days it missed, and a correction of the past closes the days
  * from its own on once more. Books that have not moved since a day are taken as they are now; those that have are
- * made up again from their fills.
+ * made up again from their fills, dividends and splits.
  */
 import { accountOn, type ClosedDay, type CloseFacts, closeDay } from '../domain/daily-close.ts'
 import { dayMarks } from '../domain/day-marks.ts'
@@ -11,21 +11,25 @@ import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
 import { accountValue } from '../domain/model-account.ts'
 import type { Day, Instant } from '../domain/time.ts'
 import { endedDays, endOfDay, firstDayOf, nextCloseAt } from '../domain/trading-day.ts'
+import { loadBookAdjustments, loadBookFills } from '../storage/book-history.ts'
 import {
-  type BookFillRow,
   type BookKind,
   claimDueRecords,
   type DueRecord,
   type HeldRow,
   isCloseDue,
-  loadBookFills,
   loadHeld,
   type NewDay,
   type RecordChange,
   saveDays,
   saveRecords,
 } from '../storage/daily-close.ts'
-import { listCurrencyPairs, loadClosedInstruments, loadDailyMarks } from '../storage/daily-marks.ts'
+import {
+  listCurrencyPairs,
+  loadClosedInstruments,
+  loadDailyMarks,
+  loadMarkSplits,
+} from '../storage/daily-marks.ts'
 import { bookCurrency } from '../storage/order-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { Step, WorkContext } from './context.ts'
@@ -75,19 +79,15 @@ async function loadBooks(
   const held = groupBy(await loadHeld(tx, kind, ids), bookOf)
   const dated = records.map((record) => ({ record, days: daysOf(record, held.get(record.id) ?? [], now) }))
   const moved = dated.filter(({ record, days }) => isMoved(record, days))
-  const fills = groupBy(
-    moved.length > 0
-      ? await loadBookFills(
-          tx,
-          kind,
-          moved.map(({ record }) => record.id),
-        )
-      : [],
-    bookOf,
-  )
+  const movedIds = moved.map(({ record }) => record.id)
+  const fills = groupBy(moved.length > 0 ? await loadBookFills(tx, kind, movedIds) : [], bookOf)
+  const adjustments = groupBy(moved.length > 0 ? await loadBookAdjustments(tx, kind, movedIds) : [], bookOf)
   return dated.map(({ record, days }): Book => {
-    if (isMoved(record, days))
-      return { record, days, states: replayed(record, days, fills.get(record.id) ?? []) }
+    if (isMoved(record, days)) {
+      const { id, startingCash } = record
+      const history = { fills: fills.get(id) ?? [], adjustments: adjustments.get(id) ?? [] }
+      return { record, days, states: statesAt(startingCash, history, days.map(endOfDay)) }
+    }
     const state = { cash: record.cash, positions: held.get(record.id) ?? [] }
     return { record, days, states: days.map(() => state) }
   })
@@ -106,16 +106,10 @@ const fromOf = ({ closedDay, staleFrom, startedAt }: DueRecord): Day => {
 }
 
 /** Whether the present books are not those of all these days. */
-function isMoved({ lastFillAt, hasUnlistedPositions }: DueRecord, days: readonly Day[]): boolean {
+function isMoved({ movedAt, hasUnlistedPositions }: DueRecord, days: readonly Day[]): boolean {
   const [first] = days
-  return first !== undefined && (hasUnlistedPositions || (lastFillAt ?? 0) > endOfDay(first))
+  return first !== undefined && (hasUnlistedPositions || (movedAt ?? 0) > endOfDay(first))
 }
-
-const replayed = (
-  { startingCash }: DueRecord,
-  days: readonly Day[],
-  fills: readonly BookFillRow[],
-): LedgerState[] => statesAt(startingCash, fills, days.map(endOfDay))
 
 /** Instruments and marks of everything held, by the currency of the accounts. */
 async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<string, CloseFacts>> {
@@ -135,8 +129,10 @@ async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<s
     const underlyings = [...instruments.values()].flatMap(({ underlyingId }) => underlyingId ?? [])
     const ids = new Set([...held, ...underlyings, ...pairs.map(({ instrumentId }) => instrumentId)])
     const [first, last] = [Math.min(...days), Math.max(...days)]
-    const marks = ids.size > 0 && days.length > 0 ? await loadDailyMarks(tx, [...ids], first, last) : []
-    facts.set(currency, { instruments, marks: dayMarks(marks, pairs), currency })
+    const isMarked = ids.size > 0 && days.length > 0
+    const marks = isMarked ? await loadDailyMarks(tx, [...ids], first, last) : []
+    const splits = isMarked ? await loadMarkSplits(tx, [...ids]) : []
+    facts.set(currency, { instruments, marks: dayMarks(marks, pairs, splits), currency })
   }
   return facts
 }

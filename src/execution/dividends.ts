@@ -7,19 +7,19 @@ import {
   payStrategies,
 } from '../storage/corporate-actions.ts'
 import { bookCurrency } from '../storage/order-books.ts'
-import { loadRates } from '../storage/quotes.ts'
+import { loadRateTable } from '../storage/quotes.ts'
+import { touchAdjusted } from '../storage/record-changes.ts'
 import type { Transaction } from '../storage/sql.ts'
 
 /** Books a dividend on every book that held the instrument; answers how many were paid. */
 export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
-  const strategies = await payStrategies(tx, action, await rateTo(tx, bookCurrency, action.currency))
-  const rates = new Map<string, Decimal>()
-  for (const currency of await listHolderCurrencies(tx, action.instrumentId)) {
-    rates.set(currency, await rateTo(tx, currency, action.currency))
-  }
-  return strategies + (await payAccounts(tx, action, rates))
+  const holders = await listHolderCurrencies(tx, action.instrumentId)
+  const table = await loadRateTable(tx, [...new Set([bookCurrency, ...holders])], [action.currency])
+  // 1 in the same currency, and where no pair is quoted.
+  const rateTo = (currency: string): Decimal => table.get(currency)?.get(action.currency) ?? one
+  const strategies = await payStrategies(tx, action, rateTo(bookCurrency))
+  const rates = new Map(holders.map((currency) => [currency, rateTo(currency)]))
+  const accounts = await payAccounts(tx, action, rates)
+  await touchAdjusted(tx, [action.id], action.at)
+  return strategies + accounts
 }
-
-/** Units of one currency per unit of another, by the last quotes; 1 where no pair is quoted. */
-const rateTo = async (tx: Transaction, currency: string, from: string): Promise<Decimal> =>
-  from === currency ? one : ((await loadRates(tx, currency, [from])).get(from) ?? one)

@@ -23,6 +23,7 @@ import { savePositions } from '../storage/fills.ts'
 import { type LastMark, listTradersSince, lockHolders, lockMarks } from '../storage/holders.ts'
 import { bookCurrency, causedBy, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
+import { touchAdjusted } from '../storage/record-changes.ts'
 import { insertIncidents } from '../storage/reports.ts'
 import { newSignalIds } from '../storage/save-books.ts'
 import {
@@ -82,6 +83,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   )
   for (const split of splits.values())
     await splitAccounts(tx, { ...split, instrumentId: split.instrument.id })
+  await touchAdjusted(tx, [...actionIds.values()], action.at)
   await restateQuotes(tx, ids, ratio, action.at)
   await adjustOptions(
     tx,

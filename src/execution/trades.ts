@@ -4,10 +4,10 @@
  */
 import { type AccountBook, bookFill, markSymbol, type TradedInstrument } from '../domain/account-book.ts'
 import { directionOf } from '../domain/codes.ts'
-import { Decimal, dec, roundTo, zero } from '../domain/decimal.ts'
+import { Decimal, dec, zero } from '../domain/decimal.ts'
 import { flat, type Position } from '../domain/position.ts'
 import { markOf } from '../domain/quote.ts'
-import { quantityPlaces, resizeTrade, restateTrade, type SplitRatio } from '../domain/split.ts'
+import { type BookedSplit, splitHolding } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import type { FinishedTrade, OpenTrade } from '../domain/trade.ts'
 import type { Transaction } from '../storage/sql.ts'
@@ -111,12 +111,17 @@ function accountOf(
 ): AccountBook {
   const book = { cash, cashDividends: zero, holdings: new Map() }
   if (!row) return book
-  const quantity = dec(row.openedQty).minus(row.closedQty).times(directionOf(row.openSide))
-  const position = { quantity, avgPx: dec(row.avgPx), avgCost: dec(row.avgCost) }
+  const position = positionOf(row)
   const holding = { instrument, position, mark: position.avgPx, fx, trade: tradeOf(row) }
   // What is paid in full has left the cash already; the book adds its value.
   return { ...book, holdings: new Map([[instrument.symbol, holding]]) }
 }
+
+const positionOf = (row: OpenTradeRow) => ({
+  quantity: dec(row.openedQty).minus(row.closedQty).times(directionOf(row.openSide)),
+  avgPx: dec(row.avgPx),
+  avgCost: dec(row.avgCost),
+})
 
 function tradeOf(row: OpenTradeRow): OpenTrade {
   const { worstResult, worstPx, worstAt, worstEntryPx, worstQty, worstEquity } = row
@@ -180,21 +185,19 @@ function stateOf({ book, trade, position, fills }: Chapter, id: number, currency
 export async function splitTrades(
   tx: Transaction,
   books: readonly SignalBook[],
-  { ratio, multiplies, at }: { ratio: SplitRatio; multiplies: boolean; at: Instant },
+  split: BookedSplit & { readonly at: Instant },
   currency: string,
 ): Promise<void> {
   const rows = new Map((await lockOpenTrades(tx, books)).map((row) => [keyOf(row), row]))
   const states = books.flatMap((book): TradeState[] => {
     const row = rows.get(keyOf(book))
     if (!row) return []
-    const restated = (multiplies ? restateTrade : resizeTrade)(tradeOf(row), ratio)
-    // What is open is the position; the rest of the division goes to what is closed.
-    const closedQuantity = roundTo(restated.closedQuantity, quantityPlaces)
-    const openedQuantity = closedQuantity.plus(book.position.quantity.abs())
-    const trade = { ...restated, openedQuantity, closedQuantity }
-    const avgCost = multiplies ? dec(row.avgCost).times(ratio.old).div(ratio.new) : dec(row.avgCost)
-    const position = { ...book.position, avgCost }
-    return [{ ...stateOf({ book, id: row.id, trade, position, fills: [] }, row.id, currency), changedAt: at }]
+    const before = positionOf(row)
+    const { position: after, trade } = splitHolding({ position: before, trade: tradeOf(row) }, split)
+    const position = { ...book.position, avgCost: after.avgCost }
+    return [
+      { ...stateOf({ book, id: row.id, trade, position, fills: [] }, row.id, currency), changedAt: split.at },
+    ]
   })
   await saveTrades(tx, states)
 }

@@ -51,6 +51,7 @@ import {
   replaceStrategyOrder,
 } from './strategies/index.ts'
 import { getSupportedSymbols } from './strategies/instruments.ts'
+import { getLeaderBoard, searchStrategies } from './strategies/search.ts'
 import { getRule575Status } from './strategies/status.ts'
 import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'
 import { getStrategyHistoricalClosedTrades } from './strategies/trades.ts'
@@ -85,6 +86,8 @@ export const handlers: Handlers = {
   GetStrategyHistoricalEquity: getStrategyHistoricalEquity,
   GetStrategyHistoricalDailyEquity: getStrategyHistoricalDailyEquity,
   GetStrategyHistoricalClosedTrades: getStrategyHistoricalClosedTrades,
+  SearchStrategies: searchStrategies,
+  GetLeaderBoard: getLeaderBoard,
   SetDesiredPositions: setDesiredPositions,
   GetSupportedSymbols: getSupportedSymbols,
   GetBrokers: getBrokers,

@@ -14,13 +14,24 @@ export interface PageAsked {
   order: 'asc' | 'desc'
 }
 
+type Load<Row> = (asked: PageAsked) => Promise<Page<Row> | CursorRefusal>
+
 /** Runs a listing. The cursor is good for the same operation, filters, order and key only. */
-export async function paged<Row, Shown>(
+export const paged = <Row, Shown>(
+  ctx: Context,
+  operation: string,
+  params: PageParams,
+  show: (row: Row) => Shown,
+  load: Load<Row>,
+): Promise<Outcome<Shown>> => pagedTogether(ctx, operation, params, async (rows) => rows.map(show), load)
+
+/** The same where the rows of a page are shown together. */
+export async function pagedTogether<Row, Shown>(
   ctx: Context,
   operation: string,
   { Cursor, Limit, AscendingOrder, ...filters }: PageParams,
-  show: (row: Row) => Shown,
-  load: (asked: PageAsked) => Promise<Page<Row> | CursorRefusal>,
+  showAll: (rows: readonly Row[]) => Promise<readonly Shown[]>,
+  load: Load<Row>,
 ): Promise<Outcome<Shown>> {
   const request: PageRequest = {
     cursor: Cursor === '' ? undefined : Cursor,
@@ -34,7 +45,7 @@ export async function paged<Row, Shown>(
   const found = await load({ request, order: AscendingOrder ? 'asc' : 'desc' })
   if (typeof found === 'string') return refuse(found, 'Cursor')
   const links = { ...(found.next ? { next: found.next } : {}), ...(found.prev ? { prev: found.prev } : {}) }
-  return { results: found.rows.map(show), links }
+  return { results: await showAll(found.rows), links }
 }
 
 /** The same text for the same filters, whatever their order. */

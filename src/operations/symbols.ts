@@ -19,6 +19,7 @@ export interface SymbolsInput {
   readonly PlatformSymbol?: { readonly FullSymbol: string; readonly SymbolType: SymbolType }
   readonly ExchangeSymbol?: {
     readonly Symbol: string
+    readonly Currency: string
     readonly SecurityType: SecurityType
     readonly MaturityMonthYear?: string
     readonly PutOrCall?: '0' | '1'
@@ -31,19 +32,26 @@ export interface SymbolsInput {
 export interface NamedInstrument {
   securityType: SecurityType
   spellings: string[]
+  /** What it must be quoted in; absent when the request leaves that to the symbol. */
+  currency?: string
   /** What the symbol says; absent when it only stands for itself. */
   parts?: SymbolParts
 }
 
 /**
  * Reads the symbol of a request; undefined when it is no symbol at all. `now` resolves short years. A platform
- * symbol outside the native spelling stands for itself, as it does where instruments are entered.
+ * symbol outside the native spelling stands for itself, as it does where instruments are entered. An exchange symbol
+ * names the instrument in its currency and no other; a pair may be named in either of its own (FIX 15).
  */
 export function namedInstrument(input: SymbolsInput, now: number): NamedInstrument | undefined {
   const parts = partsOf(input, now)
-  if (typeof parts !== 'string')
-    return { securityType: parts.securityType, spellings: spellingsOf(parts), parts }
-  const { PlatformSymbol: platform } = input
+  const { PlatformSymbol: platform, ExchangeSymbol: exchange } = input
+  if (typeof parts !== 'string') {
+    const named = { securityType: parts.securityType, spellings: spellingsOf(parts), parts }
+    if (platform || !exchange) return named
+    if (parts.securityType !== 'FOR') return { ...named, currency: exchange.Currency }
+    return [parts.base, parts.quote].includes(exchange.Currency) ? named : undefined
+  }
   return platform && { securityType: securityTypeOf(platform.SymbolType), spellings: [platform.FullSymbol] }
 }
 

@@ -6,8 +6,6 @@ import type { OperationName } from '../contract/index.ts'
 
 export const operationsToCome = [
   // The track record
-  'SearchStrategies',
-  'GetLeaderBoard',
   // Orders: the rest
   // Autotrade: the rest
   // People, money and partner sites

@@ -2,14 +2,37 @@
  * The facts access is decided from, for many calls in one statement each. A relation of a caller to an object
  * is read together with the object, so no decision is made on two states of the world.
  */
-import type { StrategyFacts, Tenancy } from '../domain/access.ts'
-import type { Sql } from './sql.ts'
+import { type Actor, isPlatformAdmin, type StrategyFacts, type Tenancy } from '../domain/access.ts'
+import type { KeyHolder } from './keys.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
 import { isLive } from './subscriptions.ts'
 
 export interface AccountHolder extends Tenancy {
   account: string
   accountId: number
   personId: number
+}
+
+/** Whether a person has a live subscription to a strategy; both are columns or values. */
+const liveSubscriber = (strategyId: Fragment, personId: Fragment): Fragment => fragment`exists (
+  select from subscription
+  where subscription.strategy_id = ${strategyId} and subscription.person_id = ${personId} and ${isLive})`
+
+/**
+ * The condition on `strategy` and its `site` that the viewer sees the strategy: what the domain's rule says of
+ * one strategy, for many.
+ */
+export function visibleTo(viewer: Actor): Fragment {
+  if (isPlatformAdmin(viewer)) return fragment`true`
+  const { personId, siteId } = viewer
+  const bySite: Record<Actor['role'], Fragment> = {
+    user: fragment`false`,
+    whitelabel_admin: fragment`strategy.site_id = ${siteId}::bigint`,
+    geosite_admin: fragment`${siteId}::bigint in (strategy.site_id, site.parent_site_id)`,
+    platform_admin: fragment`true`,
+  }
+  return fragment`(not strategy.is_private or strategy.owner_person_id = ${personId}::bigint
+    or ${liveSubscriber(fragment`strategy.id`, fragment`${personId}::bigint`)} or ${bySite[viewer.role]})`
 }
 
 /** Strategy facts as each person sees them, in the order of the pairs; null where no such strategy exists. */
@@ -21,9 +44,7 @@ export async function loadStrategyFacts(
   const rows = await sql.rows<{ facts: StrategyFacts | null }>`
     select case when s.id is not null then jsonb_build_object(
       'ownerPersonId', s.owner_person_id, 'siteId', s.site_id, 'parentSiteId', site.parent_site_id,
-      'isPrivate', s.is_private, 'isLiveSubscriber', exists (
-        select from subscription
-        where subscription.strategy_id = s.id and subscription.person_id = asked.person_id and ${isLive})
+      'isPrivate', s.is_private, 'isLiveSubscriber', ${liveSubscriber(fragment`s.id`, fragment`asked.person_id`)}
       ) end as facts
     from unnest(${strategyIds}::bigint[], ${personIds}::bigint[]) with ordinality asked (strategy_id, person_id, place)
     left join strategy s on s.id = asked.strategy_id
@@ -60,6 +81,15 @@ export async function findPersonTenancies(
     from person p join site on site.id = p.site_id where p.id = any(${personIds}::bigint[])`
   return new Map(rows.map((row) => [row.id, row]))
 }
+
+/** Role, site and permissions of a living person; none when there is no such person. */
+export const findTenant = (
+  sql: Sql,
+  personId: number,
+): Promise<Pick<KeyHolder, 'role' | 'siteId' | 'siteKind' | 'permissions'> | undefined> =>
+  sql.maybe`
+    select p.role, p.site_id as "siteId", site.kind as "siteKind", p.permissions
+    from person p join site on site.id = p.site_id where p.id = ${personId}::bigint and p.is_alive`
 
 export interface SiteTenancy extends Tenancy {
   kind: 'platform' | 'geo' | 'whitelabel'

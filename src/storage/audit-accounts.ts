@@ -1,5 +1,4 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
-
 import { skipCodes } from '../domain/skip.ts'
 import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'

@@ -3,9 +3,8 @@
  * whoever books a fill or an execution touches its record too and waits, so that all statements after the claim see
  * the same books.
  */
-import type { SecurityType, Side } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
-import type { BookedFill, LedgerPosition } from '../domain/ledger-state.ts'
+import type { LedgerPosition } from '../domain/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -21,8 +20,8 @@ export interface DueRecord {
   readonly currency: string
   readonly closedDay: Day | null
   readonly staleFrom: Day | null
-  /** Of the last fill or execution. */
-  readonly lastFillAt: Instant | null
+  /** When cash or positions last moved. */
+  readonly movedAt: Instant | null
   /** Part of what is held is in no position row: it must be made up from the fills. */
   readonly hasUnlistedPositions: boolean
 }
@@ -53,14 +52,14 @@ export async function claimDueRecords(
     kind === 'strategy'
       ? await tx.rows<DueRow>`
           select s.id, s.started_at as "startedAt", s.starting_cash as "startingCash", s.cash, ${currency} as currency,
-            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.last_fill_at as "lastFillAt",
+            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt",
             false as "hasUnlistedPositions"
           from (select * from strategy_record where next_close_at <= ${until}::timestamptz
             order by strategy_id limit ${limit}::int for no key update skip locked) r
           join strategy s on s.id = r.strategy_id order by s.id`
       : await tx.rows<DueRow>`
           select a.id, a.created_at as "startedAt", a.starting_cash as "startingCash", a.cash, a.currency,
-            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.last_execution_at as "lastFillAt",
+            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt",
             r.has_own_executions as "hasUnlistedPositions"
           from (select * from account_record where next_close_at <= ${until}::timestamptz
             order by account_id limit ${limit}::int for no key update skip locked) r
@@ -113,63 +112,6 @@ export async function loadHeld(sql: Sql, kind: BookKind, ids: readonly number[])
     quantity: dec(row.quantity),
     avgPx: dec(row.avgPx),
     fx: dec(row.fx ?? 1),
-  }))
-}
-
-/** A fill with the book it belongs to. */
-export interface BookFillRow extends BookedFill {
-  readonly bookId: number
-  readonly id: number
-  readonly calendar: string
-  readonly commission: Decimal
-  readonly signalId: number | null
-  readonly root: string
-}
-
-type FillRow = Omit<
-  BookFillRow,
-  'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission' | 'ledger'
-> & {
-  quantity: string
-  price: string
-  pointValue: string
-  fx: string
-  cashChange: string
-  commission: string
-  ledger: number | null
-}
-
-/** All fills of books in the order in which they were booked. */
-export async function loadBookFills(
-  sql: Sql,
-  kind: BookKind,
-  ids: readonly number[],
-): Promise<BookFillRow[]> {
-  const rows =
-    kind === 'strategy'
-      ? await sql.rows<FillRow>`
-          select f.strategy_id as "bookId", f.id, f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
-            f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
-            f.cash_change as "cashChange", f.filled_at as at, i.calendar, f.commission, f.signal_id as "signalId", i.root
-          from fill f join instrument i on i.id = f.instrument_id
-          where f.strategy_id = any(${ids}::bigint[]) order by f.strategy_id, f.id`
-      : await sql.rows<FillRow>`
-          select e.account_id as "bookId", 0 as id, e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
-            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
-            e.cash_change as "cashChange", e.executed_at as at, i.calendar, e.commission, null::bigint as "signalId", i.root
-          from execution e join instrument i on i.id = e.instrument_id
-          where e.account_id = any(${ids}::bigint[]) order by e.account_id, e.xid, e.executed_at, e.exec_id`
-  return rows.map(({ ledger, ...row }) => ({
-    ...row,
-    ...(ledger !== null && { ledger }),
-    side: row.side as Side,
-    securityType: row.securityType as SecurityType,
-    quantity: dec(row.quantity),
-    price: dec(row.price),
-    pointValue: dec(row.pointValue),
-    fx: dec(row.fx),
-    cashChange: dec(row.cashChange),
-    commission: dec(row.commission),
   }))
 }
 

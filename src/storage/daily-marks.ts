@@ -1,9 +1,10 @@
 /** Marks of past days as they are stored, the present quotes among them, and what marks mean in money. */
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
 import type { ClosedInstrument } from '../domain/daily-close.ts'
-import type { CurrencyPair, DailyMark } from '../domain/day-marks.ts'
+import type { CurrencyPair, DailyMark, MarkSplit } from '../domain/day-marks.ts'
 import { dec } from '../domain/decimal.ts'
-import { type Day, formatDay, readDay } from '../domain/time.ts'
+import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
+import { bookedDay } from '../domain/trading-day.ts'
 import type { Sql } from './sql.ts'
 
 /** The marks of these days, and of each instrument the last one before them; by instrument and day. */
@@ -27,6 +28,26 @@ export async function loadDailyMarks(
     )
     select instrument_id as "instrumentId", day, bid, ask from mark order by instrument_id, day`
   return rows.map((row) => ({ ...row, day: readDay(row.day) ?? 0, bid: dec(row.bid), ask: dec(row.ask) }))
+}
+
+/** The splits of instruments that are booked, with the days of their openings. */
+export async function loadMarkSplits(sql: Sql, instrumentIds: readonly number[]): Promise<MarkSplit[]> {
+  const rows = await sql.rows<{
+    instrumentId: number
+    at: Instant
+    newUnits: string
+    oldUnits: string
+    resizes: boolean
+  }>`
+    select instrument_id as "instrumentId", takes_effect_at as at, new_units as "newUnits", old_units as "oldUnits",
+      resizes
+    from corporate_action
+    where instrument_id = any(${instrumentIds}::bigint[]) and kind = 'split' and booked_at is not null
+    order by takes_effect_at, id`
+  return rows.map(({ instrumentId, at, newUnits, oldUnits, resizes }) => ({
+    ...{ instrumentId, day: bookedDay(at), multiplies: !resizes },
+    ratio: { new: dec(newUnits), old: dec(oldUnits) },
+  }))
 }
 
 /** Enters marks of days before those of the present quotes; one that is there is replaced. */

@@ -105,7 +105,7 @@ export async function insertFills(tx: Transaction, fills: readonly NewFill[]): P
     where strategy.id = change.strategy_id`
   await touchStrategies(
     tx,
-    fills.map(({ strategyId, filledAt }) => ({ id: strategyId, at: filledAt })),
+    fills.map(({ strategyId, filledAt }) => ({ id: strategyId, at: filledAt, isFill: true })),
   )
 }
 

@@ -253,6 +253,11 @@ const block: Fragment = fragment`
     when unknown.account_id is not null then ${codeNumber('UnknownOutcomePending')}::int
     else 0 end`
 
+/** Accounts with an order in the instrument of which nobody knows what became. */
+const unknownOutcomesOf = ({ instrumentId }: DueSignal): Fragment => fragment`(
+  select distinct account_id from account_order
+  where unknown_at is not null and instrument_id = ${instrumentId}::bigint)`
+
 interface ColumnTexts {
   count: number
   setupId: string | null
@@ -314,17 +319,13 @@ export async function loadFollowers(
           and (s.left_version is null or s.left_version > ${signal.horizon}::bigint)
         order by s.id limit ${limit}::int
       ) member
-      join account a on a.id = member.account_id
-      join broker b on b.id = a.broker_id
+      join account a on a.id = member.account_id join broker b on b.id = a.broker_id
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
       left join setup_exclusion excluded on excluded.setup_id = member.id
         and excluded.instrument_id = ${signal.instrumentId}::bigint
       left join ${lapsedSubscribers} lapsed on lapsed.person_id = a.person_id
         and lapsed.strategy_id = ${signal.strategyId}::bigint
-      left join (
-        select distinct account_id from account_order
-        where unknown_at is not null and instrument_id = ${signal.instrumentId}::bigint
-      ) unknown on unknown.account_id = member.account_id
+      left join ${unknownOutcomesOf(signal)} unknown on unknown.account_id = member.account_id
       cross join lateral ${progressOf(others)} progress
       cross join lateral ${closingLeavesOf(signal)} closing
       cross join lateral ${entryExecutedOf(signal)} entry

@@ -105,12 +105,21 @@ function newInstruments(instruments: readonly Instrument[]): Fragment {
       ${instruments.map((instrument) => instant(firstEndOf(instrument)))}::timestamptz[])`
 }
 
-/** The instrument of a class under one of these spellings, with its tick. */
+/** What names an instrument. */
+export interface InstrumentQuestion {
+  readonly securityType: SecurityType
+  /** Every spelling under which it may be stored. */
+  readonly spellings: readonly string[]
+  /** What it must be quoted in; absent: whatever it is. */
+  readonly currency?: string
+}
+
+/** The instrument that is meant, with its tick. */
 export const findTickedInstrument = (
   sql: Sql,
-  securityType: SecurityType,
-  spellings: readonly string[],
+  { securityType, spellings, currency }: InstrumentQuestion,
 ): Promise<{ id: number; tick: string } | undefined> =>
   sql.maybe`
     select id, tick from instrument
-    where security_type = ${securityType} and symbol = any(${spellings}::text[]) order by id limit 1`
+    where security_type = ${securityType} and symbol = any(${spellings}::text[])
+      and currency = coalesce(${currency ?? null}::text, currency) order by id limit 1`

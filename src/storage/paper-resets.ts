@@ -5,6 +5,7 @@
  */
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { touchAccounts } from './record-changes.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -19,6 +20,8 @@ export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant
       from (
         select setup_id, cash_change from execution where account_id = ${accountId}::bigint
         union all
+        select setup_id, cash_change from account_adjustment where account_id = ${accountId}::bigint
+        union all
         select setup_id, cash_change from account_entry where account_id = ${accountId}::bigint
       ) booked
       group by setup_id having sum(cash_change) <> 0
@@ -27,18 +30,23 @@ export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant
   await sql.run`
     update setup set started_equity = account.starting_cash from account
     where account.id = setup.account_id and account.id = ${accountId}::bigint and setup.stopped_at is null`
+  await touchAccounts(sql, [{ id: accountId, at }])
 }
 
 /** Closes every position by an execution that both books know; those of no setup as well. */
 async function closeAtCost(sql: Sql, accountId: number, at: Instant): Promise<void> {
   await sql.run`
     with held as (
-      select e.broker_id, e.setup_id, e.instrument_id, i.symbol,
-        sum(case e.side when '1' then e.quantity else -e.quantity end) as quantity
-      from execution e join instrument i on i.id = e.instrument_id
-      where e.account_id = ${accountId}::bigint
-      group by e.broker_id, e.setup_id, e.instrument_id, i.symbol
-      having sum(case e.side when '1' then e.quantity else -e.quantity end) <> 0
+      select e.broker_id, e.setup_id, e.instrument_id, i.symbol, sum(e.quantity) as quantity
+      from (
+        select broker_id, setup_id, instrument_id, case side when '1' then quantity else -quantity end as quantity
+        from execution where account_id = ${accountId}::bigint
+        union all
+        select a.broker_id, j.setup_id, c.instrument_id, j.quantity_change
+        from account_adjustment j join corporate_action c on c.id = j.action_id join account a on a.id = j.account_id
+        where j.account_id = ${accountId}::bigint
+      ) e join instrument i on i.id = e.instrument_id
+      group by e.broker_id, e.setup_id, e.instrument_id, i.symbol having sum(e.quantity) <> 0
     ), closed as (
       select held.*, coalesce(p.avg_px, last.px) as px, case when held.quantity > 0 then '2' else '1' end as side,
         'R' || nextval(pg_get_serial_sequence('paper_report', 'id')) as exec_id

@@ -151,14 +151,25 @@ export async function loadRates(
   accountCurrency: string,
   currencies: readonly string[],
 ): Promise<Map<string, Decimal>> {
-  const rows = await sql.rows<{ currency: string; mid: string; isInverse: boolean }>`
-    select distinct on (c.currency) c.currency, (q.bid + q.ask) / 2 as mid, i.symbol <> c.currency || ${accountCurrency} as "isInverse"
-    from unnest(${currencies}::text[]) c (currency)
+  return (await loadRateTable(sql, [accountCurrency], currencies)).get(accountCurrency) ?? new Map()
+}
+
+/** The same for accounts in several currencies, by the currency of the account. */
+export async function loadRateTable(
+  sql: Sql,
+  accountCurrencies: readonly string[],
+  currencies: readonly string[],
+): Promise<Map<string, Map<string, Decimal>>> {
+  const rows = await sql.rows<{ account: string; currency: string; mid: string; isInverse: boolean }>`
+    select distinct on (a.currency, c.currency) a.currency as account, c.currency, (q.bid + q.ask) / 2 as mid,
+      i.symbol <> c.currency || a.currency as "isInverse"
+    from unnest(${accountCurrencies}::text[]) a (currency) cross join unnest(${currencies}::text[]) c (currency)
     join instrument i on i.security_type = 'FOR'
-      and i.symbol in (c.currency || ${accountCurrency}, ${accountCurrency} || c.currency)
+      and i.symbol in (c.currency || a.currency, a.currency || c.currency)
     join quote q on q.instrument_id = i.id and q.bid + q.ask > 0
-    order by c.currency, "isInverse"`
-  return new Map(
-    rows.map(({ currency, mid, isInverse }) => [currency, isInverse ? dec(1).div(mid) : dec(mid)]),
-  )
+    order by a.currency, c.currency, "isInverse"`
+  const table = new Map<string, Map<string, Decimal>>(accountCurrencies.map((name) => [name, new Map()]))
+  for (const { account, currency, mid, isInverse } of rows)
+    table.get(account)?.set(currency, isInverse ? dec(1).div(mid) : dec(mid))
+  return table
 }

@@ -1,5 +1,5 @@
 /**
- * What changes a track record: a fill, an execution, a correction of the past. Whoever changes cash or positions says
+ * What changes a track record: a fill, an execution, a dividend, a correction of the past. Whoever changes cash or positions says
  * so here, in the same transaction: it then waits for a close that is just reading the books, and days that were
  * closed before it are closed again.
  */
@@ -12,6 +12,8 @@ import { instant } from './wire.ts'
 export interface BookChange {
   readonly id: number
   readonly at: Instant
+  /** A strategy's trade: its last one is shown. */
+  readonly isFill?: boolean
   /** An execution of an account that belongs to no setup. */
   readonly isOwn?: boolean
 }
@@ -22,16 +24,18 @@ interface Summary {
   readonly day: Day
   readonly first: Instant
   readonly last: Instant
+  readonly lastFill: Instant | null
   readonly isOwn: boolean
 }
 
 function summarized(changes: readonly BookChange[]): Summary[] {
   const found = new Map<number, Summary>()
-  for (const { id, at, isOwn = false } of changes) {
+  for (const { id, at, isFill = false, isOwn = false } of changes) {
     const known = found.get(id)
     const first = Math.min(at, known?.first ?? at)
     const last = Math.max(at, known?.last ?? at)
-    found.set(id, { id, day: bookedDay(first), first, last, isOwn: isOwn || (known?.isOwn ?? false) })
+    const lastFill = isFill ? Math.max(at, known?.lastFill ?? at) : (known?.lastFill ?? null)
+    found.set(id, { id, day: bookedDay(first), first, last, lastFill, isOwn: isOwn || known?.isOwn === true })
   }
   return [...found.values()].sort((a, b) => a.id - b.id)
 }
@@ -46,28 +50,51 @@ const columnsOf = (rows: readonly Summary[]) => ({
 /** Notes fills and corrections of strategies' books. */
 export async function touchStrategies(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
   if (changes.length === 0) return
-  const { ids, days, firsts, lasts } = columnsOf(summarized(changes))
+  const rows = summarized(changes)
+  const { ids, days, firsts, lasts } = columnsOf(rows)
   await tx.run`
-    update strategy_record r set last_fill_at = greatest(r.last_fill_at, c.last),
+    update strategy_record r set moved_at = greatest(r.moved_at, c.last),
+      last_fill_at = greatest(r.last_fill_at, c.last_fill),
       stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
       next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
-    from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[]) c (id, day, first, last)
+    from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
+      ${rows.map(({ lastFill }) => instant(lastFill))}::timestamptz[]) c (id, day, first, last, last_fill)
     where r.strategy_id = c.id`
 }
 
 /** Notes executions and corrections of accounts' books. */
-export async function touchAccounts(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
+export async function touchAccounts(tx: Sql, changes: readonly BookChange[]): Promise<void> {
   if (changes.length === 0) return
   const rows = summarized(changes)
   const { ids, days, firsts, lasts } = columnsOf(rows)
   await tx.run`
-    update account_record r set last_execution_at = greatest(r.last_execution_at, c.last),
+    update account_record r set moved_at = greatest(r.moved_at, c.last),
       has_own_executions = r.has_own_executions or c.is_own,
       stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
       next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
     from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
       ${rows.map(({ isOwn }) => isOwn)}::boolean[]) c (id, day, first, last, is_own)
     where r.account_id = c.id`
+}
+
+/** Notes what dividends and splits, all of one moment, did to the books of strategies and accounts. */
+export async function touchAdjusted(
+  tx: Transaction,
+  actionIds: readonly number[],
+  at: Instant,
+): Promise<void> {
+  const strategies = await tx.rows<{ id: number }>`
+    select distinct strategy_id as id from position_adjustment where action_id = any(${actionIds}::bigint[])`
+  await touchStrategies(
+    tx,
+    strategies.map(({ id }) => ({ id, at })),
+  )
+  const accounts = await tx.rows<{ id: number }>`
+    select distinct account_id as id from account_adjustment where action_id = any(${actionIds}::bigint[])`
+  await touchAccounts(
+    tx,
+    accounts.map(({ id }) => ({ id, at })),
+  )
 }
 
 /** The figures of these strategies no longer say how things are. */

@@ -216,7 +216,7 @@ create table account_record (
   closed_day date,
   stale_from date,
   next_close_at timestamp with time zone not null,
-  last_execution_at timestamp with time zone,
+  moved_at timestamp with time zone,
   has_own_executions boolean not null default false,
   constraint account_record_pkey PRIMARY KEY (account_id),
   constraint account_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
@@ -430,6 +430,7 @@ create table execution (
   executed_at timestamp with time zone not null,
   xid xid8 not null default pg_current_xact_id(),
   busts text,
+  id bigint not null generated always as identity,
   is_inferred boolean not null default false,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -1064,6 +1065,7 @@ CASE
     WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'now'::text
     ELSE ((ord_type)::text || (side)::text)
 END), COALESCE(limit_px, stop_px)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX signal_xid ON public.signal USING btree (xid);
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 
 create table signal_event (
@@ -1211,6 +1213,7 @@ create table strategy_record (
   next_close_at timestamp with time zone not null,
   last_fill_at timestamp with time zone,
   statistics_due boolean not null default true,
+  moved_at timestamp with time zone,
   constraint strategy_record_pkey PRIMARY KEY (strategy_id),
   constraint strategy_record_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );

@@ -16,7 +16,7 @@ import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
 import { byPlace } from './places.ts'
-import { type Fragment, fragment, type Sql } from './sql.ts'
+import { type Fragment, fragment, join, type Sql } from './sql.ts'
 
 /** An order of a listing, strategy signal and account order alike. */
 export interface OrderRow extends InstrumentColumns {
@@ -112,29 +112,41 @@ export interface HistoricalSignalFilter {
   until?: number | undefined
 }
 
-const historical = (filter: HistoricalSignalFilter): Fragment => fragment`
-  o.status in ('2', '4', '5', '8', 'C')
-  and (${filter.strategyId}::bigint is null or o.strategy_id = ${filter.strategyId}::bigint)
-  and (${filter.signalId}::bigint is null or o.id = ${filter.signalId}::bigint)
-  and (${filter.status}::text is null or o.status = ${filter.status}::text)
-  and (${filter.from}::float8 is null or o.posted_at >= to_timestamp(${filter.from}::float8 / 1000))
-  and (${filter.until}::float8 is null or o.posted_at <= to_timestamp(${filter.until}::float8 / 1000))`
+/** Only what is asked for, so that each combination gets a plan of its own. */
+function historical({ strategyId, signalId, status, from, until }: HistoricalSignalFilter): Fragment {
+  const parts = [
+    fragment`o.status in ('2', '4', '5', '8', 'C')`,
+    ...(strategyId === undefined ? [] : [fragment`o.strategy_id = ${strategyId}::bigint`]),
+    ...(signalId === undefined ? [] : [fragment`o.id = ${signalId}::bigint`]),
+    ...(status === undefined ? [] : [fragment`o.status = ${status}::text`]),
+    ...(from === undefined ? [] : [fragment`o.posted_at >= to_timestamp(${from}::float8 / 1000)`]),
+    ...(until === undefined ? [] : [fragment`o.posted_at <= to_timestamp(${until}::float8 / 1000)`]),
+  ]
+  return join(parts, ' and ')
+}
+
+/** A signal with the state of everything that its row in a listing shows. */
+export interface SignalVersion {
+  id: number
+  /** Another text whenever the signal or its instrument was written, or the strategy got another name. */
+  version: string
+}
 
 /** Ended signals that pass the filter, by id. A signal is new to this listing when it ends, whenever it was posted. */
 export const pageSignals = (
   sql: Sql,
   filter: HistoricalSignalFilter,
   { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<OrderRow> | CursorRefusal> => {
+): Promise<Page<SignalVersion> | CursorRefusal> => {
   const query: PageQuery = {
-    select: signalColumns,
+    select: fragment`o.id, o.xmin::text || ' ' || i.xmin::text || ' ' || hashtext(strategy.name) as version`,
     from: signalTables,
     where: historical(filter),
     key: [{ column: fragment`o.id`, type: 'bigint' }],
     order,
     xid: fragment`o.xid`,
   }
-  return page<OrderRow>(sql, query, request)
+  return page<SignalVersion>(sql, query, request)
 }
 
 const accountOrderColumns: Fragment = fragment`

@@ -3,8 +3,9 @@
  * row first, so what it then reads about the strategy cannot change before it commits.
  */
 import type { CalendarName } from '../domain/calendar.ts'
-import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side, TimeInForce } from '../domain/codes.ts'
+import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
 import type { ExitRole } from '../domain/order-book.ts'
+import type { InstrumentQuestion } from './instruments.ts'
 import { type Fragment, join, type Sql } from './sql.ts'
 
 export interface LockedStrategy {
@@ -26,11 +27,8 @@ export async function lockStrategies(
 }
 
 /** One order's question: what would it trade, and what does its strategy hold of it? */
-export interface PlacingQuestion {
+export interface PlacingQuestion extends InstrumentQuestion {
   strategyId: number | bigint
-  securityType: SecurityType
-  /** Every spelling under which the instrument may be stored. */
-  spellings: readonly string[]
   /** How many ids the order needs beside its own. */
   moreIds?: number
   /** A reversal of the position needs one more. Absent: it cannot be one. */
@@ -71,9 +69,11 @@ export async function loadPlacing(
           then 1 else 0 end)) as "moreIds"
     from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],
       ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[],
-      ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[])
-      asked (place, strategy_id, symbol, security_type, more_ids, reverses)
+      ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[],
+      ${asked.map(({ currency }) => currency)}::text[])
+      asked (place, strategy_id, symbol, security_type, more_ids, reverses, currency)
     join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type
+      and i.currency = coalesce(asked.currency, i.currency)
     left join position p on p.strategy_id = asked.strategy_id and p.instrument_id = i.id
     left join quote q on q.instrument_id = i.id`
   return new Map(rows.map((row) => [row.place, row]))

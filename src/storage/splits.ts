@@ -2,7 +2,8 @@
 import type { Decimal } from '../domain/decimal.ts'
 import { dec } from '../domain/decimal.ts'
 import type { SplitRatio } from '../domain/split.ts'
-import type { Instant } from '../domain/time.ts'
+import { formatDay, type Instant } from '../domain/time.ts'
+import { bookedDay } from '../domain/trading-day.ts'
 import type { WorkedBook } from './order-books.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -58,7 +59,7 @@ export async function adjustOptions(
     where r.symbol = o.symbol`
 }
 
-/** The last quotes in new units: marks of what is held, and unfit for fills. */
+/** The last quotes in new units: marks of what is held from the day of the split on, and unfit for fills. */
 export const restateQuotes = (
   tx: Transaction,
   instrumentIds: readonly number[],
@@ -66,8 +67,15 @@ export const restateQuotes = (
   at: Instant,
 ): Promise<number> =>
   tx.run`
+    with kept as (
+      insert into daily_mark (instrument_id, day, bid, ask)
+      select instrument_id, day, bid, ask from quote
+      where instrument_id = any(${instrumentIds}::bigint[]) and quoted_at < ${instant(at)}::timestamptz
+        and day < ${formatDay(bookedDay(at))}::date
+      on conflict (instrument_id, day) do update set bid = excluded.bid, ask = excluded.ask
+    )
     update quote set bid = bid * ${old}::numeric / ${units}::numeric, ask = ask * ${old}::numeric / ${units}::numeric,
-      is_valid = false
+      day = greatest(day, ${formatDay(bookedDay(at))}::date), is_valid = false
     where instrument_id = any(${instrumentIds}::bigint[]) and quoted_at < ${instant(at)}::timestamptz`
 
 /** Notes what an action did to positions. */

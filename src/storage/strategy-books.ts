@@ -5,7 +5,11 @@ import { fragment, type Sql } from './sql.ts'
 export interface StrategyBook {
   readonly strategyId: number
   readonly cash: string
-  readonly positions: readonly { readonly symbol: string; readonly quantity: string }[]
+  readonly positions: readonly {
+    readonly symbol: string
+    readonly quantity: string
+    readonly avgPx: string
+  }[]
   readonly working: readonly {
     readonly signalId: number
     readonly symbol: string
@@ -21,7 +25,8 @@ export const listStrategyBooks = (sql: Sql): Promise<StrategyBook[]> =>
   sql.rows<StrategyBook>`
     select strategy.id as "strategyId", strategy.cash,
       coalesce((
-        select jsonb_agg(jsonb_build_object('symbol', i.symbol, 'quantity', p.quantity::text) order by i.symbol)
+        select jsonb_agg(jsonb_build_object('symbol', i.symbol, 'quantity', p.quantity::text,
+          'avgPx', p.avg_px::text) order by i.symbol)
         from position p join instrument i on i.id = p.instrument_id
         where p.strategy_id = strategy.id and p.quantity <> 0), '[]') as positions,
       coalesce((

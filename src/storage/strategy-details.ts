@@ -28,6 +28,10 @@ export interface StrategyDetailsRow extends StrategyHead {
   readonly startingCash: string
   readonly cash: string
   readonly lastFillAt: Instant | null
+  /** Paid and received so far. */
+  readonly cashDividends: string
+  /** When the last dividend or split was booked. */
+  readonly lastAdjustedAt: Instant | null
   /** Scaling of the setup in which the owner autotrades it in a live account; null where he does not. */
   readonly ownScaling: number | null
   /** The last quote of anything held. */
@@ -82,6 +86,7 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       s.is_private as "isPrivate", s.is_resellable as "isResellable", s.no_subs_allowed as "noSubsAllowed",
       s.short_description as "shortDescription", s.long_description as "longDescription",
       s.starting_cash as "startingCash", s.cash, r.last_fill_at as "lastFillAt",
+      coalesce(adjusted.dividends, 0) as "cashDividends", adjusted.booked_at as "lastAdjustedAt",
       (select setup.scaling_percentage from setup join account a on a.id = setup.account_id
         where setup.strategy_id = s.id and setup.stopped_at is null and a.person_id = s.owner_person_id and a.kind = 0
         order by setup.id limit 1) as "ownScaling",
@@ -100,6 +105,10 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       f.future_trades as "futureTrades", f.forex_trades as "forexTrades"
     from strategy s join person p on p.id = s.owner_person_id join site on site.id = s.site_id
     join strategy_record r on r.strategy_id = s.id left join strategy_statistics f on f.strategy_id = s.id
+    cross join lateral (
+      select sum(j.cash_change) filter (where a.kind = 'dividend') as dividends, max(a.booked_at) as booked_at
+      from position_adjustment j join corporate_action a on a.id = j.action_id where j.strategy_id = s.id
+    ) adjusted
     where s.id = ${id}::bigint`
 
 /** A strategy's head with what its daily record starts from. */

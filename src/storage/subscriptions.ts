@@ -125,10 +125,17 @@ export const hasPaymentMethod = async (
 export const isLive: Fragment = fragment`(subscription.status = 'active' and subscription.kind <> 'simulated')`
 
 /**
- * Who, of those that ever subscribed to a strategy otherwise than to a simulation, has no running subscription to it
- * now: it has ended, is suspended or was never paid. Nothing new is opened for them. A table for a join that names
- * the strategy.
+ * Of people that ever subscribed to a strategy otherwise than to a simulation: whether no subscription to it runs
+ * now, as it has ended, is suspended or was never paid. Nothing new is opened for them.
  */
+const hasLapsed: Fragment = fragment`not bool_or(status = 'active')`
+const real: Fragment = fragment`strategy_id is not null and kind <> 'simulated'`
+
+/** All of them, as a table for a join that names the strategy. */
 export const lapsedSubscribers: Fragment = fragment`(
-  select person_id, strategy_id from subscription where strategy_id is not null and kind <> 'simulated'
-  group by person_id, strategy_id having not bool_or(status = 'active'))`
+  select person_id, strategy_id from subscription where ${real} group by person_id, strategy_id having ${hasLapsed})`
+
+/** For few pairs: one row with `lapsed` for the person of an account `a` and the strategy of a setup `t`. */
+export const lapseOfSetup: Fragment = fragment`(
+  select coalesce(${hasLapsed}, false) as lapsed from subscription
+  where ${real} and person_id = a.person_id and strategy_id = t.strategy_id)`

@@ -8,7 +8,7 @@ import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
 import type { Sql } from './sql.ts'
-import { lapsedSubscribers } from './subscriptions.ts'
+import { lapseOfSetup } from './subscriptions.ts'
 
 export interface SyncSetupRow {
   readonly id: number
@@ -101,10 +101,10 @@ const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =
     select t.id, t.account_id as "accountId", t.strategy_id as "strategyId", a.broker_id as "brokerId",
       a.is_sync_enabled as "isSyncEnabled", a.is_autotrade_disabled as "isAutotradeDisabled",
       b.is_enabled as "isBrokerEnabled", a.currency, to_jsonb(t) as columns,
-      exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') or exists (
-        select from ${lapsedSubscribers} lapsed
-        where lapsed.person_id = a.person_id and lapsed.strategy_id = t.strategy_id) as "noOpening"
+      subscribed.lapsed or exists (
+        select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening"
     from setup t join account a on a.id = t.account_id join broker b on b.id = a.broker_id
+      cross join lateral ${lapseOfSetup} subscribed
     where t.id = any(${ids}::bigint[]) and t.stopped_at is null order by t.id`
 
 const listStrategyPositions = (sql: Sql, strategyIds: readonly number[]): Promise<HeldRow[]> =>

@@ -20,7 +20,7 @@ export interface SignalView {
   fills: number
 }
 
-/** All signals in the order of their posting, each with its fill. */
+/** All signals on recorded prices in the order of their posting, each with its fill. */
 export const readSignals = ({ read }: Database): Promise<SignalView[]> =>
   read.rows<SignalView>`
     select s.id, strategy.name as strategy, i.symbol, case s.side when '1' then 1 else -1 end as side,
@@ -32,7 +32,7 @@ export const readSignals = ({ read }: Database): Promise<SignalView[]> =>
     left join (
       select signal_id, max(filled_at) as filled_at, sum(quantity) as quantity, max(px) as px, count(*) as fills
       from fill group by signal_id) f on f.signal_id = s.id
-    order by s.id`
+    where i.security_type = 'CS' order by s.id`
 
 export interface FollowerView {
   setupId: number
@@ -46,13 +46,14 @@ export interface FollowerView {
   leftOpen: boolean | null
 }
 
+/** The setups on strategies that trade recorded prices. */
 export const readFollowers = ({ read }: Database): Promise<FollowerView[]> =>
   read.rows<FollowerView>`
     select setup.id as "setupId", account.account, strategy.name as strategy, scaling_percentage as percent,
       max_stocks_dollars as "maxDollars", joins_positions as joins, setup.started_at as "startedAt",
       stopped_at as "stoppedAt", positions_left_open as "leftOpen"
     from setup join account on account.id = setup.account_id join strategy on strategy.id = setup.strategy_id
-    order by setup.id`
+    where strategy.name not like '%(synthetic prices)' order by setup.id`
 
 export interface ExecutionView {
   symbol: string

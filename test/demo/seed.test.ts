@@ -2,10 +2,10 @@
  * The seeded demo against its recorded prices: every figure is computed a second time from the packages'
  * files, without the product's code.
  */
-
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { DemoFacts } from '../../src/demo/facts.ts'
 import { renewDemoKeys, seedDemo } from '../../src/demo/seed.ts'
+import { openTape } from '../../src/demo/tape.ts'
 import { hashKey } from '../../src/operations/secrets.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
 import { findKeyHolder } from '../../src/storage/keys.ts'
@@ -13,16 +13,9 @@ import { loadMarks } from '../../src/storage/quotes.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 import { randomSecrets } from '../support/secrets.ts'
-import {
-  dump,
-  type FollowerView,
-  readExecutions,
-  readFollowers,
-  readLedger,
-  readSignals,
-  type SignalView,
-} from './books.ts'
-import { apple, closeKnownAt, dateOf, index, rowAfter, tradeDates } from './record.ts'
+import { dump, readExecutions, readFollowers, readLedger, readSignals, type SignalView } from './books.ts'
+import { corrections, expectedOf, switchedOff } from './expected.ts'
+import { apple, dateOf, index, rowAfter, tradeDates } from './record.ts'
 
 const { db } = await testDatabase()
 const secrets = randomSecrets()
@@ -38,7 +31,7 @@ beforeAll(async () => {
   const onProgress = (done: number, total: number) => progress.push(done / total)
   facts = await seedDemo({ db, secrets, env, log: silentLog, now, onProgress })
   signals = await readSignals(db)
-}, 240_000)
+}, 900_000)
 
 const ofStrategy = (name: string) => signals.filter((signal) => signal.strategy === name)
 
@@ -113,73 +106,117 @@ describe('no rule looks ahead', () => {
   })
 })
 
-/** From this day on the account takes no new stock positions. */
-const switchedOff: Record<string, number> = {
-  'PAPER-1019 Mean reversion SPX': Date.parse('2015-01-05T00:00:00Z'),
+interface StrategyRecord {
+  name: string
+  isAlive: boolean
+  startedAt: number
+  held: number
+  followers: number
+  lastFilledAt: number
 }
 
-interface Expected {
-  symbol: string
-  quantity: number
-  px: number
-  at: number
-}
+describe('twelve records', () => {
+  let records: readonly StrategyRecord[] = []
+  const recordOf = (name: string) => records.find((record) => record.name === name)!
+  beforeAll(async () => {
+    records = await db.read.rows<StrategyRecord>`
+      select name, is_alive as "isAlive", started_at as "startedAt",
+        (select count(*)::int from position where strategy_id = strategy.id and quantity <> 0) as held,
+        (select count(*)::int from setup where strategy_id = strategy.id) as followers,
+        (select max(filled_at) from fill where strategy_id = strategy.id) as "lastFilledAt"
+      from strategy order by id`
+  })
 
-/** What a follower should have traded, from the strategy's orders and fills in order of time. */
-function expectedOf(follower: FollowerView): Expected[] {
-  const { percent, maxDollars, startedAt, stoppedAt } = follower
-  const offAt = switchedOff[`${follower.account} ${follower.strategy}`] ?? Number.POSITIVE_INFINITY
-  const held: Record<string, number> = {}
-  const strategyHeld: Record<string, number> = {}
-  const isExcluded: Record<string, boolean> = {}
-  const made: Expected[] = []
-  for (const signal of ofStrategy(follower.strategy)) {
-    const { symbol, side, quantity, postedAt } = signal
-    const P = strategyHeld[symbol] ?? 0
-    const A = held[symbol] ?? 0
-    const after = P + (signal.filledQty ?? 0) * side
-    strategyHeld[symbol] = after
-    const isFollowed = postedAt >= startedAt && postedAt < (stoppedAt ?? Number.POSITIVE_INFINITY)
-    if (!isFollowed) {
-      if (postedAt < startedAt && !follower.joins) isExcluded[symbol] = after !== 0
-      continue
+  test('with 200 followers beside the investor, and somebody on every strategy', async () => {
+    expect(records).toHaveLength(12)
+    expect(records.filter(({ followers }) => followers < 5)).toEqual([])
+    expect(await db.read.one`select count(distinct account_id)::int as accounts from setup`).toEqual({
+      accounts: 201,
+    })
+  })
+
+  test('two ended: everything was closed at the open of the day on which their owner gave up', () => {
+    const ended = records.filter(({ isAlive }) => !isAlive)
+    expect(ended.map(({ name, held, lastFilledAt }) => [name, held, dateOf(lastFilledAt)])).toEqual([
+      ['Breakout SPX', 0, '2002-10-10'],
+      ['Falling knives SPX', 0, '2009-03-09'],
+    ])
+  })
+
+  test('one of them was begun again with the same rule', () => {
+    const [first, second] = [recordOf('Breakout SPX'), recordOf('Breakout SPX, new start')]
+    expect(second.startedAt).toBeGreaterThan(first.lastFilledAt)
+    expect(second.isAlive).toBe(true)
+  })
+
+  test('one doubles what it holds with every purchase below', () => {
+    let held = 0
+    let doubled = 0
+    for (const { side, quantity, filledQty } of ofStrategy('Doubling down AAPL')) {
+      expect(filledQty).toBe(quantity)
+      expect(quantity).toBe(held === 0 ? 10 : held)
+      if (held > 0 && side === 1) doubled += 1
+      held += quantity * side
     }
-    const ref = signal.limit ?? signal.stop ?? closeKnownAt(symbol, postedAt)
-    const cap =
-      maxDollars === null
-        ? Number.POSITIVE_INFINITY
-        : ref === undefined
-          ? 0
-          : Math.floor((maxDollars * 100) / ref)
-    const target = (position: number): number =>
-      Math.min(Math.floor((position * percent) / 100), Math.max(cap, A))
-    const wanted = P + quantity * side
-    const opening = postedAt < offAt ? Math.max(0, target(wanted) - target(P)) : 0
-    const closing = wanted === 0 ? A : Math.max(0, A - target(wanted))
-    const copied = isExcluded[symbol] ? 0 : signal.opens ? opening : closing
-    if (isExcluded[symbol] && after === 0) isExcluded[symbol] = false
-    if (copied === 0 || signal.filledAt === null) continue
-    held[symbol] = A + copied * side
-    made.push({ symbol, quantity: copied * side, px: signal.px!, at: signal.filledAt })
-  }
-  if (stoppedAt !== null && !follower.leftOpen) {
-    for (const [symbol, quantity] of Object.entries(held).filter(([, quantity]) => quantity !== 0)) {
-      const { open, date } = rowAfter(symbol, dateOf(stoppedAt - 86_400_000))
-      made.push({ symbol, quantity: -quantity, px: open, at: Date.parse(`${date}T13:30:00Z`) })
+    expect(doubled).toBeGreaterThan(10)
+  })
+
+  test('two trade synthetic prices, say so, both ways, and hold nothing when these end', async () => {
+    const traded = await db.read.rows<{ name: string; type: string; description: string; sides: number }>`
+      select strategy.name, i.security_type as type, i.description, count(distinct fill.side)::int as sides
+      from fill join strategy on strategy.id = fill.strategy_id join instrument i on i.id = fill.instrument_id
+      where i.security_type <> 'CS' group by strategy.name, i.id order by type desc`
+    expect(traded).toEqual([
+      {
+        ...{ name: 'Gold channel (synthetic prices)', type: 'FUT', sides: 2 },
+        description: 'Micro Gold Futures, December 2030 (synthetic prices, then simulated)',
+      },
+      {
+        ...{ name: 'Euro band (synthetic prices)', type: 'FOR', sides: 2 },
+        description: 'EUR/USD (synthetic prices, then simulated)',
+      },
+    ])
+    for (const { name } of traded) expect(recordOf(name).held).toBe(0)
+  })
+
+  test('every fill on them lies inside a synthetic day', async () => {
+    const fills = await db.read.rows<{ symbol: 'EURUSD'; at: number; px: number }>`
+      select i.symbol, filled_at as at, px::float8 from fill join instrument i on i.id = fill.instrument_id
+      where i.security_type <> 'CS'`
+    const days = openTape().days
+    expect(fills.length).toBeGreaterThan(60)
+    for (const { symbol, at, px } of fills) {
+      const met = days.flatMap(({ bars }) => bars).filter((bar) => 'symbol' in bar && bar.symbol === symbol)
+      const inside = met.some(
+        (bar) => bar.at <= at && at <= (bar.endsAt ?? 0) && bar.low.lte(px) && bar.high.gte(px),
+      )
+      expect({ symbol, at, px, inside }).toEqual({ symbol, at, px, inside: true })
     }
-  }
-  return made.sort((a, b) => a.at - b.at || a.symbol.localeCompare(b.symbol))
-}
+  })
+})
 
 describe('followers', () => {
   test('every account traded what its settings make of the strategy, at the same prices and moments', async () => {
     const followers = await readFollowers(db)
-    expect(new Set(followers.map(({ account }) => account)).size).toBe(21)
+    expect(new Set(followers.map(({ account }) => account)).size).toBe(201 - 98)
     expect(new Set(followers.map(({ percent }) => percent)).size).toBeGreaterThan(12)
     for (const follower of followers) {
       const traded = await readExecutions(db, follower.setupId)
-      expect({ follower, traded }).toEqual({ follower, traded: expectedOf(follower) })
+      expect({ follower, traded }).toEqual({
+        follower,
+        traded: expectedOf(follower, ofStrategy(follower.strategy)),
+      })
     }
+  })
+
+  test('AutoSync opened what joining and caps asked for, and nothing else', async () => {
+    const opened = await db.read.rows`
+      select account.account, i.symbol, (case e.side when '1' then e.quantity else -e.quantity end)::int as quantity,
+        (e.px * 100)::int as px, e.executed_at as at
+      from execution e join account_order o on o.id = e.order_id join account on account.id = e.account_id
+      join instrument i on i.id = e.instrument_id
+      where o.source = 'Y' order by e.executed_at`
+    expect(opened).toEqual(corrections)
   })
 
   test('without caps and from the start, every step is the scaled position rounded down', async () => {
@@ -287,7 +324,7 @@ describe('what the demo hands over', () => {
     const [plan] = await db.read.rows<{ value: { instruments: { symbol: string }[] } }>`
       select value from platform_switch where name = 'simulation'`
     const symbols = plan?.value.instruments.map(({ symbol }) => symbol) ?? []
-    expect(symbols).toEqual(['SPX', 'AAPL', '@ESH26', 'EURUSD', 'USDJPY'])
+    expect(symbols).toEqual(['SPX', 'AAPL', '@ESH26', '@MGCZ30', 'EURUSD', 'USDJPY'])
     const marks = await loadMarks(db.read, symbols)
     expect([...marks.keys()].sort()).toEqual([...symbols].sort())
     expect(marks.get('SPX')?.calendar).toBe('CONTINUOUS')

@@ -88,3 +88,12 @@ test('days that went by without a worker are caught up in their order', async ()
   await door('/clock', { now: '2024-03-18T14:00:00Z' })
   expect(await state()).toEqual({ cash: '90200', quantity: '200', avgPx: '50', adjustments: 2 })
 })
+
+test('what dividends have paid in all is told of the strategy; a split is no dividend', async () => {
+  await door('/corporate-actions', [dividend, { ...split, new: 1, old: 3 }])
+  await door('/clock', { now: '2024-03-13T14:00:00Z' })
+  const { id } = await platform.db.read.one<{ id: number }>`select id from strategy`
+  const answer = await call(platform.url, `/gen/Strategies/GetStrategyDetails?StrategyId=${id}`, { key })
+  // 100 shares at 0.50; the third of a share that the split leaves over is sold, which is no dividend.
+  expect(resultsOf<object>(answer)[0]).toMatchObject({ CashDividends: 50, StartingCash: 100_000 })
+})

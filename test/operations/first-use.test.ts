@@ -99,6 +99,47 @@ describe('what nobody can trade', () => {
   })
 })
 
+describe('an exchange symbol names what is quoted in its currency', () => {
+  const named = (symbol: string, Currency: string, SecurityType: string, more: object = {}) =>
+    order(
+      { ExchangeSymbol: { Symbol: symbol, Currency, SecurityType, ...more } },
+      { OrderType: '2', Limit: 1 },
+    )
+  const option = { MaturityMonthYear: '20241220', PutOrCall: '1', StrikePrice: 200 }
+  test.each<[string, string, string, string, object?]>([
+    ['a stock', 'AAPL', 'USD', 'CS'],
+    ['a stock quoted abroad', 'SAP', 'EUR', 'CS'],
+    ['a pair by what it is quoted in', 'EUR/USD', 'USD', 'FOR'],
+    ['a pair by what is dealt', 'EUR/USD', 'EUR', 'FOR'],
+  ])('%s', async (_, symbol, currency, type, more) => {
+    expect(told(await named(symbol, currency, type, more))).toEqual([200])
+  })
+  test.each<[string, string, string, string, object?]>([
+    ['a stock of New York in euro', 'AAPL', 'EUR', 'CS'],
+    ['a stock of Frankfurt in dollars', 'SAP', 'USD', 'CS'],
+    ['a future', 'ES', 'EUR', 'FUT', { MaturityMonthYear: '202412' }],
+    ['an option', 'AAPL', 'CAD', 'OPT', option],
+    ['a pair in a third currency', 'EUR/USD', 'JPY', 'FOR'],
+  ])('there is no such instrument: %s', async (_, symbol, currency, type, more) => {
+    expect(told(await named(symbol, currency, type, more))).toEqual([400, '1121 Symbol'])
+    expect(await Promise.all([known('@ESZ24'), known('AAPL2420L200')])).toEqual([0, 0])
+  })
+  test('also where positions are desired', async () => {
+    const position = (Currency: string) => ({
+      Quantity: 1,
+      ExchangeSymbol: { Symbol: 'AAPL', Currency, SecurityType: 'CS' },
+    })
+    const desired = (Currency: string) =>
+      town.ask(
+        'SetDesiredPositions',
+        { StrategyId: town.lonelyStrategyId, Positions: [position(Currency)] },
+        { key: owner.key },
+      )
+    expect(told(await desired('EUR'))).toEqual([400, '1121 Symbol'])
+    expect(told(await desired('USD'))).toEqual([200])
+  })
+})
+
 test('a refused order leaves no instrument behind', async () => {
   const answer = await order(platform('@NQU24', 'future'), { OrderType: '2', Limit: 17_000.1 })
   expect(told(answer)).toEqual([400, '1130 Order.Limit'])

@@ -51,7 +51,7 @@ export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, param
   const account = await lockTrading(ctx, params)
   if (isRefused(account)) return account
   const named = namedInstrument(order, ctx.now)
-  const instrument = named && (await findTickedInstrument(ctx.sql, named.securityType, named.spellings))
+  const instrument = named && (await findTickedInstrument(ctx.sql, named))
   if (!instrument) return refuse('InvalidSymbol', 'Symbol')
   const prices = pricesOf(order)
   if (offTick(prices, dec(instrument.tick)))

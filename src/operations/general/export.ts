@@ -29,6 +29,12 @@ const shownSignIn = (row: SignInRow) => ({
   IPAddress: row.ipAddress,
 })
 
+const shownCounts = ({ sso, login, failed }: { sso: number; login: number; failed: number }) => ({
+  Sso: sso,
+  Login: login,
+  Failed: failed,
+})
+
 const shownSubscription = (row: SubscriptionExportRow) => ({
   Id: row.id,
   PersonId: row.personId,
@@ -101,17 +107,9 @@ export const getWlInstrumentationExport: Handler<'GetWlInstrumentationExport'> =
         WhiteLabelSiteDomain: site?.domain ?? '',
         RequestedWindow: { FromWhen: from, ToWhen: to, DaysBack: params.DaysBack },
         Filters: { PersonId: params.PersonId, SystemId: params.SystemId },
-        SessionEventSummary: {
-          Sso: signInCounts.sso,
-          Login: signInCounts.login,
-          Failed: signInCounts.failed,
-        },
+        SessionEventSummary: shownCounts(signInCounts),
         SessionEvents: signIns.rows.map(shownSignIn),
-        Autotrade: {
-          Accounts: autotrade.accounts,
-          Setups: autotrade.setups,
-          Disabled: autotrade.disabled,
-        },
+        Autotrade: { Accounts: autotrade.accounts, Setups: autotrade.setups, Disabled: autotrade.disabled },
         Subscriptions: subscriptions.rows.map(shownSubscription),
         AccountStability: stability.rows.map(shownStability),
         Executions: executions.rows.map(shownExecution),

@@ -6,8 +6,10 @@ import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { marginUsed } from '../../domain/margin.ts'
 import { accountValue, type ModelAccount, marginPositions } from '../../domain/model-account.ts'
 import { isPaidInFull } from '../../domain/position.ts'
+import { managedAssets, scoreOf, suggestedCapital } from '../../domain/ranking.ts'
 import { loadModelAccounts } from '../../storage/model-accounts.ts'
 import { findStrategyDetails, type StrategyDetailsRow } from '../../storage/strategy-details.ts'
+import { type Following, findFollowing } from '../../storage/strategy-listings.ts'
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { conditional } from '../modified.ts'
@@ -18,11 +20,21 @@ export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { S
   const row = await findStrategyDetails(ctx.sql, StrategyId)
   if (!row) return refuse('NotFound', 'StrategyId')
   // Nothing but what it holds is asked for: no instrument has the id 0.
-  const accounts = await loadModelAccounts(ctx.sql, [{ strategyId: row.id, instrumentId: 0 }], null)
+  const [following, accounts] = await Promise.all([
+    findFollowing(ctx.sql, row.id),
+    loadModelAccounts(ctx.sql, [{ strategyId: row.id, instrumentId: 0 }], null),
+  ])
   const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [], rates: null }
-  const modifiedAt = Math.max(row.startedAt, row.lastFillAt ?? 0, row.lastMarkAt ?? 0, row.computedAt ?? 0)
+  const moments = [row.lastFillAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]
+  const modifiedAt = Math.max(row.startedAt, ...moments.map((moment) => moment ?? 0))
   return conditional(ctx, modifiedAt, [
-    { ...shownStrategy(row), LastModified: modifiedAt, ...shownMoney(account), ...shownStatistics(row) },
+    {
+      ...shownStrategy(row),
+      LastModified: modifiedAt,
+      ...shownMoney(account),
+      ...shownStatistics(row),
+      ...shownStanding(row, following),
+    },
   ])
 }
 
@@ -46,8 +58,7 @@ const shownStrategy = (row: StrategyDetailsRow) => ({
   WhiteLabelSiteId: row.whiteLabelSiteId,
   IsPrivate: row.isPrivate,
   StartingCash: row.startingCash,
-  // Nothing pays dividends yet.
-  CashDividends: 0,
+  CashDividends: row.cashDividends,
   ShortDescription: row.shortDescription,
   LongDescription: row.longDescription,
   IsResellable: row.isResellable,
@@ -98,6 +109,18 @@ const shownStatistics = (row: StrategyDetailsRow) => ({
   Sharpe: shownFigure(row.sharpe),
   Calmar: shownFigure(row.calmar),
 })
+
+/** Without figures there is nothing to score. */
+function shownStanding(row: StrategyDetailsRow, { siblings, value, accounts, percent }: Following) {
+  const { calmar, sharpe, ageInDays, trades } = row
+  const isScored = ageInDays !== null && trades !== null
+  return {
+    Score: isScored ? scoreOf({ calmar, sharpe, ageInDays, trades, siblings }) : null,
+    SuggestedCapital: suggestedCapital(dec(value), dec(row.startingCash), row.maxDrawdown ?? 0),
+    AUM: managedAssets(dec(value), percent),
+    AUM_NumberOfAccounts: accounts,
+  }
+}
 
 const shownTrades = (row: StrategyDetailsRow) => ({
   NumTrades: row.trades ?? 0,

@@ -14,7 +14,7 @@ import { type EquityHead, findEquityHead, listStrategyDays } from '../../storage
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { equityHead, shownFigure } from './heads.ts'
-import { loadPlanFills, type Plan } from './plans.ts'
+import { loadPlanHistory, type Plan } from './plans.ts'
 
 interface Track {
   readonly head: EquityHead
@@ -28,7 +28,7 @@ async function loadTrack(sql: Sql, strategyId: number | bigint, plan: Plan): Pro
   if (!head) return undefined
   const rows = await listStrategyDays(sql, head.id)
   const days = rows.map(({ day }) => readDay(day) ?? 0)
-  const { fills, rates } = await loadPlanFills(sql, head.id, plan)
+  const { fills, rates } = await loadPlanHistory(sql, head.id, plan)
   const extra = extraCharges(fills, rates, days.map(endOfDay))
   const values = rows.map(({ value }, place) => cents(dec(value).minus(extra[place] ?? 0)))
   return { head, days, values }

@@ -34,9 +34,10 @@ export async function withFirstUses(
   known: ReadonlyMap<number, PlacingRow>,
   accepts: (row: PlacingRow) => boolean,
 ): Promise<ReadonlyMap<number, PlacingRow>> {
-  const derived = wishes.flatMap(({ parts }, place) => {
+  const derived = wishes.flatMap(({ parts, currency }, place) => {
     const instrument = parts && !known.has(place) ? derive(parts, now) : undefined
-    return instrument ? [{ place, instrument }] : []
+    const isMeant = currency === undefined || instrument?.currency === currency
+    return instrument && isMeant ? [{ place, instrument }] : []
   })
   if (derived.length === 0) return known
   const listed = (await withUnderlying(sql, derived)).map(({ place, instrument }) => ({

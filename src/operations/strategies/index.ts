@@ -1,12 +1,18 @@
 /** The Strategies group as the runner calls it. */
 
-import { listActiveSignals, type OrderRow, pageSignals } from '../../storage/signal-listings.ts'
+import {
+  listActiveSignals,
+  listSignals,
+  pageSignals,
+  type SignalVersion,
+} from '../../storage/signal-listings.ts'
 import { insertStrategy, listPositions } from '../../storage/strategies.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Outcome, refuse } from '../context.ts'
 import type { BatchHandler, Handler, OperationCall } from '../handler.ts'
+import { keptRows } from '../kept-rows.ts'
 import { shownOrder } from '../orders.ts'
-import { paged } from '../paging.ts'
+import { pagedTogether } from '../paging.ts'
 import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
 import { type OrderInput, placeOrders, type SignalIds } from './orders.ts'
@@ -72,6 +78,9 @@ export const getStrategyOpenPositions: BatchHandler<'GetStrategyOpenPositions'> 
   },
 }
 
+/** A signal's row names no account, so it has no part of this platform's own order ids. */
+const endedSignals = keptRows(listSignals, (row) => shownOrder(row, ''))
+
 export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'> = (ctx, params) => {
   const filter = {
     strategyId: params.StrategyId,
@@ -80,8 +89,8 @@ export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'>
     from: params.StartDate,
     until: params.EndDate,
   }
-  const show = (row: OrderRow) => shownOrder(row, ctx.environment)
-  return paged(ctx, 'GetStrategyHistoricalOrders', params, show, (asked) =>
+  const show = (rows: readonly SignalVersion[]) => endedSignals(ctx.sql, rows)
+  return pagedTogether(ctx, 'GetStrategyHistoricalOrders', params, show, (asked) =>
     pageSignals(ctx.sql, filter, asked),
   )
 }

@@ -138,9 +138,7 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
     const unnamed = named === undefined || isRefused(named)
     return {
       strategyId: order.StrategyId,
-      securityType: unnamed ? ('CS' as const) : named.securityType,
-      spellings: unnamed ? [] : named.spellings,
-      ...(!unnamed && named.parts && { parts: named.parts }),
+      ...(unnamed ? { securityType: 'CS' as const, spellings: [] } : named),
       moreIds: familySize(order),
       ...(order.OpenClose === undefined && order.ParentSignalId === undefined && { reverses: order.Side }),
     }

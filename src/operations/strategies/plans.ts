@@ -1,20 +1,26 @@
 /** Commission plans across the edge. Plan 0 is what was booked: nothing is priced anew. */
 import type { PlanRates } from '../../domain/commission.ts'
-import type { ChargedFill } from '../../domain/plan-charges.ts'
+import { type ChargedFill, inTheirSize, type PlanAdjustment } from '../../domain/plan-charges.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/tables/commission-plans.ts'
-import { loadBookFills } from '../../storage/daily-close.ts'
+import { loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
 import type { Sql } from '../../storage/sql.ts'
 
 export type Plan = `${CommissionPlan}`
 
-/** The rates of a plan, and the fills to price by it: none for the booked plan. */
-export async function loadPlanFills(
-  sql: Sql,
-  strategyId: number,
-  plan: Plan,
-): Promise<{ readonly fills: readonly ChargedFill[]; readonly rates: PlanRates | null }> {
-  if (plan === '0') return { fills: [], rates: null }
+/** A plan and what it is held against: nothing for the booked plan. */
+export interface PlanHistory {
+  readonly fills: readonly ChargedFill[]
+  readonly adjustments: readonly PlanAdjustment[]
+  /** Null for the booked plan. */
+  readonly rates: PlanRates | null
+}
+
+/** The rates of a plan, the fills to price by it, and the splits between them. */
+export async function loadPlanHistory(sql: Sql, strategyId: number, plan: Plan): Promise<PlanHistory> {
+  if (plan === '0') return { fills: [], adjustments: [], rates: null }
   const rows = await loadBookFills(sql, 'strategy', [strategyId])
+  const adjustments = await loadBookAdjustments(sql, 'strategy', [strategyId])
   const fills = rows.map((row) => ({ ...row, signalId: row.signalId ?? 0 }))
-  return { fills, rates: commissionPlans[Number(plan) as CommissionPlan] }
+  const rates = commissionPlans[Number(plan) as CommissionPlan]
+  return { fills: inTheirSize(fills, adjustments), adjustments, rates }
 }

@@ -1,17 +1,16 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
 import { isPlatformAdmin, isSiteAdmin, seesStrategy } from '../../domain/access.ts'
 import { oppositeOf } from '../../domain/codes.ts'
-import type { PlanRates } from '../../domain/commission.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { type ChargedFill, extraCharges, planTrades } from '../../domain/plan-charges.ts'
+import { extraCharges, planTrades } from '../../domain/plan-charges.ts'
 import { findPersonTenancies, loadStrategyFacts } from '../../storage/access.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { listClosedTrades, type TradeRow } from '../../storage/trade-listings.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'
-import { loadPlanFills, type Plan } from './plans.ts'
+import { loadPlanHistory, type Plan, type PlanHistory } from './plans.ts'
 
 /** The whole history in one answer. */
 export const getStrategyHistoricalClosedTrades: Handler<'GetStrategyHistoricalClosedTrades'> = async (
@@ -52,23 +51,22 @@ interface Charged {
 async function priced(sql: Sql, rows: readonly TradeRow[], plan: Plan) {
   const [first] = rows
   if (plan === '0' || !first) return rows.map((row) => shownTrade(row))
-  const { fills, rates } = await loadPlanFills(sql, first.strategyId, plan)
-  if (!rates) return rows.map((row) => shownTrade(row))
-  const charged = chargedTrades(rows, fills, rates)
+  const history = await loadPlanHistory(sql, first.strategyId, plan)
+  const charged = chargedTrades(rows, history)
   return rows.map((row) => shownTrade(row, charged.get(row.id)))
 }
 
 /** Trades of an instrument close in the order in which its fills finish them. */
 function chargedTrades(
   rows: readonly TradeRow[],
-  fills: readonly ChargedFill[],
-  rates: PlanRates,
+  { fills, adjustments, rates }: PlanHistory,
 ): Map<number, Charged> {
+  if (!rates) return new Map()
   const momentOf = (row: TradeRow): number => row.worstAt ?? row.closedAt
   const byMoment = [...rows].sort((a, b) => momentOf(a) - momentOf(b))
   const extras = extraCharges(fills, rates, byMoment.map(momentOf))
   const extraOf = new Map(byMoment.map((row, place) => [row.id, extras[place] ?? zero]))
-  const finished = planTrades(fills, rates)
+  const finished = planTrades(fills, adjustments, rates)
   const oldestFirst = [...rows].sort((a, b) => a.closedAt - b.closedAt || a.id - b.id)
   const charged = new Map<number, Charged>()
   for (const [instrumentId, trades] of groupBy(oldestFirst, (row) => row.instrumentId)) {

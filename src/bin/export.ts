@@ -1,0 +1,122 @@
+/**
+ * A listing as CSV: the product's own operation, asked page after page by the operator or in the name of a
+ * person, with that person's rights. Only one page is held at a time.
+ */
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import {
+  type CompiledRow,
+  compileRow,
+  csvFormOf,
+  type HostName,
+  hostNames,
+  listings,
+  type OperationName,
+  type Route,
+  routesOf,
+} from '../contract/index.ts'
+import type { Caller } from '../operations/context.ts'
+import type { Run } from '../operations/run.ts'
+import { findTenant } from '../storage/access.ts'
+import { findPlatformSite } from '../storage/provision.ts'
+import type { Sql } from '../storage/sql.ts'
+import { ConfigError } from './config.ts'
+
+export interface ExportOrder {
+  /** The operation's name. */
+  readonly listing: string
+  /** Its parameters, each as `Name=value`; a list may be repeated. */
+  readonly words: readonly string[]
+  /** The first host that offers it where none is named. */
+  readonly host?: string | undefined
+  readonly caller: Caller
+}
+
+/** The header, then the lines of each page. Throws a ConfigError with the reason when the listing is refused. */
+export async function* exportListing(
+  run: Run,
+  { listing, words, host, caller }: ExportOrder,
+): AsyncGenerator<string> {
+  const { operation, row, version, ...at } = routeOf(listing, host)
+  const audience = { host: at.host, dialect: 'native' as const }
+  const form = csvFormOf(row, audience)
+  const compiled: CompiledRow = {
+    ...compileRow(row, at.host, 'native', version),
+    // The cursor of the next page goes before the lines, on a line of its own.
+    writeAnswer: (answer) =>
+      'bare' in answer ? '' : `${answer.links?.next ?? ''}\n${form.lines(answer.results)}`,
+  }
+  const input = compiled.readInput(queryOf(words))
+  if ('faults' in input) throw refusal(listing, input.faults)
+  let Cursor = ''
+  do {
+    const params = Cursor === '' ? input.params : { ...input.params, Cursor }
+    const reply = await run({
+      ...{ operation, compiled, params, caller },
+      ...audience,
+      requestId: 'export',
+      origin: '',
+    })
+    if (reply.status !== 200) throw refusal(listing, JSON.parse(reply.body).ResponseStatus.Errors)
+    const end = reply.body.indexOf('\n')
+    const lines = reply.body.slice(end + 1)
+    yield Cursor === '' ? form.header + lines : lines
+    Cursor = reply.body.slice(0, end)
+  } while (Cursor !== '')
+}
+
+/** Writes an export to a file that its owner alone can read, or to standard output. */
+export async function writeExport(pages: AsyncIterable<string>, file: string | undefined): Promise<void> {
+  const source = Readable.from(pages, { objectMode: true })
+  if (file !== undefined) return pipeline(source, createWriteStream(file, { mode: 0o600 }))
+  await pipeline(source, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    // Whoever reads our output has seen enough.
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
+/** Who asks: a person with that person's rights or, without one, the operator, who sees everything. */
+export async function callerOf(sql: Sql, personId: number | undefined): Promise<Caller> {
+  const own = { accessKeyId: 0, keyId: 'export' }
+  if (personId === undefined) {
+    const siteId = await findPlatformSite(sql)
+    return { ...own, personId: 0, role: 'platform_admin', siteId, siteKind: 'platform', permissions: null }
+  }
+  const tenant = await findTenant(sql, personId)
+  if (!tenant) throw new ConfigError(`there is no living person ${personId}`)
+  return { ...own, personId, ...tenant }
+}
+
+function routeOf(listing: string, wanted: string | undefined): Route & { host: HostName } {
+  if (!listings.includes(listing as OperationName))
+    throw new ConfigError(`there is no listing ${listing}; there are ${listings.join(', ')}`)
+  if (wanted !== undefined && !hostNames.includes(wanted as HostName))
+    throw new ConfigError(`host must be one of ${hostNames.join(', ')}, not ${wanted}`)
+  for (const host of wanted === undefined ? hostNames : [wanted as HostName]) {
+    const route = routesOf(host, 'native').find(({ operation }) => operation === listing)
+    if (route) return { ...route, host }
+  }
+  throw new ConfigError(`the host ${wanted} does not offer ${listing}`)
+}
+
+function queryOf(words: readonly string[]): Map<string, string[]> {
+  const query = new Map<string, string[]>()
+  for (const word of words) {
+    const [, name, value] = /^(\w+)=(.*)$/s.exec(word) ?? []
+    if (name === undefined || value === undefined)
+      throw new ConfigError(`a parameter is written Name=value, not ${word}`)
+    query.set(name, [...(query.get(name) ?? []), value])
+  }
+  return query
+}
+
+interface Fault {
+  readonly FieldName: string
+  readonly Message: string
+}
+
+const refusal = (listing: string, faults: readonly Fault[]): ConfigError =>
+  new ConfigError(
+    `${listing} was refused: ${faults.map(({ FieldName, Message }) => `${FieldName} ${Message}`.trim()).join('; ')}`,
+  )

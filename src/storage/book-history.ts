@@ -1,0 +1,115 @@
+/**
+ * All that ever moved the cash and the positions of books, in the order in which it was booked: fills, executions and
+ * those that were taken back, dividends, splits and entries of cash.
+ */
+import type { SecurityType, Side } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import type { BookedAdjustment, BookedFill } from '../domain/ledger-state.ts'
+import type { Instant } from '../domain/time.ts'
+import type { BookKind } from './daily-close.ts'
+import type { Sql } from './sql.ts'
+
+/** A fill with the book it belongs to. */
+export interface BookFillRow extends BookedFill {
+  readonly bookId: number
+  readonly commission: Decimal
+  /** Of a strategy. */
+  readonly signalId: number | null
+}
+
+export interface BookAdjustmentRow extends BookedAdjustment {
+  readonly bookId: number
+}
+
+type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission'
+
+type FillRow = Omit<BookFillRow, Texts | 'ledger'> & Record<Texts, string> & { ledger: number | null }
+
+/**
+ * All fills of books in the order in which they were booked. What is taken back counts from when its broker said so,
+ * not before it was executed.
+ */
+export async function loadBookFills(
+  sql: Sql,
+  kind: BookKind,
+  ids: readonly number[],
+): Promise<BookFillRow[]> {
+  const rows =
+    kind === 'strategy'
+      ? await sql.rows<FillRow>`
+          select f.strategy_id as "bookId", f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
+            f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
+            f.cash_change as "cashChange", f.filled_at as at, f.commission, f.signal_id as "signalId",
+            false as "takesBack"
+          from fill f join instrument i on i.id = f.instrument_id
+          where f.strategy_id = any(${ids}::bigint[]) order by f.strategy_id, f.id`
+      : await sql.rows<FillRow>`
+          select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
+            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
+            e.cash_change as "cashChange", greatest(e.executed_at, original.executed_at) as at, e.commission,
+            null::bigint as "signalId", e.busts is not null as "takesBack"
+          from execution e join instrument i on i.id = e.instrument_id
+          left join execution original on original.broker_id = e.broker_id and original.account_id = e.account_id
+            and original.exec_id = e.busts
+          where e.account_id = any(${ids}::bigint[]) order by e.account_id, e.id`
+  return rows.map(({ ledger, ...row }) => ({
+    ...row,
+    ...(ledger !== null && { ledger }),
+    side: row.side as Side,
+    securityType: row.securityType as SecurityType,
+    quantity: dec(row.quantity),
+    price: dec(row.price),
+    pointValue: dec(row.pointValue),
+    fx: dec(row.fx),
+    cashChange: dec(row.cashChange),
+    commission: dec(row.commission),
+  }))
+}
+
+interface AdjustmentRow {
+  readonly bookId: number
+  readonly instrumentId: number | null
+  readonly ledger: number | null
+  readonly at: Instant
+  readonly quantityChange: string
+  readonly cashChange: string
+  readonly newUnits: string | null
+  readonly oldUnits: string | null
+  readonly resizes: boolean | null
+}
+
+/** What dividends, splits and entries of cash did to books, in the order in which they took effect. */
+export async function loadBookAdjustments(
+  sql: Sql,
+  kind: BookKind,
+  ids: readonly number[],
+): Promise<BookAdjustmentRow[]> {
+  const rows =
+    kind === 'strategy'
+      ? await sql.rows<AdjustmentRow>`
+          select j.strategy_id as "bookId", a.instrument_id as "instrumentId", null::bigint as ledger,
+            a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
+            a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
+          from position_adjustment j join corporate_action a on a.id = j.action_id
+          where j.strategy_id = any(${ids}::bigint[]) order by j.strategy_id, a.takes_effect_at, a.kind, a.id`
+      : await sql.rows<AdjustmentRow>`
+          select j.account_id as "bookId", a.instrument_id as "instrumentId", j.setup_id as ledger,
+            a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
+            a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
+          from account_adjustment j join corporate_action a on a.id = j.action_id
+          where j.account_id = any(${ids}::bigint[])
+          union all
+          select account_id, null, setup_id, booked_at, 0, cash_change, null, null, null from account_entry
+          where account_id = any(${ids}::bigint[])
+          order by "bookId", at`
+  return rows.map(({ ledger, newUnits, oldUnits, resizes, ...row }) => ({
+    ...row,
+    ...(ledger !== null && { ledger }),
+    quantityChange: dec(row.quantityChange),
+    cashChange: dec(row.cashChange),
+    split:
+      newUnits === null || oldUnits === null
+        ? null
+        : { ratio: { new: dec(newUnits), old: dec(oldUnits) }, multiplies: !resizes },
+  }))
+}

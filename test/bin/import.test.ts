@@ -1,0 +1,72 @@
+/** `lockstep import` as an operator runs it: a program, a file, an exit status. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { testDatabase } from '../support/database.ts'
+
+const { db, url } = await testDatabase()
+const folder = mkdtempSync(join(tmpdir(), 'lockstep-import-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+await db.write.run`
+  insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar)
+  values ('AAPL', 'CS', 'A', 'AAPL', 'USD', 1, 0.01, 'US_EQUITY')`
+
+interface Ran {
+  status: number
+  output: string
+  errors: string
+}
+
+/** Runs the program on a file with this text. */
+function importing(word: string, text: string | null, ...more: string[]): Promise<Ran> {
+  const file = join(folder, `${word}.csv`)
+  if (text === null) rmSync(file, { force: true })
+  else writeFileSync(file, text)
+  const env = { ...process.env, DATABASE_URL: url, DATA_DIR: folder }
+  const words = ['scripts/lockstep.mjs', 'import', word, file, ...more]
+  return new Promise((resolve) => {
+    execFile(process.execPath, words, { env }, (error, output, errors) =>
+      resolve({ status: error ? Number(error.code) : 0, output: output.trim(), errors }),
+    )
+  })
+}
+
+const readActions = () =>
+  db.read.rows`
+    select kind, ex_date as day, trim_scale(amount)::text as amount, trim_scale(new_units)::text as "new",
+      trim_scale(old_units)::text as "old" from corporate_action order by id`
+
+test('files are entered once, whole or not at all', async () => {
+  const dividends = 'symbol,date,amount\nAAPL,2024-03-13,0.24\nAAPL,2024-06-13,0.25\n'
+  expect(await importing('dividends', dividends)).toMatchObject({
+    ...{ status: 0, output: '2 dividends are new, 0 were known.' },
+  })
+  expect(await importing('dividends', `${dividends}AAPL,2024-09-13,0.25\n`, '--json')).toMatchObject({
+    ...{ status: 0, output: '{"added":1,"known":2}' },
+  })
+  const wrong = await importing('splits', 'symbol,date,new,old\nAAPL,2024-03-14,2,1\nNONE,2024-03-14,2,1\n')
+  expect([wrong.status, wrong.output]).toEqual([1, ''])
+  expect(wrong.errors).toMatch(/^lockstep: .*splits\.csv, line 3: there is no instrument NONE\n$/)
+  expect(await importing('splits', 'symbol,date,new,old\nAAPL,2024-03-14,2,1\n')).toMatchObject({ status: 0 })
+  expect(await readActions()).toEqual([
+    { kind: 'dividend', day: '2024-03-13', amount: '0.24', new: null, old: null },
+    { kind: 'dividend', day: '2024-06-13', amount: '0.25', new: null, old: null },
+    { kind: 'dividend', day: '2024-09-13', amount: '0.25', new: null, old: null },
+    { kind: 'split', day: '2024-03-14', amount: null, new: '2', old: '1' },
+  ])
+}, 120_000)
+
+test('what cannot be read is said without a trace of the program', async () => {
+  const missing = await importing('settlements', null)
+  expect([missing.status, missing.errors]).toEqual([
+    1,
+    expect.stringMatching(/^lockstep: .* cannot be read\n$/),
+  ])
+  const columns = await importing('settlements', 'symbol,amount\n')
+  expect(columns.status).toBe(1)
+  expect(columns.errors).toMatch(
+    /^lockstep: .*settlements\.csv, line 1: the columns must be symbol, date, [^\n]*\n$/,
+  )
+}, 120_000)

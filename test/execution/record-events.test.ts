@@ -1,0 +1,181 @@
+/**
+ * Dividends, splits and executions taken back inside the record: every day is worth its cash and what is held at the
+ * marks of that day, changes by its trades and dividends alone, and closing it again changes nothing.
+ */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { closeDays } from '../../src/execution/daily-close.ts'
+import { type EnteredAction, enterActions } from '../../src/execution/enter-actions.ts'
+import { resetPaperAccount } from '../../src/storage/paper-resets.ts'
+import { touchAccounts, touchStrategies } from '../../src/storage/record-changes.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { close, opening } from './world.ts'
+
+const { db } = await testDatabase()
+const brokerId = await addBroker(db)
+const world = makeAccountWorld(db)
+const { ctx, clock, paper } = world
+const scene = makeScene(world, brokerId)
+const day = 86_400_000
+
+interface ClosedRow {
+  day: string
+  cash: string
+  value: string
+}
+
+async function makeBooks() {
+  clock.time = opening - 100_000
+  const made = await scene()
+  const { strategyId, accountId, setupId, symbol, order } = made
+  await db.write.run`
+    update strategy set started_at = to_timestamp(${opening}::float8 / 1000) where id = ${strategyId}`
+  await db.write.run`
+    update account set created_at = to_timestamp(${opening}::float8 / 1000) where id = ${accountId}`
+  await db.write.run`
+    update strategy_record set next_close_at = to_timestamp(${opening}::float8 / 1000)
+    where strategy_id = ${strategyId}`
+  await db.write.run`
+    update account_record set next_close_at = to_timestamp(${opening}::float8 / 1000)
+    where account_id = ${accountId}`
+  const rows = (table: 'strategy' | 'account') =>
+    table === 'strategy'
+      ? db.read.rows<ClosedRow>`
+          select day, trim_scale(cash)::text as cash, trim_scale(value)::text as value from strategy_day
+          where strategy_id = ${strategyId} order by day`
+      : db.read.rows<ClosedRow>`
+          select day, trim_scale(cash)::text as cash, trim_scale(value)::text as value from account_day
+          where account_id = ${accountId} order by day`
+  return {
+    ...{ strategyId, accountId, setupId, symbol, rows, held: made.held },
+    trade: async (side: '1' | '2', quantity: string) => {
+      await order(side, quantity)
+      await world.drain()
+    },
+    quote: (price: string) => world.quote(symbol, price, price),
+    enter: async (action: Omit<EnteredAction, 'symbol'>) => {
+      expect((await enterActions(ctx, [{ ...action, symbol }])).faults).toEqual([])
+      await bookActions(ctx)
+    },
+    /** Carries on at 10:00 of the nth day. */
+    at: async (place: number) => {
+      clock.time = opening + place * day
+      await bookActions(ctx)
+    },
+    close: async (place: number) => {
+      clock.time = close + place * day
+      await closeDays(ctx, 'strategy')
+      await closeDays(ctx, 'account')
+    },
+    values: async (table: 'strategy' | 'account') => (await rows(table)).map(({ value }) => Number(value)),
+    /** Closes everything from the start on once more, at the present moment. */
+    again: async () => {
+      const before = [await rows('strategy'), await rows('account')]
+      await db.transaction(async (tx) => {
+        await touchStrategies(tx, [{ id: strategyId, at: opening }])
+        await touchAccounts(tx, [{ id: accountId, at: opening }])
+      })
+      await closeDays(ctx, 'strategy')
+      await closeDays(ctx, 'account')
+      expect([await rows('strategy'), await rows('account')]).toEqual(before)
+    },
+  }
+}
+
+const dividend = (date: string, amount: string) =>
+  ({ kind: 'dividend', day: date, amount: dec(amount) }) as const
+const split = (date: string, units: string, old: string) =>
+  ({ kind: 'split', day: date, new: dec(units), old: dec(old) }) as const
+
+test('a dividend and a split are part of their days, and of no day before them', async () => {
+  const { at, quote, trade, enter, close: end, values, again } = await makeBooks()
+  await quote('100')
+  await trade('1', '101')
+  await end(0)
+  await at(1)
+  await enter(dividend('2024-03-14', '1'))
+  await enter(split('2024-03-15', '1', '2'))
+  await quote('102')
+  await end(1)
+  await at(2)
+  await quote('103')
+  await end(2)
+  await at(3)
+  // Nobody quotes on the day of the split.
+  await end(3)
+  await at(6)
+  await quote('210')
+  await trade('2', '20')
+  await end(6)
+  // 101 shares; 50 and half a one of 206 in cash.
+  const expected = [100_000, 100_202, 100_404, 100_404, 100_604]
+  expect([await values('strategy'), await values('account')]).toEqual([expected, expected])
+  await again()
+})
+
+test('what is entered late counts from its own day on', async () => {
+  const { at, quote, trade, enter, close: end, values, again } = await makeBooks()
+  await quote('100')
+  await trade('1', '100')
+  await end(0)
+  for (const place of [1, 2]) {
+    await at(place)
+    await quote(['102', '52'][place - 1] as string)
+    await end(place)
+  }
+  const before = [100_000, 100_200, 95_200]
+  expect([await values('strategy'), await values('account')]).toEqual([before, before])
+  await enter(dividend('2024-03-13', '0.5'))
+  await enter(split('2024-03-14', '2', '1'))
+  await end(2)
+  const after = [100_000, 100_250, 100_450]
+  expect([await values('strategy'), await values('account')]).toEqual([after, after])
+  await again()
+})
+
+test('an execution that a broker takes back was part of the days until then', async () => {
+  const { accountId, at, quote, trade, close: end, values, held, again } = await makeBooks()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await quote('100')
+  await trade('1', '10')
+  await end(0)
+  await at(1)
+  await quote('110')
+  await trade('1', '10')
+  await end(1)
+  await at(2)
+  const { execId } = await db.read.one<{ execId: string }>`
+    select exec_id as "execId" from execution where account_id = ${accountId} and px = 100`
+  await paper.controls.bust(ctx, execId)
+  await world.drain()
+  await quote('120')
+  await end(2)
+  expect(await held()).toBe(10)
+  expect(await values('account')).toEqual([100_000, 100_100, 100_100])
+  expect(await values('strategy')).toEqual([100_000, 100_100, 100_300])
+  await again()
+})
+
+test('a paper account that begins anew forgets its dividends and splits too', async () => {
+  const { accountId, at, quote, trade, enter, close: end, values, held, again } = await makeBooks()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await quote('100')
+  await trade('1', '10')
+  await end(0)
+  await at(1)
+  await enter(dividend('2024-03-13', '1'))
+  await enter(split('2024-03-13', '2', '1'))
+  await quote('55')
+  await end(1)
+  await at(2)
+  await db.transaction((tx) => resetPaperAccount(tx, accountId, clock.time))
+  await end(2)
+  expect(await held()).toBe(0)
+  expect(await values('account')).toEqual([100_000, 100_110, 100_000])
+  expect(await accountViolations(world)).toEqual([])
+  await again()
+})

@@ -1,0 +1,77 @@
+/** What dividends and splits change of a strategy's record as it is shown: money, equity and trades of every plan. */
+import { expect, test } from 'vitest'
+import { resultsOf } from '../support/http.ts'
+import { buildTown, symbolMember } from './support/town.ts'
+
+const town = await buildTown()
+const { door, strategyId, people } = town
+type Row = Record<string, unknown>
+
+const ask = async (
+  operation: 'GetStrategyDetails' | 'GetStrategyHistoricalClosedTrades',
+  params: object = {},
+) =>
+  resultsOf<Row>(
+    await town.ask(
+      operation,
+      { StrategyId: strategyId, ...params },
+      { key: people.stranger.key, ...(operation === 'GetStrategyDetails' && { host: 'Geo' as const }) },
+    ),
+  )
+
+const equity = async (CommissionPlan: number) => {
+  const params = { StrategyId: strategyId, CommissionPlan }
+  const [row] = resultsOf<{ MonthlyResults: { Equity: number }[] }>(
+    await town.ask('GetStrategyHistoricalDailyEquity', params, { key: people.stranger.key }),
+  )
+  return row?.MonthlyResults.map(({ Equity }) => Equity)
+}
+
+test('a dividend is cash of its own day, a split changes no value, and both finish in one trade', async () => {
+  // Long 100 AAPL at 100.
+  await door('/clock', { now: '2024-03-12T20:00:00Z' })
+  await door('/corporate-actions', [
+    { kind: 'dividend', symbol: 'AAPL', date: '2024-03-13', amount: 0.5 },
+    { kind: 'split', symbol: 'AAPL', date: '2024-03-14', new: 2, old: 1 },
+  ])
+  await door('/clock', { now: '2024-03-13T14:00:00Z' })
+  const [paid] = await ask('GetStrategyDetails')
+  expect(paid).toMatchObject({ Cash: 90_050, CashDividends: 50, LatestTrade: '2024-03-12T14:00:00Z' })
+  await door('/quotes', [{ symbol: 'AAPL', bid: 104, ask: 104 }])
+  await door('/clock', { now: '2024-03-14T14:00:00Z' })
+  await door('/quotes', [{ symbol: 'AAPL', bid: 53, ask: 53 }])
+  await door('/clock', { now: '2024-03-14T20:00:00Z' })
+  const Order = {
+    ...{ StrategyId: strategyId, OrderType: '1', Side: '2', OrderQuantity: 200, TIF: '1' },
+    [symbolMember('native')]: { FullSymbol: 'AAPL', SymbolType: 'stock' },
+  }
+  await door('/clock', { now: '2024-03-15T14:00:00Z' })
+  await door('/quotes', [{ symbol: 'AAPL', bid: 55, ask: 55 }])
+  await town.ask('NewStrategyOrder', { Order }, { key: people.owner.key })
+  await door('/clock', { now: '2024-03-15T20:00:00Z' })
+  const [sold] = await ask('GetStrategyDetails')
+  expect(sold).toMatchObject({ Cash: 101_050, CashDividends: 50, NumTrades: 1 })
+  expect((await equity(0))?.slice(1)).toEqual([100_450, 100_650, 101_050])
+  // Half a cent a share, at least a dollar an order.
+  expect((await equity(3))?.slice(1)).toEqual([100_449, 100_649, 101_048])
+  const trades = async (CommissionPlan: number) =>
+    (await ask('GetStrategyHistoricalClosedTrades', { CommissionPlan })).map((row) =>
+      ['ProfitLoss', 'Commission', 'OpenedQuantity', 'ClosedQuantity'].map((name) => row[name]),
+    )
+  expect(await trades(0)).toEqual([[1000, 0, 200, 200]])
+  expect(await trades(3)).toEqual([[998, 2, 200, 200]])
+})
+
+test('what is entered late is seen by whoever asks whether anything has changed', async () => {
+  const key = people.stranger.key
+  const show = (headers?: Record<string, string>) =>
+    town.ask('GetStrategyDetails', { StrategyId: strategyId }, { key, ...(headers && { headers }) })
+  await door('/clock', { now: '2024-03-18T14:00:00Z' })
+  const modified = (await show()).headers['last-modified'] as string
+  expect((await show({ 'if-modified-since': modified })).status).toBe(304)
+  await door('/corporate-actions', [{ kind: 'dividend', symbol: 'AAPL', date: '2024-03-15', amount: 0.25 }])
+  await door('/clock', { now: '2024-03-18T14:00:01Z' })
+  expect((await show({ 'if-modified-since': modified })).status).toBe(200)
+  expect((await ask('GetStrategyDetails'))[0]).toMatchObject({ Cash: 101_100, CashDividends: 100 })
+  expect((await equity(0))?.slice(-1)).toEqual([101_100])
+})

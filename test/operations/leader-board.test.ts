@@ -1,0 +1,81 @@
+/** The leader board and the members of the details that judge a strategy, against the published formulas. */
+import { expect, test } from 'vitest'
+import { faultsOf, resultsOf } from '../support/http.ts'
+import { buildTown } from './support/town.ts'
+
+const { platform, people, door, ask, strategyId, lonelyStrategyId } = await buildTown()
+const { write } = platform.db
+
+const add = async (StrategyName: string): Promise<number> => {
+  const answer = await ask(
+    'AddStrategy',
+    { StrategyName, StartingCapital: 50_000 },
+    { key: people.stranger.key },
+  )
+  return resultsOf<{ StrategyId: number }>(answer)[0]?.StrategyId ?? 0
+}
+const strange = await add('Strange')
+const hidden = await add('Hidden')
+await door('/strategies', [{ strategyId: hidden, private: true }])
+await door('/clock', { now: '2024-03-14T14:00:00Z' })
+
+interface Figures {
+  calmar: number | null
+  sharpe: number | null
+  age: number
+  trades: number
+}
+
+/** Gives a strategy figures as if it had lived. */
+async function live(id: number, { calmar, sharpe, age, trades }: Figures): Promise<void> {
+  const changed = await write.run`
+    update strategy_statistics set calmar = ${calmar}::float8, sharpe = ${sharpe}::float8,
+      age_in_days = ${age}::int, trades = ${trades}::int, max_drawdown = 20, value = 120000
+    where strategy_id = ${id}`
+  expect(changed).toBe(1)
+}
+
+const board = async (params: object = {}, key = people.neighbour.key) =>
+  resultsOf<{ Id: number; IsAlive: boolean }>(await ask('GetLeaderBoard', params, { key })).map(
+    ({ Id }) => Id,
+  )
+
+test('the higher score comes first, the dead stay and are marked, the private are hidden', async () => {
+  await live(strategyId, { calmar: 1.5, sharpe: 1.5, age: 365, trades: 30 })
+  await live(strange, { calmar: 3, sharpe: 3, age: 365, trades: 30 })
+  await live(hidden, { calmar: 3, sharpe: 3, age: 3650, trades: 300 })
+  await write.run`update strategy set is_alive = false where id = ${strange}`
+  expect(await board()).toEqual([strange, strategyId, lonelyStrategyId])
+  expect(await board({}, people.stranger.key)).toEqual([hidden, strange, strategyId, lonelyStrategyId])
+  expect(await board({}, people.operator.key)).toContain(hidden)
+  const [first] = resultsOf(await ask('GetLeaderBoard', {}, { key: people.neighbour.key }))
+  expect(first).toMatchObject({
+    StrategyId: strange,
+    StrategyName: 'Strange',
+    IsAlive: false,
+    IsPrivate: false,
+  })
+})
+
+test('of a class: what has traded it or nothing yet', async () => {
+  expect(await board({ SecurityType: 'CS' })).toEqual([strange, strategyId, lonelyStrategyId])
+  expect(await board({ SecurityType: 'FUT' })).toEqual([strange, lonelyStrategyId])
+})
+
+test('refusals', async () => {
+  expect((await ask('GetLeaderBoard', {})).status).toBe(401)
+  const answer = await ask('GetLeaderBoard', { SecurityType: 'XX' }, { key: people.owner.key })
+  expect([answer.status, faultsOf(answer)]).toEqual([400, ['1130 SecurityType']])
+})
+
+test('the details carry score, suggested capital and what live accounts follow with', async () => {
+  const detailsOf = async (StrategyId: number) =>
+    resultsOf(await ask('GetStrategyDetails', { StrategyId }, { key: people.owner.key }))[0]
+  // The owner has one other strategy: 1000 x 3/6 x 1/2 x 1/2 / 1.1. The holder follows at 100 percent.
+  expect(await detailsOf(strategyId)).toMatchObject({
+    ...{ Score: 114, SuggestedCapital: 144_000, AUM: 120_000, AUM_NumberOfAccounts: 1 },
+  })
+  expect(await detailsOf(lonelyStrategyId)).toMatchObject({
+    ...{ Score: 0, SuggestedCapital: 100_000, AUM: 0, AUM_NumberOfAccounts: 0 },
+  })
+})

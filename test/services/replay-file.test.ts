@@ -1,0 +1,30 @@
+/** The operator's replay of a file that cannot be read ends with words instead of trying for ever. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfig } from '../../src/bin/config.ts'
+import { replayFile } from '../../src/bin/replay.ts'
+import { silentLog } from '../support/database-server.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const folder = mkdtempSync(join(tmpdir(), 'replay-'))
+const replay = (file: string) =>
+  replayFile(readConfig({}), platform.db, silentLog, {
+    file: join(folder, file),
+    speed: Number.POSITIVE_INFINITY,
+  })
+
+test.each([
+  ['columns of something else', 'index.csv', 'date,close\n2024-03-11,5000\n', 'row 1 has no time'],
+  ['a price that is none', 'price.csv', 'symbol,t,bid,ask\nA,2024-03-12T14:00:00Z,x,2\n', 'no number as bid'],
+  ['a row too short', 'short.csv', 'symbol,t,bid,ask\nA,2024-03-12T14:00:00Z\n', 'Invalid Record Length'],
+])('%s', async (_, file, text, says) => {
+  writeFileSync(join(folder, file), text)
+  await expect(replay(file)).rejects.toThrow(says)
+})
+
+test('a file that is not there', async () => {
+  await expect(replay('none.csv')).rejects.toThrow('ENOENT')
+})
