@@ -85,6 +85,10 @@ async function mark(stage: Stage, progress: Progress, day: TapeDay): Promise<voi
 async function settle(stage: Stage, progress: Progress): Promise<void> {
   do await stage.worker.drain()
   while ((await stage.sync.drain()) > 0)
+  await look(stage, progress)
+}
+
+async function look(stage: Stage, progress: Progress): Promise<void> {
   const [isLive, books] = await Promise.all([hasLiveOrders(stage.db.read), listStrategyBooks(stage.db.read)])
   progress.isLive = isLive
   progress.books = new Map(books.map((book) => [book.strategyId, book]))
@@ -123,7 +127,9 @@ async function decide(
   if (day) await mark(stage, progress, day)
   await cancelAll(stage, people, wished)
   await orderAll(stage, people, wished)
-  await settle(stage, progress)
+  // Nothing has been filled yet: AutoSync looks when the next bar has been.
+  await stage.worker.drain()
+  await look(stage, progress)
 }
 
 type Wished = readonly { readonly strategyId: number; readonly wishes: Wishes }[]

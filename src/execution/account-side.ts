@@ -26,6 +26,10 @@ export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] 
   // One program may serve several adapters.
   ...[...new Set(Object.values(brokers))].flatMap((broker) => broker.steps),
   reportStep,
+]
+
+/** What holds accounts against their brokers' word and their strategies; last, when nothing else moves. */
+export const comparingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
   ...Object.entries(brokers).map(([adapter, broker]) => reconciliationStep(adapter, broker)),
   syncStep,
 ]

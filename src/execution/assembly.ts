@@ -2,9 +2,8 @@
  * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
-import { accountSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
+import { accountSteps, comparingSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
-import { syncStep } from './auto-sync.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
@@ -83,10 +82,11 @@ export function assembleWork(options: AssemblyOptions): Assembly {
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const signalSteps = [arrivalStep, expiryStep, releaseStep, marginCallStep]
-  const bookSteps = [...signalSteps, ...accountSteps(brokers)]
+  const tradingSteps = [...signalSteps, ...accountSteps(brokers)]
   const steps = [
     corporateActionStep,
-    ...bookSteps,
+    ...tradingSteps,
+    ...comparingSteps(brokers),
     transmitStep,
     ...billingSteps([simulatedProvider, ...paymentProviders]),
     approvalExpiryStep,
@@ -96,6 +96,5 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ...(webhooks ? [webhookStep(webhooks)] : []),
     housekeepingStep,
   ]
-  const tradingSteps = bookSteps.filter((step) => step !== syncStep)
   return { ctx: { ...context, settings }, steps, tradingSteps, controls: paper.controls }
 }
