@@ -1,5 +1,5 @@
 /**
- * The other 40 followers, each with one strategy, drawn up by a fixed pattern instead of by hand: most follow
+ * The other 41 followers, each with one strategy, drawn up by a fixed pattern instead of by hand: most follow
  * what is young, for every account has each of its days closed. Everybody has money for five times the share that is followed.
  */
 import { type FollowerPart, type StrategyName, strategyParts } from './cast.ts'
@@ -11,10 +11,10 @@ const lastNames = `Adler Brandt Costa Dubois Evans Fontana Garcia Hansen Ivanov 
   ' ',
 )
 
-/** How many follow which; together 40. */
+/** How many follow which; together 41. */
 const followed: Record<StrategyName, number> = {
-  ...{ hold: 4, golden: 4, breakout: 2, breakoutAgain: 2, martingale: 4, knives: 3 },
-  ...{ rebalance: 2, turn: 6, gold: 6, euro: 4, trend: 2, reversion: 1 },
+  ...{ hold: 0, golden: 5, breakout: 5, breakoutAgain: 5, martingale: 5, knives: 5 },
+  ...{ rebalance: 0, turn: 5, gold: 5, euro: 5, trend: 0, reversion: 1 },
 }
 
 /** Percentages in turn. */

@@ -15,7 +15,7 @@ import { reportStep } from './reports.ts'
 import { queueStep, senderStep } from './sender.ts'
 
 /** The steps for these brokers, named as the `adapter` of the rows that they serve. */
-export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
+export const movingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
   mirrorStep,
   chaseStep,
   closingStep,
@@ -28,8 +28,9 @@ export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] 
   reportStep,
 ]
 
-/** What holds accounts against their brokers' word and their strategies; last, when nothing else moves. */
-export const comparingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
+/** The same, and what holds accounts against their brokers' word and their strategies, last. */
+export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
+  ...movingSteps(brokers),
   ...Object.entries(brokers).map(([adapter, broker]) => reconciliationStep(adapter, broker)),
   syncStep,
 ]

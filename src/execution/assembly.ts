@@ -2,7 +2,7 @@
  * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
-import { accountSteps, comparingSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
+import { accountSteps, movingSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
@@ -82,11 +82,11 @@ export function assembleWork(options: AssemblyOptions): Assembly {
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const signalSteps = [arrivalStep, expiryStep, releaseStep, marginCallStep]
-  const tradingSteps = [...signalSteps, ...accountSteps(brokers)]
+  const tradingSteps = [...signalSteps, ...movingSteps(brokers)]
   const steps = [
     corporateActionStep,
-    ...tradingSteps,
-    ...comparingSteps(brokers),
+    ...signalSteps,
+    ...accountSteps(brokers),
     transmitStep,
     ...billingSteps([simulatedProvider, ...paymentProviders]),
     approvalExpiryStep,

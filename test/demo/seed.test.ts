@@ -127,11 +127,11 @@ describe('twelve records', () => {
       from strategy order by id`
   })
 
-  test('with 60 followers beside the investor, and somebody on every strategy', async () => {
+  test('with 61 followers beside the investor, and somebody on every strategy', async () => {
     expect(records).toHaveLength(12)
     expect(records.filter(({ followers }) => followers < 5)).toEqual([])
     expect(await db.read.one`select count(distinct account_id)::int as accounts from setup`).toEqual({
-      accounts: 61,
+      accounts: 62,
     })
   })
 
@@ -198,7 +198,7 @@ describe('twelve records', () => {
 describe('followers', () => {
   test('every account traded what its settings make of the strategy, at the same prices and moments', async () => {
     const followers = await readFollowers(db)
-    expect(new Set(followers.map(({ account }) => account)).size).toBe(61 - 10)
+    expect(new Set(followers.map(({ account }) => account)).size).toBe(62 - 10)
     expect(new Set(followers.map(({ percent }) => percent)).size).toBeGreaterThan(12)
     for (const follower of followers) {
       const traded = await readExecutions(db, follower.setupId)
