@@ -49,6 +49,8 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetAccessKey: [{}, everybody],
   GetBrokers: [{}, everybody],
   GetSupportedSymbols: [{}, everybody],
+  SearchStrategies: [{}, everybody],
+  GetLeaderBoard: [{}, everybody],
   AddStrategy: [{ StrategyName: 'new', StartingCapital: 1 }, everybody],
   GetAutotraders: [{ StrategyId: strategyId }, everybody],
   NewStrategyOrder: [{ Order: order }, owners],

@@ -81,7 +81,11 @@ describe('an export', () => {
     const answer = await ask(listing, params, { key: people.operator.key })
     const shown = resultsOf<object>(answer)
     expect(pages).toHaveLength(isPaged ? Math.max(1, Math.ceil(shown.length / 2)) : 1)
-    expect(linesOf(pages.join('')).map(withoutEmpty)).toEqual(shown.map((row) => flat(row)))
+    // The moment at which an account is valued is that of each question.
+    const timeless = ({ NetLiquidationValueDate: _, ...row }: Record<string, unknown>) => row
+    expect(linesOf(pages.join('')).map(withoutEmpty).map(timeless)).toEqual(
+      shown.map((row) => timeless(flat(row))),
+    )
     expect(listing === 'GetStrategyHistoricalClosedTrades' || shown.length > 0).toBe(true)
   })
 
