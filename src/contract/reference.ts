@@ -186,7 +186,7 @@ export function referencePage(to: Audience, baseUrl: string): string {
     ({ operation, version }) => `<a href="#${operation}">${operation}${version === 2 ? ' v2' : ''}</a>`,
   )
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title><style>${referenceStyle}</style></head>
 <body><nav><strong>${title}</strong><a href="#errors">Errors</a>${links.join('')}</nav>
 <main><h1>${title}</h1>
