@@ -86,3 +86,8 @@ export interface Broker {
   /** What the adapter does by itself, above all taking in its reports. */
   readonly steps: readonly Step[]
 }
+
+/** A broker outside: its links are open until they are closed. */
+export interface LiveBroker extends Broker {
+  close(): Promise<void>
+}
