@@ -37,8 +37,8 @@ export interface AlpacaStandIn {
   isSlowToCancel: boolean
   /** Puts something else in the place of a good answer. */
   distort: ((path: string, body: unknown) => unknown) | undefined
-  /** Accounts whose streams are open. */
-  listeners(): number
+  /** Streams that are open, of this account or of all. */
+  listeners(of?: BookAccount): number
   /** Cuts every stream. */
   cutStreams(): void
   /** Tells what was delayed. */
@@ -172,7 +172,7 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
     ...{ books, heard: [], isSlowToCancel: false, distort: undefined, say },
     fault: () => undefined,
     eventFault: () => undefined,
-    listeners: () => listening.size,
+    listeners: (of) => [...listening.values()].filter((account) => !of || account === of).length,
     cutStreams: () => {
       for (const peer of listening.keys()) peer.cut()
     },
