@@ -1,10 +1,11 @@
-/** The operator's part in approvals: what brokers have enabled, and which of them must. */
+/** The operator's part with brokers: which there are, what they ask for, and what they have enabled. */
 import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/approvals.ts'
 import type { Database } from '../storage/database.ts'
-import { changeBroker } from '../storage/provision.ts'
-import { ConfigError } from './config.ts'
+import { changeBroker, insertLiveBroker } from '../storage/provision.ts'
+import { kindOf } from './brokers.ts'
+import { type Config, ConfigError } from './config.ts'
 
 interface Output {
   json?: boolean
@@ -13,7 +14,7 @@ interface Output {
 /** How the tools of the command line run and speak. */
 export interface Tools {
   tool(parent: Command, name: string, says: string): Command
-  withDatabase(work: (db: Database) => Promise<void>): Promise<void>
+  withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void>
   say(output: Output, facts: object, text: string): void
 }
 
@@ -51,8 +52,19 @@ const onOff = (text: string): boolean => {
   return text === 'on'
 }
 
-/** Adds brokers set. */
+/** Adds brokers create and set. */
 export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: Command): void {
+  tool(brokers, 'create <name>', 'add a broker that a connection of LOCKSTEP_BROKERS leads to')
+    .requiredOption('--connection <name>', 'which of them')
+    .action((name: string, { connection, ...output }: Output & { connection: string }) =>
+      withDatabase(async (db, config) => {
+        const needsCredentials = kindOf(config, connection).signsInAsCustomers
+        const broker = { name, connectionName: connection, adapter: connection, needsCredentials }
+        const brokerId = await insertLiveBroker(db.write, broker)
+        if (brokerId === undefined) throw new ConfigError(`there is a broker named ${name} already`)
+        say(output, { brokerId }, `Broker ${brokerId} is ${name}.`)
+      }),
+    )
   tool(brokers, 'set <brokerId>', 'change what a broker asks for')
     .option('--authorization <on|off>', 'it enables accounts one by one', onOff)
     .option('--credentials <on|off>', 'it signs in as its customers', onOff)

@@ -33,6 +33,8 @@ export interface Config {
   secret: string | undefined
   /** Keys that wrap customers' credentials, the current one first; generated into the data folder when absent. */
   keyRing: string | undefined
+  /** File that names the live brokers; absent: the paper broker alone. */
+  brokersFile: string | undefined
   /** Payments through Stripe; absent: the built-in provider alone. */
   stripe: StripeConfig | undefined
 }
@@ -70,6 +72,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     mailFrom: env.MAIL_FROM || 'Lockstep <lockstep@localhost>',
     secret: env.LOCKSTEP_SECRET || undefined,
     keyRing: env.LOCKSTEP_KEY_RING || undefined,
+    brokersFile: env.LOCKSTEP_BROKERS || undefined,
     stripe: stripeOf(env),
   }
 }

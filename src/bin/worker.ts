@@ -7,6 +7,7 @@ import { simulatedFeed } from '../execution/market/simulated.ts'
 import { createWorker } from '../execution/worker.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
 import { createOutbound } from '../services/outbound.ts'
+import { connectBrokers } from './brokers.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
@@ -32,8 +33,10 @@ export async function runWorker(
   const mail = { mailer, publicUrl: () => config.publicUrl ?? addressOf(config) }
   const outbound = createOutbound()
   const webhooks = { outbound, keyRing: loadSecrets(config).keyRing }
+  const live = await connectBrokers(config)
   const { ctx, steps } = assembleWork({
     ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail, webhooks },
+    brokers: live.brokers,
     paymentProviders: await paymentProviders(config),
   })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
@@ -41,6 +44,7 @@ export async function runWorker(
   return {
     close: async () => {
       await worker.stop()
+      await live.close()
       mailer.close()
       await outbound.close()
       await db.close()

@@ -5,6 +5,7 @@
 import { accountSteps, movingSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { billingMoments, billingSteps } from './billing.ts'
+import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import type { Step, WorkContext, WorkSettings } from './context.ts'
 import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
@@ -31,6 +32,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly webhooks?: WebhookOptions
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
+  /** Brokers beside the paper broker, by the `adapter` of the rows that they serve. */
+  readonly brokers?: Readonly<Record<string, Broker>>
   /** Who collects payments beside the built-in provider. */
   readonly paymentProviders?: readonly PaymentProvider[]
 }
@@ -56,6 +59,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     mail,
     webhooks,
     isScripted = false,
+    brokers: others = {},
     paymentProviders = [],
     ...context
   } = options
@@ -80,7 +84,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       ...(webhooks ? [nextWebhook] : []),
     ],
   }
-  const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
+  const brokers = { ...others, paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const signalSteps = [arrivalStep, expiryStep, releaseStep, marginCallStep]
   const tradingSteps = [...signalSteps, ...movingSteps(brokers)]
   const steps = [

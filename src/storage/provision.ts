@@ -77,6 +77,18 @@ export async function ensureBroker(sql: Sql, broker: NewBroker): Promise<number>
   return (await sql.one<{ id: number }>`select id from broker where name = ${broker.name}`).id
 }
 
+/** A live broker under a name of its own; undefined when the name is taken. */
+export async function insertLiveBroker(
+  sql: Sql,
+  broker: Omit<NewBroker, 'environment'> & { readonly needsCredentials: boolean },
+): Promise<number | undefined> {
+  const made = await sql.maybe<{ id: number }>`
+    insert into broker (name, connection_name, environment, adapter, needs_credentials)
+    values (${broker.name}, ${broker.connectionName}, 'live', ${broker.adapter}, ${broker.needsCredentials})
+    on conflict (name) do nothing returning id`
+  return made?.id
+}
+
 export interface NewAccount {
   personId: number
   brokerId: number
