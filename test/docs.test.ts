@@ -42,8 +42,11 @@ addOperatorCommands(program)
 function isKnown(line: string): boolean {
   const [name = '', ...rest] = line.trim().split(/\s+/)
   const command = program.commands.find((one) => one.name() === name)
+  const part = command?.commands.find((one) => one.name() === rest[0])
   const hasParts = (command?.commands.length ?? 0) > 0
-  const own = hasParts ? command?.commands.find((part) => part.name() === rest[0]) : command
+  // A command that does something beside its parts answers in JSON as well.
+  const isWhole = !hasParts || (rest.length === 0 && command?.options.some(({ long }) => long === '--json'))
+  const own = isWhole ? command : part
   const options = own?.options.map(({ long }) => long)
   return (
     rest.filter((word) => word.startsWith('--')).every((word) => options?.includes(word)) && own !== undefined

@@ -7,6 +7,7 @@ import { simulatedFeed } from '../execution/market/simulated.ts'
 import { createWorker } from '../execution/worker.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
 import { createOutbound } from '../services/outbound.ts'
+import { auditHeads } from './audit-heads.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
@@ -25,7 +26,8 @@ export async function runWorker(
   databaseUrl: string,
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
-  const db = await openMigrated(databaseUrl, 'lockstep worker', log)
+  const id = workerId()
+  const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
   const mailer = mailerOf(config)
@@ -33,7 +35,8 @@ export async function runWorker(
   const outbound = createOutbound()
   const webhooks = { outbound, keyRing: loadSecrets(config).keyRing }
   const { ctx, steps } = assembleWork({
-    ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail, webhooks },
+    ...{ db, clock: systemClock, log, workerId: id, environment, mail, webhooks },
+    auditHeads: auditHeads(config),
     paymentProviders: await paymentProviders(config),
   })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
