@@ -39,17 +39,16 @@ export interface AuditNote extends Acting {
 /** Enters what no changed row tells. */
 export async function insertAuditNotes(sql: Sql, notes: readonly AuditNote[]): Promise<void> {
   if (notes.length === 0) return
-  const column = <T>(of: (note: AuditNote) => T): T[] => notes.map(of)
+  const rows = notes.map(({ at, ...note }) => ({
+    chain: 0,
+    ...note,
+    ...(at !== undefined && { at: instant(at) }),
+  }))
   await sql.run`
     insert into audit_entry (chain, occurred_at, actor, who, key_id, operation, object, request_id, after)
-    select chain, coalesce(at, clock_timestamp()), actor, who, key_id, operation, object, request_id, after
-    from unnest(${column(({ chain }) => chain ?? 0)}::bigint[],
-      ${column(({ at }) => (at === undefined ? null : instant(at)))}::timestamptz[],
-      ${column(({ actor }) => actor)}::text[], ${column(({ who }) => who)}::text[],
-      ${column(({ keyId }) => keyId)}::text[], ${column(({ operation }) => operation)}::text[],
-      ${column(({ object }) => object)}::text[], ${column(({ requestId }) => requestId)}::text[],
-      ${column(({ after }) => (after === undefined ? null : JSON.stringify(after, exactIntegers)))}::jsonb[])
-      note (chain, at, actor, who, key_id, operation, object, request_id, after)`
+    select chain, coalesce(at, clock_timestamp()), actor, who, "keyId", operation, object, "requestId", after
+    from jsonb_to_recordset(${JSON.stringify(rows, exactIntegers)}::jsonb) note (chain bigint, at timestamptz,
+      actor text, who text, "keyId" text, operation text, object text, "requestId" text, after jsonb)`
 }
 
 /** Integers beyond a double as text. */
