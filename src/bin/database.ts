@@ -7,6 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { startPostgres } from '../postgres/supervisor.ts'
+import type { Acting } from '../storage/audit-log.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { migrate } from '../storage/migrate.ts'
 import type { Config } from './config.ts'
@@ -64,8 +65,13 @@ function listens(url: string): Promise<boolean> {
 }
 
 /** Connects and brings the schema forward. */
-export async function openMigrated(url: string, applicationName: string, log: Logger): Promise<Database> {
-  const db = await openDatabase({ url, applicationName, log })
+export async function openMigrated(
+  url: string,
+  applicationName: string,
+  log: Logger,
+  acting?: Acting,
+): Promise<Database> {
+  const db = await openDatabase({ url, applicationName, log, ...(acting && { acting }) })
   try {
     const applied = await migrate(db)
     if (applied.length > 0) log.info({ applied }, 'the schema was brought forward')

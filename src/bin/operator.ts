@@ -1,5 +1,6 @@
 /** The operator's tools. Each does one thing, exits 0 when it is done, and speaks JSON with --json. */
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
 import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
@@ -8,12 +9,12 @@ import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { createRunner } from '../operations/run.ts'
 import { operationsToCome } from '../operations/to-come.ts'
-import { auditViolations } from '../storage/audit.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
+import { addAuditCommands } from './audit-commands.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
@@ -25,7 +26,7 @@ import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
@@ -34,7 +35,6 @@ interface ExportOptions {
   out?: string
 }
 const yearMs = 365 * 86_400_000
-const auditLimitMs = 300_000
 
 /** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, operations, and the tools for people. */
 export function addOperatorCommands(program: Command): void {
@@ -49,11 +49,7 @@ export function addOperatorCommands(program: Command): void {
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
   )
-  tool(
-    program,
-    'audit',
-    'check every book against every other; exit 1 when something does not add up',
-  ).action(audit)
+  addAuditCommands(tool, program)
   addDataCommands(tool, program)
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
   tool(program, 'operations', 'list the operations that are still to come')
@@ -164,6 +160,7 @@ function addReplayCommand(command: Command): void {
     .action((file: string, options: Output & { speed: number }) =>
       withDatabase(async (db, config) => {
         const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
+        await noteCommand(db.write, `file ${basename(file)}`)
         await replayFile(config, db, openLog(config, 'replay'), { file, speed })
         say(options, { played: file }, `${file} has been played.`)
       }),
@@ -218,17 +215,6 @@ async function switchMaintenance(state: string, output: Output): Promise<void> {
     say(output, { maintenance: state }, `Maintenance is ${state}.`)
   })
 }
-
-const audit = (output: Output): Promise<void> =>
-  withDatabase(async (db) => {
-    const violations = await db.transaction(auditViolations, {
-      readOnly: true,
-      statementTimeoutMs: auditLimitMs,
-    })
-    const lines = violations.map(({ rule, detail }) => `${rule}: ${JSON.stringify(detail)}`)
-    say(output, { violations }, lines.length === 0 ? 'Every book adds up.' : lines.join('\n'))
-    if (violations.length > 0) process.exitCode = 1
-  })
 
 const doctor = (output: Output): Promise<void> =>
   withDatabase(async (db) => {

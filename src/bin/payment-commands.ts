@@ -4,7 +4,7 @@ import { retryCharges } from '../storage/charges.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds the choice of the provider, payment methods and second tries. */
 export function addPaymentCommands(tool: Tool, payments: Command): void {
@@ -29,7 +29,11 @@ export function addPaymentCommands(tool: Tool, payments: Command): void {
   tool(payments, 'retry <subscription>', 'ask once more for what was given up').action(
     (subscription: string, output: Output) =>
       withDatabase(async (db) => {
-        const isAsked = await retryCharges(db.write, Number(subscription), Date.now())
+        const isAsked = await db.transaction(async (tx) => {
+          const isAnything = await retryCharges(tx, Number(subscription), Date.now())
+          if (isAnything) await noteCommand(tx, `subscription ${subscription}`)
+          return isAnything
+        })
         if (!isAsked) throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)
         say(output, { subscription: Number(subscription) }, 'It is asked for again.')
       }),

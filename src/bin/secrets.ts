@@ -11,9 +11,7 @@ import { type Config, ConfigError } from './config.ts'
 
 /** Reads or makes the secret and derives one key for each use. */
 export function loadSecrets(config: Config): Secrets {
-  const root = config.secret ?? storedSecret(config)
-  if (root.length < 32) throw new ConfigError('LOCKSTEP_SECRET must have at least 32 characters')
-  const derive = (use: string): Buffer => createHmac('sha256', root).update(use).digest()
+  const derive = derivation(config)
   return {
     pepper: derive('access keys'),
     cursor: derive('cursors'),
@@ -21,6 +19,15 @@ export function loadSecrets(config: Config): Secrets {
     keyRing: loadKeyRing(config),
     personalData: derive('personal data'),
   }
+}
+
+/** The seed of the key that signs the heads of the audit log. */
+export const auditSeed = (config: Config): Buffer => derivation(config)('audit heads')
+
+function derivation(config: Config): (use: string) => Buffer {
+  const root = config.secret ?? storedSecret(config)
+  if (root.length < 32) throw new ConfigError('LOCKSTEP_SECRET must have at least 32 characters')
+  return (use) => createHmac('sha256', root).update(use).digest()
 }
 
 const keyForm = /^([A-Za-z0-9-]{1,32}):([A-Za-z0-9+/]{43}=)$/

@@ -13,7 +13,7 @@ import {
 } from '../storage/webhooks.ts'
 import { ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(tool: Tool, webhooks: Command): void {
@@ -73,8 +73,12 @@ function addSwitches(tool: Tool, webhooks: Command): void {
   tool(webhooks, 'resend <delivery>', 'tell it again, under the same id').action(
     (id: string, output: Output) =>
       withDatabase(async (db) => {
-        if (!(await resendDelivery(db.write, id, Date.now())))
-          throw new ConfigError(`there is no delivery ${id} of an enabled webhook`)
+        const isResent = await db.transaction(async (tx) => {
+          const isAnything = await resendDelivery(tx, id, Date.now())
+          if (isAnything) await noteCommand(tx, `webhook_delivery ${id}`)
+          return isAnything
+        })
+        if (!isResent) throw new ConfigError(`there is no delivery ${id} of an enabled webhook`)
         say(output, { resent: id }, `Delivery ${id} goes out again.`)
       }),
   )

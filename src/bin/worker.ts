@@ -7,6 +7,7 @@ import { simulatedFeed } from '../execution/market/simulated.ts'
 import { createWorker } from '../execution/worker.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
 import { createOutbound } from '../services/outbound.ts'
+import { auditHeads } from './audit-heads.ts'
 import { connectBrokers } from './brokers.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -26,7 +27,8 @@ export async function runWorker(
   databaseUrl: string,
   log: Logger,
 ): Promise<{ close(): Promise<void> }> {
-  const db = await openMigrated(databaseUrl, 'lockstep worker', log)
+  const id = workerId()
+  const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
   const mailer = mailerOf(config)
@@ -35,7 +37,8 @@ export async function runWorker(
   const webhooks = { outbound, keyRing: loadSecrets(config).keyRing }
   const live = await connectBrokers(config)
   const { ctx, steps } = assembleWork({
-    ...{ db, clock: systemClock, log, workerId: workerId(), environment, mail, webhooks },
+    ...{ db, clock: systemClock, log, workerId: id, environment, mail, webhooks },
+    auditHeads: auditHeads(config),
     brokers: live.brokers,
     paymentProviders: await paymentProviders(config),
   })

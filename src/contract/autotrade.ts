@@ -367,13 +367,13 @@ export const autotrade = {
     hosts: ['WL'],
     params: { PersonId: I64, StrategyIds: array(I64, { min: 1, max: 8, unique: true }) },
     result: SimStartResult,
-    access: { rule: 'siteAdmin', kinds: ['whitelabel'], person: 'PersonId' },
+    access: { rule: 'siteAdmin', kinds: ['geo', 'whitelabel'], person: 'PersonId' },
   }),
   StopSim: remove({
     says: 'Stops a simulated subscription. A real one is refused.',
     hosts: ['WL'],
     params: { PersonId: I64, StrategyId: I64 },
     result: SimStopResult,
-    access: { rule: 'siteAdmin', kinds: ['whitelabel'], person: 'PersonId' },
+    access: { rule: 'siteAdmin', kinds: ['geo', 'whitelabel'], person: 'PersonId' },
   }),
 }

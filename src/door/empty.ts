@@ -3,13 +3,12 @@
  * platform of few rows is deleted row by row instead, children first, and its ids start at 1 again.
  */
 import type { Database } from '../storage/database.ts'
-import { emptyPlatform } from '../storage/provision.ts'
+import { emptyPlatform, keptTables } from '../storage/provision.ts'
 import { fragment, identifier, join, type Sql, type Transaction } from '../storage/sql.ts'
 
 /** Rows of one table above which truncating is faster. */
 const fewRows = 1_000
 const patience = { statementTimeoutMs: 60_000 }
-const kept = ['schema_migration', 'lease']
 
 /** Everything but the schema and the platform's own site is gone when `then` runs, in the same transaction. */
 export async function emptied(db: Database, then: (tx: Transaction) => Promise<void>): Promise<void> {
@@ -33,10 +32,10 @@ async function deleteAll(tx: Transaction, tables: readonly string[]): Promise<vo
   const deletes = tables.map(
     (name) => `delete from ${quoted(name)}${name === 'site' ? ` where kind <> 'platform'` : ''}`,
   )
-  await tx.script(deletes.join(';'))
+  await tx.script([`set local lockstep.emptying = 'on'`, ...deletes].join(';'))
   await tx.run`
     select setval(format('%I.%I', schemaname, sequencename)::regclass, case sequencename when 'site_id_seq' then 2 else 1 end, false)
-    from pg_sequences where schemaname = 'public' and last_value is not null`
+    from pg_sequences where schemaname = 'public' and last_value is not null and sequencename <> 'audit_entry_id_seq'`
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -48,7 +47,7 @@ async function tablesOf(sql: Sql): Promise<string[]> {
     from pg_class c
       left join pg_constraint f on f.confrelid = c.oid and f.contype = 'f'
       left join pg_class r on r.oid = f.conrelid
-    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and c.relname <> all(${kept}::text[])
+    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and c.relname <> all(${keptTables}::text[])
     group by c.relname`
   const left = new Map(rows.map(({ name, referrers }) => [name, referrers]))
   const ordered: string[] = []

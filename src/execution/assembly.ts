@@ -4,6 +4,7 @@
  */
 import { accountSteps, movingSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
+import { type HeadKeeper, sealingStep } from './audit-log.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
@@ -30,6 +31,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly mail?: MailOptions
   /** Tells sites what they want to be told; absent, it waits. */
   readonly webhooks?: WebhookOptions
+  /** Keeps the heads of the audit log outside the database; absent, nobody does. */
+  readonly auditHeads?: HeadKeeper
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
   /** Brokers beside the paper broker, by the `adapter` of the rows that they serve. */
@@ -50,6 +53,18 @@ export interface Assembly {
 /** What makes track records of what has been traded. */
 export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
+const moments: WorkSettings['dueSources'] = [
+  nextAction,
+  nextEnd,
+  nextSignalExpiry,
+  nextSignalRelease,
+  nextChase,
+  nextSync,
+  nextConfirmation,
+  nextApprovalExpiry,
+  ...billingMoments,
+]
+
 /** Builds context and steps; nothing runs until a worker does. */
 export function assembleWork(options: AssemblyOptions): Assembly {
   const {
@@ -58,6 +73,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     paper: paperOptions,
     mail,
     webhooks,
+    auditHeads,
     isScripted = false,
     brokers: others = {},
     paymentProviders = [],
@@ -70,16 +86,8 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
     dueSources: [
-      nextAction,
-      nextEnd,
-      nextSignalExpiry,
-      nextSignalRelease,
-      nextChase,
-      nextSync,
-      nextConfirmation,
-      nextApprovalExpiry,
+      ...moments,
       paper.dueSource,
-      ...billingMoments,
       ...(mail ? [nextMail] : []),
       ...(webhooks ? [nextWebhook] : []),
     ],
@@ -99,6 +107,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     announceStep,
     ...(webhooks ? [webhookStep(webhooks)] : []),
     housekeepingStep,
+    sealingStep(auditHeads),
   ]
   return { ctx: { ...context, settings }, steps, tradingSteps, controls: paper.controls }
 }

@@ -12,6 +12,7 @@ import {
   saveApproval,
   saveBrokerAuthorization,
 } from '../storage/approvals.ts'
+import { actAs } from '../storage/audit-log.ts'
 import type { Database } from '../storage/database.ts'
 import { lockStrategies } from '../storage/signals.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -70,6 +71,13 @@ async function answerRequest(sql: Sql, id: string, word: 'approve' | 'decline', 
   const row = await lockRequest(sql, id)
   const next = row && approvalAfter(approvalAt(row, now), word)
   if (!row || next === undefined) return
+  await actAs(sql, {
+    actor: 'person',
+    who: String(row.personId),
+    chain: row.siteId,
+    operation: word,
+    at: now,
+  })
   if (word === 'decline') {
     await saveApproval(sql, id, { status: next, endedAt: now, failure: 'declined by the customer' })
     return

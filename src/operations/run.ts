@@ -14,10 +14,12 @@ import {
 } from '../contract/index.ts'
 import type { Charging } from '../domain/tables/commission-plans.ts'
 import { createPasswords, type Passwords } from '../services/passwords.ts'
+import { actAs, insertAuditNotes } from '../storage/audit-log.ts'
 import type { Database } from '../storage/database.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
 import type { Sql, Transaction } from '../storage/sql.ts'
 import { checkAccess } from './access.ts'
+import { actingOf, orderNotes } from './acting.ts'
 import { type BatchLimits, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
 import type { Handler, HandlerTable, PreparedHandler } from './handler.ts'
@@ -150,10 +152,10 @@ function write(options: Parts, calls: readonly Call[], effect: Many): Promise<Re
   return options.db.transaction((tx) => runWrites(options, tx, ready, effect))
 }
 
-function first(replies: readonly Reply[]): Reply {
-  const [reply] = replies
-  if (reply === undefined) throw new Error('a call got no reply')
-  return reply
+function first<T>(list: readonly T[]): T {
+  const [one] = list
+  if (one === undefined) throw new Error('there is no call or no reply')
+  return one
 }
 
 const oneByOne =
@@ -229,8 +231,11 @@ async function runWrites(
   const [turns, verdicts] = await Promise.all([
     takeTurns(tx, calls, now),
     checkAccess(tx, rowOf(calls), asked),
+    // Calls of one batch have no name in common: what they do is entered call by call.
+    calls.length === 1 && actAs(tx, actingOf(first(calls), now)),
   ])
   const places = calls.flatMap((call, at) => (turns.acting.has(call) ? [at] : []))
+  const acting = places.map((at) => calls[at] as Prepared)
   const outcomes = await decide(
     places.map((at) => asked[at] as Asked),
     places.map((at) => verdicts[at]),
@@ -239,11 +244,10 @@ async function runWrites(
   )
   const replies = new Map(turns.answered)
   const made = new Map<Prepared, Reply>()
-  places.forEach((at, place) => {
-    const call = calls[at] as Prepared
+  acting.forEach((call, place) => {
     made.set(call, replyWith(outcomes[place] as Outcome<unknown>, call.compiled))
   })
-  await remember(tx, made)
+  await Promise.all([remember(tx, made), insertAuditNotes(tx, orderNotes(acting, outcomes, now))])
   return calls.map((call) => {
     const reply = made.get(call) ?? replies.get(call) ?? made.get(turns.twins.get(call) ?? call)
     if (reply === undefined) throw new Error('a call lost its turn')

@@ -7,6 +7,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { type Acting, actingText } from './audit-log.ts'
 import { CommitUnknown, DatabaseUnavailable, isConnectionLoss, isRepeatable, translate } from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendTogether } from './packet.ts'
@@ -31,6 +32,8 @@ export interface DatabaseOptions {
   readonly url: string
   /** Shown in pg_stat_activity. */
   readonly applicationName: string
+  /** In whose name the audit log enters what these connections change, unless a transaction says otherwise. */
+  readonly acting?: Acting
   readonly log: DatabaseLog
   /** Connections for transactions and single writes (10). */
   readonly poolSize?: number
@@ -84,13 +87,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database
 }
 
-const relaxation = '; set synchronous_commit = off; set plan_cache_mode = force_generic_plan'
+const relaxation = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan']
 
 /** Connections are made when they are needed. `manner`: settings of each of them beside the usual ones. */
-function connect(options: DatabaseOptions, manner = ''): Database {
+function connect(options: DatabaseOptions, manner: readonly string[] = []): Database {
   const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
   const client = clientConfig(options, waitMs)
-  const setup = `set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = ${statementTimeoutMs}${manner}`
+  const setup = setupOf(options, [`statement_timeout = ${statementTimeoutMs}`, ...manner])
   const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
   const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })
   const pool = makePool(client, setup, options.poolSize ?? 10, log)
@@ -119,6 +122,13 @@ function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number)
     keepAliveInitialDelayMillis: 10_000,
     types,
   }
+}
+
+/** What every connection is told first. */
+function setupOf({ acting }: DatabaseOptions, manner: readonly string[]): string {
+  const settings = [`timezone = 'UTC'`, `datestyle = 'ISO'`, ...manner]
+  if (acting) settings.push(`lockstep.acting = ${pg.escapeLiteral(actingText(acting))}`)
+  return settings.map((setting) => `set ${setting}`).join('; ')
 }
 
 /** Pipelined as well: independent statements of a transaction need not wait for each other. */

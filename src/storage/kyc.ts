@@ -92,22 +92,6 @@ export const findInfo = (sql: Sql, personId: number): Promise<InfoRow | undefine
     left join site region on region.id = site.parent_site_id
     where i.person_id = ${personId}::bigint`
 
-export interface KycReader {
-  readerPersonId: number
-  accessKeyId: number
-  operation: string
-  requestId: string
-  at: number
-}
-
-/** Notes that somebody saw what is known of a person. */
-export const insertKycRead = (sql: Sql, personId: number, reader: KycReader): Promise<number> =>
-  sql.run`
-    insert into kyc_read (site_id, person_id, reader_person_id, access_key_id, operation, request_id, occurred_at)
-    select site_id, id, ${reader.readerPersonId}::bigint, ${reader.accessKeyId}::bigint, ${reader.operation},
-      ${reader.requestId}, ${instant(reader.at)}::timestamptz
-    from person where id = ${personId}::bigint`
-
 /** A verified number becomes the person's own. */
 export const verifyPhone = (sql: Sql, personId: number, phone: string): Promise<number> =>
   sql.run`

@@ -169,8 +169,8 @@ function inOrder<Row extends { id: number }>(
   })
 }
 
-/** Kept by an emptied platform: what ran of the schema, and whose job is whose. */
-const keptTables = ['schema_migration', 'lease']
+/** Kept by an emptied platform: what ran of the schema, whose job is whose, and what was ever done. */
+export const keptTables = ['schema_migration', 'lease', 'audit_entry', 'audit_chain']
 
 /**
  * Takes the platform back to the state after its migrations. Ids start at 1 again. Leases keep their fences and

@@ -29,6 +29,7 @@ create table access_key (
   constraint access_key_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
 CREATE INDEX access_key_person ON public.access_key USING btree (person_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF person_id, key_id, limits, expires_at, deleted_at, comment ON public.access_key FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'person_id,key_id,limits,expires_at,deleted_at', 'comment');
 
 create table account (
   id bigint not null generated always as identity,
@@ -74,6 +75,7 @@ CREATE TRIGGER account_begins AFTER INSERT ON public.account FOR EACH ROW EXECUT
 CREATE TRIGGER account_connects AFTER INSERT ON public.account FOR EACH ROW EXECUTE FUNCTION account_connects();
 CREATE TRIGGER account_syncs AFTER UPDATE OF is_sync_enabled, is_autotrade_disabled ON public.account FOR EACH ROW WHEN (((new.is_sync_enabled AND (NOT old.is_sync_enabled)) OR (old.is_autotrade_disabled AND (NOT new.is_autotrade_disabled)))) EXECUTE FUNCTION account_syncs();
 CREATE TRIGGER account_turns AFTER UPDATE OF is_autotrade_disabled, broker_authorization ON public.account FOR EACH ROW WHEN (((new.is_autotrade_disabled <> old.is_autotrade_disabled) OR (new.broker_authorization <> old.broker_authorization))) EXECUTE FUNCTION account_turns();
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, person_id, broker_id, kind, currency, starting_cash, is_sync_enabled, sync_disabled_reason, is_autotrade_disabled, autotrade_disabled_reason, ignore_manual_orders, authenticated_at, introducing_broker_id, introducing_broker, sales_rep_id, broker_authorization, account, broker_user_id, sales_rep ON public.account FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,person_id,broker_id,kind,currency,starting_cash,is_sync_enabled,sync_disabled_reason,is_autotrade_disabled,autotrade_disabled_reason,ignore_manual_orders,authenticated_at,introducing_broker_id,introducing_broker,sales_rep_id,broker_authorization,account', 'broker_user_id,sales_rep');
 
 create table account_adjustment (
   action_id bigint not null,
@@ -98,6 +100,7 @@ create table account_credential (
   constraint account_credential_pkey PRIMARY KEY (account_id),
   constraint account_credential_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF key_id, sealed ON public.account_credential FOR EACH ROW EXECUTE FUNCTION audit_change('account_id', 'key_id', 'sealed');
 
 create table account_day (
   account_id bigint not null,
@@ -121,6 +124,7 @@ create table account_entry (
   constraint account_entry_kind_check CHECK ((kind = 'reset'::text))
 );
 CREATE INDEX account_entry_account ON public.account_entry USING btree (account_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF account_id, setup_id, kind, cash_change ON public.account_entry FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'account_id,setup_id,kind,cash_change', '');
 
 create table account_event (
   id bigint not null generated always as identity,
@@ -264,6 +268,7 @@ CREATE INDEX approval_request_expires ON public.approval_request USING btree (ex
 CREATE UNIQUE INDEX approval_request_live ON public.approval_request USING btree (account_id, strategy_id) WHERE (status = ANY (ARRAY['PendingCustomer'::text, 'Processing'::text, 'PendingBroker'::text]));
 CREATE INDEX approval_request_superseded_by ON public.approval_request USING btree (superseded_by) WHERE (superseded_by IS NOT NULL);
 CREATE INDEX approval_request_unannounced ON public.approval_request USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (announced_at IS NULL));
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF account_id, strategy_id, action, status, failure, superseded_by, choices ON public.approval_request FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'account_id,strategy_id,action,status,failure,superseded_by', 'choices');
 
 create table approved_account (
   id bigint not null generated always as identity,
@@ -283,6 +288,39 @@ create table approved_account (
   constraint approved_account_connection_type_check CHECK ((connection_type = ANY (ARRAY[0, 1])))
 );
 CREATE INDEX approved_account_person ON public.approved_account USING btree (person_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF connection_type, person_id, broker_id, account, is_cfd, added_by_person_id, deleted_at ON public.approved_account FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'connection_type,person_id,broker_id,account,is_cfd,added_by_person_id,deleted_at', '');
+
+create table audit_chain (
+  chain bigint not null,
+  seq bigint not null,
+  hash bytea not null,
+  constraint audit_chain_pkey PRIMARY KEY (chain)
+);
+
+create table audit_entry (
+  id bigint not null generated always as identity,
+  chain bigint not null,
+  recorded_at timestamp with time zone not null default clock_timestamp(),
+  occurred_at timestamp with time zone not null,
+  actor text not null,
+  who text,
+  key_id text,
+  operation text not null,
+  object text not null,
+  request_id text,
+  before jsonb,
+  after jsonb,
+  seq bigint,
+  hash bytea,
+  constraint audit_entry_pkey PRIMARY KEY (id),
+  constraint audit_entry_chain_seq_key UNIQUE (chain, seq),
+  constraint audit_entry_actor_check CHECK ((actor = ANY (ARRAY['person'::text, 'operator'::text, 'worker'::text, 'platform'::text]))),
+  constraint audit_entry_check CHECK (((seq IS NULL) = (hash IS NULL))),
+  constraint audit_entry_seq_check CHECK ((seq > 0))
+);
+CREATE INDEX audit_entry_unsealed ON public.audit_entry USING btree (id) WHERE (hash IS NULL);
+CREATE TRIGGER audit_entry_is_final BEFORE DELETE OR UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION audit_entry_is_final();
+CREATE TRIGGER audit_entry_stays BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_is_final();
 
 create table broker (
   id integer not null generated always as identity,
@@ -298,6 +336,7 @@ create table broker (
   constraint broker_name_key UNIQUE (name),
   constraint broker_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'paper'::text])))
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF name, connection_name, environment, adapter, is_enabled, needs_authorization, needs_credentials ON public.broker FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'name,connection_name,environment,adapter,is_enabled,needs_authorization,needs_credentials', '');
 
 create table broker_pull (
   account_id bigint not null,
@@ -390,6 +429,7 @@ create table corporate_action (
   constraint corporate_action_old_units_check CHECK (((old_units)::numeric > (0)::numeric))
 );
 CREATE INDEX corporate_action_due ON public.corporate_action USING btree (takes_effect_at) WHERE (booked_at IS NULL);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF instrument_id, kind, ex_date, amount, new_units, old_units, takes_effect_at ON public.corporate_action FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'instrument_id,kind,ex_date,amount,new_units,old_units,takes_effect_at', '');
 
 create table daily_mark (
   instrument_id bigint not null,
@@ -508,6 +548,7 @@ create table index_close (
   constraint index_close_pkey PRIMARY KEY (day),
   constraint index_close_close_check CHECK (((close)::numeric > (0)::numeric))
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF close ON public.index_close FOR EACH ROW EXECUTE FUNCTION audit_change('day', 'close', '');
 
 create table instrument (
   id bigint not null generated always as identity,
@@ -543,6 +584,7 @@ create table instrument (
 );
 CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF symbol, security_type, description, underlying, root, maturity_month_year, put_or_call, strike, security_exchange, currency, point_value, tick, calendar, initial_margin, maintenance_margin, settlement, is_index_option, expiry, last_trading_day, is_tradable ON public.instrument FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'symbol,security_type,description,underlying,root,maturity_month_year,put_or_call,strike,security_exchange,currency,point_value,tick,calendar,initial_margin,maintenance_margin,settlement,is_index_option,expiry,last_trading_day,is_tradable', '');
 
 create table kyc (
   id bigint not null generated always as identity,
@@ -559,6 +601,7 @@ create table kyc (
   constraint kyc_token_hash_key UNIQUE (token_hash),
   constraint kyc_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF person_id, redirected_times, started_at, finished_at, approved_at, score, token_hash ON public.kyc FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'person_id,redirected_times,started_at,finished_at,approved_at,score', 'token_hash');
 
 create table kyc_info (
   id bigint not null generated always as identity,
@@ -572,23 +615,7 @@ create table kyc_info (
   constraint kyc_info_person_id_key UNIQUE (person_id),
   constraint kyc_info_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
-
-create table kyc_read (
-  id bigint not null generated always as identity,
-  site_id bigint not null,
-  person_id bigint not null,
-  reader_person_id bigint not null,
-  access_key_id bigint not null,
-  operation text not null,
-  request_id text not null,
-  occurred_at timestamp with time zone not null,
-  constraint kyc_read_pkey PRIMARY KEY (id),
-  constraint kyc_read_access_key_id_fkey FOREIGN KEY (access_key_id) REFERENCES access_key(id),
-  constraint kyc_read_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
-  constraint kyc_read_reader_person_id_fkey FOREIGN KEY (reader_person_id) REFERENCES person(id),
-  constraint kyc_read_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id)
-);
-CREATE INDEX kyc_read_person ON public.kyc_read USING btree (person_id, id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF person_id, sealed_key ON public.kyc_info FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'person_id', 'sealed_key');
 
 create table lease (
   name text not null,
@@ -752,6 +779,7 @@ create table payment_method (
   constraint payment_method_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
   constraint payment_method_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text])))
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF provider, customer_ref, method_ref ON public.payment_method FOR EACH ROW EXECUTE FUNCTION audit_change('person_id', 'provider', 'customer_ref,method_ref');
 
 create table person (
   id bigint not null generated always as identity,
@@ -788,6 +816,7 @@ create table person (
 CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
 CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, role, permissions, language, is_alive, is_phone_verified, email_validated_at, alias, first_name, last_name, email, phone, country_code, division_code, city, street, street2, zip_code, company, password_hash, icon ON public.person FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,role,permissions,language,is_alive,is_phone_verified,email_validated_at', 'alias,first_name,last_name,email,phone,country_code,division_code,city,street,street2,zip_code,company,password_hash,icon');
 
 create table plan (
   id bigint not null generated always as identity,
@@ -806,6 +835,7 @@ create table plan (
   constraint plan_strategies_included_check CHECK ((strategies_included >= 0)),
   constraint plan_term_days_check CHECK ((term_days = ANY (ARRAY[30, 365])))
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, kind, name, term_days, strategies_included, price, currency, is_offered ON public.plan FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,kind,name,term_days,strategies_included,price,currency,is_offered', '');
 
 create table platform_switch (
   name text not null,
@@ -813,6 +843,7 @@ create table platform_switch (
   changed_at timestamp with time zone not null,
   constraint platform_switch_pkey PRIMARY KEY (name)
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF value ON public.platform_switch FOR EACH ROW EXECUTE FUNCTION audit_change('name', 'value', '');
 
 create table position (
   strategy_id bigint not null,
@@ -968,6 +999,7 @@ CREATE INDEX setup_account ON public.setup USING btree (account_id, id);
 CREATE INDEX setup_closing ON public.setup USING btree (id) WHERE ((stopped_at IS NOT NULL) AND (NOT positions_left_open) AND (closed_at IS NULL));
 CREATE UNIQUE INDEX setup_live ON public.setup USING btree (account_id, strategy_id) WHERE (stopped_at IS NULL);
 CREATE INDEX setup_strategy ON public.setup USING btree (strategy_id, id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long, stocks_short, max_stocks_dollars, options_enabled, options_long, options_short, min_options, max_options, futures_enabled, futures_long, futures_short, min_futures, max_futures, forex_enabled, forex_long, forex_short, forex_lot_size, min_forex, max_forex, closing_orders_only, chase_filled, joins_positions, is_confirmation_needed, virtual_limit_orders_enabled, trade_stocks_as_cfd, will_sync_stocks_usa, will_sync_stocks_europe, will_sync_options_usa, will_sync_options_europe, will_sync_futures_usa, will_sync_futures_europe, will_sync_futures_asia, will_sync_forex, auto_stop_loss_dollars, stopped_at, positions_left_open ON public.setup FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'account_id,strategy_id,scaling_percentage,stocks_enabled,stocks_long,stocks_short,max_stocks_dollars,options_enabled,options_long,options_short,min_options,max_options,futures_enabled,futures_long,futures_short,min_futures,max_futures,forex_enabled,forex_long,forex_short,forex_lot_size,min_forex,max_forex,closing_orders_only,chase_filled,joins_positions,is_confirmation_needed,virtual_limit_orders_enabled,trade_stocks_as_cfd,will_sync_stocks_usa,will_sync_stocks_europe,will_sync_options_usa,will_sync_options_europe,will_sync_futures_usa,will_sync_futures_europe,will_sync_futures_asia,will_sync_forex,auto_stop_loss_dollars,stopped_at,positions_left_open', '');
 CREATE TRIGGER setup_changes_sync AFTER UPDATE OF changed_at ON public.setup FOR EACH ROW WHEN ((new.stopped_at IS NULL)) EXECUTE FUNCTION setup_syncs();
 CREATE TRIGGER setup_starts_sync AFTER INSERT ON public.setup FOR EACH ROW EXECUTE FUNCTION setup_syncs();
 
@@ -1130,6 +1162,7 @@ create table site (
   constraint site_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'geo'::text, 'whitelabel'::text])))
 );
 CREATE UNIQUE INDEX site_one_platform ON public.site USING btree (kind) WHERE (kind = 'platform'::text);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF kind, code, domain, parent_site_id, name, support_company_name, support_site_url, support_email ON public.site FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'kind,code,domain,parent_site_id', 'name,support_company_name,support_site_url,support_email');
 
 create table site_catalog (
   id bigint not null generated always as identity,
@@ -1144,6 +1177,7 @@ create table site_catalog (
   constraint site_catalog_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
 );
 CREATE INDEX site_catalog_strategy ON public.site_catalog USING btree (strategy_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, strategy_id, markup, display_name ON public.site_catalog FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,strategy_id,markup', 'display_name');
 
 create table site_fee_policy (
   site_id bigint not null,
@@ -1152,6 +1186,7 @@ create table site_fee_policy (
   constraint site_fee_policy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
   constraint site_fee_policy_payer_check CHECK ((payer = ANY (ARRAY['customer'::text, 'site'::text, 'none'::text])))
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF payer ON public.site_fee_policy FOR EACH ROW EXECUTE FUNCTION audit_change('site_id', 'payer', '');
 
 create table site_fee_tier (
   site_id bigint not null,
@@ -1164,6 +1199,7 @@ create table site_fee_tier (
   constraint site_fee_tier_check CHECK ((to_accounts >= from_accounts)),
   constraint site_fee_tier_from_accounts_check CHECK ((from_accounts > 0))
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF to_accounts, price_per_account, currency ON public.site_fee_tier FOR EACH ROW EXECUTE FUNCTION audit_change('site_id,from_accounts', 'to_accounts,price_per_account,currency', '');
 
 create table strategy (
   id bigint not null generated always as identity,
@@ -1199,6 +1235,7 @@ create table strategy (
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
 CREATE UNIQUE INDEX strategy_transmit_account ON public.strategy USING btree (transmit_account_id) WHERE (transmit_account_id IS NOT NULL);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, owner_person_id, starting_cash, is_alive, is_private, monthly_cost, is_resellable, no_subs_allowed, stocks_enabled, options_enabled, futures_enabled, forex_enabled, owner_share_percent, transmit_account_id, name, short_description, long_description ON public.strategy FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,owner_person_id,starting_cash,is_alive,is_private,monthly_cost,is_resellable,no_subs_allowed,stocks_enabled,options_enabled,futures_enabled,forex_enabled,owner_share_percent,transmit_account_id', 'name,short_description,long_description');
 CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
 
 create table strategy_day (
@@ -1324,6 +1361,7 @@ CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (p
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, person_id, strategy_id, plan_id, kind, status, base_price, markup, currency, term_ends_at, is_cancel_pending, ended_at, end_reason, next_plan_id ON public.subscription FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,person_id,strategy_id,plan_id,kind,status,base_price,markup,currency,term_ends_at,is_cancel_pending,ended_at,end_reason,next_plan_id', '');
 CREATE TRIGGER subscription_revives AFTER UPDATE OF status ON public.subscription FOR EACH ROW WHEN (((new.status = 'active'::text) AND (old.status <> 'active'::text) AND (new.strategy_id IS NOT NULL))) EXECUTE FUNCTION subscription_revives();
 
 create table sync_due (
@@ -1412,6 +1450,7 @@ create table watch_list (
   constraint watch_list_person_id_name_key UNIQUE (person_id, name),
   constraint watch_list_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF person_id, name ON public.watch_list FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'person_id', 'name');
 
 create table watch_list_member (
   id bigint not null generated always as identity,
@@ -1425,6 +1464,7 @@ create table watch_list_member (
   constraint watch_list_member_watch_list_id_fkey FOREIGN KEY (watch_list_id) REFERENCES watch_list(id) ON DELETE CASCADE
 );
 CREATE INDEX watch_list_member_strategy ON public.watch_list_member USING btree (strategy_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF watch_list_id, strategy_id ON public.watch_list_member FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'watch_list_id,strategy_id', '');
 
 create table webhook_attempt (
   id bigint not null generated always as identity,
@@ -1475,6 +1515,7 @@ create table webhook_endpoint (
   constraint webhook_endpoint_event_types_check CHECK (((cardinality(event_types) > 0) AND (event_types <@ ARRAY['approval.completed'::text, 'approval.failed'::text, 'approval.expired'::text, 'approval.superseded'::text])))
 );
 CREATE INDEX webhook_endpoint_site ON public.webhook_endpoint USING btree (site_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, event_types, disabled_at, disabled_reason, url ON public.webhook_endpoint FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,event_types,disabled_at,disabled_reason', 'url');
 
 create table webhook_secret (
   id uuid not null,
@@ -1487,6 +1528,7 @@ create table webhook_secret (
   constraint webhook_secret_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id)
 );
 CREATE INDEX webhook_secret_endpoint ON public.webhook_secret USING btree (endpoint_id, created_at DESC);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF endpoint_id, key_id, sealed ON public.webhook_secret FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'endpoint_id,key_id', 'sealed');
 
 create view ledger_entry as
  SELECT ledger_transfer.id AS transfer_id,
@@ -1568,6 +1610,52 @@ begin
         order by e.id desc limit 1))
   ) turn (kind, happened) where turn.happened;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  acting jsonb := coalesce(nullif(current_setting('lockstep.acting', true), ''), '{}');
+  was jsonb := to_jsonb(old);
+  is_now jsonb := to_jsonb(new);
+  before jsonb;
+  after jsonb;
+begin
+  if current_setting('lockstep.emptying', true) = 'on' then return null; end if;
+  select
+    jsonb_object_agg(name, case when is_private and was ->> name is not null then '"[private]"' else was -> name end),
+    jsonb_object_agg(name, case when is_private and is_now ->> name is not null then '"[private]"' else is_now -> name end)
+  into before, after
+  from (
+    select name, false as is_private from unnest(string_to_array(tg_argv[1], ',')) name
+    union all select name, true from unnest(string_to_array(tg_argv[2], ',')) name
+  ) watched
+  where was ->> name is distinct from is_now ->> name;
+  if tg_op = 'UPDATE' and after is null then return null; end if;
+  insert into audit_entry (chain, occurred_at, actor, who, key_id, operation, request_id, object, before, after)
+  values (
+    coalesce((acting ->> 'chain')::bigint, 0), coalesce((acting ->> 'at')::timestamptz, clock_timestamp()),
+    coalesce(acting ->> 'actor', 'platform'), acting ->> 'who', acting ->> 'keyId',
+    coalesce(acting ->> 'operation', lower(tg_op)), acting ->> 'requestId',
+    tg_table_name || ' ' || (
+      select string_agg(coalesce(is_now, was) ->> name, ' ') from unnest(string_to_array(tg_argv[0], ',')) name),
+    case when tg_op <> 'INSERT' then before end, case when tg_op <> 'DELETE' then after end);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.audit_entry_is_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- It is chained once, and nothing else ever happens to it.
+  if tg_op = 'UPDATE' and old.hash is null and new.hash is not null
+    and to_jsonb(new) - 'seq' - 'hash' = to_jsonb(old) - 'seq' - 'hash' then
+    return new;
+  end if;
+  raise exception 'an entry of the audit log is never changed' using errcode = 'restrict_violation';
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.charge_is_settled()

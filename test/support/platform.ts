@@ -18,6 +18,8 @@ export const keyEnvironment = 'test'
 export interface TestPlatform extends DoorPlatform {
   /** Lines that the platform logged as errors. */
   readonly errors: string[]
+  /** Everything that it logged. */
+  readonly logged: string[]
   /** Messages that went out. */
   readonly mails: Message[]
 }
@@ -28,8 +30,17 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
   if (serverUrl === '') throw new Error(`there is no database server: ${failure}`)
   const database = `lockstep_door_${randomBytes(6).toString('hex')}`
   const errors: string[] = []
-  const error = (fields: object, message: string): void =>
-    void errors.push(`${message} ${JSON.stringify(fields, errorText)}`)
+  const logged: string[] = []
+  const note = (fields: object, message: string): string => {
+    const line = `${message} ${JSON.stringify(fields, errorText)}`
+    logged.push(line)
+    return line
+  }
+  const log = {
+    info: note,
+    warn: note,
+    error: (...said: [object, string]) => void errors.push(note(...said)),
+  }
   const mails: Message[] = []
   const mailer = { send: async (message: Message) => void mails.push(message), close: () => {} }
   const platform = await startDoorPlatform({
@@ -43,7 +54,7 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
     keyEnvironment,
     environment: 'T',
     production: false,
-    log: { ...silentLog, error },
+    log,
   })
   afterAll(async () => {
     await platform.close()
@@ -63,7 +74,7 @@ export async function testPlatform(dialect: Dialect = 'native'): Promise<TestPla
       await admin.close()
     }
   })
-  return { ...platform, errors, mails }
+  return { ...platform, errors, logged, mails }
 }
 
 const errorText = (_: string, value: unknown): unknown => (value instanceof Error ? value.stack : value)

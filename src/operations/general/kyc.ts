@@ -2,20 +2,21 @@
  * KYC: who a person is, sealed; how the check went, in the open; and a record of everybody who looked. Both kinds
  * of sites name a person by the secret user token, white-label sites also by id.
  */
-import type { ParamsOf } from '../../contract/index.ts'
+import type { OperationName, ParamsOf } from '../../contract/index.ts'
 import { standingAfter } from '../../domain/kyc.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
+import { insertAuditNotes } from '../../storage/audit-log.ts'
 import {
   findInfo,
   findKyc,
   type InfoRow,
-  insertKycRead,
   type KycRow,
   lockKyc,
   replaceInfo,
   updateKyc,
   verifyPhone,
 } from '../../storage/kyc.ts'
+import { actingOf } from '../acting.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler, RecordedHandler } from '../handler.ts'
 import { hashToken } from '../secrets.ts'
@@ -35,12 +36,9 @@ const shownScore = (row: KycRow) => ({
   Score: row.score,
 })
 
-/** Notes in the transaction of the answer who saw what. */
-const note = (ctx: Context, operation: string, personId: number): Promise<number> =>
-  insertKycRead(ctx.sql, personId, {
-    ...{ readerPersonId: ctx.caller.personId, accessKeyId: ctx.caller.accessKeyId },
-    ...{ operation, requestId: ctx.requestId, at: ctx.now },
-  })
+/** Enters in the transaction of the answer who saw what is known of whom. */
+const note = (ctx: Context, operation: OperationName, personId: number): Promise<void> =>
+  insertAuditNotes(ctx.sql, [{ ...actingOf({ ...ctx, operation }, ctx.now), object: `person ${personId}` }])
 
 /** Each kind of site has its own way to name a person. */
 function unnamed({ caller }: Context, params: ParamsOf<'GetKYCScore'>): Refused | undefined {

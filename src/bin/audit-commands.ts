@@ -1,0 +1,82 @@
+/** What the operator asks of the books and of the audit log. Exit 1 when something does not add up. */
+import type { Command } from 'commander'
+import { auditViolations } from '../storage/audit.ts'
+import { verifyChains } from '../storage/audit-chain.ts'
+import { listAuditEntries } from '../storage/audit-log.ts'
+import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
+import { ConfigError } from './config.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
+
+const booksLimitMs = 300_000
+
+/** Adds audit with verify, head and log. */
+export function addAuditCommands(tool: Tool, program: Command): void {
+  const audit = tool(
+    program,
+    'audit',
+    'check every book against every other; exit 1 when something does not add up',
+  ).action(checkBooks)
+  tool(audit, 'verify', 'compute the audit log again and hold it against its signed head')
+    .option('--head <file>', 'a copy of the signed head that was kept elsewhere')
+    .action((options: Output & { head?: string }, command: Command) =>
+      verifyLog({ ...options, ...outer(command) }),
+    )
+  tool(audit, 'head', 'where the audit log ended when it was last signed, and the key to check that').action(
+    (_: Output, command: Command) => showHead(outer(command)),
+  )
+  tool(audit, 'log', 'the latest entries, the newest first')
+    .option('--limit <n>', 'how many', Number, 50)
+    .option('--object <name>', 'of one object alone, for example "person 12"')
+    .action((options: Output & { limit: number; object?: string }, command: Command) =>
+      showLog({ ...options, ...outer(command) }),
+    )
+}
+
+/** With --json before or after the last word of the command. */
+const outer = (command: Command): Output => command.optsWithGlobals<Output>()
+
+const checkBooks = (output: Output): Promise<void> =>
+  withDatabase(async (db) => {
+    const violations = await db.transaction(auditViolations, {
+      readOnly: true,
+      statementTimeoutMs: booksLimitMs,
+    })
+    const lines = violations.map(({ rule, detail }) => `${rule}: ${JSON.stringify(detail)}`)
+    say(output, { violations }, lines.length === 0 ? 'Every book adds up.' : lines.join('\n'))
+    if (violations.length > 0) process.exitCode = 1
+  })
+
+const verifyLog = ({ head, ...output }: Output & { head?: string }): Promise<void> =>
+  withDatabase(async (db, config) => {
+    const file = head ?? headsFile(config)
+    const kept = readHeads(config, file)
+    if (!kept && head !== undefined) throw new ConfigError(`there is no file ${head}`)
+    const report = await verifyChains(db.read, kept?.heads ?? [])
+    const isUnanchored = !kept && report.verified > 0
+    const lines = report.findings.map(({ says }) => says)
+    if (isUnanchored)
+      lines.push(`there is no signed head in ${file}: whether the end is missing cannot be told`)
+    const signedAt = kept?.signedAt ?? null
+    const sound = `${report.verified} entries are as they were entered; ${report.unsealed} wait to be chained.`
+    say(output, { ...report, signedAt }, lines.length === 0 ? sound : lines.join('\n'))
+    if (lines.length > 0) process.exitCode = 1
+  })
+
+const showHead = (output: Output): Promise<void> =>
+  withDatabase(async (_, config) => {
+    const publicKey = auditPublicKey(config)
+    const kept = readHeads(config)
+    const lines = kept?.heads.map(({ chain, seq, hash }) => `chain ${chain}: entry ${seq}, ${hash}`) ?? []
+    const signing = kept ? `signed at ${kept.signedAt}: ${kept.signature}` : 'nothing has been signed yet'
+    say(output, { ...kept, publicKey }, [...lines, signing, publicKey.trim()].join('\n'))
+  })
+
+const showLog = ({ limit, object, ...output }: Output & { limit: number; object?: string }): Promise<void> =>
+  withDatabase(async (db) => {
+    const entries = await listAuditEntries(db.read, { limit, object })
+    const lines = entries.map(
+      ({ occurredAt, actor, who, operation, object: what, before, after }) =>
+        `${new Date(occurredAt).toISOString()} ${actor} ${who ?? ''} ${operation}: ${what} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
+    )
+    say(output, { entries }, lines.join('\n'))
+  })

@@ -1,0 +1,36 @@
+/**
+ * Chains the audit log within a second of each commit, and hands the new ends to whoever keeps them outside the
+ * database. Kept ends that the chains do not lead to any more are never replaced by new ones: they are the proof.
+ */
+import {
+  areEntriesUnsealed,
+  type ChainHead,
+  listChainHeads,
+  lostHeads,
+  sealEntries,
+} from '../storage/audit-chain.ts'
+import type { Step, WorkContext } from './context.ts'
+
+/** A place outside the database. */
+export interface HeadKeeper {
+  /** What was kept last; nothing before the first time. Throws when it is not what was kept. */
+  load(): readonly ChainHead[]
+  save(heads: readonly ChainHead[]): void
+}
+
+/** The step; without a keeper entries are chained and their ends stay in the database alone. */
+export const sealingStep = (keeper?: HeadKeeper): Step => ({
+  name: 'audit log',
+  due: areEntriesUnsealed,
+  run: async (ctx) => {
+    const sealed = await sealEntries(ctx.db)
+    if (sealed > 0 && keeper) await keepHeads(ctx, keeper)
+    return sealed
+  },
+})
+
+async function keepHeads({ db, log }: WorkContext, keeper: HeadKeeper): Promise<void> {
+  const lost = await lostHeads(db.read, keeper.load())
+  if (lost.length === 0) keeper.save(await listChainHeads(db.read))
+  else log.error({ lost }, 'the audit log was cut off or written anew: lockstep audit verify')
+}
