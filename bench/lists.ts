@@ -19,7 +19,11 @@ async function run() {
   await fill(platform.db)
   const api = await serve('api-server.ts', [platform.url])
   const peer = await serve('peer-server.ts', [platform.url, platform.key])
-  const headers = { authorization: `Bearer ${platform.key}`, accept: 'application/json' }
+  const headers = {
+    authorization: `Bearer ${platform.key}`,
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+  }
   const last = await lastPage(api, headers)
   await warmed(pageOf(api, ''), headers)
   const usual = `${peer.url}/orders?strategy=1`

@@ -14,6 +14,7 @@ import { findPlatformSite } from '../src/storage/provision.ts'
 import { quiet, secrets, startPlatform } from './support/platform.ts'
 import { profiled } from './support/profile.ts'
 import type { Bench, Figure } from './support/report.ts'
+import { watched } from './support/statements.ts'
 
 const strategies = 100
 const symbol = 'SPX'
@@ -79,7 +80,8 @@ async function run() {
     return findPlatformSite(tx)
   })
   const quick = db.relaxed()
-  const stage = buildStage(quick, quiet, 'B', secrets)
+  const watch = watched(quick)
+  const stage = buildStage(watch.db, quiet, 'B', secrets)
   const owner = { personId: platform.ownerId, siteId, siteKind: 'platform' as const }
   const followers = platform.strategyIds.map((strategyId, place) => ({
     strategyId,
@@ -87,7 +89,7 @@ async function run() {
     isLong: false,
   }))
   const startedAt = performance.now()
-  const costs = await profiled(() => play(stage, owner, followers), 15)
+  const costs = await profiled(() => play(stage, owner, followers), 10)
   const seconds = (performance.now() - startedAt) / 1000
   const { events, fills } = await db.read.one<{ events: number; fills: number }>`
     select (select count(*)::int from signal_event) as events, (select count(*)::int from fill) as fills`
@@ -109,7 +111,7 @@ async function run() {
       figure('days of a strategy', 'days/s', (bars * strategies) / seconds),
     ],
     ratios: [],
-    costs,
+    costs: [...costs, ...watch.costs(seconds, 12)],
   }
 }
 

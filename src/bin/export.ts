@@ -15,6 +15,7 @@ import {
   type OperationName,
   type Route,
   routesOf,
+  textOf,
 } from '../contract/index.ts'
 import type { Caller } from '../operations/context.ts'
 import type { Run } from '../operations/run.ts'
@@ -54,11 +55,12 @@ export async function* exportListing(
   do {
     const params = Cursor === '' ? input.params : { ...input.params, Cursor }
     const reply = await run({ ...{ operation, compiled, params, caller }, ...audience, ...from })
-    if (reply.status !== 200) throw refusal(listing, JSON.parse(reply.body).ResponseStatus.Errors)
-    const end = reply.body.indexOf('\n')
-    const lines = reply.body.slice(end + 1)
+    const body = textOf(reply.body)
+    if (reply.status !== 200) throw refusal(listing, JSON.parse(body).ResponseStatus.Errors)
+    const end = body.indexOf('\n')
+    const lines = body.slice(end + 1)
     yield Cursor === '' ? form.header + lines : lines
-    Cursor = reply.body.slice(0, end)
+    Cursor = body.slice(0, end)
   } while (Cursor !== '')
 }
 

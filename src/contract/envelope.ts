@@ -10,9 +10,9 @@ export interface PageLinks {
   readonly prev?: string | undefined
 }
 
-/** The envelope of a success. `results` are the JSON texts of the elements. */
-export function envelope(results: string, links?: PageLinks): string {
-  return `{"Results":[${results}]${pagination(links)},"ResponseStatus":{"ErrorCode":"200"}}`
+/** What stands before and after the results of a success. */
+export function envelope(links?: PageLinks): readonly [before: string, after: string] {
+  return ['{"Results":[', `]${pagination(links)},"ResponseStatus":{"ErrorCode":"200"}}`]
 }
 
 /** Cursors leave percent-encoded once, as the documents say. */

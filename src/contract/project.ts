@@ -8,6 +8,18 @@ import type { Row } from './row.ts'
 import type { Audience } from './schema.ts'
 import { writerOf } from './write.ts'
 
+/**
+ * A text, or the pieces of a long one in their order. Pieces are written to their connection one by one, which takes
+ * a tenth of the time of putting half a megabyte together first (0.09 against 0.94 ms).
+ */
+export type Body = string | readonly string[]
+
+/** A body in one text. */
+export const textOf = (body: Body): string => (typeof body === 'string' ? body : body.join(''))
+
+/** So many results are put together. */
+const shortList = 20
+
 /** What a handler gives on success. */
 type Answer =
   | { readonly results: readonly unknown[]; readonly links?: PageLinks }
@@ -16,8 +28,8 @@ type Answer =
 export interface CompiledRow {
   /** Raw is the parsed body of a POST or PUT (undefined without one), and the query of a GET or DELETE. */
   readInput(raw: unknown): Input
-  /** The JSON text of the whole answer. Throws on an answer that is none of the row's. */
-  writeAnswer(answer: Answer): string
+  /** The JSON of the whole answer. Throws on an answer that is none of the row's. */
+  writeAnswer(answer: Answer): Body
 }
 
 /** Compiles a row for a host and dialect; `version` is that of the route. */
@@ -42,13 +54,16 @@ export function compileRow(
   return {
     readInput: compileReader(row, { host, dialect }),
     writeAnswer: (answer) =>
-      'bare' in answer ? String(answer.bare) : envelope(listOf(answer.results, once), answer.links),
+      'bare' in answer ? String(answer.bare) : enveloped(answer.results.map(once), answer.links),
   }
 }
 
-/** Built up in one string: joining a thousand texts takes twice as long (0.33 against 0.60 ms for half a megabyte). */
-function listOf(results: readonly unknown[], write: (result: unknown) => string): string {
-  let text = ''
-  for (const result of results) text += text === '' ? write(result) : `,${write(result)}`
-  return text
+/** Everything around and between the texts of the results. */
+function enveloped(texts: readonly string[], links: PageLinks | undefined): Body {
+  const [before, after] = envelope(links)
+  if (texts.length < shortList) return before + texts.join(',') + after
+  const pieces = [before]
+  for (const text of texts) pieces.push(text, ',')
+  pieces[pieces.length - 1] = after
+  return pieces
 }

@@ -11,6 +11,7 @@ import {
   publicView,
   refusalAnswer,
   rows,
+  textOf,
 } from './index.ts'
 import { Person } from './resources/person.ts'
 import { roundedText } from './write.ts'
@@ -22,7 +23,7 @@ function write(
   host: HostName = 'Gen',
   version: 1 | 2 = 1,
 ) {
-  return compileRow(rows[operation], host, dialect, version).writeAnswer({ results: [result] })
+  return textOf(compileRow(rows[operation], host, dialect, version).writeAnswer({ results: [result] }))
 }
 const element = (text: string) => text.slice('{"Results":['.length, text.indexOf('],"ResponseStatus"'))
 
@@ -97,6 +98,17 @@ describe('an answer', () => {
     const compiled = compileRow(rows.GetBrokers, 'Gen', 'native')
     expect(compiled.writeAnswer({ results: [] })).toBe('{"Results":[],"ResponseStatus":{"ErrorCode":"200"}}')
     expect(compileRow(rows.StopAutotrade, 'Gen', 'native').writeAnswer({ bare: false })).toBe('false')
+  })
+
+  test('is the same text in pieces as in one', () => {
+    const compiled = compileRow(rows.GetStrategyOpenPositions, 'Gen', 'native')
+    const one = element(write('GetStrategyOpenPositions', position))
+    for (const count of [1, 2, 19, 20, 21, 1000]) {
+      const body = compiled.writeAnswer({ results: Array.from({ length: count }, () => position) })
+      const results = Array.from({ length: count }, () => one).join(',')
+      expect(textOf(body)).toBe(`{"Results":[${results}],"ResponseStatus":{"ErrorCode":"200"}}`)
+      expect(typeof body).toBe(count < 20 ? 'string' : 'object')
+    }
   })
 
   test('percent-encodes cursors once and names no absent one', () => {

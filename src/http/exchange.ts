@@ -10,7 +10,7 @@ import { type Fault, faultEnvelope, faultOf, type Refusal } from '../contract/in
 import { type Caller, isRefused, type Refused, refuse } from '../operations/context.ts'
 import { failureWindows, platformWindows, type Verdict, windowsOf } from '../operations/limits.ts'
 import type { Operations } from '../operations/operations.ts'
-import { type Reply, replyTo } from '../operations/reply.ts'
+import { type Reply, replyTo, type TextReply } from '../operations/reply.ts'
 import { addressOf } from './address.ts'
 import { readBody } from './body.ts'
 import {
@@ -82,9 +82,9 @@ export function isMalformed({ request, head }: Exchange): boolean {
   return head.expect !== undefined && head.expect.toLowerCase() !== '100-continue'
 }
 
-const malformed = (message: string): Reply => replyTo(refuse('RequestMalformed', '', message))
+const malformed = (message: string): TextReply => replyTo(refuse('RequestMalformed', '', message))
 const closed: Reply = replyTo(refuse('Maintenance'))
-export const framingFault: Reply = malformed('Malformed request')
+export const framingFault: TextReply = malformed('Malformed request')
 const wrong = (faults: readonly Fault[]): Reply => ({ status: 400, body: faultEnvelope(400, faults) })
 const fault = (refusal: Refusal, field: string, message?: string): Reply =>
   wrong([faultOf(refusal, field, message)])

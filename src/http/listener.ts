@@ -5,7 +5,7 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../operations/context.ts'
-import { type Reply, replyTo } from '../operations/reply.ts'
+import { replyTo, type TextReply } from '../operations/reply.ts'
 import { framingFault } from './exchange.ts'
 import { commonHeaders, jsonType } from './send.ts'
 
@@ -23,7 +23,7 @@ export function createListener(listener: RequestListener, newId: () => string): 
   // A missing Host is refused by us, in our words.
   const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, listener)
   server.maxHeadersCount = 0
-  const refuseRaw = (socket: Socket, reply: Reply): void => {
+  const refuseRaw = (socket: Socket, reply: TextReply): void => {
     if (isAnswering(socket)) socket.destroy()
     else socket.end(rawAnswer(reply, newId()), () => socket.destroySoon())
   }
@@ -43,7 +43,7 @@ function isAnswering(socket: Socket): boolean {
   return message?.headersSent === true
 }
 
-function rawAnswer({ status, body }: Reply, requestId: string): string {
+function rawAnswer({ status, body }: TextReply, requestId: string): string {
   const headers = ['Content-Type', jsonType, 'Content-Length', String(Buffer.byteLength(body))]
   headers.push('Date', new Date().toUTCString(), ...commonHeaders({ requestId, isLast: true }))
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`

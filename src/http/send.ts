@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Body } from '../contract/index.ts'
 import type { Verdict, Window } from '../operations/limits.ts'
 import type { Reply } from '../operations/reply.ts'
 import { codingOf } from './media.ts'
@@ -45,17 +46,27 @@ export async function sendBody(
   response: ServerResponse,
   status: number,
   headers: string[],
-  body: string,
+  body: Body,
   acceptEncoding: string | undefined,
 ): Promise<void> {
-  const length = Buffer.byteLength(body)
-  if (length < compressMinBytes) return end(response, status, headers, length, body)
+  const whole = typeof body === 'string' ? body : bytesOf(body)
+  const length = Buffer.byteLength(whole)
+  if (length < compressMinBytes) return end(response, status, headers, length, whole)
   headers.push('Vary', 'Accept-Encoding')
   const coding = codingOf(acceptEncoding)
-  if (coding === 'identity') return end(response, status, headers, length, body)
-  const packed = await compress[coding](Buffer.from(body))
+  if (coding === 'identity') return end(response, status, headers, length, whole)
+  const packed = await compress[coding](typeof whole === 'string' ? Buffer.from(whole) : whole)
   headers.push('Content-Encoding', coding)
   end(response, status, headers, packed.length, packed)
+}
+
+function bytesOf(pieces: readonly string[]): Buffer {
+  let length = 0
+  for (const piece of pieces) length += Buffer.byteLength(piece)
+  const bytes = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const piece of pieces) at += bytes.write(piece, at)
+  return bytes
 }
 
 function end(

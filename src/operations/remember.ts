@@ -3,6 +3,7 @@
  * by byte; another request under a used key is refused. Works on batches: equal keys inside one batch are
  * answered alike without acting twice.
  */
+import { textOf } from '../contract/index.ts'
 import {
   claimKeys,
   type KnownAnswer,
@@ -114,7 +115,7 @@ export async function remember<Call extends Repeatable>(
     lasting.map(({ answer, ...key }) => ({
       ...key,
       status: answer.status,
-      answer: answer.body,
+      answer: textOf(answer.body),
       headers: answer.headers ?? null,
     })),
   )

@@ -1,12 +1,17 @@
-/** What leaves the operations: a status, the text of a body, headers of this answer. */
-import { type CompiledRow, type Refusal, refusalAnswer } from '../contract/index.ts'
+/** What leaves the operations: a status, a body, headers of this answer. */
+import { type Body, type CompiledRow, type Refusal, refusalAnswer } from '../contract/index.ts'
 import { isRefused, type Outcome, type Refused } from './context.ts'
 
 export interface Reply {
   readonly status: number
   /** Empty with 304. */
-  readonly body: string
+  readonly body: Body
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A reply in one piece. */
+export interface TextReply extends Reply {
+  readonly body: string
 }
 
 /** Seconds after which a request that was refused for a reason of ours may be tried again. */
@@ -19,7 +24,7 @@ const retrySeconds: Partial<Record<Refusal, number>> = {
 }
 
 /** A refusal as a reply. */
-export function replyTo({ refused, field, message }: Refused): Reply {
+export function replyTo({ refused, field, message }: Refused): TextReply {
   const seconds = retrySeconds[refused]
   const reply = refusalAnswer(refused, field, message)
   return seconds === undefined ? reply : { ...reply, headers: { 'Retry-After': String(seconds) } }

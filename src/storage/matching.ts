@@ -4,7 +4,7 @@
  */
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** What one strategy has in one instrument. */
@@ -22,16 +22,18 @@ export interface PriceRange {
   readonly sellHigh: Decimal
 }
 
-/** The orders at work of one instrument that a kind of trigger has, by the index of trigger prices. */
-const working = (kind: Fragment, reached: Fragment): Fragment => fragment`
-  select s.strategy_id from signal s where s.instrument_id = r.instrument_id and s.status in ('0', '1', '6', 'E')
-    and case when s.ord_type = '1' or s.is_triggered then 'now' else s.ord_type || s.side end = ${kind} ${reached}`
-const price = fragment`coalesce(s.limit_px, s.stop_px)`
+/** What sets an order at work off, as the index of trigger prices has it: -1 a falling price, 1 a rising one. */
+const direction = fragment`
+  case when s.ord_type = '1' or s.is_triggered or (s.ord_type = '2') = (s.side = '1') then -1 else 1 end`
+const triggerPrice = fragment`
+  case when s.ord_type = '1' or s.is_triggered then 'Infinity'::numeric else coalesce(s.limit_px, s.stop_px) end`
+const working = fragment`
+  select s.strategy_id from signal s where s.instrument_id = r.instrument_id and s.status in ('0', '1', '6', 'E')`
 
 /**
  * Locks every strategy with an order at work that prices in these ranges may fill or trigger, and names the
- * books. A condition too wide only costs time: what really fills is decided afterwards. It costs a look into an
- * index for each kind of order, and what it finds; orders that rest beyond the prices cost nothing.
+ * books. A condition too wide only costs time: what really fills is decided afterwards. It costs two looks into
+ * an index and what they find; orders that rest beyond the prices cost nothing.
  */
 export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]): Promise<BookKey[]> {
   const column = <K extends keyof PriceRange>(name: K): PriceRange[K][] => ranges.map((range) => range[name])
@@ -42,11 +44,11 @@ export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]
         ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
         r (instrument_id, buy_low, buy_high, sell_low, sell_high)
       cross join lateral (
-        ${working(fragment`'now'`, fragment``)}
-        union all ${working(fragment`'21'`, fragment`and ${price} >= r.buy_low`)}
-        union all ${working(fragment`'22'`, fragment`and ${price} <= r.sell_high`)}
-        union all ${working(fragment`'31'`, fragment`and ${price} <= r.buy_high`)}
-        union all ${working(fragment`'32'`, fragment`and ${price} >= r.sell_low`)}
+        ${working} and ${direction} = -1 and ${triggerPrice} >= least(r.buy_low, r.sell_low)
+          and ${triggerPrice} >= case s.side when '1' then r.buy_low else r.sell_low end
+        union all
+        ${working} and ${direction} = 1 and ${triggerPrice} <= greatest(r.buy_high, r.sell_high)
+          and ${triggerPrice} <= case s.side when '1' then r.buy_high else r.sell_high end
       ) s
     ), locked as (
       select id from strategy where id in (select strategy_id from reached) order by id for no key update

@@ -10,6 +10,7 @@
  */
 import { type CursorBinding, type CursorRefusal, readCursor, type Segment, writeCursor } from './cursor.ts'
 import { type Fragment, fragment, identifier, join, type Sql } from './sql.ts'
+import { readTexts } from './wire.ts'
 
 export type { CursorRefusal } from './cursor.ts'
 
@@ -48,11 +49,22 @@ export interface Page<Row> {
   readonly prev: string | null
 }
 
-interface Marks {
-  pageKey: string[]
+/** Where a row stands, as the text of an array: of a thousand rows one mark is read. */
+interface Marked {
+  pageMark: string
+}
+
+interface Mark {
+  readonly key: string[]
   /** Index of the stretch that holds the row; their number for a row beyond all of them. */
-  pageStretch: number
-  pageSnapshot: string
+  readonly stretch: number
+  /** Of the statement that read the row. */
+  readonly snapshot: string
+}
+
+function markOf({ pageMark }: Marked): Mark {
+  const [snapshot = '', stretch, ...key] = readTexts(pageMark)
+  return { key, stretch: Number(stretch), snapshot }
 }
 
 /**
@@ -73,54 +85,57 @@ export async function page<Row>(
   const segments = position?.segments ?? []
   const wanted = request.limit + 1
   if (position?.direction === 'prev') {
-    const found = await sql.rows<Row & Marks>`${seenRows(query, segments, wanted)}`
+    const found = await sql.rows<Row & Marked>`${seenRows(query, segments, wanted)}`
     const rows = found.slice(0, request.limit).reverse()
     const before = found[request.limit]
     return {
       rows,
       next: issue('next', segments),
-      prev: before ? issue('prev', cutAt(segments, before)) : null,
+      prev: before ? issue('prev', cutAt(segments, markOf(before))) : null,
     }
   }
-  const found = await sql.rows<Row & Marks>`${unseenRows(query, segments, wanted)}`
+  const found = await sql.rows<Row & Marked>`${unseenRows(query, segments, wanted)}`
   const rows = found.slice(0, request.limit)
   const last = found.length > request.limit ? rows.at(-1) : undefined
-  return { rows, next: last ? issue('next', extend(segments, last)) : null, prev: issue('prev', segments) }
+  return {
+    rows,
+    next: last ? issue('next', extend(segments, markOf(last))) : null,
+    prev: issue('prev', segments),
+  }
 }
 
 /** Everything up to the page's last row is now seen as of this page. */
-function extend(segments: readonly Segment[], last: Marks): Segment[] {
-  return [[last.pageKey, last.pageSnapshot], ...segments.slice(last.pageStretch)]
+function extend(segments: readonly Segment[], { key, stretch, snapshot }: Mark): Segment[] {
+  return [[key, snapshot], ...segments.slice(stretch)]
 }
 
 /** What was seen up to this row and no further. */
-function cutAt(segments: readonly Segment[], { pageKey, pageStretch }: Marks): Segment[] {
-  return [...segments.slice(0, pageStretch), [pageKey, segments[pageStretch]?.[1] ?? '']]
+function cutAt(segments: readonly Segment[], { key, stretch }: Mark): Segment[] {
+  return [...segments.slice(0, stretch), [key, segments[stretch]?.[1] ?? '']]
 }
 
 /** The first `count` rows not delivered yet: beyond the last stretch, and late ones inside. */
 function unseenRows(query: PageQuery, segments: readonly Segment[], count: number): Fragment {
   const { order } = query
   const end = segments.at(-1)?.[0]
-  const now = fragment`(select pg_current_snapshot()::text) as "pageSnapshot"`
   if (!end) {
-    const columns = fragment`${marked(query)}, 0 as "pageStretch", ${now}`
+    const columns = marked(query, fragment`'0'`)
     return fragment`select ${columns} from ${query.from} where ${query.where} ${ordered(query, order)} limit ${count}`
   }
   const sortKeys = query.key.map((_, index) => identifier(`pageSort${index}`))
   const sorts = query.key.map(({ column }, index) => fragment`${column} as ${identifier(`pageSort${index}`)}`)
-  const columns = fragment`${marked(query)}, ${join(sorts, ', ')}`
+  const columns = (place: Fragment) => fragment`${marked(query, place)}, ${join(sorts, ', ')}`
   const oldest = Math.min(...segments.map(([, snapshot]) => Number(snapshot.split(':')[0])))
   return fragment`
-    select *, ${now} from (
-      (select ${columns}, ${segments.length}::int as "pageStretch" from ${query.from}
+    select * from (
+      (select ${columns(fragment`${segments.length}::text`)} from ${query.from}
        where (${query.where}) and ${keyOf(query)} ${beyond(order)} ${keyValue(query, end)}
        ${ordered(query, order)} limit ${count})
       union all
-      (select ${columns}, page_stretch.index as "pageStretch" from ${query.from} ${stretch(query, segments)}
+      (select ${columns(stretchIndex)} from ${query.from} ${stretch(query, segments)}
        where (${query.where}) and ${keyOf(query)} ${within(order)} ${keyValue(query, end)}
          and ${since(query, oldest)} and not ${seen(query, segments)}
-       ${ordered(query, order)} limit ${count})
+       offset 0)
     ) found
     order by ${join(
       sortKeys.map((name) => fragment`${name} ${direction(order)}`),
@@ -130,7 +145,8 @@ function unseenRows(query: PageQuery, segments: readonly Segment[], count: numbe
 
 /**
  * Inserted by a transaction that the oldest snapshot could not see all of. The upper bound says nothing new: with
- * both ends the planner knows without the value that these are few, and takes the index on the column.
+ * both ends the planner knows without the value that these are few, and takes the index on the column. In the order
+ * of the key and with a limit it would rather walk through everything before the page: hence neither, and a fence.
  */
 const since = ({ xid }: PageQuery, oldest: number): Fragment =>
   fragment`${xid} >= ${oldest}::xid8 and ${xid} < pg_snapshot_xmax(pg_current_snapshot())`
@@ -139,8 +155,7 @@ const since = ({ xid }: PageQuery, oldest: number): Fragment =>
 function seenRows(query: PageQuery, segments: readonly Segment[], count: number): Fragment {
   const { order } = query
   return fragment`
-    select ${marked(query)}, page_stretch.index as "pageStretch"
-    from ${query.from} ${stretch(query, segments)}
+    select ${marked(query, stretchIndex)} from ${query.from} ${stretch(query, segments)}
     where (${query.where}) and ${keyOf(query)} ${within(order)} ${keyValue(query, segments.at(-1)?.[0] ?? [])}
       and ${seen(query, segments)}
     ${ordered(query, order === 'asc' ? 'desc' : 'asc')} limit ${count}`
@@ -157,11 +172,14 @@ const columnsOf = ({ key }: PageQuery): Fragment =>
   )
 const keyOf = (query: PageQuery): Fragment => fragment`(${columnsOf(query)})`
 
-const marked = ({ select, key }: PageQuery): Fragment =>
-  fragment`${select}, array[${join(
+/** The columns of a row and its mark; `place` is the text of its stretch. */
+const marked = ({ select, key }: PageQuery, place: Fragment): Fragment =>
+  fragment`${select}, array[(select pg_current_snapshot()::text), ${place}, ${join(
     key.map(({ column }) => fragment`${column}::text`),
     ', ',
-  )}] as "pageKey"`
+  )}]::text as "pageMark"`
+
+const stretchIndex = fragment`page_stretch.index::text`
 
 const ordered = ({ key }: PageQuery, order: PageQuery['order']): Fragment =>
   fragment`order by ${join(

@@ -1104,9 +1104,13 @@ CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_
 CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
 CREATE INDEX signal_trigger ON public.signal USING btree (instrument_id, (
 CASE
-    WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'now'::text
-    ELSE ((ord_type)::text || (side)::text)
-END), COALESCE(limit_px, stop_px)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
+    WHEN (((ord_type)::text = '1'::text) OR is_triggered OR (((ord_type)::text = '2'::text) = ((side)::text = '1'::text))) THEN '-1'::integer
+    ELSE 1
+END), (
+CASE
+    WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'Infinity'::numeric
+    ELSE (COALESCE(limit_px, stop_px))::numeric
+END)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX signal_xid ON public.signal USING btree (xid);
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
 

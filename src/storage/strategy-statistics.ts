@@ -57,13 +57,29 @@ export async function loadRecords(sql: Sql, ids: readonly number[]): Promise<Sto
   return rows.map(({ startedAt, days, values, ...row }) => ({
     ...row,
     startDay: dayIn(startedAt, newYork),
-    days: Int32Array.from({ length: (days?.length ?? 0) / 4 }, (_, at) => days?.readInt32BE(4 * at) ?? 0),
-    values: Float64Array.from(
-      { length: (values?.length ?? 0) / 8 },
-      (_, at) => values?.readDoubleBE(8 * at) ?? 0,
-    ),
+    days: unpackDays(days),
+    values: unpackDoubles(values),
   }))
 }
+
+/** Numbers that `string_agg(int4send(...))` packed; none of null. */
+function unpackDays(packed: Buffer | null): Int32Array {
+  const view = viewOf(packed)
+  const days = new Int32Array(view.byteLength / 4)
+  for (let at = 0; at < days.length; at++) days[at] = view.getInt32(4 * at)
+  return days
+}
+
+/** Numbers that `string_agg(float8send(...))` packed; none of null. */
+function unpackDoubles(packed: Buffer | null): Float64Array {
+  const view = viewOf(packed)
+  const values = new Float64Array(view.byteLength / 8)
+  for (let at = 0; at < values.length; at++) values[at] = view.getFloat64(8 * at)
+  return values
+}
+
+const viewOf = (packed: Buffer | null): DataView =>
+  packed ? new DataView(packed.buffer, packed.byteOffset, packed.length) : new DataView(new ArrayBuffer(0))
 
 /** A finished trade with its strategy. */
 export interface TradeResultRow extends TradeResult {
@@ -84,13 +100,7 @@ export async function loadIndex(sql: Sql): Promise<IndexSeries> {
   const { days, closes } = await sql.one<{ days: Buffer | null; closes: Buffer | null }>`
     select string_agg(int4send(day - date '1970-01-01'), ''::bytea order by day) as days,
       string_agg(float8send(close::float8), ''::bytea order by day) as closes from index_close`
-  return {
-    days: Int32Array.from({ length: (days?.length ?? 0) / 4 }, (_, at) => days?.readInt32BE(4 * at) ?? 0),
-    closes: Float64Array.from(
-      { length: (closes?.length ?? 0) / 8 },
-      (_, at) => closes?.readDoubleBE(8 * at) ?? 0,
-    ),
-  }
+  return { days: unpackDays(days), closes: unpackDoubles(closes) }
 }
 
 /** Enters closes of the index, replacing those of the same days; every strategy then gets new figures. */

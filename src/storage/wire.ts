@@ -72,6 +72,9 @@ const timestamptz: Parser = (text) => {
 
 const asText: Parser = (text) => text
 
+/** The elements of the text of a text[] that holds no null. */
+export const readTexts = (text: string): string[] => textArray(text) as string[]
+
 type Nested = string | null | Nested[]
 const textArray = pg.types.getTypeParser(1009 as number) as (text: string) => Nested[]
 

@@ -3,7 +3,7 @@
  * that one of them misses merges into the next return of both.
  */
 import type { Day } from '../time.ts'
-import { type EquitySeries, finite, negligible } from './series.ts'
+import { type EquitySeries, finite, firstFrom, negligible } from './series.ts'
 
 /** Closes of an index, days ascending. A close at or below zero is read as missing. */
 export interface IndexSeries {
@@ -25,60 +25,65 @@ export interface Comovement {
  * Of the returns between the dates that both series have; the record's are its daily returns chained, which stay
  * defined when deposits follow a total loss.
  */
-export function comovementWith({ days, wealth, returns }: EquitySeries, index: IndexSeries): Comovement {
+export function comovementWith(series: EquitySeries, index: IndexSeries): Comovement {
+  const { days, returns } = series
   const { days: indexDays, closes } = index
-  const own = new Float64Array(days.length)
-  const other = new Float64Array(days.length)
-  let count = 0
+  const moved = still()
   let from = -1
   let indexFrom = -1
-  let indexAt = Math.max(0, lastAtOrBefore(indexDays, days[0]!))
+  let indexAt = firstFrom(indexDays, days[0]!)
   for (let at = 0; at < days.length; at++) {
     const day = days[at]!
     while (indexAt < indexDays.length && indexDays[indexAt]! < day) indexAt += 1
     if (indexDays[indexAt] !== day || !(closes[indexAt]! > 0)) continue
     if (from >= 0) {
-      own[count] = (wealth[from]! > 0 ? wealth[at]! / wealth[from]! : chained(returns, from, at)) - 1
-      other[count] = closes[indexAt]! / closes[indexFrom]! - 1
-      count += 1
+      const own = from === at - 1 ? returns[from]! : growthBetween(series, from, at) - 1
+      move(moved, own, closes[indexAt]! / closes[indexFrom]! - 1)
     }
     from = at
     indexFrom = indexAt
   }
-  return comovementOf(own.subarray(0, count), other.subarray(0, count))
+  return { ...moved }
 }
 
-/**
- * Of returns over the same periods; what one list has beyond the other is left out. Means first, so that nothing
- * cancels.
- */
+/** Of returns over the same periods; what one list has beyond the other is left out. */
 export function comovementOf(own: Float64Array, index: Float64Array): Comovement {
   const count = Math.min(own.length, index.length)
-  let ownSum = 0
-  let indexSum = 0
-  for (let at = 0; at < count; at++) {
-    ownSum += own[at]!
-    indexSum += index[at]!
-  }
-  const ownMean = count === 0 ? 0 : ownSum / count
-  const indexMean = count === 0 ? 0 : indexSum / count
-  let ownSquares = 0
-  let indexSquares = 0
-  let products = 0
-  for (let at = 0; at < count; at++) {
-    const ownOff = own[at]! - ownMean
-    const indexOff = index[at]! - indexMean
-    ownSquares += ownOff * ownOff
-    indexSquares += indexOff * indexOff
-    products += ownOff * indexOff
-  }
-  return { count, ownMean, indexMean, ownSquares, indexSquares, products }
+  const moved = still()
+  for (let at = 0; at < count; at++) move(moved, own[at]!, index[at]!)
+  return { ...moved }
 }
 
-/** What one unit became after the position `from` until the position `at` of a record. */
-function chained(returns: Float64Array, from: number, at: number): number {
+type Gathering = { -readonly [Field in keyof Comovement]: number }
+
+const still = (): Gathering => ({
+  count: 0,
+  ownMean: 0,
+  indexMean: 0,
+  ownSquares: 0,
+  indexSquares: 0,
+  products: 0,
+})
+
+/** Takes in the returns of one more period; the running means as in `excessMoments`, so that nothing cancels. */
+function move(moved: Gathering, own: number, index: number): void {
+  moved.count += 1
+  const share = 1 / moved.count
+  const ownOff = own - moved.ownMean
+  const indexOff = index - moved.indexMean
+  moved.ownMean += ownOff * share
+  moved.indexMean += indexOff * share
+  const indexLeft = index - moved.indexMean
+  moved.ownSquares += ownOff * (own - moved.ownMean)
+  moved.indexSquares += indexOff * indexLeft
+  moved.products += ownOff * indexLeft
+}
+
+/** What one unit became after the position `from` until the position `until` of a record. */
+function growthBetween({ wealth, returns }: EquitySeries, from: number, until: number): number {
+  if (wealth[from]! > 0) return wealth[until]! / wealth[from]!
   let growth = 1
-  for (let next = from; next < at; next++) growth *= 1 + returns[next]!
+  for (let at = from; at < until; at++) growth *= 1 + returns[at]!
   return growth
 }
 
@@ -107,25 +112,13 @@ export function correlation({ count, ownSquares, indexSquares, products }: Comov
 /** What the index made from its close at or before `from` to its last one at or before `until`, a fraction. */
 export function indexReturn({ days, closes }: IndexSeries, from: Day, until: Day): number | null {
   const closeAtOrBefore = (day: Day): number | undefined => {
-    let at = lastAtOrBefore(days, day)
+    let at = firstFrom(days, day + 1) - 1
     while (at >= 0 && !(closes[at]! > 0)) at -= 1
     return closes[at]
   }
   const first = closeAtOrBefore(from)
   const last = closeAtOrBefore(until)
   return first === undefined || last === undefined ? null : last / first - 1
-}
-
-/** Position of the last day at or before `day`; -1 when all are later. */
-function lastAtOrBefore(days: Int32Array, day: Day): number {
-  let low = 0
-  let high = days.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (days[middle]! <= day) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }
 
 /** Without a sample deviation: fewer than two values, or all the same. */

@@ -17,6 +17,7 @@ export function deepestDrawdown(values: Float64Array): Drawdown | null {
   let peak = Number.NEGATIVE_INFINITY
   let peakAt = 0
   let depth = negligible
+  let floor = Number.NEGATIVE_INFINITY
   let deepestFrom = 0
   let valleyAt = -1
   for (let at = 0; at < values.length; at++) {
@@ -24,8 +25,10 @@ export function deepestDrawdown(values: Float64Array): Drawdown | null {
     if (value >= peak) {
       peak = value
       peakAt = at
-    } else if (peak > 0 && 1 - value / peak > depth) {
+      if (peak > 0) floor = peak * (1 - depth)
+    } else if (value < floor) {
       depth = 1 - value / peak
+      floor = value
       deepestFrom = peakAt
       valleyAt = at
     }

@@ -3,7 +3,7 @@
  * first from the starting cash, the current one to now. A year compounds its months.
  */
 import { dayOf, partsOfDay } from '../time.ts'
-import { type EquitySeries, negligible, returnBetween } from './series.ts'
+import { type EquitySeries, firstFrom, negligible, returnBetween } from './series.ts'
 
 export interface PeriodReturn {
   readonly year: number
@@ -26,20 +26,20 @@ const leastShown = 0.05
 
 /** Every month that has a value, ascending. */
 export function monthlyReturns({ days, wealth }: EquitySeries): PeriodReturn[] {
-  const last = days.length - 1
   const found: PeriodReturn[] = []
-  if (last === 0) return found
+  if (days.length === 1) return found
   let { year, month } = partsOfDay(days[1]!)
   let nextMonth = dayOf(year, month, 1)! + lengthOf(year, month)
   let before = wealth[0]!
-  for (let at = 1; at <= last; at++) {
+  for (let at = 1; at < days.length; ) {
     for (; days[at]! >= nextMonth; nextMonth += lengthOf(year, month)) {
       year += month === 12 ? 1 : 0
       month = month === 12 ? 1 : month + 1
     }
-    if (at < last && days[at + 1]! < nextMonth) continue
-    found.push({ year, month, percent: 100 * returnBetween(before, wealth[at]!) })
-    before = wealth[at]!
+    // No month has more positions than days.
+    at = firstFrom(days, nextMonth, at, Math.min(at + nextMonth - days[at]!, days.length))
+    found.push({ year, month, percent: 100 * returnBetween(before, wealth[at - 1]!) })
+    before = wealth[at - 1]!
   }
   return found
 }
