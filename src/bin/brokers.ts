@@ -5,6 +5,9 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import type { Broker, LiveBroker } from '../execution/brokers/broker.ts'
+import { loadEngine } from '../execution/brokers/fix/engine.ts'
+import { createFixBroker } from '../execution/brokers/fix/fix.ts'
+import { readFixSettings } from '../execution/brokers/fix/settings.ts'
 import type { KeyRing } from '../storage/vault.ts'
 import { type Config, ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
@@ -27,7 +30,13 @@ interface BrokerKind {
   connect(parts: ConnectionParts): Promise<LiveBroker>
 }
 
-const kinds: Readonly<Record<string, BrokerKind>> = {}
+const kinds: Readonly<Record<string, BrokerKind>> = {
+  fix: {
+    signsInAsCustomers: false,
+    connect: async ({ name, settings }) =>
+      createFixBroker({ name, settings: readFixSettings(settings), engine: await loadEngine() }),
+  },
+}
 
 /** Names that the platform's own brokers have. */
 const ownNames = ['paper', 'scripted']
