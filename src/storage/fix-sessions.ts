@@ -84,25 +84,34 @@ export interface ReportedPlace {
   readonly bySetup: number | null
   /** The broker of the account found by its number, else by setup. */
   readonly brokerId: number | null
+  /** Of the order that the id names. */
+  readonly symbol: string | null
 }
 
-/** The accounts at the connection's brokers that these numbers and setups stand for, in their order. */
-export const findReportedPlaces = (
+/** The accounts at the connection's brokers, and the orders, that these numbers and ids stand for, in their order. */
+export function findReportedPlaces(
   sql: Sql,
   connection: string,
-  names: readonly { readonly account: string | null; readonly setupId: number | null }[],
-): Promise<ReportedPlace[]> =>
-  sql.rows<ReportedPlace>`
+  names: readonly { readonly account: string | null; readonly key: ClientOrderKey | null }[],
+): Promise<ReportedPlace[]> {
+  const column = <K extends keyof ClientOrderKey>(name: K): (ClientOrderKey[K] | null)[] =>
+    names.map(({ key }) => key?.[name] ?? null)
+  return sql.rows<ReportedPlace>`
     with own as (
       select a.id, a.account, a.broker_id from account a join broker b on b.id = a.broker_id
       where b.adapter = ${connection})
-    select n.id as "byNumber", s.id as "bySetup", coalesce(n.broker_id, s.broker_id) as "brokerId"
+    select n.id as "byNumber", s.id as "bySetup", coalesce(n.broker_id, s.broker_id) as "brokerId", i.symbol
     from unnest(${names.map((_, place) => place)}::int[], ${names.map(({ account }) => account)}::text[],
-      ${names.map(({ setupId }) => setupId)}::bigint[]) named (place, account, setup_id)
+      ${column('setupId')}::bigint[], ${column('source')}::text[], ${column('sourceId')}::bigint[],
+      ${column('revision')}::int[]) named (place, account, setup_id, source, source_id, revision)
     left join own n on n.account = named.account
     left join setup on setup.id = named.setup_id
     left join own s on s.id = setup.account_id
+    left join account_order o on o.source_id = named.source_id and o.setup_id = named.setup_id
+      and o.source = named.source and o.revision = named.revision and o.account_id = s.id
+    left join instrument i on i.id = o.instrument_id
     order by named.place`
+}
 
 /** An order as messages name it. */
 export interface FixOrder {

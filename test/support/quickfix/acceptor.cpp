@@ -13,7 +13,7 @@
 //   say TYPE TAG=VALUE|...   sends any message
 //   garble                   sends a message whose check sum is wrong
 //   rubbish                  sends bytes that are no message
-//   again                    sends the last report again, with PossDupFlag and its old number
+//   again                    sends the last execution again, with PossDupFlag and its old number
 //   skip                     leaves out the next number
 //   number N                 sets the next number
 //   drop                     breaks the connection
@@ -108,11 +108,11 @@ class Exchange : public FIX::Application {
       }
       send(message);
     } else if (name == "garble") {
-      raw(true, "8=FIX.4.4|9=5|35=0|10=000|");
+      raw("8=FIX.4.4|9=5|35=0|10=000|");
     } else if (name == "rubbish") {
-      raw(true, "this is=no message|at all|");
+      raw("this is=no message|at all|");
     } else if (name == "again") {
-      again();
+      if (!again()) return answer("no execution was told");
     } else if (name == "skip") {
       session()->setNextSenderMsgSeqNum(session()->getExpectedSenderNum() + 1);
     } else if (name == "number") {
@@ -125,7 +125,7 @@ class Exchange : public FIX::Application {
         all += " " + entry.first + ":" + entry.second.status + ":" + text(entry.second.filled);
       std::cout << "ok" << all << std::endl;
       return;
-    } else return answer("such command");
+    } else return answer("such command is known");
     std::cout << "ok" << std::endl;
   }
 
@@ -146,21 +146,23 @@ class Exchange : public FIX::Application {
     if (mode == "twice") FIX::Session::sendToTarget(message, id);
   }
 
-  void raw(bool, std::string message) {
+  void raw(std::string message) {
     for (char& c : message)
       if (c == '|') c = '\001';
     session()->m_pResponder->send(message);
   }
 
-  void again() {
-    std::vector<std::string> stored;
-    const int last = session()->getExpectedSenderNum() - 1;
-    session()->getStore()->get(last, last, stored);
-    if (stored.empty()) return;
-    FIX::Message message(stored[0], false);
-    message.getHeader().setField(122, message.getHeader().getField(52));
-    message.getHeader().setField(43, "Y");
-    session()->m_pResponder->send(message.toString());
+  bool again() {
+    for (int number = session()->getExpectedSenderNum() - 1; number > 0; number--) {
+      std::vector<std::string> stored;
+      session()->getStore()->get(number, number, stored);
+      if (stored.empty() || stored[0].find("\001150=F\001") == std::string::npos) continue;
+      FIX::Message message(stored[0], false);
+      message.getHeader().setField(122, message.getHeader().getField(52));
+      message.getHeader().setField(43, "Y");
+      return session()->m_pResponder->send(message.toString());
+    }
+    return false;
   }
 
   std::string next(const char* prefix) {

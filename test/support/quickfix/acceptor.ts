@@ -65,6 +65,7 @@ export async function startAcceptor(program: string): Promise<Acceptor> {
       .filter((name) => name.includes('messages'))
       .flatMap((name) => readFileSync(join(folder, name), 'latin1').split('\n'))
       .filter((line) => line.includes('\u000135='))
+      .map((line) => line.replaceAll('\u0001', '|'))
   return {
     port,
     events,
@@ -78,13 +79,10 @@ export async function startAcceptor(program: string): Promise<Acceptor> {
     },
     counts: () => {
       const all = messages()
-      const of = (sender: string) => countBy(all.filter((line) => line.includes(`\u000149=${sender}\u0001`)))
+      const of = (sender: string) => countBy(all.filter((line) => line.includes(`|49=${sender}|`)))
       return { received: of('LOCKSTEP'), sent: of('EXCHANGE') }
     },
-    logged: (...parts) =>
-      messages()
-        .map((line) => line.replaceAll('\u0001', '|'))
-        .filter((line) => parts.every((part) => line.includes(part))),
+    logged: (...parts) => messages().filter((line) => parts.every((part) => line.includes(part))),
     stop: () => end(child).then(() => rmSync(folder, { recursive: true, force: true })),
   }
 }
@@ -92,7 +90,7 @@ export async function startAcceptor(program: string): Promise<Acceptor> {
 function countBy(lines: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const line of lines) {
-    const type = /\u000135=([^\u0001]+)/.exec(line)?.[1] ?? ''
+    const type = /\|35=([^|]+)/.exec(line)?.[1] ?? ''
     counts[type] = (counts[type] ?? 0) + 1
   }
   return counts

@@ -61,28 +61,16 @@ async function converse(
   { inbound, outbound, isReset }: { inbound: number; outbound: number; isReset: boolean },
   listener: Listener,
 ): Promise<FixConnection> {
-  const container = new engine.SessionContainer()
-  container.registerGlobal(new engine.EmptyLogFactory())
-  const system = await container.makeSystem(descriptionOf(settings, isReset))
-  const config = system.resolve<IJsFixConfig>(engine.DITokens.IJsFixConfig)
-  // Where the numbers stand is ours to keep: the engine's own store lives as long as the connection.
-  const create: NonNullable<IJsFixConfig['sessionStoreFactory']>['create'] = (sessionId) => {
-    const store = new engine.MemorySessionStore(sessionId)
-    store.senderSeqNum = outbound
-    store.targetSeqNum = inbound
-    return store
-  }
-  config.sessionStoreFactory = { create }
+  const config = await configOf(engine, descriptionOf(settings, isReset), { inbound, outbound })
   const transport = new engine.MsgTransport(0, config, new engine.TcpDuplex(socket))
   const transmitter = transport.transmitter as unknown as { readonly msgSeqNum: number }
-  const Session = sessionOf(engine)
-  const session = new Session(config)
-  const parties = { sender: settings.senderCompId, target: settings.targetCompId }
+  const session = new (sessionOf(engine))(config)
   const ours: Engine = {
     transmit: (type, fields, sent) => session.transmit(type, fields, sent),
     nextOutbound: () => transmitter.msgSeqNum,
     hangUp: (reason) => session.requestStop(reason),
   }
+  const parties = { sender: settings.senderCompId, target: settings.targetCompId }
   const conversation = new Conversation(ours, listener, parties, inbound)
   session.conversation = conversation
   const ended = session
@@ -104,11 +92,30 @@ async function converse(
       await Promise.race([ended, tooLate])
       waiting.abort()
       session.requestStop('logged out')
-      await ended
     },
     cut: () => session.requestStop('cut off'),
     ended,
   }
+}
+
+/** The engine's parts for one connection. Where the numbers stand is ours to keep: its own store dies with it. */
+async function configOf(
+  engine: FixEngine,
+  description: ISessionDescription,
+  { inbound, outbound }: { inbound: number; outbound: number },
+): Promise<IJsFixConfig> {
+  const container = new engine.SessionContainer()
+  container.registerGlobal(new engine.EmptyLogFactory())
+  const system = await container.makeSystem(description)
+  const config = system.resolve<IJsFixConfig>(engine.DITokens.IJsFixConfig)
+  const create: NonNullable<IJsFixConfig['sessionStoreFactory']>['create'] = (sessionId) => {
+    const store = new engine.MemorySessionStore(sessionId)
+    store.senderSeqNum = outbound
+    store.targetSeqNum = inbound
+    return store
+  }
+  config.sessionStoreFactory = { create }
+  return config
 }
 
 /** The engine's session, all of whose messages go through a conversation. */

@@ -15,7 +15,16 @@ import { withoutReplaced } from './executions.ts'
 import { FixLink } from './link.ts'
 import { countOf, type FixMessage, type FixRequest, idOf, tags, textOf } from './message.ts'
 import { readingOf, readMessages } from './reports.ts'
-import { askOrder, cancelIdOf, cancelOrder, isSendable, newOrder, nonce, replaceOrder } from './requests.ts'
+import {
+  askOrder,
+  cancelIdOf,
+  cancelOrder,
+  isSendable,
+  newOrder,
+  nonce,
+  orderIdOf,
+  replaceOrder,
+} from './requests.ts'
 import type { FixSettings } from './settings.ts'
 import { snapshotsOf } from './snapshots.ts'
 
@@ -30,11 +39,15 @@ export interface FixOptions {
 
 /** Builds the broker; its session begins with the first round of the worker that has its steps. */
 export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: FixOptions): LiveBroker {
+  const refusals = new Refusals()
   const link: FixLink = new FixLink({
     ...{ name, engine, settings },
     read: (ctx, messages) => readMessages(ctx, name, messages),
     booked: (messages) => {
-      for (const message of messages) hand(desk, message)
+      for (const message of messages) {
+        refusals.note(message)
+        hand(desk, message)
+      }
     },
     lost: () => desk.giveUp(),
   })
@@ -51,7 +64,7 @@ export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: 
     limits: { batch: 200, concurrency: 1 },
     isUp: () => link.isUp,
     isElsewhere: () => !link.isHeld,
-    ...requests(desk, settings),
+    ...requests(desk, settings, refusals),
     snapshot: (ctx, accountIds) => snapshotsOf(ctx, desk, settings, accountIds),
     steps: [keep],
     close: () => link.close(),
@@ -74,9 +87,29 @@ function hand(desk: Desk, message: FixMessage): void {
   for (const name of new Set(names)) desk.tell(name, { message })
 }
 
+/** How long a refused cancel rests: whoever asked for it would ask again at once. */
+const cancelPause = 1_000
+
+/** When cancels of orders were refused, the latest last. */
+class Refusals {
+  readonly #at = new Map<string, number>()
+
+  note(message: FixMessage): void {
+    const about = idOf(message, tags.clOrdId)
+    if (message.type !== '9' || about === null) return
+    const now = performance.now()
+    for (const [id, at] of this.#at) if (now - at > cancelPause) this.#at.delete(id)
+    this.#at.set(orderIdOf(about), now)
+  }
+
+  isFresh(clientOrderId: string): boolean {
+    return performance.now() - (this.#at.get(clientOrderId) ?? Number.NEGATIVE_INFINITY) < cancelPause
+  }
+}
+
 type Requests = Pick<LiveBroker, 'place' | 'replace' | 'cancel' | 'find'>
 
-function requests(desk: Desk, settings: FixSettings): Requests {
+function requests(desk: Desk, settings: FixSettings, refusals: Refusals): Requests {
   return {
     place: (ctx, _, tickets) =>
       each(ctx, tickets, (ticket, order) =>
@@ -88,6 +121,7 @@ function requests(desk: Desk, settings: FixSettings): Requests {
       ),
     cancel: (ctx, _, names) =>
       each(ctx, names, (name, order) => {
+        if (refusals.isFresh(name.clientOrderId)) return Promise.resolve({ answer: 'unknown' })
         const id = cancelIdOf(name.clientOrderId, nonce())
         return ask(desk, id, cancelOrder(id, order, ctx.clock.now(), settings))
       }),

@@ -2,7 +2,7 @@
  * Messages of a FIX broker as report rows and incidents. Whose account a report is about has to be certain: what is
  * malformed, or names an account that is not ours, or not the order's, is parked for the operator.
  */
-import { parseClientOrderId } from '../../../domain/client-order-id.ts'
+import { type ClientOrderKey, parseClientOrderId } from '../../../domain/client-order-id.ts'
 import { type FixIntake, findReportedPlaces, type ReportedPlace } from '../../../storage/fix-sessions.ts'
 import type { NewIncident, NewReport, NewTotal } from '../../../storage/reports.ts'
 import type { WorkContext } from '../../context.ts'
@@ -34,20 +34,20 @@ export async function readMessages(
     else for (const draft of reading?.reports ?? []) drafts.push({ draft, message })
   }
   const { environment } = ctx.settings
-  const names = drafts.map(({ draft }) => ({ account: draft.account, setupId: setupOf(environment, draft) }))
+  const names = drafts.map(({ draft }) => ({ account: draft.account, key: keyOf(environment, draft) }))
   const places = names.length > 0 ? await findReportedPlaces(ctx.db.read, connection, names) : []
   const reports: (NewReport | NewTotal)[] = []
   for (const [index, { draft, message }] of drafts.entries()) {
     const whose = accountOf(draft, places[index])
     if (typeof whose === 'string') park(message, 'ForeignReport', whose)
-    else reports.push(rowOf(draft, whose))
+    else reports.push(rowOf(draft, whose, places[index]?.symbol ?? ''))
   }
   return { reports, incidents }
 }
 
-const setupOf = (environment: string, { clientOrderId }: ReportDraft): number | null => {
+const keyOf = (environment: string, { clientOrderId }: ReportDraft): ClientOrderKey | null => {
   const key = clientOrderId === null ? null : parseClientOrderId(clientOrderId)
-  return key?.environment === environment ? key.setupId : null
+  return key?.environment === environment ? key : null
 }
 
 /** The account a report is about, or why that is not certain. */
@@ -63,10 +63,15 @@ export function accountOf(
   return { accountId, brokerId }
 }
 
+/** A message that names no symbol is about its order's. */
 function rowOf(
   { kind, key, clientOrderId, symbol, text, occurredAt, traded }: ReportDraft,
   whose: { readonly accountId: number; readonly brokerId: number },
+  orderSymbol: string,
 ): NewReport | NewTotal {
-  const row: NewReport = { ...whose, reportKey: key, clientOrderId, kind, symbol, text, occurredAt }
+  const row: NewReport = {
+    ...{ ...whose, reportKey: key, clientOrderId, kind, text, occurredAt },
+    symbol: symbol === '' ? orderSymbol : symbol,
+  }
   return traded ? { ...row, ...traded } : row
 }

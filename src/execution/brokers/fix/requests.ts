@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Side } from '../../../domain/codes.ts'
+import { dec } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
 import type { FixOrder } from '../../../storage/fix-sessions.ts'
 import type { OrderTicket } from '../broker.ts'
@@ -70,7 +71,7 @@ export const cancelOrder = (
     Instrument: instrumentOf(order),
     Side: sideOf(order, habits),
     TransactTime: new Date(at),
-    OrderQtyData: { OrderQty: order.orderQty },
+    OrderQtyData: { OrderQty: plain(order.orderQty) },
   },
 })
 
@@ -113,6 +114,9 @@ const cancelId = /^(LS[0-9A-Z]+-[0-9A-Z]+-[0-9A-Z]+-[0-9A-Z]+)-[0-9A-Z]+$/i
 /** The order that an id is about: itself, or the order that a cancel of ours names. */
 export const orderIdOf = (id: string): string => cancelId.exec(id)?.[1] ?? id
 
+/** A number without superfluous zeros. */
+const plain = (decimal: string): string => dec(decimal).toFixed()
+
 function termsOf(ticket: OrderTicket, order: FixOrder, at: Instant, habits: RequestHabits) {
   return {
     Account: ticket.account,
@@ -120,10 +124,10 @@ function termsOf(ticket: OrderTicket, order: FixOrder, at: Instant, habits: Requ
     Instrument: instrumentOf(order),
     Side: sideOf(order, habits),
     TransactTime: new Date(at),
-    OrderQtyData: { OrderQty: ticket.quantity },
+    OrderQtyData: { OrderQty: plain(ticket.quantity) },
     OrdType: ticket.ordType,
-    ...(ticket.limitPx !== null && { Price: ticket.limitPx }),
-    ...(ticket.stopPx !== null && { StopPx: ticket.stopPx }),
+    ...(ticket.limitPx !== null && { Price: plain(ticket.limitPx) }),
+    ...(ticket.stopPx !== null && { StopPx: plain(ticket.stopPx) }),
     TimeInForce: ticket.timeInForce,
     Currency: order.currency,
   }
@@ -141,5 +145,5 @@ const instrumentOf = ({ symbol, securityType, maturityMonthYear, putOrCall, stri
   SecurityType: securityType,
   ...(maturityMonthYear !== null && { MaturityMonthYear: maturityMonthYear }),
   ...(putOrCall !== null && { PutOrCall: Number(putOrCall) }),
-  ...(strike !== null && { StrikePrice: strike }),
+  ...(strike !== null && { StrikePrice: plain(strike) }),
 })
