@@ -4,6 +4,7 @@
  * passwords, so nobody but its owner may read it; what it says is never repeated in an error.
  */
 import { readFileSync, statSync } from 'node:fs'
+import { connectAlpaca } from '../execution/brokers/alpaca/alpaca.ts'
 import type { Broker, LiveBroker } from '../execution/brokers/broker.ts'
 import { loadEngine } from '../execution/brokers/fix/engine.ts'
 import { createFixBroker } from '../execution/brokers/fix/fix.ts'
@@ -30,12 +31,35 @@ interface BrokerKind {
   connect(parts: ConnectionParts): Promise<LiveBroker>
 }
 
-const kinds: Readonly<Record<string, BrokerKind>> = {
-  fix: {
-    signsInAsCustomers: false,
-    connect: async ({ name, settings }) =>
-      createFixBroker({ name, settings: readFixSettings(settings), engine: await loadEngine() }),
+const alpacaKind: BrokerKind = {
+  signsInAsCustomers: true,
+  connect: async ({ name, settings, keyRing }) => {
+    const environment = settingOf(settings, 'environment', 'paper', ['paper', 'live'])
+    const host = environment === 'paper' ? 'paper-api.alpaca.markets' : 'api.alpaca.markets'
+    const url = settingOf(settings, 'url', `https://${host}`).replace(/\/+$/, '')
+    const streamUrl = settingOf(settings, 'streamUrl', `${url.replace(/^http/, 'ws')}/stream`)
+    const requestsPerMinute = Number(settings.requestsPerMinute ?? 200)
+    if (!URL.canParse(url) || !URL.canParse(streamUrl)) throw new Error('its url is no address')
+    if (!Number.isInteger(requestsPerMinute) || requestsPerMinute < 1)
+      throw new Error('its requestsPerMinute must be a whole number above 0')
+    return connectAlpaca({ adapter: name, keyRing, url, streamUrl, requestsPerMinute })
   },
+}
+
+const fixKind: BrokerKind = {
+  signsInAsCustomers: false,
+  connect: async ({ name, settings }) =>
+    createFixBroker({ name, settings: readFixSettings(settings), engine: await loadEngine() }),
+}
+
+const kinds: Readonly<Record<string, BrokerKind>> = { alpaca: alpacaKind, fix: fixKind }
+
+/** A text among the settings. Throws where it is something else, or none of those that are allowed. */
+function settingOf(settings: Settings, name: string, usual: string, allowed?: readonly string[]): string {
+  const value = settings[name] ?? usual
+  if (typeof value !== 'string' || (allowed && !allowed.includes(value)))
+    throw new Error(`its ${name} must be ${allowed?.join(' or ') ?? 'a text'}`)
+  return value
 }
 
 /** Names that the platform's own brokers have. */

@@ -67,8 +67,8 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
   return {
     actions: {
       cancel: actions.cancel,
-      toMarket: actions.toMarket.filter(({ clientOrderId }) => mayMove(symbolOf(clientOrderId))),
-      replace: actions.replace.filter(({ clientOrderId }) => mayMove(symbolOf(clientOrderId))),
+      toMarket: actions.toMarket.filter(({ clientOrderId }) => mayAdd(symbolOf(clientOrderId))),
+      replace: actions.replace.filter(({ clientOrderId }) => mayAdd(symbolOf(clientOrderId))),
       place: actions.place.filter(({ signal }) =>
         signal.openClose === 'C' ? mayAdd(signal) : mayOpen(signal),
       ),

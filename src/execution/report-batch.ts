@@ -240,7 +240,7 @@ class BatchState {
     if (!holder) return
     const before = holder.chain
     const last = lastOfChain(before, before.find(({ id }) => id === order.id)!)
-    // Only of a filled order it is open whether its venue works what is taken back: it does not.
+    // Only a filled order has a rest that may or may not be worked again; any other stays what it is.
     const event = { event: 'BUST', quantity, price, live: live ?? last.status !== '2' } as const
     holder.chain = applyToChain(before, order.id, event).chain
     this.#note(report, before, holder.chain)

@@ -116,7 +116,11 @@ async function findDoubtful(
   try {
     const names = orders.map((order) => nameOf(ctx, order))
     const known = await inTime(broker.find(ctx, brokerId, names))
-    return orders.flatMap((order, place) => (known[place] ? [{ order, answer: { answer: 'accepted' } }] : []))
+    return orders.flatMap((order, place): Sent[] => {
+      const standing = known[place]
+      if (standing === null) return []
+      return [{ order, answer: { answer: standing ? 'accepted' : 'unknown' } }]
+    })
   } catch (error) {
     ctx.log.warn({ error, brokerId, orders: orders.length }, 'the broker could not be asked for orders')
     return orders.map((order) => ({ order, answer: { answer: 'unknown' } }))

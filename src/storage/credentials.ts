@@ -2,7 +2,7 @@
 import type { Instant } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import type { Sql } from './sql.ts'
-import { type KeyRing, rewrap, type Sealed, seal } from './vault.ts'
+import { type KeyRing, rewrap, type Sealed, seal, unseal } from './vault.ts'
 import { instant } from './wire.ts'
 
 const placeOf = (accountId: number): string => `account_credential ${accountId} password`
@@ -51,6 +51,38 @@ export async function missingCredentials(
 
 interface CredentialRow extends Sealed {
   readonly accountId: number
+}
+
+/** An account and what its owner signs in with at its broker. */
+export interface EntrustedAccount {
+  readonly id: number
+  readonly brokerId: number
+  /** The broker's own number of the account. */
+  readonly account: string
+  readonly userName: string
+  /** Differs after every change of the password. */
+  readonly version: string
+  /** The password. Throws when it was sealed for another row or by a key that the ring does not hold. */
+  open(ring: KeyRing): string
+}
+
+/** Those of the accounts whose owners have entrusted both a user name and a password. */
+export async function loadEntrusted(sql: Sql, accountIds: readonly number[]): Promise<EntrustedAccount[]> {
+  const rows = await sql.rows<Omit<EntrustedAccount, 'open'> & Sealed>`
+    select a.id, a.broker_id as "brokerId", a.account, a.broker_user_id as "userName", c.changed_at::text as version,
+      c.key_id as "keyId", c.wrapped_key as "wrappedKey", c.sealed
+    from account a join account_credential c on c.account_id = a.id
+    where a.id = any(${accountIds}::bigint[]) and a.broker_user_id is not null
+    order by a.id`
+  return rows.map(({ keyId, wrappedKey, sealed, ...account }) => ({
+    ...account,
+    open: (ring) => {
+      const plain = unseal(ring, { keyId, wrappedKey, sealed }, placeOf(account.id))
+      const password = plain.toString()
+      plain.fill(0)
+      return password
+    },
+  }))
 }
 
 /** Wraps every credential by the ring's current key; may be broken off and run again. Answers how many moved. */

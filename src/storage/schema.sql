@@ -299,6 +299,13 @@ create table broker (
   constraint broker_environment_check CHECK ((environment = ANY (ARRAY['live'::text, 'paper'::text])))
 );
 
+create table broker_pull (
+  account_id bigint not null,
+  pulled_until timestamp with time zone not null,
+  constraint broker_pull_pkey PRIMARY KEY (account_id),
+  constraint broker_pull_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
+);
+
 create table broker_report (
   id bigint not null generated always as identity,
   broker_id integer not null,

@@ -78,12 +78,15 @@ export interface Broker {
   place(ctx: WorkContext, brokerId: number, tickets: readonly OrderTicket[]): Promise<readonly Answer[]>
   replace(ctx: WorkContext, brokerId: number, tickets: readonly ReplaceTicket[]): Promise<readonly Answer[]>
   cancel(ctx: WorkContext, brokerId: number, orders: readonly OrderName[]): Promise<readonly Answer[]>
-  /** How each order stands, null where it has none; of those it has, reports follow. Throws `BrokerUnreachable`. */
+  /**
+   * How each order stands, null where it has none, undefined where it does not say; of those it has, reports
+   * follow. Throws `BrokerUnreachable`.
+   */
   find(
     ctx: WorkContext,
     brokerId: number,
     orders: readonly OrderName[],
-  ): Promise<readonly (OrderStanding | null)[]>
+  ): Promise<readonly (OrderStanding | null | undefined)[]>
   /** Throws `BrokerUnreachable`: a failed question is never an empty account. */
   snapshot(ctx: WorkContext, accountIds: readonly number[]): Promise<readonly AccountSnapshot[]>
   /** What the adapter does by itself, above all taking in its reports. */

@@ -1,0 +1,108 @@
+/**
+ * Alpaca behind the port: US stocks and options for customers who have an account there and a key to it. Each account
+ * signs in for itself. The package is loaded only where a connection of this kind is configured.
+ */
+import { loadQuotedInstruments } from '../../../storage/quotes.ts'
+import type { KeyRing } from '../../../storage/vault.ts'
+import type { WorkContext } from '../../context.ts'
+import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
+import { findAll, snapshotAll } from './asking.ts'
+import { createClient, type Endpoint, loadSdk, type Outcome } from './client.ts'
+import type { Desk } from './desk.ts'
+import { createFollowing } from './following.ts'
+import { createNotices } from './notices.ts'
+import { createSessions, isSession, type Session } from './sessions.ts'
+import type { AlpacaInstrument } from './tickets.ts'
+import { cancelOne, placeOne, replaceOne } from './trading.ts'
+
+export interface AlpacaOptions extends Endpoint {
+  /** The `adapter` of the brokers that it serves. */
+  readonly adapter: string
+  /** Opens what customers entrusted. */
+  readonly keyRing: KeyRing
+}
+
+/** Every order is a request of its own, so many small calls go side by side. */
+const limits = { batch: 20, concurrency: 10 }
+
+/** Builds the broker. Throws where the package is not installed. */
+export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker> {
+  const sdk = await loadSdk()
+  const link = createLink()
+  const sessions = createSessions(options.keyRing, (keys) => createClient(sdk, options, keys, link.note))
+  const following = createFollowing(options.adapter, sessions)
+  const desk: Desk = { sessions, pull: following.pull }
+  const notices = createNotices()
+  return {
+    limits,
+    isUp: link.isUp,
+    place: (ctx, _brokerId, tickets) =>
+      withInstruments(ctx, desk, tickets, (session, ticket, instrument) =>
+        placeOne(ctx, session, ticket, instrument),
+      ),
+    replace: (ctx, _brokerId, tickets) =>
+      withInstruments(ctx, desk, tickets, (session, ticket, instrument) =>
+        replaceOne(ctx, session, ticket, instrument),
+      ),
+    cancel: (ctx, _brokerId, orders) =>
+      withSessions(ctx, desk, orders, (session, order) => cancelOne(ctx, session, order)),
+    find: (ctx, _brokerId, orders) => findAll(ctx, desk, orders),
+    snapshot: (ctx, accountIds) => snapshotAll(ctx, desk, notices, accountIds),
+    steps: following.steps,
+    close: following.close,
+  }
+}
+
+const shortestPauseMs = 500
+const longestPauseMs = 30_000
+
+/** Whether Alpaca can be reached: after a call that found no way there it is left alone, longer each time. */
+export function createLink(now: () => number = () => performance.now()) {
+  let failures = 0
+  let downUntil = 0
+  return {
+    isUp: (): boolean => now() >= downUntil,
+    note: (outcome: Outcome['outcome']): void => {
+      if (outcome === 'done' || outcome === 'refused') failures = 0
+      if (outcome !== 'unsent' || now() < downUntil) return
+      downUntil = now() + Math.min(shortestPauseMs * 2 ** failures, longestPauseMs)
+      failures += 1
+    },
+  }
+}
+
+/** Serves each order in the session of its account; where there is none for good, the order is refused. */
+async function withSessions<Order extends OrderName>(
+  ctx: WorkContext,
+  { sessions }: Desk,
+  orders: readonly Order[],
+  serve: (session: Session, order: Order) => Promise<Answer>,
+): Promise<Answer[]> {
+  const found = await sessions.of(
+    ctx,
+    orders.map(({ accountId }) => accountId),
+  )
+  return Promise.all(
+    orders.map(async (order, place): Promise<Answer> => {
+      const session = found[place]
+      if (!session) return { answer: 'unknown' }
+      if (isSession(session)) return serve(session, order)
+      return 'refused' in session
+        ? { answer: 'rejected', text: session.refused }
+        : { answer: session.outcome }
+    }),
+  )
+}
+
+async function withInstruments<Ticket extends OrderTicket>(
+  ctx: WorkContext,
+  desk: Desk,
+  tickets: readonly Ticket[],
+  serve: (session: Session, ticket: Ticket, instrument: AlpacaInstrument | undefined) => Promise<Answer>,
+): Promise<Answer[]> {
+  const ids = [...new Set(tickets.map(({ instrumentId }) => instrumentId))]
+  const instruments = new Map((await loadQuotedInstruments(ctx.db.read, [], ids)).map((row) => [row.id, row]))
+  return withSessions(ctx, desk, tickets, (session, ticket) =>
+    serve(session, ticket, instruments.get(ticket.instrumentId)),
+  )
+}

@@ -1,0 +1,112 @@
+/**
+ * Asking Alpaca what it has. Each account is asked for itself: one that does not answer, or whose answer makes no
+ * sense, is left out, and the others are heard. What is learnt of orders by the way is taken in as reports.
+ */
+import type { WorkContext } from '../../context.ts'
+import { type AccountSnapshot, BrokerUnreachable, type OrderName, type OrderStanding } from '../broker.ts'
+import { type Desk, lookUp, takeOrder } from './desk.ts'
+import type { Notices } from './notices.ts'
+import { standingOf } from './reports.ts'
+import { isKeyRefused, isSession, raise, type Session } from './sessions.ts'
+import { symbolOf } from './tickets.ts'
+import { readAccount, readAll, readOrder, readPosition } from './wire.ts'
+
+/** Accounts that are asked side by side. */
+const lanes = 20
+
+/** Works on items side by side, at most `lanes` at once; answers in their order. */
+export async function inLanes<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, place: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < items.length) {
+      const place = next
+      next += 1
+      results[place] = await work(items[place] as Item, place)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, lane))
+  return results
+}
+
+/** How each order stands: null where Alpaca has none, undefined where it did not say. */
+export async function findAll(
+  ctx: WorkContext,
+  desk: Desk,
+  orders: readonly OrderName[],
+): Promise<(OrderStanding | null | undefined)[]> {
+  const sessions = await desk.sessions.of(
+    ctx,
+    orders.map(({ accountId }) => accountId),
+  )
+  const found = await inLanes(orders, async ({ clientOrderId }, place) => {
+    const session = sessions[place]
+    if (!session || !isSession(session)) return undefined
+    const order = await lookUp(ctx, session, clientOrderId)
+    if (!order) return order
+    await takeOrder(ctx, session, order)
+    return standingOf(order) ?? undefined
+  })
+  desk.pull(orders.filter((_, place) => found[place]).map(({ accountId }) => accountId))
+  if (orders.length > 0 && found.every((standing) => standing === undefined))
+    throw new BrokerUnreachable('Alpaca does not say what it has')
+  return found
+}
+
+/** What the accounts hold, work and own, those left out of which Alpaca did not say all three. */
+export async function snapshotAll(
+  ctx: WorkContext,
+  desk: Desk,
+  notices: Notices,
+  accountIds: readonly number[],
+): Promise<AccountSnapshot[]> {
+  const sessions = await desk.sessions.of(ctx, accountIds)
+  const said = await inLanes(sessions, async (session) => {
+    if (isSession(session)) return snapshotOf(ctx, notices, session)
+    if ('revoked' in session) await notices.ofKey(ctx, session.revoked)
+    return undefined
+  })
+  desk.pull(sessions.flatMap((session) => (isSession(session) ? [session.accountId] : [])))
+  const snapshots = said.filter((snapshot) => snapshot !== undefined)
+  const isAsked = sessions.some((session) => !('refused' in session))
+  if (isAsked && snapshots.length === 0)
+    throw new BrokerUnreachable('Alpaca does not say what its accounts hold')
+  return snapshots
+}
+
+async function snapshotOf(
+  ctx: WorkContext,
+  notices: Notices,
+  session: Session,
+): Promise<AccountSnapshot | undefined> {
+  const { client, accountId, brokerId } = session
+  const [account, held, open] = await Promise.all([client.account(), client.positions(), client.openOrders()])
+  if (isKeyRefused(account)) await notices.ofKey(ctx, session)
+  if (account.outcome !== 'done' || held.outcome !== 'done' || open.outcome !== 'done') return undefined
+  const owner = readAccount(account.body)
+  const positions = readAll(held.body, readPosition)
+  const orders = readAll(open.body, readOrder)
+  const working = orders?.flatMap((order) => {
+    const standing = standingOf(order)
+    return standing ? [{ clientOrderId: order.clientOrderId, ...standing }] : []
+  })
+  if (!owner || !positions || !working || working.length !== orders?.length) {
+    await raise(ctx, brokerId, accountId, 'MalformedAnswer', 'snapshot')
+    return undefined
+  }
+  await notices.ofAccount(ctx, session, owner)
+  const flat = /^-?0(\.0*)?$/
+  return {
+    accountId,
+    positions: new Map(
+      positions
+        .filter(({ quantity }) => !flat.test(quantity))
+        .map(({ symbol, quantity }) => [symbolOf(symbol), quantity]),
+    ),
+    working,
+    balance: { currency: owner.currency, cash: owner.cash },
+  }
+}

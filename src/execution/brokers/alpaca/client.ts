@@ -1,0 +1,155 @@
+/**
+ * One account's way to Alpaca, over the official SDK, which is loaded only where a connection is configured. Every
+ * call ends in one of a few outcomes, told apart by what is certain: done, refused, never sent, or unknown. Nothing
+ * is repeated here but what the limit of requests turned away, which Alpaca has not looked at.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AlpacaRequest } from './tickets.ts'
+
+type Sdk = typeof import('@alpacahq/alpaca-trade-api')
+export type Stream = InstanceType<Sdk['streaming']['TradingStream']>
+
+/** What came of a call. `refused` is Alpaca's word that it did not do it; 404 among it means there is no such thing. */
+export type Outcome =
+  | { readonly outcome: 'done'; readonly body: unknown }
+  | { readonly outcome: 'refused'; readonly status: number; readonly code: string; readonly text: string }
+  | { readonly outcome: 'unsent' | 'unknown' }
+
+export interface Changes {
+  readonly clientOrderId: string
+  readonly qty: string
+  readonly timeInForce: 'day' | 'gtc'
+  readonly limitPrice?: string
+  readonly stopPrice?: string
+}
+
+export interface Client {
+  account(): Promise<Outcome>
+  positions(): Promise<Outcome>
+  openOrders(): Promise<Outcome>
+  order(id: string): Promise<Outcome>
+  orderByClientId(clientOrderId: string): Promise<Outcome>
+  place(request: AlpacaRequest): Promise<Outcome>
+  replace(id: string, changes: Changes): Promise<Outcome>
+  cancel(id: string): Promise<Outcome>
+  /** The account's history between two moments, as the text of its events. */
+  activities(since: Date, until: Date): Promise<Outcome>
+  /** A stream of the account's order events, not yet connected. */
+  stream(): Stream
+}
+
+export interface Endpoint {
+  /** Where the Trading API is, without a slash at the end. */
+  readonly url: string
+  readonly streamUrl: string
+  /** Requests that one account may make. */
+  readonly requestsPerMinute: number
+}
+
+export interface KeyPair {
+  readonly keyId: string
+  readonly secret: string
+}
+
+const timeoutMs = 3_000
+const historyTimeoutMs = 15_000
+/** A pause that Alpaca asks for and that is longer than this is left to whoever asks again. */
+const patienceMs = 1_500
+const openOrdersAtOnce = 500
+const firstReconnectMs = 500
+const lastReconnectMs = 30_000
+
+/** Loads the SDK. Throws where the package is not installed. */
+export const loadSdk = (): Promise<Sdk> => import('@alpacahq/alpaca-trade-api')
+
+/** A client for one key pair; `note` hears how every call ended. */
+export function createClient(
+  { trading, streaming }: Sdk,
+  endpoint: Endpoint,
+  keys: KeyPair,
+  note: (outcome: Outcome['outcome']) => void,
+): Client {
+  const { url: basePath, requestsPerMinute: maxRequests } = endpoint
+  const shared = { basePath, ...keys, userAgent: 'lockstep' }
+  const configuration = new trading.Configuration({ ...shared, timeoutMs, rateLimit: { maxRequests } })
+  const patient = new trading.Configuration({ ...shared, timeoutMs: historyTimeoutMs })
+  const orders = new trading.OrdersApi(configuration)
+  const accounts = new trading.AccountsApi(configuration)
+  const held = new trading.PositionsApi(configuration)
+  const events = new trading.EventsApi(patient)
+  const ask = async (...call: Parameters<typeof outcomeOf>): Promise<Outcome> => {
+    const said = await outcomeOf(...call)
+    note(said.outcome)
+    return said
+  }
+  return {
+    account: () => ask(() => accounts.getAccountRaw()),
+    positions: () => ask(() => held.getAllOpenPositionsRaw()),
+    openOrders: () => ask(() => orders.getAllOrdersRaw({ status: 'open', limit: openOrdersAtOnce })),
+    order: (orderId) => ask(() => orders.getOrderByOrderIDRaw({ orderId })),
+    orderByClientId: (clientOrderId) => ask(() => orders.getOrderByClientOrderIdRaw({ clientOrderId })),
+    place: (postOrderRequest) => ask(() => orders.postOrderRaw({ postOrderRequest })),
+    replace: (orderId, patchOrderRequest) =>
+      ask(() => orders.patchOrderByOrderIdRaw({ orderId, patchOrderRequest })),
+    cancel: (orderId) => ask(() => orders.deleteOrderByOrderIDRaw({ orderId }), asNothing),
+    activities: (since, until) =>
+      ask(
+        () => events.subscribeToActivitiesSSERaw({ since, until }),
+        (response) => response.text(),
+      ),
+    stream: () =>
+      new streaming.TradingStream({
+        ...{ url: endpoint.streamUrl, credentials: keys },
+        ...{
+          maxReconnectAttempts: -1,
+          initialReconnectMs: firstReconnectMs,
+          maxReconnectMs: lastReconnectMs,
+        },
+      }),
+  }
+}
+
+const asNothing = async (): Promise<undefined> => undefined
+
+async function outcomeOf(
+  call: () => Promise<{ readonly raw: Response }>,
+  read: (response: Response) => Promise<unknown> = (response) => response.json(),
+  isLast = false,
+): Promise<Outcome> {
+  try {
+    const { raw } = await call()
+    return { outcome: 'done', body: await read(raw) }
+  } catch (error) {
+    const { outcome, retryAfterMs } = failureOf(error)
+    if (isLast || retryAfterMs === undefined || retryAfterMs > patienceMs) return outcome
+    await delay(retryAfterMs)
+    return outcomeOf(call, read, true)
+  }
+}
+
+/** What the SDK's errors hold, whatever copy of its classes made them. */
+interface Failure {
+  readonly name?: string
+  readonly status?: number
+  readonly code?: unknown
+  readonly message?: string
+  readonly retryAfterMs?: number
+  readonly cause?: Failure
+}
+
+/** Statuses after which the request may yet have been carried out. */
+const doubtful = [408, 425, 429]
+
+/** Codes of a connection that was never made. */
+const unconnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
+
+function failureOf(error: unknown): { readonly outcome: Outcome; readonly retryAfterMs?: number } {
+  const { status, code, message = '', retryAfterMs, cause } = error as Failure
+  if (status === undefined) {
+    const isUnsent = [cause, cause?.cause].some((one) => unconnected.includes(String(one?.code)))
+    return { outcome: { outcome: isUnsent ? 'unsent' : 'unknown' } }
+  }
+  if (status === 429) return { outcome: { outcome: 'unknown' }, retryAfterMs: retryAfterMs ?? patienceMs }
+  if (status < 400 || status >= 500 || doubtful.includes(status)) return { outcome: { outcome: 'unknown' } }
+  return { outcome: { outcome: 'refused', status, code: String(code ?? ''), text: message.slice(0, 200) } }
+}

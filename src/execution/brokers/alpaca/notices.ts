@@ -1,0 +1,45 @@
+/**
+ * What an account's state at Alpaca means for Autotrade: an account that is blocked or not active is restricted, a
+ * closed one, or one whose key is refused twice in a row, is no longer ours. Told once a day, so that whoever switches
+ * Autotrade on again although nothing has changed is told again.
+ */
+import { dayIn, newYork } from '../../../domain/time.ts'
+import { insertReports, type ReportKind } from '../../../storage/reports.ts'
+import type { WorkContext } from '../../context.ts'
+import type { AlpacaAccount } from './wire.ts'
+
+interface Named {
+  readonly brokerId: number
+  readonly accountId: number
+}
+
+export interface Notices {
+  ofAccount(ctx: WorkContext, named: Named, account: AlpacaAccount): Promise<void>
+  /** The key was refused. */
+  ofKey(ctx: WorkContext, named: Named): Promise<void>
+}
+
+export function createNotices(): Notices {
+  const refusedOnce = new Set<number>()
+  const tell = (ctx: WorkContext, named: Named, kind: ReportKind, text: string): Promise<void> => {
+    const now = ctx.clock.now()
+    const reportKey = `${kind}:${text}:${dayIn(now, newYork)}`
+    const { brokerId, accountId } = named
+    return insertReports(ctx.db.write, [
+      { brokerId, accountId, reportKey, kind, text, clientOrderId: null, symbol: '', occurredAt: now },
+    ])
+  }
+  return {
+    ofAccount: async (ctx, named, { status, isBlocked }) => {
+      refusedOnce.delete(named.accountId)
+      if (status === 'ACCOUNT_CLOSED') await tell(ctx, named, 'delink', 'the account is closed at Alpaca')
+      else if (status !== 'ACTIVE')
+        await tell(ctx, named, 'restriction', `the account is ${status} at Alpaca`)
+      else if (isBlocked) await tell(ctx, named, 'restriction', 'the account is blocked at Alpaca')
+    },
+    ofKey: async (ctx, named) => {
+      if (!refusedOnce.has(named.accountId)) refusedOnce.add(named.accountId)
+      else await tell(ctx, named, 'delink', 'Alpaca refuses the key')
+    },
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Who may be spoken for at Alpaca: a client per account, made of what its owner entrusted, made anew when that
+ * changes, and used only once Alpaca has said that the key belongs to this very account. Secrets are opened here,
+ * live in the client and are never written anywhere.
+ */
+import { type EntrustedAccount, loadEntrusted } from '../../../storage/credentials.ts'
+import { insertIncidents } from '../../../storage/reports.ts'
+import type { KeyRing } from '../../../storage/vault.ts'
+import type { WorkContext } from '../../context.ts'
+import type { Client, KeyPair, Outcome } from './client.ts'
+import { readAccount } from './wire.ts'
+
+/** An account whose client is known to speak for it. */
+export interface Session {
+  readonly accountId: number
+  readonly brokerId: number
+  readonly client: Client
+}
+
+/** Why an account cannot be spoken for: for good (`refused`), or not now. */
+export type NoSession =
+  | { readonly refused: string }
+  | { readonly refused: string; readonly revoked: { readonly brokerId: number; readonly accountId: number } }
+  | { readonly outcome: 'unsent' | 'unknown' }
+
+export const isSession = (session: Session | NoSession): session is Session => 'client' in session
+
+export interface Sessions {
+  /** The sessions of these accounts, in their order. */
+  of(ctx: WorkContext, accountIds: readonly number[]): Promise<(Session | NoSession)[]>
+}
+
+interface Kept {
+  /** User name and version of the password that the client was made of. */
+  readonly made: string
+  readonly client: Client
+  isProven: boolean
+}
+
+const noCredentials: NoSession = { refused: 'the account has no key for Alpaca' }
+
+/** Builds the sessions; `connect` makes a client of a key pair. */
+export function createSessions(keyRing: KeyRing, connect: (keys: KeyPair) => Client): Sessions {
+  const kept = new Map<number, Kept>()
+
+  const clientOf = (account: EntrustedAccount): Kept => {
+    const made = `${account.userName} ${account.version}`
+    const known = kept.get(account.id)
+    if (known?.made === made) return known
+    const client = connect({ keyId: account.userName, secret: account.open(keyRing) })
+    const fresh = { made, client, isProven: false }
+    kept.set(account.id, fresh)
+    return fresh
+  }
+
+  const sessionOf = async (ctx: WorkContext, account: EntrustedAccount): Promise<Session | NoSession> => {
+    let one: Kept
+    try {
+      one = clientOf(account)
+    } catch (error) {
+      ctx.log.error({ error, accountId: account.id }, 'a credential does not open')
+      return { refused: 'the credentials of the account do not open' }
+    }
+    if (!one.isProven) {
+      const doubt = await prove(ctx, account, await one.client.account())
+      if (doubt) return doubt
+      one.isProven = true
+    }
+    return { accountId: account.id, brokerId: account.brokerId, client: one.client }
+  }
+
+  return {
+    of: async (ctx, accountIds) => {
+      const entrusted = new Map((await loadEntrusted(ctx.db.read, accountIds)).map((one) => [one.id, one]))
+      return Promise.all(
+        accountIds.map((id) => {
+          const account = entrusted.get(id)
+          return account ? sessionOf(ctx, account) : noCredentials
+        }),
+      )
+    },
+  }
+}
+
+/** Holds Alpaca's word on whose key it is against the account; undefined when they agree. */
+async function prove(
+  ctx: WorkContext,
+  account: EntrustedAccount,
+  said: Outcome,
+): Promise<NoSession | undefined> {
+  if (isKeyRefused(said))
+    return {
+      refused: 'Alpaca refuses the key',
+      revoked: { brokerId: account.brokerId, accountId: account.id },
+    }
+  if (said.outcome === 'refused') return { outcome: 'unknown' }
+  if (said.outcome !== 'done') return { outcome: said.outcome }
+  const theirs = readAccount(said.body)
+  if (theirs?.number === account.account) return undefined
+  if (!theirs) await raise(ctx, account.brokerId, account.id, 'MalformedAnswer', 'account')
+  else await raise(ctx, account.brokerId, account.id, 'ForeignAccount', 'account')
+  return theirs ? { refused: 'the key belongs to another account at Alpaca' } : { outcome: 'unknown' }
+}
+
+/** Whether Alpaca knows the key no longer. */
+export const isKeyRefused = (said: Outcome): boolean =>
+  said.outcome === 'refused' && (said.status === 401 || said.status === 403)
+
+const minuteMs = 60_000
+
+/** Tells the operator that something Alpaca said was not used, once a minute for each account and kind of answer. */
+export const raise = (
+  ctx: WorkContext,
+  brokerId: number,
+  accountId: number,
+  kind: 'MalformedAnswer' | 'ForeignAccount',
+  about: string,
+): Promise<void> => {
+  const now = ctx.clock.now()
+  const key = `${kind}:${brokerId}:${accountId}:${about}:${Math.floor(now / minuteMs)}`
+  return insertIncidents(ctx.db.write, [
+    { key, kind, detail: { brokerId, accountId, about }, occurredAt: now },
+  ])
+}

@@ -1,0 +1,193 @@
+/**
+ * Placing, replacing and canceling at Alpaca. A write is named by our id before it is sent, so that its outcome can
+ * always be asked for: Alpaca takes an id once, and whatever answer is missing or makes no sense leaves the order
+ * unknown, never sent twice.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { clientOrderId, parseClientOrderId } from '../../../domain/client-order-id.ts'
+import { type Decimal, dec } from '../../../domain/decimal.ts'
+import { listReplacedBefore } from '../../../storage/broker-pulls.ts'
+import { insertReports } from '../../../storage/reports.ts'
+import type { WorkContext } from '../../context.ts'
+import type { Answer, OrderName, OrderTicket, ReplaceTicket } from '../broker.ts'
+import type { Outcome } from './client.ts'
+import { isAbsent, isSameId, lookUp, readOutcome, sourceOf, takeOrder } from './desk.ts'
+import { raise, type Session } from './sessions.ts'
+import { type AlpacaInstrument, type AlpacaRequest, requestOf } from './tickets.ts'
+import type { AlpacaOrder } from './wire.ts'
+
+const accepted: Answer = { answer: 'accepted' }
+const unknown: Answer = { answer: 'unknown' }
+const rejected = (text: string): Answer => ({ answer: 'rejected', text })
+
+/** Places one order. */
+export async function placeOne(
+  ctx: WorkContext,
+  session: Session,
+  ticket: OrderTicket,
+  instrument: AlpacaInstrument | undefined,
+): Promise<Answer> {
+  const request = requestOf(ticket, instrument)
+  return 'refusal' in request ? rejected(request.refusal) : send(ctx, session, request)
+}
+
+async function send(ctx: WorkContext, session: Session, request: AlpacaRequest): Promise<Answer> {
+  return answerTo(ctx, session, request, await session.client.place(request))
+}
+
+/** What came of a write that made an order; an order that Alpaca has already is looked up. */
+async function answerTo(
+  ctx: WorkContext,
+  session: Session,
+  { clientOrderId, symbol, side }: Pick<AlpacaRequest, 'clientOrderId' | 'symbol' | 'side'>,
+  said: Outcome,
+): Promise<Answer> {
+  if (said.outcome === 'unsent' || said.outcome === 'unknown') return { answer: said.outcome }
+  const isTaken = said.outcome === 'refused' && isIdTaken(said)
+  if (said.outcome === 'refused' && !isTaken) return refused(ctx, session, clientOrderId, said)
+  const order = isTaken ? await lookUp(ctx, session, clientOrderId) : await readOutcome(ctx, session, said)
+  if (!order) return unknown
+  const isSame = order.symbol === symbol && order.side === (side === 'buy' ? '1' : '2')
+  if (!isSame || !isSameId(order, clientOrderId)) {
+    await raise(ctx, session.brokerId, session.accountId, 'MalformedAnswer', 'another order')
+    return unknown
+  }
+  await takeOrder(ctx, session, order)
+  return accepted
+}
+
+type Refused = Extract<Outcome, { outcome: 'refused' }>
+
+const isIdTaken = ({ status, text }: Refused): boolean =>
+  (status === 409 || status === 422) &&
+  /client.?order.?id/i.test(text) &&
+  /unique|exist|duplicate/i.test(text)
+
+/** FINRA Rule 4210: Alpaca protects accounts from becoming pattern day traders. */
+const patternDayTraderCode = '40310100'
+
+async function refused(
+  ctx: WorkContext,
+  session: Session,
+  clientOrderId: string,
+  { status, code, text }: Refused,
+): Promise<Answer> {
+  if (code === patternDayTraderCode) {
+    const { brokerId, accountId, now } = sourceOf(ctx, session)
+    const notice = { kind: 'patternDayTrader' as const, reportKey: `${code}:${clientOrderId}`, text }
+    await insertReports(ctx.db.write, [
+      { ...notice, brokerId, accountId, clientOrderId: null, symbol: '', occurredAt: now },
+    ])
+  }
+  return rejected(`Alpaca: ${text || `status ${status}`}`)
+}
+
+/** Statuses in which Alpaca replaces an order in place. */
+const replaceable = ['new', 'partially_filled']
+const ended = ['filled', 'expired', 'rejected', 'replaced']
+/** An order that is being withdrawn is waited for this long, then asked for again later. */
+const pausesMs = [50, 100, 200, 400, 800]
+
+/**
+ * Replaces one order: in place where Alpaca can, otherwise withdrawn and, once that is certain, placed anew. Alpaca
+ * counts a replacement's quantity from its own start, so what the orders before it executed is asked for and taken off.
+ */
+export async function replaceOne(
+  ctx: WorkContext,
+  session: Session,
+  ticket: ReplaceTicket,
+  instrument: AlpacaInstrument | undefined,
+): Promise<Answer> {
+  const request = requestOf(ticket, instrument)
+  if ('refusal' in request) return rejected(request.refusal)
+  const old = await lookUp(ctx, session, ticket.replacesClientOrderId)
+  if (old === null) return { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
+  const before = old && (await executedBefore(ctx, session, ticket))
+  if (!old || !before) return unknown
+  if (ended.includes(old.status)) return tooLateToReplace(ctx, session, ticket, old)
+  const rest = restOf(ticket, before, old)
+  if (replaceable.includes(old.status) && old.type === request.type && rest.greaterThan(0)) {
+    const { clientOrderId, timeInForce, limitPrice, stopPrice } = request
+    const prices = { ...(limitPrice && { limitPrice }), ...(stopPrice && { stopPrice }) }
+    const changes = { clientOrderId, timeInForce, qty: rest.toFixed(), ...prices }
+    return answerTo(ctx, session, request, await session.client.replace(old.id, changes))
+  }
+  const gone = await withdraw(ctx, session, old)
+  if (!gone) return unknown
+  if (gone.status !== 'canceled') return tooLateToReplace(ctx, session, ticket, gone)
+  const left = restOf(ticket, before, gone)
+  if (!left.greaterThan(0)) return rejected('as much has been executed already')
+  return send(ctx, session, { ...request, qty: left.toFixed() })
+}
+
+/** The order has ended by itself, unless it was this very replacement that ended it. */
+async function tooLateToReplace(
+  ctx: WorkContext,
+  session: Session,
+  { clientOrderId }: ReplaceTicket,
+  old: AlpacaOrder,
+): Promise<Answer> {
+  const replacement = old.status === 'replaced' ? await lookUp(ctx, session, clientOrderId) : null
+  if (replacement === undefined) return unknown
+  await takeOrder(ctx, session, replacement ?? old)
+  return replacement ? accepted : rejected(`the order at Alpaca is ${old.status}`)
+}
+
+const restOf = ({ quantity }: OrderTicket, before: Decimal, { filledQty }: AlpacaOrder): Decimal =>
+  dec(quantity).minus(before).minus(filledQty)
+
+/** What the orders before the replaced one executed; undefined when that cannot be asked. */
+async function executedBefore(
+  ctx: WorkContext,
+  session: Session,
+  { accountId, replacesClientOrderId }: ReplaceTicket,
+): Promise<Decimal | undefined> {
+  const key = parseClientOrderId(replacesClientOrderId)
+  if (!key) throw new Error(`${replacesClientOrderId} is no id of ours`)
+  let sum = dec(0)
+  for (const earlier of await listReplacedBefore(ctx.db.read, { ...key, accountId })) {
+    const order = await lookUp(ctx, session, clientOrderId(earlier))
+    if (order === undefined) return undefined
+    sum = sum.plus(order?.filledQty ?? 0)
+  }
+  return sum
+}
+
+/** Cancels the order and waits until it has ended; undefined while that is not certain. */
+async function withdraw(
+  ctx: WorkContext,
+  session: Session,
+  order: AlpacaOrder,
+): Promise<AlpacaOrder | undefined> {
+  if (order.status === 'canceled') return order
+  const said = await session.client.cancel(order.id)
+  if (said.outcome === 'unsent' || said.outcome === 'unknown') return undefined
+  for (const pause of pausesMs) {
+    const now = await readOutcome(ctx, session, await session.client.order(order.id))
+    if (now && (now.status === 'canceled' || ended.includes(now.status))) return now
+    await delay(pause)
+  }
+  return undefined
+}
+
+/** Cancels one order. */
+export async function cancelOne(ctx: WorkContext, session: Session, name: OrderName): Promise<Answer> {
+  const order = await lookUp(ctx, session, name.clientOrderId)
+  if (order === undefined) return unknown
+  if (order === null) return unknownOrder
+  if (order.status === 'canceled' || ended.includes(order.status)) return tooLate(ctx, session, order)
+  const said = await session.client.cancel(order.id)
+  if (said.outcome === 'done') return accepted
+  if (said.outcome !== 'refused') return { answer: said.outcome }
+  if (isAbsent(said)) return unknownOrder
+  const now = await readOutcome(ctx, session, await session.client.order(order.id))
+  return now ? tooLate(ctx, session, now) : unknown
+}
+
+const unknownOrder: Answer = { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
+
+/** The order has ended by itself, or was canceled before: what it came to is told again. */
+async function tooLate(ctx: WorkContext, session: Session, order: AlpacaOrder): Promise<Answer> {
+  await takeOrder(ctx, session, order)
+  return order.status === 'canceled' ? accepted : rejected(`too late to cancel: ${order.status}`)
+}
