@@ -6,6 +6,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import { connectAlpaca } from '../execution/brokers/alpaca/alpaca.ts'
 import type { Broker, LiveBroker } from '../execution/brokers/broker.ts'
+import { loadEngine } from '../execution/brokers/fix/engine.ts'
+import { createFixBroker } from '../execution/brokers/fix/fix.ts'
+import { readFixSettings } from '../execution/brokers/fix/settings.ts'
 import type { KeyRing } from '../storage/vault.ts'
 import { type Config, ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
@@ -43,7 +46,13 @@ const alpacaKind: BrokerKind = {
   },
 }
 
-const kinds: Readonly<Record<string, BrokerKind>> = { alpaca: alpacaKind }
+const fixKind: BrokerKind = {
+  signsInAsCustomers: false,
+  connect: async ({ name, settings }) =>
+    createFixBroker({ name, settings: readFixSettings(settings), engine: await loadEngine() }),
+}
+
+const kinds: Readonly<Record<string, BrokerKind>> = { alpaca: alpacaKind, fix: fixKind }
 
 /** A text among the settings. Throws where it is something else, or none of those that are allowed. */
 function settingOf(settings: Settings, name: string, usual: string, allowed?: readonly string[]): string {

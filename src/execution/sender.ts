@@ -257,7 +257,8 @@ export const senderStep = (adapter: string, broker: Broker): Step => ({
 /** While the link is down a copy waits no longer than its grace: then only the account's size counts. */
 export const queueStep = (adapter: string, broker: Broker): Step => ({
   name: `dropQueue ${adapter}`,
-  due: (now) => (broker.isUp() ? fragment`false` : isQueueStale(adapter, now - driftGrace)),
+  due: (now) =>
+    broker.isUp() || broker.isElsewhere?.() ? fragment`false` : isQueueStale(adapter, now - driftGrace),
   run: (ctx) => {
     const now = ctx.clock.now()
     return ctx.db.transaction((tx) => dropQueue(tx, adapter, now - driftGrace, now))

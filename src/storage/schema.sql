@@ -518,6 +518,16 @@ CREATE INDEX fill_signal ON public.fill USING btree (signal_id);
 CREATE INDEX fill_strategy ON public.fill USING btree (strategy_id, id);
 CREATE INDEX fill_trade ON public.fill USING btree (trade_id);
 
+create table fix_session (
+  connection text not null,
+  next_inbound bigint not null default 1,
+  next_outbound bigint not null default 1,
+  is_reset_due boolean not null default false,
+  constraint fix_session_pkey PRIMARY KEY (connection),
+  constraint fix_session_next_inbound_check CHECK ((next_inbound > 0)),
+  constraint fix_session_next_outbound_check CHECK ((next_outbound > 0))
+);
+
 create table idempotency (
   access_key_id bigint not null,
   idempotency_key text not null,

@@ -1,10 +1,10 @@
 /** One strategy in one stock, one follower: what most tests of the account side begin with. */
 import { addFollowers, type FollowerWish } from '../support/followers.ts'
-import { type AccountWorld, readHeld, readOrders } from './account-world.ts'
-import { addInstrument, addStrategy, place } from './world.ts'
+import { readHeld, readOrders } from './account-world.ts'
+import { addInstrument, addStrategy, place, type World } from './world.ts'
 
 export const makeScene =
-  (world: AccountWorld, brokerId: number) =>
+  (world: World, brokerId: number) =>
   async (wish: Partial<FollowerWish> = {}) => {
     const { db } = world.ctx
     const strategyId = await addStrategy(db)

@@ -33,7 +33,10 @@ export const floors: Record<string, Floor> = {
   operations: { floors: ['contract', 'storage', 'services', 'domain'], packages: ['node:', 'lru-cache'] },
   execution: {
     floors: ['storage', 'services', 'domain'],
-    packages: ['node:', '@alpacahq/alpaca-trade-api', 'csv-parse', 'standardwebhooks', 'stripe'],
+    packages: [
+      ...['node:', '@alpacahq/alpaca-trade-api', 'csv-parse', 'jspurefix', 'reflect-metadata'],
+      ...['standardwebhooks', 'stripe'],
+    ],
   },
   http: { floors: ['operations', 'contract'], packages: ['node:', 'fastify', 'pino'] },
   demo: {

@@ -58,7 +58,8 @@ export interface AccountSnapshot {
   /** Signed quantities by symbol, flat ones left out. */
   readonly positions: ReadonlyMap<string, string>
   readonly working: readonly WorkingOrder[]
-  readonly balance: { readonly currency: string; readonly cash: string }
+  /** Null where the broker does not tell it. */
+  readonly balance: { readonly currency: string; readonly cash: string } | null
 }
 
 /** The broker could not be asked: what was to be learnt stays unknown. */
@@ -71,6 +72,8 @@ export interface Broker {
   readonly limits: { readonly batch: number; readonly concurrency: number }
   /** Whether the link is up; while it is down nothing is sent. */
   isUp(): boolean
+  /** Another worker keeps the link: it alone sends, and gives up what has waited too long. */
+  isElsewhere?(): boolean
   /** Answers in the order of the tickets. Throwing means that all are unknown. */
   place(ctx: WorkContext, brokerId: number, tickets: readonly OrderTicket[]): Promise<readonly Answer[]>
   replace(ctx: WorkContext, brokerId: number, tickets: readonly ReplaceTicket[]): Promise<readonly Answer[]>

@@ -1,0 +1,207 @@
+/**
+ * A broker that speaks FIX 4.4. An order counts as accepted once the broker has said anything about it and that is
+ * booked; without an answer it is unknown, and without a session nothing went out. Whether the broker has an order is
+ * asked by its client order id: a session delivers in order, so its "no such order" is proof.
+ */
+import { parseClientOrderId } from '../../../domain/client-order-id.ts'
+import { type FixOrder, loadFixOrders } from '../../../storage/fix-sessions.ts'
+import { fragment } from '../../../storage/sql.ts'
+import type { Step, WorkContext } from '../../context.ts'
+import type { Answer, LiveBroker, OrderName, OrderStanding } from '../broker.ts'
+import { BrokerUnreachable } from '../broker.ts'
+import { Desk, type Heard } from './desk.ts'
+import type { FixEngine } from './engine.ts'
+import { withoutReplaced } from './executions.ts'
+import { FixLink } from './link.ts'
+import { countOf, type FixMessage, type FixRequest, idOf, tags, textOf } from './message.ts'
+import { readingOf, readMessages } from './reports.ts'
+import {
+  askOrder,
+  cancelIdOf,
+  cancelOrder,
+  isSendable,
+  newOrder,
+  nonce,
+  orderIdOf,
+  replaceOrder,
+} from './requests.ts'
+import type { FixSettings } from './settings.ts'
+import { snapshotsOf } from './snapshots.ts'
+
+export interface FixOptions {
+  /** The connection's name: the adapter of the brokers that it serves. */
+  readonly name: string
+  readonly settings: FixSettings
+  readonly engine: FixEngine
+  /** Longest wait for an answer in milliseconds (4,000); shorter than the sender's own. */
+  readonly patienceMs?: number
+}
+
+/** Builds the broker; its session begins with the first round of the worker that has its steps. */
+export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: FixOptions): LiveBroker {
+  const refusals = new Refusals()
+  const link: FixLink = new FixLink({
+    ...{ name, engine, settings },
+    read: (ctx, messages) => readMessages(ctx, name, messages),
+    booked: (messages) => {
+      for (const message of messages) {
+        refusals.note(message)
+        hand(desk, message)
+      }
+    },
+    lost: () => desk.giveUp(),
+  })
+  const desk: Desk = new Desk((request, sent) => link.send(request, sent), patienceMs)
+  const keep: Step = {
+    name: `keep FIX session ${name}`,
+    due: () => (link.isStarted ? fragment`false` : fragment`true`),
+    run: async (ctx) => {
+      link.start(ctx)
+      return 0
+    },
+  }
+  return {
+    limits: { batch: 200, concurrency: 1 },
+    isUp: () => link.isUp,
+    isElsewhere: () => !link.isHeld,
+    ...requests(desk, settings, refusals),
+    snapshot: (ctx, accountIds) => snapshotsOf(ctx, desk, settings, accountIds),
+    steps: [keep],
+    close: () => link.close(),
+  }
+}
+
+/** Hands an answer to whoever asked. */
+function hand(desk: Desk, message: FixMessage): void {
+  const { type } = message
+  if (type === '3' || type === 'j') {
+    const refused = textOf(message, tags.text) ?? 'the broker refused the message'
+    const about = idOf(message, tags.businessRejectRefId)
+    if (about === null || !desk.tell(about, { refused }))
+      desk.tellSender(countOf(message, tags.refSeqNum) ?? 0, { refused })
+    return
+  }
+  const names = [tags.clOrdId, tags.ordStatusReqId, tags.massStatusReqId, tags.posReqId].flatMap(
+    (tag) => idOf(message, tag) ?? [],
+  )
+  for (const name of new Set(names)) desk.tell(name, { message })
+}
+
+/** How long a refused cancel rests: whoever asked for it would ask again at once. */
+const cancelPause = 1_000
+
+/** When cancels of orders were refused, the latest last. */
+class Refusals {
+  readonly #at = new Map<string, number>()
+
+  note(message: FixMessage): void {
+    const about = idOf(message, tags.clOrdId)
+    if (message.type !== '9' || about === null) return
+    const now = performance.now()
+    for (const [id, at] of this.#at) if (now - at > cancelPause) this.#at.delete(id)
+    this.#at.set(orderIdOf(about), now)
+  }
+
+  isFresh(clientOrderId: string): boolean {
+    return performance.now() - (this.#at.get(clientOrderId) ?? Number.NEGATIVE_INFINITY) < cancelPause
+  }
+}
+
+type Requests = Pick<LiveBroker, 'place' | 'replace' | 'cancel' | 'find'>
+
+function requests(desk: Desk, settings: FixSettings, refusals: Refusals): Requests {
+  return {
+    place: (ctx, _, tickets) =>
+      each(ctx, tickets, (ticket, order) =>
+        ask(desk, ticket.clientOrderId, newOrder(ticket, order, ctx.clock.now(), settings)),
+      ),
+    replace: (ctx, _, tickets) =>
+      each(ctx, tickets, (ticket, order) =>
+        ask(desk, ticket.clientOrderId, replaceOrder(ticket, order, ctx.clock.now(), settings)),
+      ),
+    cancel: (ctx, _, names) =>
+      each(ctx, names, (name, order) => {
+        if (refusals.isFresh(name.clientOrderId)) return Promise.resolve({ answer: 'unknown' })
+        const id = cancelIdOf(name.clientOrderId, nonce())
+        return ask(desk, id, cancelOrder(id, order, ctx.clock.now(), settings))
+      }),
+    find: async (ctx, _, names) => {
+      const orders = await ordersOf(ctx, names)
+      return Promise.all(orders.map((order) => findOne(desk, settings, order)))
+    },
+  }
+}
+
+/** Does something for each order whose name can be said in FIX. */
+async function each<Name extends OrderName>(
+  ctx: WorkContext,
+  names: readonly Name[],
+  send: (name: Name, order: FixOrder) => Promise<Answer>,
+): Promise<readonly Answer[]> {
+  const orders = await ordersOf(ctx, names)
+  return Promise.all(
+    names.map((name, place): Promise<Answer> => {
+      const order = orders[place]
+      if (!order) throw new Error(`there is no order ${name.clientOrderId}`)
+      if (isSendable(order.account) && isSendable(order.symbol)) return send(name, order)
+      return Promise.resolve({ answer: 'rejected', text: 'account or symbol cannot be said in FIX' })
+    }),
+  )
+}
+
+function ordersOf(ctx: WorkContext, names: readonly OrderName[]): Promise<(FixOrder | undefined)[]> {
+  const keys = names.map(({ accountId, clientOrderId }) => {
+    const key = parseClientOrderId(clientOrderId)
+    if (!key) throw new Error(`not an order of ours: ${clientOrderId}`)
+    return { ...key, accountId, clientOrderId }
+  })
+  return loadFixOrders(ctx.db.read, keys)
+}
+
+/** Sends a request about an order; any word about it says that the broker has it. */
+const ask = (desk: Desk, id: string, request: FixRequest): Promise<Answer> =>
+  desk.ask<Answer>({
+    request,
+    names: [id],
+    hear: (heard) => answerOf(id, heard),
+    unsent: { answer: 'unsent' },
+    unknown: { answer: 'unknown' },
+  })
+
+function answerOf(id: string, heard: Heard): Answer | undefined {
+  if ('refused' in heard) return { answer: 'rejected', text: heard.refused }
+  const reading = readingOf(heard.message)
+  if (!reading || 'malformed' in reading) return undefined
+  const says = reading.replies.find(({ about }) => about === id)?.says
+  if (says === undefined) return undefined
+  return { answer: says === 'known' ? 'unknown' : 'accepted' }
+}
+
+async function findOne(
+  desk: Desk,
+  settings: FixSettings,
+  order: FixOrder | undefined,
+): Promise<OrderStanding | null> {
+  if (!order) throw new Error('an order to be found must exist')
+  const id = `Q${nonce()}`
+  const found = await desk.ask<OrderStanding | null | 'unreachable'>({
+    request: askOrder(id, order, settings),
+    names: [id, order.clientOrderId],
+    hear: (heard) => standingOf([id, order.clientOrderId], heard),
+    unsent: 'unreachable',
+    unknown: 'unreachable',
+  })
+  if (found === 'unreachable') throw new BrokerUnreachable('the broker did not say how an order stands')
+  return found && withoutReplaced(found, order)
+}
+
+function standingOf(
+  names: readonly string[],
+  heard: Heard,
+): OrderStanding | null | 'unreachable' | undefined {
+  if ('refused' in heard) return 'unreachable'
+  const reading = readingOf(heard.message)
+  if (!reading || 'malformed' in reading) return undefined
+  const name = names.find((one) => reading.standings.has(one))
+  return name === undefined ? undefined : reading.standings.get(name)
+}

@@ -1,0 +1,190 @@
+/**
+ * The link of a FIX session: of all workers the one that holds its lease connects, and connects again when the
+ * connection is lost. What arrives is booked in order, and the number up to which it was booked moves with it; what
+ * a crash leaves unbooked is asked for at the next log-on. Numbers to send are set aside ahead of their use, so none
+ * is ever used twice.
+ */
+import { openFixSession, setFixOutbound } from '../../../storage/fix-sessions.ts'
+import type { Lease } from '../../../storage/leases.ts'
+import { insertIncidents } from '../../../storage/reports.ts'
+import type { WorkContext } from '../../context.ts'
+import { pause, underLease } from '../../leases.ts'
+import type { Listener } from './conversation.ts'
+import { type FixConnection, type FixEngine, openConnection } from './engine.ts'
+import { Intake, type IntakeParts } from './intake.ts'
+import type { FixRequest } from './message.ts'
+import type { FixSettings } from './settings.ts'
+
+/** Numbers set aside at once, those of them that only the engine's own messages may use, and when more are fetched. */
+const setAside = 1_000
+const ownNumbers = 50
+const fewNumbers = 500
+const logOnMs = 10_000
+const shortestPause = 1_000
+const longestPause = 30_000
+const fetchMs = 2_000
+
+export interface LinkParts extends IntakeParts {
+  readonly engine: FixEngine
+  readonly settings: FixSettings
+  /** What was asked and not answered will not be. */
+  lost(): void
+}
+
+/** A connection with the numbers that may be used on it. */
+interface Open {
+  readonly connection: FixConnection
+  readonly lease: Lease
+  readonly held: AbortSignal
+  limit: number
+  /** Given to the engine and not numbered yet. */
+  queued: number
+}
+
+export class FixLink {
+  readonly #parts: LinkParts
+  readonly #ending = new AbortController()
+  #life: Promise<void> | undefined
+  #open: Open | undefined
+  #isHeld = false
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts
+  }
+
+  get isStarted(): boolean {
+    return this.#life !== undefined
+  }
+
+  /** This worker is the one that speaks to the counterparty, or tries to. */
+  get isHeld(): boolean {
+    return this.#isHeld
+  }
+
+  get isUp(): boolean {
+    return this.#open?.connection.conversation.isReady === true && !this.#open.held.aborted
+  }
+
+  /** Keeps the session up from now on, whenever this worker holds its lease. */
+  start(ctx: WorkContext): void {
+    const { name } = this.#parts
+    this.#life ??= underLease(ctx, `fix:${name}`, this.#ending.signal, async (lease, held) => {
+      this.#isHeld = true
+      try {
+        await this.#keep(ctx, lease, held)
+      } finally {
+        this.#isHeld = false
+      }
+    })
+  }
+
+  /** Logs out and lets go of the session. */
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await this.#life
+  }
+
+  /**
+   * Sends a message; `sent` hears its number, or undefined where it did not go out and never will. Not before the
+   * numbers for it are set aside, and not after the lease may be lost.
+   */
+  send(request: FixRequest, sent: (seqNum: number | undefined) => void): void {
+    const open = this.#open
+    if (!open || !this.isUp || open.connection.nextOutbound() + open.queued >= open.limit - ownNumbers) {
+      sent(undefined)
+      return
+    }
+    open.queued += 1
+    open.connection.send(request, (seqNum) => {
+      open.queued -= 1
+      sent(seqNum)
+    })
+  }
+
+  /** Connects again and again, more patiently each time that it does not come to a log-on. */
+  async #keep(ctx: WorkContext, lease: Lease, held: AbortSignal): Promise<void> {
+    let failures = 0
+    while (!held.aborted) {
+      const wasUp = await this.#connect(ctx, lease, held).catch((error: unknown) => {
+        ctx.log.warn({ error, connection: this.#parts.name }, 'a FIX session could not be opened')
+        return false
+      })
+      failures = wasUp ? 0 : failures + 1
+      await pause(Math.min(shortestPause * 2 ** Math.max(0, failures - 1), longestPause), held)
+    }
+  }
+
+  /** One connection from log-on to its end; answers whether it was up and all that it brought is booked. */
+  async #connect(ctx: WorkContext, lease: Lease, held: AbortSignal): Promise<boolean> {
+    const { name, engine, settings } = this.#parts
+    const row = await openFixSession(ctx.db, lease, name, setAside)
+    const intake = new Intake({ ctx, lease, held, parts: this.#parts })
+    const numbers = { inbound: row.nextInbound, outbound: row.nextOutbound, isReset: row.isResetDue }
+    let wasUp = false
+    const loggedOn = (): void => {
+      wasUp = true
+      ctx.log.info({ connection: name }, 'a FIX session is up')
+    }
+    const listener: Listener = { take: intake.take, loggedOn, alarm: alarmOf(ctx, name, held) }
+    const connection = await openConnection(engine, settings, numbers, listener)
+    const open: Open = { connection, lease, held, limit: row.nextOutbound + setAside, queued: 0 }
+    this.#open = open
+    intake.follow(connection)
+    const fetching = setInterval(() => this.#setMoreAside(ctx, open), fetchMs)
+    const silent = setTimeout(() => !wasUp && connection.cut(), logOnMs)
+    const leave = (): void => void this.#leave(ctx, connection)
+    held.addEventListener('abort', leave, { once: true })
+    if (held.aborted) leave()
+    const reason = await connection.ended
+    ctx.log.info({ connection: name, reason }, 'a FIX connection has ended')
+    for (const timer of [fetching, silent]) clearTimeout(timer)
+    held.removeEventListener('abort', leave)
+    this.#open = undefined
+    this.#parts.lost()
+    const isBooked = await intake.finish()
+    const isReset = row.isResetDue && wasUp
+    await setFixOutbound(ctx.db, lease, name, { outbound: connection.nextOutbound(), isReset })
+    return wasUp && isBooked
+  }
+
+  /** A lease that is lost ends the connection at once; who stops in peace logs out. */
+  async #leave(ctx: WorkContext, connection: FixConnection): Promise<void> {
+    if (this.#ending.signal.aborted) await connection.logOut()
+    else connection.cut()
+    ctx.log.info({ connection: this.#parts.name }, 'a FIX session was let go')
+  }
+
+  /** Sets more numbers aside before those at hand run out; without them the connection ends. */
+  #setMoreAside(ctx: WorkContext, open: Open): void {
+    const next = open.connection.nextOutbound()
+    if (open.limit - next > fewNumbers) return
+    const outbound = next + setAside
+    setFixOutbound(ctx.db, open.lease, this.#parts.name, { outbound, isReset: false }).then(
+      () => {
+        open.limit = outbound
+      },
+      (error: unknown) => {
+        ctx.log.warn({ error, connection: this.#parts.name }, 'no numbers could be set aside')
+        if (open.connection.nextOutbound() >= open.limit - ownNumbers / 2) open.connection.cut()
+      },
+    )
+  }
+}
+
+/** Tells the operator, once a day of the same. Who lets go himself expects to be logged out. */
+const alarmOf =
+  (ctx: WorkContext, connection: string, held: AbortSignal): Listener['alarm'] =>
+  (kind, detail) => {
+    if (held.aborted && kind === 'FixLoggedOut') return
+    const occurredAt = ctx.clock.now()
+    const key = [
+      kind,
+      connection,
+      new Date(occurredAt).toISOString().slice(0, 10),
+      JSON.stringify(detail),
+    ].join(':')
+    ctx.log.error({ connection, kind, ...detail }, 'a FIX session needs attention')
+    insertIncidents(ctx.db.write, [{ key, kind, detail: { connection, ...detail }, occurredAt }]).catch(
+      (error: unknown) => ctx.log.error({ error, connection, kind }, 'an incident could not be written'),
+    )
+  }

@@ -1,0 +1,156 @@
+/**
+ * The FIX session against QuickFIX: numbers that are lost, doubled or used before, workers that die and follow each
+ * other, and reports that cannot be. Nothing is lost, booked twice or sent twice.
+ */
+import { describe, expect, test } from 'vitest'
+import { requestFixReset } from '../../src/storage/fix-sessions.ts'
+import { readIncidents } from './account-world.ts'
+import { connection, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
+
+describe.skipIf(missing !== null)('a FIX session with QuickFIX', async () => {
+  if (missing !== null) return
+  const { world, db, exchange, restart, worked, scene, sentOrders } = await makeFixWorld()
+
+  describe('the session', () => {
+    test('each report sent twice is booked once', async () => {
+      const { order, reaches, executions } = await scene()
+      await exchange.tell('mode twice')
+      await order('1', '10')
+      await reaches('2')
+      await world.worker.drain()
+      expect(await executions()).toEqual(['1 10 @ 100'])
+    })
+
+    test('a possible duplicate with a number of the past is passed over', async () => {
+      const { order, reaches, executions } = await scene()
+      await order('1', '10')
+      await reaches('2')
+      await exchange.tell('again')
+      await order('1', '5')
+      await reaches('2', 1)
+      expect(await executions()).toEqual(['1 10 @ 100', '1 5 @ 100'])
+      expect(world.worker.broker.isUp()).toBe(true)
+    })
+
+    test('a number left out is asked for and filled', async () => {
+      const { order, reaches, executions } = await scene()
+      await order('1', '10')
+      await reaches('2')
+      const before = exchange.counts().received['2'] ?? 0
+      await exchange.tell('skip')
+      await order('1', '5')
+      await reaches('2', 1)
+      expect(exchange.counts().received['2']).toBe(before + 1)
+      expect(exchange.logged('|35=4|', '|49=EXCHANGE|', '|123=Y|')).not.toHaveLength(0)
+      expect(await executions()).toEqual(['1 10 @ 100', '1 5 @ 100'])
+    })
+
+    test('what was executed while no worker was there is asked for by the next', async () => {
+      const { order, reaches, id, executions } = await scene()
+      await exchange.tell('mode ack')
+      await order('1', '10', { limit: '90' })
+      await reaches('0')
+      const name = await id()
+      await restart(async () => {
+        await exchange.tell(`fill ${name} 4 90`)
+        await exchange.tell(`fill ${name} 6 89`)
+      })
+      await reaches('2')
+      expect(await executions()).toEqual(['1 4 @ 90', '1 6 @ 89'])
+      expect(sentOrders(name)).toBe(1)
+    })
+
+    test('after a crash everything comes again and nothing is booked twice or sent twice', async () => {
+      const { order, reaches, held } = await scene()
+      await order('1', '10')
+      await reaches('2')
+      const count = async () => (await db.read.rows`select 1 from execution`).length
+      const [known, orders] = [await count(), exchange.logged('|35=D|').length]
+      // As a worker leaves it that dies before it books anything, with numbers set aside.
+      await restart(
+        () => db.write.run`update fix_session set next_inbound = 1, next_outbound = next_outbound + 1000`,
+      )
+      await world.worker.drain()
+      expect([await count(), exchange.logged('|35=D|').length]).toEqual([known, orders])
+      await until(() => exchange.logged('|35=4|', '|49=LOCKSTEP|', '|43=Y|', '|123=Y|').length > 0)
+      await order('1', '5')
+      await reaches('2', 1)
+      expect(await held()).toBe(15)
+    })
+
+    test('garbled messages and rubbish are survived', async () => {
+      const { order, reaches, executions } = await scene()
+      await exchange.tell('garble')
+      await exchange.tell('rubbish')
+      await world.worker.up()
+      await order('1', '10')
+      await reaches('2')
+      expect(await executions()).toEqual(['1 10 @ 100'])
+    })
+
+    test('a number used before ends the session with an alarm, until both sides begin anew', async () => {
+      const { order, reaches } = await scene()
+      await order('1', '10')
+      await reaches('2')
+      await exchange.tell('number 1')
+      await exchange.tell('say B 148=news')
+      await until(() => !world.worker.broker.isUp())
+      await until(async () => (await readIncidents(world.worker)).includes('FixSequenceBroken'))
+      expect(await requestFixReset(db.write, connection)).toBe(true)
+      await restart()
+      expect(exchange.logged('|35=A|', '|49=LOCKSTEP|', '|34=1|', '|141=Y|')).toHaveLength(1)
+      await order('1', '5')
+      await reaches('2', 1)
+    })
+
+    test('of two workers one speaks, the other takes over', async () => {
+      const { order, reaches } = await scene()
+      const second = await makeFixWorker(db, exchange.port, 'other')
+      await second.drain()
+      expect([second.broker.isUp(), second.broker.isElsewhere?.()]).toEqual([false, true])
+      expect([world.worker.broker.isUp(), world.worker.broker.isElsewhere?.()]).toEqual([true, false])
+      await world.worker.broker.close()
+      world.worker = second
+      await world.worker.up()
+      await order('1', '10')
+      await reaches('2')
+    })
+  })
+
+  describe('reports that cannot be', () => {
+    test.each([
+      ['a quantity that is none', '32=NaN|31=100|54=1|1=OWN', 'MalformedReport'],
+      ['a price that is none', '32=5|31=Infinity|54=1|1=OWN', 'MalformedReport'],
+      ['no price', '32=5|54=1|1=OWN', 'MalformedReport'],
+      ['an unknown side', '32=5|31=100|54=x|1=OWN', 'MalformedReport'],
+      ['an account that is not ours', '32=5|31=100|54=1|1=SOMEBODY', 'ForeignReport'],
+      ['neither account nor order', '32=5|31=100|54=1', 'ForeignReport'],
+      ['an order of another account', '32=5|31=100|54=1|1=OWN|11=OTHER', 'ForeignReport'],
+    ])('%s is parked', async (_, fields, kind) => {
+      const other = await scene()
+      await other.order('1', '10')
+      await other.reaches('2')
+      const { order, reaches, held, account, accountId, symbol, executions } = await scene()
+      const before = await readIncidents(world.worker)
+      const told = fields.replace('=OWN', `=${account}`).replace('=OTHER', `=${await other.id()}`)
+      await exchange.tell(`say 8 17=BAD-${accountId}|150=F|39=2|55=${symbol}|60=20240312-14:00:00|${told}`)
+      await until(async () => (await readIncidents(world.worker)).length > before.length)
+      expect((await readIncidents(world.worker)).slice(before.length)).toEqual([kind])
+      expect([await executions(), await other.executions()]).toEqual([[], ['1 10 @ 100']])
+      await order('1', '10')
+      await reaches('2')
+      expect(await held()).toBe(10)
+    })
+
+    test('an execution of nobody’s is the account’s own and ends AutoSync', async () => {
+      const { account, accountId, symbol, executions } = await scene()
+      await exchange.tell(
+        `say 8 17=OWN-1|150=F|39=2|55=${symbol}|60=20240312-14:00:00|32=5|31=100|54=1|11=BY-HAND|1=${account}`,
+      )
+      await until(worked(async () => (await executions()).length === 1))
+      expect(await db.read.one`select is_sync_enabled as sync from account where id = ${accountId}`).toEqual({
+        sync: false,
+      })
+    })
+  })
+})
