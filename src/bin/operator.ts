@@ -22,6 +22,7 @@ import { environments } from './environment.ts'
 import { callerOf, exportListing, writeExport } from './export.ts'
 import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
+import { addOrderCommands } from './order-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
@@ -103,6 +104,7 @@ function addDataCommands(tool: Tool, program: Command): void {
 /** Who gets in, and what brokers are told. */
 function addAccessCommands(tool: Tool, program: Command): void {
   addBrokerage(tool, program)
+  addOrderCommands(tool, program.command('orders').description('orders that account holders confirm first'))
   addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
 }
 

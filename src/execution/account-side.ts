@@ -10,6 +10,7 @@ import { chaseStep } from './chase.ts'
 import { closingStep } from './closings.ts'
 import type { DueSource, Step } from './context.ts'
 import { mirrorStep } from './mirror.ts'
+import { confirmationStep } from './order-confirmations.ts'
 import { nextConfirmation, reconciliationStep } from './reconciliation.ts'
 import { reportStep } from './reports.ts'
 import { queueStep, senderStep } from './sender.ts'
@@ -31,6 +32,7 @@ export const movingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] =
 /** The same, and what holds accounts against their brokers' word and their strategies, last. */
 export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [
   ...movingSteps(brokers),
+  confirmationStep,
   ...Object.entries(brokers).map(([adapter, broker]) => reconciliationStep(adapter, broker)),
   syncStep,
 ]

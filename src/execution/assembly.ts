@@ -16,6 +16,7 @@ import { housekeepingStep } from './housekeeping.ts'
 import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
+import { nextOverdue } from './order-confirmations.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
@@ -61,6 +62,7 @@ const moments: WorkSettings['dueSources'] = [
   nextChase,
   nextSync,
   nextConfirmation,
+  nextOverdue,
   nextApprovalExpiry,
   ...billingMoments,
 ]

@@ -8,6 +8,7 @@ import { dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, cancelOrders, theseOrders } from '../storage/account-orders.ts'
 import { guardLease, type Lease } from '../storage/leases.ts'
+import { askConfirmation } from '../storage/order-confirmations.ts'
 import {
   lockNextSends,
   lockReplaced,
@@ -18,13 +19,14 @@ import {
 } from '../storage/sending.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { WorkContext } from './context.ts'
+import { confirmByOf, needsConfirmation } from './order-confirmations.ts'
 
 /** An order that this process sends now; `attempts` were made before. */
 export interface Claimed extends SendRow {
   readonly replaced: CopyRow | undefined
 }
 
-/** Claims up to `limit` orders; `ended` counts those that were decided here instead of being sent. */
+/** Claims up to `limit` orders; `ended` counts those that are not sent, for good or until their holder says yes. */
 export const claimSends = (
   ctx: WorkContext,
   lease: Lease,
@@ -38,7 +40,9 @@ export const claimSends = (
     const now = ctx.clock.now()
     const refused = rows.filter((row) => refusalOf(row) !== undefined)
     await end(tx, refused, now)
-    const allowed = rows.filter((row) => !refused.includes(row))
+    const asked = rows.filter((row) => !refused.includes(row) && needsConfirmation(row))
+    await askConfirmation(tx, asked, confirmByOf(now))
+    const allowed = rows.filter((row) => !refused.includes(row) && !asked.includes(row))
     const replacements = allowed.filter((row) => row.pendingAction === 'replace')
     const replaced = await lockReplaced(tx, replacements)
     const orphans = replacements.filter((row) => !isAtWork(replacedBy(row, replaced)))
@@ -51,7 +55,7 @@ export const claimSends = (
     await markAttempts(tx, claimed, lease.fence)
     return {
       claimed: claimed.map((row) => ({ ...row, replaced: replacedBy(row, replaced) })),
-      ended: refused.length + orphans.length,
+      ended: refused.length + asked.length + orphans.length,
     }
   })
 

@@ -181,9 +181,12 @@ create table account_order (
   reference_px price,
   setup_fence bigint not null,
   xid xid8 not null default pg_current_xact_id(),
+  confirm_by timestamp with time zone,
+  confirmed_at timestamp with time zone,
   constraint account_order_pkey PRIMARY KEY (account_id, id),
   constraint account_order_source_id_setup_id_source_revision_key UNIQUE (source_id, setup_id, source, revision),
   constraint account_order_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint account_order_check CHECK ((confirmed_at < confirm_by)),
   constraint account_order_cum_qty_check CHECK (((cum_qty)::numeric >= (0)::numeric)),
   constraint account_order_filled_value_check CHECK (((filled_value > '-Infinity'::numeric) AND (filled_value < 'Infinity'::numeric))),
   constraint account_order_order_qty_check CHECK (((order_qty)::numeric > (0)::numeric)),
@@ -196,6 +199,7 @@ CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, i
 CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
 CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_id, instrument_id, id) WHERE ((status)::text = '8'::text);
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
+CREATE INDEX account_order_unconfirmed ON public.account_order USING btree (confirm_by) WHERE ((confirm_by IS NOT NULL) AND (confirmed_at IS NULL) AND (pending_action IS NOT NULL));
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
 
 create table account_position (

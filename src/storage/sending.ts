@@ -6,6 +6,7 @@
 
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, cancelOrders, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
+import { isUnconfirmed } from './order-confirmations.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -13,14 +14,14 @@ import { instant } from './wire.ts'
 export const isSendingDue = (adapter: string): Fragment => fragment`exists (
   select from broker b where b.adapter = ${adapter} and b.is_enabled and exists (
     select from account_order o where o.broker_id = b.id and o.pending_action is not null
-      and (o.claimed_until is null or o.claimed_until <= clock_timestamp())))`
+      and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp())))`
 
 /** Enabled brokers of the adapter with such orders. */
 export async function listSendingBrokers(sql: Sql, adapter: string): Promise<number[]> {
   const rows = await sql.rows<{ id: number }>`
     select b.id from broker b where b.adapter = ${adapter} and b.is_enabled and exists (
       select from account_order o where o.broker_id = b.id and o.pending_action is not null
-        and (o.claimed_until is null or o.claimed_until <= clock_timestamp()))
+        and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp()))
     order by b.id`
   return rows.map(({ id }) => id)
 }
@@ -34,19 +35,21 @@ export interface SendRow extends CopyRow {
   readonly isSyncEnabled: boolean
   readonly isStopped: boolean
   readonly fence: number
+  readonly isConfirmationNeeded: boolean
+  readonly confirmBy: Instant | null
 }
 
 /**
  * Locks the next orders of a broker, one per account, the oldest first. An order whose claim runs holds back
- * the account's later ones; one whose outcome is unknown does not, nor a replacement that waits for its
- * predecessor to be acknowledged. Accounts that are being written are passed over.
+ * the account's later ones; one whose outcome is unknown does not, nor one that waits for its holder's word, nor a
+ * replacement that waits for its predecessor to be acknowledged. Accounts that are being written are passed over.
  */
 export async function lockNextSends(tx: Transaction, brokerId: number, limit: number): Promise<SendRow[]> {
   const next = await tx.rows<OrderKey>`
     select account_id as "accountId", id from (
       select distinct on (o.account_id) o.account_id, o.id, o.claimed_until
       from account_order o
-      where o.broker_id = ${brokerId}::int and o.pending_action is not null
+      where o.broker_id = ${brokerId}::int and o.pending_action is not null and not ${isUnconfirmed}
         and (o.unknown_at is null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
         and not (o.pending_action = 'replace' and exists (
           select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
@@ -67,7 +70,8 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
   return tx.rows<SendRow>`
     select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
       a.is_sync_enabled as "isSyncEnabled",
-      setup.stopped_at is not null as "isStopped", setup.fence
+      setup.stopped_at is not null as "isStopped", setup.fence,
+      setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
     from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
     join setup on setup.id = o.setup_id
     where ${theseOrders(keys)} and o.pending_action is not null

@@ -4,6 +4,7 @@ import { createPaperBroker, type PaperBroker, type PaperOptions } from '../../sr
 import type { Step } from '../../src/execution/context.ts'
 import { nextSignalExpiry } from '../../src/execution/expiries.ts'
 import { publishQuotes } from '../../src/execution/matcher.ts'
+import { nextOverdue } from '../../src/execution/order-confirmations.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
 import { accountRules } from '../../src/storage/audit-accounts.ts'
@@ -24,7 +25,7 @@ export function makeAccountWorld(db: Database, options: PaperOptions = {}): Acco
   const world = makeWorld(db, {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextChase, nextSync, nextConfirmation, paper.dueSource],
+    dueSources: [nextSignalExpiry, nextChase, nextSync, nextConfirmation, nextOverdue, paper.dueSource],
   })
   const steps = [...strategySteps, ...accountSteps({ paper: paper.broker })]
   const worker = createWorker({ ctx: world.ctx, steps })

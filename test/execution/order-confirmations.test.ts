@@ -1,0 +1,113 @@
+/** Holders who confirm orders first: nothing of theirs leaves unasked, and what they do not confirm ends. */
+import { describe, expect, test } from 'vitest'
+import { confirmOrder, declineOrder, listWaitingOrders } from '../../src/storage/order-confirmations.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker, leaveStrategy } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld, readBroker } from './account-world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const scene = makeScene(world, await addBroker(db))
+const minute = 60_000
+
+/** A follower who is asked, and a first order of the strategy. */
+async function asked() {
+  const one = await scene()
+  await db.write.run`update setup set is_confirmation_needed = true where id = ${one.setupId}`
+  await world.quote(one.symbol, '99', '100')
+  await one.order('1', '4')
+  await world.drain()
+  const [order] = await one.orders()
+  const waiting = async () =>
+    (await listWaitingOrders(db.read, world.clock.time)).filter(
+      ({ accountId }) => accountId === one.accountId,
+    )
+  return { ...one, id: order?.id ?? 0, waiting }
+}
+
+const atBroker = (one: { setupId: number; symbol: string }) => readBroker(world, one.setupId, one.symbol)
+
+describe('an order whose holder is asked', () => {
+  test('waits unsent and says until when', async () => {
+    const one = await asked()
+    expect(await one.orders()).toMatchObject([
+      { status: 'A', attempts: 0, pendingAction: 'new', orderQty: 4 },
+    ])
+    expect(await one.waiting()).toMatchObject([
+      { id: one.id, symbol: one.symbol, side: '1', confirmBy: world.clock.time + 10 * minute },
+    ])
+    expect(await atBroker(one)).toBe(0)
+  })
+
+  test('is sent and filled after a yes', async () => {
+    const one = await asked()
+    world.clock.time += 9 * minute
+    expect(await confirmOrder(db.write, one.id, world.clock.time)).toBe(true)
+    await world.drain()
+    await world.quote(one.symbol, '100', '101')
+    expect(await one.orders()).toMatchObject([{ status: '2', cumQty: 4 }])
+    expect([await one.held(), await atBroker(one)]).toEqual([4, 4])
+    expect(await one.waiting()).toEqual([])
+    expect(await confirmOrder(db.write, one.id, world.clock.time)).toBe(false)
+  })
+
+  test('ends with its reason when nobody says anything for ten minutes', async () => {
+    const one = await asked()
+    world.clock.time += 10 * minute
+    expect(await confirmOrder(db.write, one.id, world.clock.time)).toBe(false)
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '4', info: 'not confirmed in time', attempts: 0 }])
+    expect(await one.waiting()).toEqual([])
+    world.clock.time += 5 * minute
+    await world.quote(one.symbol, '99', '100')
+    expect([await one.held(), await atBroker(one)]).toEqual([0, 0])
+  })
+
+  test('ends at a no', async () => {
+    const one = await asked()
+    expect(await declineOrder(db.write, one.id, world.clock.time)).toBe(true)
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '4', info: 'declined by the account holder' }])
+    expect(await confirmOrder(db.write, one.id, world.clock.time)).toBe(false)
+    expect(await atBroker(one)).toBe(0)
+  })
+
+  test('ends with the setup: a late yes sends nothing', async () => {
+    const one = await asked()
+    await leaveStrategy(db, one.setupId)
+    await world.drain()
+    await confirmOrder(db.write, one.id, world.clock.time)
+    await world.drain()
+    expect((await one.orders()).map(({ status, attempts }) => [status, attempts])).toEqual([['4', 0]])
+    expect(await atBroker(one)).toBe(0)
+  })
+
+  test('is asked for again for the way out', async () => {
+    const one = await asked()
+    await confirmOrder(db.write, one.id, world.clock.time)
+    await world.drain()
+    await world.quote(one.symbol, '100', '101')
+    await one.order('2', '4')
+    await world.drain()
+    const [exit] = await one.waiting()
+    expect(exit).toMatchObject({ side: '2', quantity: '4' })
+    expect(await atBroker(one)).toBe(4)
+    await confirmOrder(db.write, exit?.id ?? 0, world.clock.time)
+    await world.drain()
+    await world.quote(one.symbol, '100', '101')
+    expect([await one.held(), await atBroker(one)]).toEqual([0, 0])
+  })
+
+  test('holds up nobody: other orders of the account go out', async () => {
+    const one = await asked()
+    await db.write.run`update setup set is_confirmation_needed = false where id = ${one.setupId}`
+    await one.order('1', '2')
+    await world.drain()
+    expect((await one.orders()).map(({ attempts }) => attempts)).toEqual([0, 1])
+  })
+})
+
+test('no rule of the accounts is broken', async () => {
+  expect(await accountViolations(world)).toEqual([])
+})
