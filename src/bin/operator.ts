@@ -7,7 +7,6 @@ import { isRefused } from '../operations/context.ts'
 import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { createRunner } from '../operations/run.ts'
-import { operationsToCome } from '../operations/to-come.ts'
 import { auditViolations } from '../storage/audit.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
@@ -19,6 +18,7 @@ import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
 import { callerOf, exportListing, writeExport } from './export.ts'
+import { addFamilyCommands } from './family-commands.ts'
 import { importColumns, importFile, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { addPaymentCommands } from './payment-commands.ts'
@@ -36,7 +36,7 @@ interface ExportOptions {
 const yearMs = 365 * 86_400_000
 const auditLimitMs = 300_000
 
-/** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, operations, and the tools for people. */
+/** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, and the tools for people and families. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -55,18 +55,8 @@ export function addOperatorCommands(program: Command): void {
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
   addDataCommands(tool, program)
+  addFamilyCommands(tool, program.command('mux').description('strategies that follow another one'))
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
-  tool(program, 'operations', 'list the operations that are still to come')
-    .option('--missing', 'the same; the list is what is missing')
-    .action((output: Output) =>
-      say(
-        output,
-        { missing: operationsToCome },
-        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
-          '\n  ',
-        ),
-      ),
-    )
 }
 
 function closesOf(file: string): IndexClose[] {

@@ -9,7 +9,7 @@ import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readDollars, say, type Tool, withDatabase } from './tool.ts'
 
 const roles = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin'] as const
 type Role = (typeof roles)[number]
@@ -183,12 +183,10 @@ function addStrategyCommands(tool: Tool, strategy: Command): void {
     .option('--subscribers <onOrOff>', 'takes new ones')
     .action((id: string, { price, private: hidden, resellable, subscribers, ...output }: TermOptions) =>
       withDatabase(async (db) => {
-        if (price !== undefined && !/^\d{1,9}(\.\d{1,2})?$/.test(price))
-          throw new ConfigError('--price is dollars and cents, 0 or more')
         const takes = onOrOff('--subscribers', subscribers)
         const changed = await changeStrategy(db.write, {
           strategyId: Number(id),
-          monthlyCost: price,
+          monthlyCost: price && readDollars('--price', price),
           isPrivate: onOrOff('--private', hidden),
           isResellable: onOrOff('--resellable', resellable),
           noSubsAllowed: takes === undefined ? undefined : !takes,

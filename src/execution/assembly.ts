@@ -18,6 +18,7 @@ import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
 import { transmitStep } from './transmit.ts'
+import { nextVariantLook, variantStep } from './variants.ts'
 import { announceStep, nextWebhook, type WebhookOptions, webhookStep } from './webhooks.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
@@ -43,6 +44,9 @@ export interface Assembly {
   /** What a script can make the paper broker do. */
   readonly controls: PaperControls
 }
+
+/** What orders of strategies meet: their market, their end, their date, their margin. */
+const signalSteps: readonly Step[] = [arrivalStep, expiryStep, releaseStep, marginCallStep]
 
 /** What makes track records of what has been traded. */
 export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
@@ -74,6 +78,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
       nextSync,
       nextConfirmation,
       nextApprovalExpiry,
+      nextVariantLook,
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),
@@ -81,10 +86,11 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ],
   }
   const brokers = { paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
-  const signalSteps = [arrivalStep, expiryStep, releaseStep, marginCallStep]
   const tradingSteps = [...signalSteps, ...movingSteps(brokers)]
   const steps = [
     corporateActionStep,
+    // Copies are there before the orders that they copy meet the market.
+    variantStep,
     ...signalSteps,
     ...accountSteps(brokers),
     transmitStep,

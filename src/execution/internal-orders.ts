@@ -38,7 +38,7 @@ const wish: SignalWish = {
 }
 
 /** A market order with nothing around it, good till it is done. */
-const marketOrder = (own: Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'>): BookDraft => ({
+export const marketOrder = (own: Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'>): BookDraft => ({
   ...own,
   type: '1',
   timeInForce: '1',

@@ -1395,6 +1395,45 @@ create table transmission (
 );
 CREATE INDEX transmission_due ON public.transmission USING btree (strategy_id, id) WHERE (transmitted_at IS NULL);
 
+create table variant (
+  strategy_id bigint not null,
+  parent_id bigint not null,
+  scaling_percentage smallint not null,
+  security_types text[] not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  look_at timestamp with time zone,
+  constraint variant_pkey PRIMARY KEY (strategy_id),
+  constraint variant_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES strategy(id),
+  constraint variant_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint variant_check CHECK ((parent_id <> strategy_id)),
+  constraint variant_scaling_percentage_check CHECK (((scaling_percentage >= 1) AND (scaling_percentage <= 1000))),
+  constraint variant_security_types_check CHECK (((cardinality(security_types) > 0) AND (security_types <@ ARRAY['CS'::text, 'FUT'::text, 'OPT'::text, 'FOR'::text])))
+);
+CREATE INDEX variant_look ON public.variant USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX variant_parent ON public.variant USING btree (parent_id);
+
+create table variant_mark (
+  id bigint not null generated always as identity,
+  variant_id bigint not null,
+  constraint variant_mark_pkey PRIMARY KEY (id),
+  constraint variant_mark_variant_id_fkey FOREIGN KEY (variant_id) REFERENCES variant(strategy_id)
+);
+CREATE INDEX variant_mark_variant ON public.variant_mark USING btree (variant_id);
+
+create table variant_order (
+  signal_id bigint not null,
+  variant_id bigint not null,
+  copied_signal_id bigint,
+  revision integer not null,
+  filled_before quantity not null,
+  constraint variant_order_pkey PRIMARY KEY (signal_id),
+  constraint variant_order_variant_id_copied_signal_id_revision_key UNIQUE (variant_id, copied_signal_id, revision),
+  constraint variant_order_copied_signal_id_fkey FOREIGN KEY (copied_signal_id) REFERENCES signal(id),
+  constraint variant_order_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint variant_order_variant_id_fkey FOREIGN KEY (variant_id) REFERENCES variant(strategy_id)
+);
+
 create table watch_list (
   id bigint not null generated always as identity,
   person_id bigint not null,
