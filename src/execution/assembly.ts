@@ -6,7 +6,7 @@ import { accountSteps, movingSteps, nextChase, nextConfirmation, nextSync } from
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
-import type { Step, WorkContext, WorkSettings } from './context.ts'
+import type { DueSource, Step, WorkContext, WorkSettings } from './context.ts'
 import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
 import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
@@ -48,6 +48,19 @@ export interface Assembly {
 /** What orders of strategies meet: their market, their end, their date, their margin. */
 const signalSteps: readonly Step[] = [arrivalStep, expiryStep, releaseStep, marginCallStep]
 
+/** When time makes work on every platform. */
+const moments: readonly DueSource[] = [
+  nextAction,
+  nextEnd,
+  nextSignalExpiry,
+  nextSignalRelease,
+  nextChase,
+  nextSync,
+  nextConfirmation,
+  nextApprovalExpiry,
+  nextVariantLook,
+]
+
 /** What makes track records of what has been traded. */
 export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
@@ -70,15 +83,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
     dueSources: [
-      nextAction,
-      nextEnd,
-      nextSignalExpiry,
-      nextSignalRelease,
-      nextChase,
-      nextSync,
-      nextConfirmation,
-      nextApprovalExpiry,
-      nextVariantLook,
+      ...moments,
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),
