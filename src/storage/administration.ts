@@ -54,6 +54,10 @@ export interface StrategyTerms {
   monthlyCost: string | undefined
   isResellable: boolean | undefined
   noSubsAllowed: boolean | undefined
+  /** Percent of what followers gain, for terms that begin from now on. */
+  performanceFee?: number | undefined
+  shortDescription?: string | undefined
+  longDescription?: string | undefined
 }
 
 /** Changes what is given of a strategy; answers how many strategies of that id there are. */
@@ -61,5 +65,8 @@ export const changeStrategy = (sql: Sql, terms: StrategyTerms): Promise<number> 
   update strategy set is_private = coalesce(${terms.isPrivate}::boolean, is_private),
     monthly_cost = coalesce(${terms.monthlyCost}::numeric, monthly_cost),
     is_resellable = coalesce(${terms.isResellable}::boolean, is_resellable),
-    no_subs_allowed = coalesce(${terms.noSubsAllowed}::boolean, no_subs_allowed)
+    no_subs_allowed = coalesce(${terms.noSubsAllowed}::boolean, no_subs_allowed),
+    performance_fee_percent = coalesce(${terms.performanceFee}::int, performance_fee_percent),
+    short_description = coalesce(${terms.shortDescription}::text, short_description),
+    long_description = coalesce(${terms.longDescription}::text, long_description)
   where id = ${terms.strategyId}::bigint`

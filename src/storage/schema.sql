@@ -342,9 +342,11 @@ create table charge (
   failure_reason text,
   failed_at timestamp with time zone,
   paid_at timestamp with time zone,
+  plan_id bigint,
   constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint charge_pkey PRIMARY KEY (id),
   constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),
+  constraint charge_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
   constraint charge_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
   constraint charge_amount_check CHECK ((amount > 0)),
   constraint charge_attempts_check CHECK ((attempts >= 0)),
@@ -352,6 +354,7 @@ create table charge (
   constraint charge_check1 CHECK (((status = 'due'::text) = (next_try_at IS NOT NULL))),
   constraint charge_check2 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
   constraint charge_check3 CHECK (((status <> 'failed'::text) OR (failed_at IS NOT NULL))),
+  constraint charge_check4 CHECK (((purpose = 'upgrade'::text) = (plan_id IS NOT NULL))),
   constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
   constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
   constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
@@ -444,6 +447,30 @@ CREATE INDEX execution_inferred ON public.execution USING btree (account_id, ord
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
 CREATE INDEX execution_own ON public.execution USING btree (account_id) WHERE (setup_id IS NULL);
 CREATE INDEX execution_time ON public.execution USING brin (executed_at);
+
+create table fee_settlement (
+  setup_id bigint not null,
+  settled_at timestamp with time zone not null,
+  subscription_id bigint not null,
+  percent integer not null,
+  capital amount not null,
+  gain amount not null,
+  fee amount not null,
+  charged minor_units not null,
+  units amount not null,
+  price factor not null,
+  mark factor not null,
+  fees amount not null,
+  constraint fee_settlement_pkey PRIMARY KEY (setup_id, settled_at),
+  constraint fee_settlement_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint fee_settlement_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
+  constraint fee_settlement_capital_check CHECK (((capital)::numeric > (0)::numeric)),
+  constraint fee_settlement_check CHECK (((fees)::numeric >= (fee)::numeric)),
+  constraint fee_settlement_fee_check CHECK (((fee)::numeric >= (0)::numeric)),
+  constraint fee_settlement_percent_check CHECK (((percent >= 0) AND (percent <= 100))),
+  constraint fee_settlement_units_check CHECK (((units)::numeric > (0)::numeric))
+);
+CREATE INDEX fee_settlement_subscription ON public.fee_settlement USING btree (subscription_id, settled_at);
 
 create table fill (
   id bigint not null generated always as identity,
@@ -1181,12 +1208,14 @@ create table strategy (
   long_description text,
   owner_share_percent integer not null default 70,
   transmit_account_id bigint,
+  performance_fee_percent integer not null default 0,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
   constraint strategy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
   constraint strategy_transmit_account_id_fkey FOREIGN KEY (transmit_account_id) REFERENCES account(id),
   constraint strategy_monthly_cost_check CHECK (((monthly_cost)::numeric >= (0)::numeric)),
   constraint strategy_owner_share_percent_check CHECK (((owner_share_percent >= 0) AND (owner_share_percent <= 100))),
+  constraint strategy_performance_fee_percent_check CHECK (((performance_fee_percent >= 0) AND (performance_fee_percent <= 100))),
   constraint strategy_starting_cash_check CHECK (((starting_cash)::numeric >= (0)::numeric))
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
@@ -1296,6 +1325,7 @@ create table subscription (
   billing_failed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
   next_plan_id bigint,
+  performance_fee_percent integer not null default 0,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
@@ -1310,6 +1340,7 @@ create table subscription (
   constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
   constraint subscription_check5 CHECK (((next_plan_id IS NULL) OR (plan_id IS NOT NULL))),
   constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
+  constraint subscription_performance_fee_percent_check CHECK (((performance_fee_percent >= 0) AND (performance_fee_percent <= 100))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
 );
 CREATE UNIQUE INDEX subscription_live ON public.subscription USING btree (person_id, strategy_id) WHERE (ended_at IS NULL);
