@@ -4,7 +4,8 @@ import { dec } from './decimal.ts'
 import { type LedgerAccount, type PaidCharge, type Transfer, transfersOf } from './ledger.ts'
 import { type FeeSettlement, settleFee } from './performance-fee.ts'
 import { decidePlanChange } from './plan-change.ts'
-import { dayMs, termEnd } from './subscription.ts'
+import { termEnd } from './subscription.ts'
+import { dayLength } from './time.ts'
 
 const charge: PaidCharge = {
   price: { base: 10_000n, markup: 1_500n },
@@ -109,7 +110,7 @@ describe('whatever is paid', () => {
           }
           const plan = { ...charge, ownerPersonId: null, ownerPercent: 0 }
           const present = { price, from: 0, to: termEnd(0), days: 30 }
-          const change = decidePlanChange(present, { price: amount, days: 30 }, day * dayMs)
+          const change = decidePlanChange(present, { price: amount, days: 30 }, day * dayLength)
           if (kind === 'term' || change.act === 'now') price = amount
           const cost = kind === 'term' ? amount : change.act === 'now' ? change.cost : 0n
           return { ...plan, price: { base: cost, markup: 0n } }

@@ -1,39 +1,39 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decidePlanChange, type PaidTerm } from './plan-change.ts'
-import { dayMs } from './subscription.ts'
+import { dayLength } from './time.ts'
 
-const month: PaidTerm = { price: 3_000n, from: 0, to: 30 * dayMs, days: 30 }
-const year: PaidTerm = { price: 36_500n, from: 0, to: 365 * dayMs, days: 365 }
+const month: PaidTerm = { price: 3_000n, from: 0, to: 30 * dayLength, days: 30 }
+const year: PaidTerm = { price: 36_500n, from: 0, to: 365 * dayLength, days: 365 }
 
 describe('a change of plans', () => {
   test.each([
-    ['to a dearer one at once', month, { price: 9_000n, days: 30 }, 0, { cost: 6_000n, to: 30 * dayMs }],
+    ['to a dearer one at once', month, { price: 9_000n, days: 30 }, 0, { cost: 6_000n, to: 30 * dayLength }],
     [
       'in the middle for half',
       month,
       { price: 9_000n, days: 30 },
-      15 * dayMs,
-      { cost: 3_000n, to: 30 * dayMs },
+      15 * dayLength,
+      { cost: 3_000n, to: 30 * dayLength },
     ],
     [
       'to a year, less what is left',
       month,
       { price: 20_000n, days: 365 },
-      10 * dayMs,
-      { cost: 18_000n, to: 375 * dayMs },
+      10 * dayLength,
+      { cost: 18_000n, to: 375 * dayLength },
     ],
     [
       'from the end of a year to a dear month',
       year,
       { price: 5_000n, days: 30 },
-      360 * dayMs,
-      { cost: 4_500n, to: 390 * dayMs },
+      360 * dayLength,
+      { cost: 4_500n, to: 390 * dayLength },
     ],
     ['to a cheaper one later', month, { price: 2_000n, days: 30 }, 0, null],
     ['to one of the same price later', month, { price: 3_000n, days: 30 }, 0, null],
-    ['from a year to a month later', year, { price: 5_000n, days: 30 }, 100 * dayMs, null],
-    ['when nothing of the term is left', month, { price: 9_000n, days: 30 }, 30 * dayMs, null],
+    ['from a year to a month later', year, { price: 5_000n, days: 30 }, 100 * dayLength, null],
+    ['when nothing of the term is left', month, { price: 9_000n, days: 30 }, 30 * dayLength, null],
   ] as const)('%s', (_, present, next, at, expected) => {
     expect(decidePlanChange(present, next, at)).toEqual(
       expected === null ? { act: 'later' } : { act: 'now', ...expected },

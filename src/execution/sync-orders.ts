@@ -3,7 +3,7 @@ import { type Decimal, dec, zero } from '../domain/decimal.ts'
 import type { PositionOrder } from '../domain/mirror-sync.ts'
 import type { Placement, Replacement } from '../domain/mirror-sync-copies.ts'
 import type { Instant } from '../domain/time.ts'
-import type { NewAccountOrder } from '../storage/account-orders.ts'
+import { chainStart, type NewAccountOrder } from '../storage/account-orders.ts'
 import { type NextOrder, type Succession, successionOf } from '../storage/successions.ts'
 import type { SyncCase } from '../storage/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../storage/sync-facts.ts'
@@ -46,14 +46,9 @@ export const newOrder = (
   setupId: one.setup.id,
   strategyId: one.setup.strategyId,
   instrumentId: instrument.id,
-  cumQty: zero,
-  filledValue: zero,
-  carriedQty: zero,
   limitPx: null,
   stopPx: null,
   status: 'A',
-  signalFilledBefore: '0',
-  replacesOrderId: null,
   postedAt: at,
   endedAt: null,
   chaseAt: null,
@@ -62,6 +57,7 @@ export const newOrder = (
   ...reasonsOf(one, instrument.symbol, null),
   referencePx: kind.side === '1' ? instrument.ask : instrument.bid,
   setupFence: Number(one.setup.columns.fence),
+  ...chainStart,
   ...kind,
 })
 
