@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
+import { instrumentColumns } from '../execution/instrument-files.ts'
 import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
 import { handlers } from '../operations/index.ts'
@@ -12,20 +13,23 @@ import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
+import { addAccountCommands } from './account-commands.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
+import { askOperation } from './call.ts'
+import { addCatalogCommands } from './catalog-commands.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
-import { callerOf, exportListing, writeExport } from './export.ts'
+import { callerOf, exportListing, parametersOf, writeExport } from './export.ts'
 import { addFamilyCommands } from './family-commands.ts'
-import { importColumns, importFile, importKinds } from './import.ts'
+import { importColumns, importFile, importInstruments, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
@@ -45,6 +49,11 @@ export function addOperatorCommands(program: Command): void {
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
   addPeopleCommands(tool, program)
+  addCatalogCommands(tool, program)
+  addAccountCommands(tool, program.command('accounts').description('which accounts may be used, and how'))
+  addCallCommand(
+    tool(program, 'call <operation> [parameters...]', 'an operation of the interface, with all rights'),
+  )
   addAccessCommands(tool, program)
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
@@ -54,6 +63,9 @@ export function addOperatorCommands(program: Command): void {
     'audit',
     'check every book against every other; exit 1 when something does not add up',
   ).action(audit)
+  tool(program, 'openings <state>', 'off: nobody opens anything new, everywhere; on: again').action(
+    (state: string, output: Output) => switchOpenings(state, output),
+  )
   addDataCommands(tool, program)
   addFamilyCommands(tool, program.command('mux').description('strategies that follow another one'))
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
@@ -190,6 +202,13 @@ function addExportCommand(command: Command): void {
 
 /** What is known already changes nothing, so a file may be imported again. */
 function addImportCommands(tool: Tool, imports: Command): void {
+  tool(imports, 'instruments <file>', `a CSV with symbol and some of ${instrumentColumns.join(', ')}`).action(
+    (file: string, output: Output) =>
+      withDatabase(async (db) => {
+        const count = await importInstruments(db, file)
+        say(output, count, `${count.added} instruments are new, ${count.known} were known.`)
+      }),
+  )
   for (const [word, kind] of Object.entries(importKinds)) {
     tool(imports, `${word} <file>`, `a CSV with the columns ${importColumns(kind)}`).action(
       (file: string, output: Output) =>
@@ -199,6 +218,48 @@ function addImportCommands(tool: Tool, imports: Command): void {
         }),
     )
   }
+}
+
+async function switchOpenings(state: string, output: Output): Promise<void> {
+  const isOpen = oneOf('openings', state, ['on', 'off']) === 'on'
+  await withDatabase(async (db) => {
+    await setSwitch(db.write, 'noOpeningOrders', !isOpen, Date.now())
+    const says = isOpen ? 'Accounts may open positions again.' : 'No account opens anything new.'
+    say(output, { openings: state }, says)
+  })
+}
+
+/** Parameters of a query as Name=value; a body as JSON. */
+function addCallCommand(command: Command): void {
+  command
+    .addHelpText('after', '\nParameters are Name=value, those of a body --body JSON. The answer is JSON.')
+    .option('--body <json>', 'of an operation that takes one')
+    .option('--host <host>', 'Gen, Geo or WL; the first that offers the operation')
+    .option('--person <id>', 'with the rights of this person; otherwise those of the platform')
+    .action((operation: string, words: string[], options: CallOptions) =>
+      withDatabase(async (db, config) => {
+        const { host, person, body } = options
+        const params = body === undefined ? parametersOf(words) : readBody(body)
+        const personId = person === undefined ? undefined : readId(person)
+        console.log(JSON.stringify(await askOperation(db, config, { operation, host, personId, params })))
+      }),
+    )
+}
+
+interface CallOptions extends Output {
+  body?: string
+  host?: string
+  person?: string
+}
+
+function readBody(text: string): object {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null) return body
+  } catch {
+    // Told below, as any other text that is no object.
+  }
+  throw new ConfigError('--body is a JSON object')
 }
 
 async function switchMaintenance(state: string, output: Output): Promise<void> {

@@ -1,6 +1,9 @@
 /** What the operator's tools share: the platform's database, wherever it is, and two ways to speak. */
 import type { Command } from 'commander'
 import type { Database } from '../storage/database.ts'
+import { findPlatformSite } from '../storage/provision.ts'
+import { findSiteByCode } from '../storage/sites.ts'
+import type { Sql } from '../storage/sql.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { openLog } from './log.ts'
@@ -27,6 +30,25 @@ export function readId(text: string): number {
 export function readDollars(name: string, text: string): string {
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) throw new ConfigError(`${name} is dollars and cents, 0 or more`)
   return text
+}
+
+/** The value, which is one of those allowed. Throws ConfigError. */
+export function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value)
+  if (found === undefined) throw new ConfigError(`${name} is one of ${allowed.join(', ')}, not ${value}`)
+  return found
+}
+
+/** A switch as it is typed; undefined stays so. Throws ConfigError. */
+export const onOrOff = (name: string, value: string | undefined): boolean | undefined =>
+  value === undefined ? undefined : oneOf(name, value, ['on', 'off']) === 'on'
+
+/** The site of this code; the platform's own without one. Throws ConfigError. */
+export async function siteIdOf(sql: Sql, code: string | undefined): Promise<number> {
+  if (code === undefined) return findPlatformSite(sql)
+  const site = await findSiteByCode(sql, code)
+  if (site === undefined) throw new ConfigError(`there is no site ${code}`)
+  return site.id
 }
 
 /** Runs a tool on the platform's database, wherever that is. */

@@ -29,6 +29,13 @@ export const savePlan = async (sql: Sql, plan: NewPlan): Promise<number> =>
       returning id`
   ).id
 
+/** The plans that a site offers, with their prices in dollars, by id. */
+export const listSitePlans = (sql: Sql, siteId: number): Promise<(NewPlan & { readonly id: number })[]> =>
+  sql.rows`
+    select id, site_id as "siteId", kind, name, term_days as "termDays", strategies_included as "strategiesIncluded",
+      price::numeric / 100 as price
+    from plan where site_id = ${siteId}::bigint and is_offered order by id`
+
 /** Offers a plan no more: who has it keeps it until the end of the term. Answers whether it was offered. */
 export const withdrawPlan = async (sql: Sql, planId: number): Promise<boolean> =>
   (await sql.run`update plan set is_offered = false where id = ${planId}::bigint and is_offered`) > 0
