@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
-import { violatedConstraint } from '../storage/failure.ts'
 import { insertPersons, insertSite } from '../storage/provision.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
@@ -17,28 +16,13 @@ import {
   say,
   siteIdOf,
   type Tool,
+  told,
   withDatabase,
 } from './tool.ts'
 
 const roles = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin'] as const
 type Role = (typeof roles)[number]
 const permissions = ['catalog', 'members', 'kyc', 'reports', 'billing']
-
-const wordsOf: Readonly<Record<string, string>> = {
-  person_email: 'a person has this address already',
-  site_code_key: 'there is a site with this code already',
-}
-
-/** What the rows do not allow, in words for whoever typed it. */
-const told = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work
-  } catch (error) {
-    const constraint = violatedConstraint(error)
-    if (constraint === undefined) throw error
-    throw new ConfigError(wordsOf[constraint] ?? `the rows do not allow it (${constraint})`)
-  }
-}
 
 /** Adds sites, people, kyc and strategy. */
 export function addPeopleCommands(tool: Tool, program: Command): void {

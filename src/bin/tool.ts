@@ -1,6 +1,7 @@
 /** What the operator's tools share: the platform's database, wherever it is, and two ways to speak. */
 import type { Command } from 'commander'
 import type { Database } from '../storage/database.ts'
+import { violatedConstraint } from '../storage/failure.ts'
 import { findPlatformSite } from '../storage/provision.ts'
 import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -42,6 +43,22 @@ export function oneOf<T extends string>(name: string, value: string, allowed: re
 /** A switch as it is typed; undefined stays so. Throws ConfigError. */
 export const onOrOff = (name: string, value: string | undefined): boolean | undefined =>
   value === undefined ? undefined : oneOf(name, value, ['on', 'off']) === 'on'
+
+const wordsOf: Readonly<Record<string, string>> = {
+  person_email: 'a person has this address already',
+  site_code_key: 'there is a site with this code already',
+}
+
+/** What the rows do not allow, in words for whoever typed it. */
+export const told = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    const constraint = violatedConstraint(error)
+    if (constraint === undefined) throw error
+    throw new ConfigError(wordsOf[constraint] ?? `the rows do not allow it (${constraint})`)
+  }
+}
 
 /** The site of this code; the platform's own without one. Throws ConfigError. */
 export async function siteIdOf(sql: Sql, code: string | undefined): Promise<number> {

@@ -1,6 +1,7 @@
 /** What an operator sets from outside: roles and permissions of people, support of sites, terms of strategies. */
 import type { Instant } from '../domain/time.ts'
 import type { Sql } from './sql.ts'
+import { markVariants } from './variants.ts'
 import { instant } from './wire.ts'
 
 export interface RoleChange {
@@ -64,16 +65,20 @@ export interface StrategyTerms {
 }
 
 /** Changes what is given of a strategy; answers how many strategies of that id there are. */
-export const changeStrategy = (sql: Sql, terms: StrategyTerms): Promise<number> => sql.run`
-  update strategy set is_alive = coalesce(${terms.isAlive}::boolean, is_alive),
-    is_private = coalesce(${terms.isPrivate}::boolean, is_private),
-    monthly_cost = coalesce(${terms.monthlyCost}::numeric, monthly_cost),
-    is_resellable = coalesce(${terms.isResellable}::boolean, is_resellable),
-    no_subs_allowed = coalesce(${terms.noSubsAllowed}::boolean, no_subs_allowed),
-    performance_fee_percent = coalesce(${terms.performanceFee}::int, performance_fee_percent),
-    short_description = coalesce(${terms.shortDescription}::text, short_description),
-    long_description = coalesce(${terms.longDescription}::text, long_description)
-  where id = ${terms.strategyId}::bigint`
+export async function changeStrategy(sql: Sql, terms: StrategyTerms): Promise<number> {
+  const changed = await sql.run`
+    update strategy set is_alive = coalesce(${terms.isAlive}::boolean, is_alive),
+      is_private = coalesce(${terms.isPrivate}::boolean, is_private),
+      monthly_cost = coalesce(${terms.monthlyCost}::numeric, monthly_cost),
+      is_resellable = coalesce(${terms.isResellable}::boolean, is_resellable),
+      no_subs_allowed = coalesce(${terms.noSubsAllowed}::boolean, no_subs_allowed),
+      performance_fee_percent = coalesce(${terms.performanceFee}::int, performance_fee_percent),
+      short_description = coalesce(${terms.shortDescription}::text, short_description),
+      long_description = coalesce(${terms.longDescription}::text, long_description)
+    where id = ${terms.strategyId}::bigint`
+  if (terms.isAlive !== undefined) await markVariants(sql, [terms.strategyId])
+  return changed
+}
 
 export interface AccountChange {
   readonly brokerId: number

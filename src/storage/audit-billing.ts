@@ -38,12 +38,12 @@ export const billingRules: Record<string, Fragment> = {
       on c.subscription_id = f.subscription_id and c.period_ends_at = f.settled_at
     where f.charged is distinct from c.amount`,
 
-  // Every mark is the highest so far, and no fee is asked for twice.
+  // Every mark is the highest so far, to the cent that a fee is rounded by, and no fee is asked for twice.
   markNeverFalls: fragment`
     select format('setup %s at %s', setup_id, settled_at) from (
       select *, lag(mark) over later as mark_before, lag(fees, 1, 0::numeric) over later as fees_before
       from fee_settlement window later as (partition by setup_id order by settled_at)
-    ) f where mark < mark_before or fees <> fees_before + fee or mark < price`,
+    ) f where mark < mark_before - 0.01 / units or fees <> fees_before + fee or mark < price`,
 
   suspendedOwesSomething: fragment`
     select format('subscription %s', s.id) from subscription s

@@ -108,6 +108,7 @@ export async function findNextVariantLook(sql: Sql): Promise<Instant | undefined
 
 /** A variant that is looked at, with both its strategies locked. */
 export interface ClaimedVariant extends VariantRow {
+  /** It follows nobody any more, or takes no orders. */
   readonly isEnded: boolean
 }
 
@@ -126,7 +127,7 @@ export async function claimVariants(tx: Transaction, now: Instant, limit: number
   return tx.rows<ClaimedVariant>`
     update variant v set look_at = null from strategy
     where strategy.id = v.strategy_id and v.strategy_id = any(${ids}::bigint[])
-    returning ${columns}, v.ended_at is not null as "isEnded"`
+    returning ${columns}, v.ended_at is not null or not strategy.is_alive as "isEnded"`
 }
 
 /** When claimed variants are looked at again without being asked. */

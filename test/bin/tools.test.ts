@@ -354,6 +354,9 @@ test(
     )
     expect(await refused('call', 'NoSuch')).toBe('lockstep: no host offers NoSuch')
     expect(await refused('call', 'SearchProfiles', '--person', id(customer))).toMatch(/not authorized/)
+    expect(
+      await refused('call', 'AddStrategy', '--body', '{"StrategyName":"X","StartingCapital":1}'),
+    ).toMatch(/the rows do not allow it/)
     expect(await refused('call', 'AddStrategy', '--body', 'text')).toBe('lockstep: --body is a JSON object')
   },
   patience,

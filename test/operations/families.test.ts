@@ -1,5 +1,6 @@
 /** Variants of a strategy follow its orders by themselves, and GetStrategyMuxStatus says whether they are in step. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { changeStrategy } from '../../src/storage/administration.ts'
 import { endVariant, insertVariant, type NewVariant } from '../../src/storage/variants.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
 import { apple, buildTown, type CitizenName, type Town, townStart } from './support/town.ts'
@@ -201,6 +202,25 @@ describe('what differs', () => {
     await market('1', 2)
     // The copy of the order, and once more what was missing before it.
     expect(await tries()).toBe(before + 2)
+    await audit()
+  })
+})
+
+describe('a variant that takes no orders', () => {
+  test('works none, and follows again when it does', async () => {
+    const key = town.people.owner.key
+    const SignalId = await order({ OrderType: '2', Side: '1', OrderQuantity: 20, Limit: 80 })
+    expect(await working()).toEqual([['1', 'O', '2', 10, 80]])
+    await changeStrategy(town.platform.db.write, { strategyId: half, isAlive: false })
+    await market('1', 4)
+    expect([await working(), await positions()]).toEqual([[], [26]])
+    await changeStrategy(town.platform.db.write, { strategyId: half, isAlive: true })
+    await quote(100)
+    expect(await positions()).toEqual([28])
+    const params = { StrategyId: town.strategyId, SignalId }
+    expect((await town.ask('CancelStrategyOrder', params, { key })).status).toBe(200)
+    await market('2', 4)
+    expect(await positions()).toEqual([26])
     await audit()
   })
 })
