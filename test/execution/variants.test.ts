@@ -16,16 +16,14 @@ test('many workers at once make each copy once, and a look without news makes no
   const siteId = await insertSite(db.write, site)
   const person = { firstName: 'A', lastName: 'B', email: 'a@example.com', createdAt: opening }
   const [ownerPersonId = 0] = await insertPersons(db.write, [{ ...person, siteId, role: 'user' }])
-  const variants = await Promise.all(
-    [50, 100, 200].map((scalingPercentage) =>
-      db.transaction((tx) =>
-        insertVariant(tx, {
-          ...{ parentId, ownerPersonId, name: 'V', scalingPercentage, securityTypes: ['CS'] },
-          ...{ startingCash: undefined, createdAt: opening },
-        }),
-      ),
-    ),
-  )
+  const variants: (number | string)[] = []
+  for (const scalingPercentage of [50, 100, 200]) {
+    const wish = { parentId, ownerPersonId, name: 'V', scalingPercentage, startingCash: undefined }
+    const made = db.transaction((tx) =>
+      insertVariant(tx, { ...wish, securityTypes: ['CS'], createdAt: opening }),
+    )
+    variants.push(await made)
+  }
   const instrument = await addInstrument(db)
   for (let limit = 10; limit < 20; limit += 1) {
     const wish = { strategyId: parentId, instrumentId: instrument.id, side: '1', quantity: '11' } as const
