@@ -79,7 +79,7 @@ describe('links and paths', () => {
     expect(named.filter((path) => !/N{3}|NAME/.test(path) && !existsSync(path))).toEqual([])
   })
 
-  test('every decision has a higher number, its three parts, and a place in the list', () => {
+  test('every decision has a number of its own, its three parts, and a place in the list', () => {
     const numbers = records.map((name) => name.slice(0, 4))
     expect(numbers).toEqual([...new Set(numbers)].sort())
     const list = plain(textOf('docs/decisions/README.md'))

@@ -109,12 +109,17 @@ function queryOf(words: readonly string[]): Map<string, string[]> {
   return query
 }
 
+/** Parameters as they are typed; one that is repeated is a list. */
+export const parametersOf = (words: readonly string[]): object =>
+  Object.fromEntries([...queryOf(words)].map(([name, values]) => [name, values.join(',')]))
+
 interface Fault {
   readonly FieldName: string
   readonly Message: string
 }
 
-const refusal = (listing: string, faults: readonly Fault[]): ConfigError =>
+/** Why a call was refused, in words for whoever typed it. */
+export const refusal = (listing: string, faults: readonly Fault[]): ConfigError =>
   new ConfigError(
     `${listing} was refused: ${faults.map(({ FieldName, Message }) => `${FieldName} ${Message}`.trim()).join('; ')}`,
   )

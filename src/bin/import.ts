@@ -1,9 +1,12 @@
 /** Imports what companies and exchanges announce, each file whole or not at all. */
 import { readFile } from 'node:fs/promises'
+import { dayIn, newYork } from '../domain/time.ts'
 import { actionColumns, readActionFile, UnreadableActions } from '../execution/action-files.ts'
 import { type EnteredAction, enterActions } from '../execution/enter-actions.ts'
+import { readInstrumentFile, UnreadableInstruments } from '../execution/instrument-files.ts'
 import type { ActionKind } from '../storage/corporate-actions.ts'
 import type { Database } from '../storage/database.ts'
+import { insertInstruments } from '../storage/instruments.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 
@@ -29,13 +32,31 @@ export async function importFile(
   return count
 }
 
-async function readFileOf(kind: ActionKind, file: string): Promise<EnteredAction[]> {
-  let text: string
+/** Adds the instruments of a file; one whose symbol is known stays as it is. */
+export async function importInstruments(
+  db: Database,
+  file: string,
+): Promise<{ added: number; known: number }> {
+  const text = await textOf(file)
   try {
-    text = await readFile(file, 'utf8')
+    const instruments = readInstrumentFile(text, dayIn(systemClock.now(), newYork))
+    const added = instruments.length === 0 ? 0 : await insertInstruments(db.write, instruments)
+    return { added, known: instruments.length - added }
+  } catch (error) {
+    throw error instanceof UnreadableInstruments ? new ConfigError(`${file}, ${error.message}`) : error
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
   } catch {
     throw new ConfigError(`${file} cannot be read`)
   }
+}
+
+async function readFileOf(kind: ActionKind, file: string): Promise<EnteredAction[]> {
+  const text = await textOf(file)
   try {
     return readActionFile(kind, text)
   } catch (error) {

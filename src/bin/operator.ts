@@ -3,31 +3,35 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
+import { instrumentColumns } from '../execution/instrument-files.ts'
 import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
 import { isRefused } from '../operations/context.ts'
 import { handlers } from '../operations/index.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { createRunner } from '../operations/run.ts'
-import { operationsToCome } from '../operations/to-come.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
+import { addAccountCommands } from './account-commands.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { addAuditCommands } from './audit-commands.ts'
+import { askOperation } from './call.ts'
+import { addCatalogCommands } from './catalog-commands.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { examine } from './doctor.ts'
 import { environments } from './environment.ts'
-import { callerOf, exportListing, writeExport } from './export.ts'
-import { importColumns, importFile, importKinds } from './import.ts'
+import { callerOf, exportListing, parametersOf, writeExport } from './export.ts'
+import { addFamilyCommands } from './family-commands.ts'
+import { importColumns, importFile, importInstruments, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { addOrderCommands } from './order-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
-import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
@@ -37,7 +41,7 @@ interface ExportOptions {
 }
 const yearMs = 365 * 86_400_000
 
-/** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, operations, and the tools for people. */
+/** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, and the tools for people and families. */
 export function addOperatorCommands(program: Command): void {
   const tool = (parent: Command, name: string, says: string): Command =>
     parent.command(name).description(says).option('--json', 'answer as JSON')
@@ -46,24 +50,22 @@ export function addOperatorCommands(program: Command): void {
     withDatabase(async () => say(output, { migrated: true }, 'The schema is up to date.')),
   )
   addPeopleCommands(tool, program)
+  addCatalogCommands(tool, program)
+  addAccountCommands(tool, program.command('accounts').description('which accounts may be used, and how'))
+  addCallCommand(
+    tool(program, 'call <operation> [parameters...]', 'an operation of the interface, with all rights'),
+  )
   addAccessCommands(tool, program)
   tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
     (state: string, output: Output) => switchMaintenance(state, output),
   )
   addAuditCommands(tool, program)
+  tool(program, 'openings <state>', 'off: nobody opens anything new, everywhere; on: again').action(
+    (state: string, output: Output) => switchOpenings(state, output),
+  )
   addDataCommands(tool, program)
+  addFamilyCommands(tool, program.command('mux').description('strategies that follow another one'))
   tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
-  tool(program, 'operations', 'list the operations that are still to come')
-    .option('--missing', 'the same; the list is what is missing')
-    .action((output: Output) =>
-      say(
-        output,
-        { missing: operationsToCome },
-        [`${operationsToCome.length} operations answer 503 until they are built:`, ...operationsToCome].join(
-          '\n  ',
-        ),
-      ),
-    )
 }
 
 function closesOf(file: string): IndexClose[] {
@@ -199,6 +201,13 @@ function addExportCommand(command: Command): void {
 
 /** What is known already changes nothing, so a file may be imported again. */
 function addImportCommands(tool: Tool, imports: Command): void {
+  tool(imports, 'instruments <file>', `a CSV with symbol and some of ${instrumentColumns.join(', ')}`).action(
+    (file: string, output: Output) =>
+      withDatabase(async (db) => {
+        const count = await importInstruments(db, file)
+        say(output, count, `${count.added} instruments are new, ${count.known} were known.`)
+      }),
+  )
   for (const [word, kind] of Object.entries(importKinds)) {
     tool(imports, `${word} <file>`, `a CSV with the columns ${importColumns(kind)}`).action(
       (file: string, output: Output) =>
@@ -208,6 +217,48 @@ function addImportCommands(tool: Tool, imports: Command): void {
         }),
     )
   }
+}
+
+async function switchOpenings(state: string, output: Output): Promise<void> {
+  const isOpen = oneOf('openings', state, ['on', 'off']) === 'on'
+  await withDatabase(async (db) => {
+    await setSwitch(db.write, 'noOpeningOrders', !isOpen, Date.now())
+    const says = isOpen ? 'Accounts may open positions again.' : 'No account opens anything new.'
+    say(output, { openings: state }, says)
+  })
+}
+
+/** Parameters of a query as Name=value; a body as JSON. */
+function addCallCommand(command: Command): void {
+  command
+    .addHelpText('after', '\nParameters are Name=value, those of a body --body JSON. The answer is JSON.')
+    .option('--body <json>', 'of an operation that takes one')
+    .option('--host <host>', 'Gen, Geo or WL; the first that offers the operation')
+    .option('--person <id>', 'with the rights of this person; otherwise those of the platform')
+    .action((operation: string, words: string[], options: CallOptions) =>
+      withDatabase(async (db, config) => {
+        const { host, person, body } = options
+        const params = body === undefined ? parametersOf(words) : readBody(body)
+        const personId = person === undefined ? undefined : readId(person)
+        console.log(JSON.stringify(await askOperation(db, config, { operation, host, personId, params })))
+      }),
+    )
+}
+
+interface CallOptions extends Output {
+  body?: string
+  host?: string
+  person?: string
+}
+
+function readBody(text: string): object {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null) return body
+  } catch {
+    // Told below, as any other text that is no object.
+  }
+  throw new ConfigError('--body is a JSON object')
 }
 
 async function switchMaintenance(state: string, output: Output): Promise<void> {

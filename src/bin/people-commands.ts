@@ -2,50 +2,27 @@
 import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
-import { changeRole, changeStrategy, changeSupport } from '../storage/administration.ts'
-import { violatedConstraint } from '../storage/failure.ts'
-import { findPlatformSite, insertPersons, insertSite } from '../storage/provision.ts'
-import { findSiteByCode } from '../storage/sites.ts'
+import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
+import { insertPersons, insertSite } from '../storage/provision.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import {
+  type Output,
+  oneOf,
+  onOrOff,
+  readDollars,
+  readId,
+  say,
+  siteIdOf,
+  type Tool,
+  told,
+  withDatabase,
+} from './tool.ts'
 
 const roles = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin'] as const
 type Role = (typeof roles)[number]
 const permissions = ['catalog', 'members', 'kyc', 'reports', 'billing']
-
-function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === value)
-  if (found === undefined) throw new ConfigError(`${name} is one of ${allowed.join(', ')}, not ${value}`)
-  return found
-}
-
-const onOrOff = (name: string, value: string | undefined): boolean | undefined =>
-  value === undefined ? undefined : oneOf(name, value, ['on', 'off']) === 'on'
-
-const wordsOf: Readonly<Record<string, string>> = {
-  person_email: 'a person has this address already',
-  site_code_key: 'there is a site with this code already',
-}
-
-/** What the rows do not allow, in words for whoever typed it. */
-const told = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work
-  } catch (error) {
-    const constraint = violatedConstraint(error)
-    if (constraint === undefined) throw error
-    throw new ConfigError(wordsOf[constraint] ?? `the rows do not allow it (${constraint})`)
-  }
-}
-
-async function siteIdOf(sql: Sql, code: string | undefined): Promise<number> {
-  if (code === undefined) return findPlatformSite(sql)
-  const site = await findSiteByCode(sql, code)
-  if (site === undefined) throw new ConfigError(`there is no site ${code}`)
-  return site.id
-}
 
 /** Adds sites, people, kyc and strategy. */
 export function addPeopleCommands(tool: Tool, program: Command): void {
@@ -132,6 +109,7 @@ function addPersonCommands(tool: Tool, people: Command): void {
     .option('--role <role>', roles.join(', '), 'user')
     .action(({ first, last, email, site, role, ...output }: PersonOptions) =>
       withDatabase(async (db) => {
+        if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`${email} is no e-mail address`)
         const id = await db.transaction(async (tx) => {
           const person = { firstName: first, lastName: last, email, createdAt: Date.now() }
           const siteId = await siteIdOf(tx, site)
@@ -170,31 +148,60 @@ async function giveRole(
 
 interface TermOptions extends Output {
   price?: string
+  performanceFee?: string
   private?: string
   resellable?: string
   subscribers?: string
+  short?: string
+  long?: string
 }
 
 function addStrategyCommands(tool: Tool, strategy: Command): void {
   tool(strategy, 'set <strategy>', 'change what is given')
     .option('--price <dollars>', 'a month')
+    .option('--performance-fee <percent>', 'of what followers gain, for terms that begin from now on')
     .option('--private <onOrOff>', 'seen by its followers alone')
     .option('--resellable <onOrOff>', 'may be in the catalogs of white-label sites')
     .option('--subscribers <onOrOff>', 'takes new ones')
-    .action((id: string, { price, private: hidden, resellable, subscribers, ...output }: TermOptions) =>
-      withDatabase(async (db) => {
-        if (price !== undefined && !/^\d{1,9}(\.\d{1,2})?$/.test(price))
-          throw new ConfigError('--price is dollars and cents, 0 or more')
-        const takes = onOrOff('--subscribers', subscribers)
-        const changed = await changeStrategy(db.write, {
-          strategyId: Number(id),
-          monthlyCost: price,
-          isPrivate: onOrOff('--private', hidden),
-          isResellable: onOrOff('--resellable', resellable),
-          noSubsAllowed: takes === undefined ? undefined : !takes,
-        })
-        if (changed === 0) throw new ConfigError(`there is no strategy ${id}`)
-        say(output, { strategyId: Number(id) }, `Strategy ${id} is changed.`)
-      }),
+    .option('--short <text>', 'what it does, in a line')
+    .option('--long <text>', 'what it does, at length')
+    .action((id: string, options: TermOptions) => setStrategy(id, options))
+  for (const [name, isAlive, says] of [
+    ['disable', false, 'takes no orders and no followers any more'],
+    ['enable', true, 'takes orders and followers again'],
+  ] as const) {
+    tool(strategy, `${name} <strategy>`, `it ${says}`).action((id: string, output: Output) =>
+      changed(id, { isAlive }, output, says),
     )
+  }
 }
+
+async function setStrategy(
+  id: string,
+  { price, performanceFee: fee, ...options }: TermOptions,
+): Promise<void> {
+  if (fee !== undefined && !/^(\d{1,2}|100)$/.test(fee))
+    throw new ConfigError('--performance-fee is a whole number from 0 to 100')
+  const takes = onOrOff('--subscribers', options.subscribers)
+  const terms = {
+    monthlyCost: price && readDollars('--price', price),
+    performanceFee: fee === undefined ? undefined : Number(fee),
+    isPrivate: onOrOff('--private', options.private),
+    isResellable: onOrOff('--resellable', options.resellable),
+    noSubsAllowed: takes === undefined ? undefined : !takes,
+    ...{ shortDescription: options.short, longDescription: options.long },
+  }
+  await changed(id, terms, options, 'is changed')
+}
+
+const changed = (
+  id: string,
+  terms: Omit<StrategyTerms, 'strategyId'>,
+  output: Output,
+  says: string,
+): Promise<void> =>
+  withDatabase(async (db) => {
+    if ((await changeStrategy(db.write, { strategyId: readId(id), ...terms })) === 0)
+      throw new ConfigError(`there is no strategy ${id}`)
+    say(output, { strategyId: Number(id) }, `Strategy ${id} ${says}.`)
+  })

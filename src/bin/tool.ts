@@ -3,8 +3,11 @@ import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import { type Acting, insertAuditNotes } from '../storage/audit-log.ts'
 import type { Database } from '../storage/database.ts'
+import { violatedConstraint } from '../storage/failure.ts'
+import { findPlatformSite } from '../storage/provision.ts'
+import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { openLog } from './log.ts'
 
@@ -28,6 +31,53 @@ export const noteCommand = (sql: Sql, object: string): Promise<void> =>
 function operator(): Acting & { readonly operation: string } {
   const words = process.argv.slice(2, 4).filter((word) => /^[a-z]+$/.test(word))
   return { actor: 'operator', who: userInfo().username, operation: words.join(' ') }
+}
+
+/** An id as it is typed. Throws ConfigError. */
+export function readId(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${text} is no id`)
+  return Number(text)
+}
+
+/** Dollars and cents as they are typed. Throws ConfigError. */
+export function readDollars(name: string, text: string): string {
+  if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) throw new ConfigError(`${name} is dollars and cents, 0 or more`)
+  return text
+}
+
+/** The value, which is one of those allowed. Throws ConfigError. */
+export function oneOf<T extends string>(name: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value)
+  if (found === undefined) throw new ConfigError(`${name} is one of ${allowed.join(', ')}, not ${value}`)
+  return found
+}
+
+/** A switch as it is typed; undefined stays so. Throws ConfigError. */
+export const onOrOff = (name: string, value: string | undefined): boolean | undefined =>
+  value === undefined ? undefined : oneOf(name, value, ['on', 'off']) === 'on'
+
+const wordsOf: Readonly<Record<string, string>> = {
+  person_email: 'a person has this address already',
+  site_code_key: 'there is a site with this code already',
+}
+
+/** What the rows do not allow, in words for whoever typed it. */
+export const told = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    const constraint = violatedConstraint(error)
+    if (constraint === undefined) throw error
+    throw new ConfigError(wordsOf[constraint] ?? `the rows do not allow it (${constraint})`)
+  }
+}
+
+/** The site of this code; the platform's own without one. Throws ConfigError. */
+export async function siteIdOf(sql: Sql, code: string | undefined): Promise<number> {
+  if (code === undefined) return findPlatformSite(sql)
+  const site = await findSiteByCode(sql, code)
+  if (site === undefined) throw new ConfigError(`there is no site ${code}`)
+  return site.id
 }
 
 /** Runs a tool on the platform's database, wherever that is. */

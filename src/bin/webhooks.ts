@@ -13,7 +13,7 @@ import {
 } from '../storage/webhooks.ts'
 import { ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
-import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(tool: Tool, webhooks: Command): void {
@@ -38,7 +38,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
   ).action((id: string, output: Output) =>
     withDatabase(async (db, config) => {
       const { keyRing } = loadSecrets(config)
-      const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, numberOf(id), Date.now()))
+      const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, readId(id), Date.now()))
       if (secret === undefined) throw new ConfigError(`there is no webhook ${id}`)
       say(output, { webhookId: Number(id), secret }, secret)
     }),
@@ -47,7 +47,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
   tool(webhooks, 'deliveries <id>', 'what it was told, the newest first').action(
     (id: string, output: Output) =>
       withDatabase(async (db) => {
-        const deliveries = await listDeliveries(db.read, numberOf(id))
+        const deliveries = await listDeliveries(db.read, readId(id))
         const lines = deliveries.map((row) => Object.values(row).join('  '))
         say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines.join('\n'))
       }),
@@ -58,14 +58,14 @@ function addSwitches(tool: Tool, webhooks: Command): void {
   tool(webhooks, 'disable <id>', 'send nothing any more').action((id: string, output: Output) =>
     withDatabase(async (db) => {
       const reason = 'the operator has disabled it'
-      if (!(await disableWebhook(db.write, numberOf(id), reason, Date.now())))
+      if (!(await disableWebhook(db.write, readId(id), reason, Date.now())))
         throw new ConfigError(`there is no enabled webhook ${id}`)
       say(output, { disabled: Number(id) }, `Webhook ${id} is disabled.`)
     }),
   )
   tool(webhooks, 'enable <id>', 'send again, and what it has missed').action((id: string, output: Output) =>
     withDatabase(async (db) => {
-      if (!(await db.transaction((tx) => enableWebhook(tx, numberOf(id), Date.now()))))
+      if (!(await db.transaction((tx) => enableWebhook(tx, readId(id), Date.now()))))
         throw new ConfigError(`there is no disabled webhook ${id}`)
       say(output, { enabled: Number(id) }, `Webhook ${id} is enabled.`)
     }),
@@ -103,9 +103,4 @@ function eventsOf(text: string): WebhookEvent[] {
     if (found === undefined) throw new ConfigError(`${wanted} is none of ${webhookEvents.join(', ')}`)
     return found
   })
-}
-
-function numberOf(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${text} is no id`)
-  return Number(text)
 }

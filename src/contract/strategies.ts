@@ -289,7 +289,8 @@ export const strategies = {
   }),
   GetStrategyMuxStatus: get({
     says: 'Compares the variants of a strategy family with their parent.',
-    notes: 'FamilyGuid 0 means all; VariantGuid 0 or absent means all, without detail per symbol.',
+    notes:
+      'FamilyGuid is the id of the parent strategy, VariantGuid that of a variant; 0 means all, and SyncDetails needs one VariantGuid. InSync: the variant holds what its parent implies now. DriftSecs: how long it has not. Exceptions have lasted longer than DriftGrace (seconds); Ok is 1 without any.',
     hosts: ['WL'],
     params: {
       WhiteLabelSiteId: optional(I64),

@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { dec } from './decimal.ts'
 import { type LedgerAccount, type PaidCharge, type Transfer, transfersOf } from './ledger.ts'
+import { type FeeSettlement, settleFee } from './performance-fee.ts'
+import { decidePlanChange } from './plan-change.ts'
+import { termEnd } from './subscription.ts'
+import { dayLength } from './time.ts'
 
 const charge: PaidCharge = {
   price: { base: 10_000n, markup: 1_500n },
@@ -84,5 +89,38 @@ describe('whatever is paid', () => {
 
   test('every amount is above zero', () => {
     fc.assert(fc.property(charges, (paid) => paid.flatMap(transfersOf).every(({ amount }) => amount > 0n)))
+  })
+
+  test('also terms, changes of plans and fees, one after the other: the owner has his share of the fees alone', () => {
+    const step = fc.record({
+      kind: fc.constantFrom('term', 'upgrade', 'fee'),
+      amount: fc.bigInt({ min: 0n, max: 10n ** 6n }),
+      day: fc.integer({ min: 0, max: 29 }),
+    })
+    fc.assert(
+      fc.property(fc.array(step), fc.integer({ min: 0, max: 100 }), (steps, ownerPercent) => {
+        let price = 0n
+        let settled: FeeSettlement | null = null
+        const paid = steps.map(({ kind, amount, day }): PaidCharge => {
+          if (kind === 'fee') {
+            const gain = { startedEquity: dec(1), gain: dec(`${amount}`) }
+            settled = settleFee(settled, gain, dec('0.2'))
+            const base = BigInt(settled.fee.times(100).toFixed(0))
+            return { ...charge, price: { base, markup: 0n }, ownerPercent }
+          }
+          const plan = { ...charge, ownerPersonId: null, ownerPercent: 0 }
+          const present = { price, from: 0, to: termEnd(0), days: 30 }
+          const change = decidePlanChange(present, { price: amount, days: 30 }, day * dayLength)
+          if (kind === 'term' || change.act === 'now') price = amount
+          const cost = kind === 'term' ? amount : change.act === 'now' ? change.cost : 0n
+          return { ...plan, price: { base: cost, markup: 0n } }
+        })
+        const balances = balancesAfter(paid.flatMap(transfersOf))
+        expect([...balances.values()].reduce((sum, one) => sum + one, 0n)).toBe(0n)
+        const fees = paid.filter(({ ownerPersonId }) => ownerPersonId !== null)
+        const owned = fees.reduce((sum, fee) => sum + (fee.price.base * BigInt(ownerPercent)) / 100n, 0n)
+        expect(balances.get(JSON.stringify({ kind: 'owner', personId: 3 })) ?? 0n).toBe(owned)
+      }),
+    )
   })
 })

@@ -8,7 +8,7 @@ import { type HeadKeeper, sealingStep } from './audit-log.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
-import type { Step, WorkContext, WorkSettings } from './context.ts'
+import type { DueSource, Step, WorkContext, WorkSettings } from './context.ts'
 import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
 import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
@@ -21,6 +21,7 @@ import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
 import { transmitStep } from './transmit.ts'
+import { nextVariantLook, variantStep } from './variants.ts'
 import { announceStep, nextWebhook, type WebhookOptions, webhookStep } from './webhooks.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
@@ -51,10 +52,11 @@ export interface Assembly {
   readonly controls: PaperControls
 }
 
-/** What makes track records of what has been traded. */
-export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
+/** What orders of strategies meet: their market, their end, their date, their margin. */
+const signalSteps: readonly Step[] = [arrivalStep, expiryStep, releaseStep, marginCallStep]
 
-const moments: WorkSettings['dueSources'] = [
+/** When time makes work on every platform. */
+const moments: readonly DueSource[] = [
   nextAction,
   nextEnd,
   nextSignalExpiry,
@@ -64,8 +66,12 @@ const moments: WorkSettings['dueSources'] = [
   nextConfirmation,
   nextOverdue,
   nextApprovalExpiry,
+  nextVariantLook,
   ...billingMoments,
 ]
+
+/** What makes track records of what has been traded. */
+export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
 /** Builds context and steps; nothing runs until a worker does. */
 export function assembleWork(options: AssemblyOptions): Assembly {
@@ -95,10 +101,11 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ],
   }
   const brokers = { ...others, paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
-  const signalSteps = [arrivalStep, expiryStep, releaseStep, marginCallStep]
   const tradingSteps = [...signalSteps, ...movingSteps(brokers)]
   const steps = [
     corporateActionStep,
+    // Copies are there before the orders that they copy meet the market.
+    variantStep,
     ...signalSteps,
     ...accountSteps(brokers),
     transmitStep,

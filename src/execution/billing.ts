@@ -12,6 +12,7 @@ import {
   nextChargeDue,
 } from '../storage/charges.ts'
 import { areEventsWaiting, takeWaitingEvents } from '../storage/payment-events.ts'
+import { settleFees } from '../storage/performance-fees.ts'
 import { settleCharges } from '../storage/settlement.ts'
 import {
   areTermsOver,
@@ -39,6 +40,8 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     if (ending.length === 0) return 0
     const ended: EndedTerm[] = []
     const renewed: RenewedTerm[] = []
+    // Before the next term begins: a term keeps its own percentage.
+    const fees = await settleFees(tx, ending)
     for (const term of ending) {
       const { id, endsAt, days, price } = term
       const verdict = decideTermEnd(term)
@@ -48,12 +51,15 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     await endTerms(tx, ended)
     await renewTerms(tx, renewed)
     const provider = await findProvider(tx)
-    await insertCharges(
-      tx,
-      renewed.map(({ id, from, to, price }) => {
-        return { subscriptionId: id, purpose: 'term', from, to, price, provider, dueAt: from }
+    await insertCharges(tx, [
+      ...renewed.map(({ id, from, to, price }) => {
+        return { subscriptionId: id, purpose: 'term', from, to, price, provider, dueAt: from } as const
       }),
-    )
+      ...ending.map(({ id, startedAt: from, endsAt: to }) => {
+        const price = { base: fees.get(id) ?? 0n, markup: 0n }
+        return { subscriptionId: id, purpose: 'performance', from, to, price, provider, dueAt: to } as const
+      }),
+    ])
     return ending.length
   })
 }

@@ -5,7 +5,6 @@
 import type { OperationName, ParamsOf, ResultOf } from '../contract/index.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { Context, Outcome, Refused } from './context.ts'
-import type { OfferedOperation } from './to-come.ts'
 
 /** Loads, decides, saves; `ctx.sql` is the transaction of a write, short reads otherwise. */
 export type Handler<Op extends OperationName> = (
@@ -44,8 +43,11 @@ export type AnyHandler<Op extends OperationName> =
   | PreparedHandler<Op>
   | RecordedHandler<Op>
 
+/** Described as unavailable by the interface itself. */
+type Unavailable = 'UpdateProfile' | 'UpdateStrategy'
+
 /** Every operation that is offered: with one missing this does not compile. */
-export type Handlers = { readonly [Op in OfferedOperation]: AnyHandler<Op> }
+export type Handlers = { readonly [Op in Exclude<OperationName, Unavailable>]: AnyHandler<Op> }
 
 /** As the runner takes them: what has no handler answers that it is not offered yet. */
 export type HandlerTable = { readonly [Op in OperationName]?: AnyHandler<Op> }

@@ -41,6 +41,7 @@ import { getSiteCatalog, updateSiteCatalog } from './strategies/catalog.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
 import { getStrategyDetails } from './strategies/details.ts'
 import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
+import { getStrategyMuxStatus } from './strategies/families.ts'
 import {
   addStrategy,
   cancelStrategyOrder,
@@ -128,5 +129,6 @@ export const handlers: Handlers = {
   GetSiteCatalog: getSiteCatalog,
   UpdateSiteCatalog: updateSiteCatalog,
   GetRule575Status: getRule575Status,
+  GetStrategyMuxStatus: getStrategyMuxStatus,
   GetWlInstrumentationExport: getWlInstrumentationExport,
 }

@@ -5,7 +5,7 @@
  */
 import { totalOf } from '../domain/revenue.ts'
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/subscription.ts'
-import { claimCharges, findProvider, insertCharges } from '../storage/charges.ts'
+import { claimCharges, findProvider, insertCharges, type ProviderName } from '../storage/charges.ts'
 import { settleCharges } from '../storage/settlement.ts'
 import { answerSimulated } from '../storage/simulated-payments.ts'
 import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
@@ -19,7 +19,7 @@ import {
   lockSubscription,
   type Offer,
 } from '../storage/subscriptions.ts'
-import { type Refused, refuse } from './context.ts'
+import { isRefused, type Refused, refuse } from './context.ts'
 
 export interface Subscribing {
   readonly personId: number | bigint
@@ -62,19 +62,35 @@ async function openFree(sql: Sql, wanted: Subscribing, offer: Offer): Promise<nu
 
 async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number | Refused> {
   const { personId, at } = wanted
-  const provider = await findProvider(sql)
-  if (provider !== 'simulated' && !(await hasPaymentMethod(sql, personId, provider)))
-    return refuse('StateConflict', 'StrategyId', 'The subscription needs a payment method first')
+  const provider = await readyProvider(sql, personId)
+  if (isRefused(provider)) return provider
   const id = await insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'pending' })
   const period = { from: at, to: termEnd(at), dueAt: at }
   const ids = await insertCharges(sql, [
     { ...period, subscriptionId: id, purpose: 'term', price: offer.price, provider },
   ])
-  if (provider !== 'simulated') return id
+  return (await collectNow(sql, provider, ids, at)) ?? id
+}
+
+/** Who collects payments now; refuses a person who has not said how to pay there. */
+export async function readyProvider(sql: Sql, personId: number | bigint): Promise<ProviderName | Refused> {
+  const provider = await findProvider(sql)
+  if (provider === 'simulated' || (await hasPaymentMethod(sql, personId, provider))) return provider
+  return refuse('StateConflict', 'StrategyId', 'The subscription needs a payment method first')
+}
+
+/** Asks the built-in provider at once; others are asked by the worker. Refuses what was declined. */
+export async function collectNow(
+  sql: Sql,
+  provider: ProviderName,
+  ids: readonly number[],
+  at: number,
+): Promise<Refused | undefined> {
+  if (provider !== 'simulated' || ids.length === 0) return undefined
   const answers = await answerSimulated(sql, await claimCharges(sql, { provider, now: at, limit: 1, ids }))
   await settleCharges(sql, answers)
   const [answer] = answers
   return answer?.outcome === 'declined'
     ? refuse('StateConflict', 'StrategyId', `The payment was declined: ${answer.reason}`)
-    : id
+    : undefined
 }

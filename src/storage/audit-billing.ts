@@ -28,6 +28,23 @@ export const billingRules: Record<string, Fragment> = {
     from charge c join subscription s on s.id = c.subscription_id join strategy on strategy.id = s.strategy_id
     where strategy.owner_person_id = s.person_id and c.purpose = 'term'`,
 
+  // A fee is charged as it was settled, and nothing else is.
+  feeIsCharged: fragment`
+    select format('subscription %s at %s: settled %s, charged %s', coalesce(f.subscription_id, c.subscription_id),
+      coalesce(f.settled_at, c.period_ends_at), f.charged, c.amount)
+    from (select subscription_id, settled_at, sum(charged) as charged from fee_settlement group by 1, 2
+      having sum(charged) > 0) f
+    full join (select * from charge where purpose = 'performance') c
+      on c.subscription_id = f.subscription_id and c.period_ends_at = f.settled_at
+    where f.charged is distinct from c.amount`,
+
+  // Every mark is the highest so far, to the cent that a fee is rounded by, and no fee is asked for twice.
+  markNeverFalls: fragment`
+    select format('setup %s at %s', setup_id, settled_at) from (
+      select *, lag(mark) over later as mark_before, lag(fees, 1, 0::numeric) over later as fees_before
+      from fee_settlement window later as (partition by setup_id order by settled_at)
+    ) f where mark < mark_before - 0.01 / units or fees <> fees_before + fee or mark < price`,
+
   suspendedOwesSomething: fragment`
     select format('subscription %s', s.id) from subscription s
     where s.status = 'suspended'

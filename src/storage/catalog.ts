@@ -1,6 +1,6 @@
 /** What white-label sites resell: their catalogs, their plans and who pays for Autotrade there. */
 import type { CatalogFacts } from '../domain/catalog.ts'
-import type { Sql } from './sql.ts'
+import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** Whether a site is a white-label site. */
@@ -17,6 +17,7 @@ export interface CatalogRow {
   displayName: string
   basePrice: string
   markup: string
+  shortDescription: string | null
   isAlive: boolean
 }
 
@@ -25,7 +26,8 @@ export const listCatalog = (sql: Sql, siteId: number): Promise<CatalogRow[]> =>
   sql.rows<CatalogRow>`
     select c.id, c.strategy_id as "strategyId", s.name as "originalName",
       coalesce(c.display_name, s.name) as "displayName", round(s.monthly_cost, 2) as "basePrice",
-      c.markup::numeric / 100 as markup, s.is_alive as "isAlive"
+      c.markup::numeric / 100 as markup, s.short_description as "shortDescription",
+      s.is_alive as "isAlive"
     from site_catalog c join strategy s on s.id = c.strategy_id
     where c.site_id = ${siteId}::bigint order by c.id`
 
@@ -73,6 +75,18 @@ export async function removeFromCatalog(
     delete from site_catalog where site_id = ${siteId}::bigint and strategy_id = any(${strategyIds}::bigint[])`
 }
 
+/** Changes what is given of an entry, from the next terms on: its name, and its markup in dollars. False without an entry. */
+export const changeCatalogEntry = async (
+  sql: Sql,
+  siteId: number,
+  strategyId: number,
+  entry: { readonly name: string | undefined; readonly markup: string | undefined },
+): Promise<boolean> =>
+  (await sql.run`
+    update site_catalog set display_name = coalesce(${entry.name}::text, display_name),
+      markup = coalesce((${entry.markup}::numeric * 100)::bigint, markup)
+    where site_id = ${siteId}::bigint and strategy_id = ${strategyId}::bigint`) > 0
+
 export interface PlanRow {
   id: number
   name: string
@@ -103,4 +117,28 @@ export async function findFeePolicy(sql: Sql, siteId: number): Promise<FeePolicy
       price_per_account::numeric / 100 as price, currency
     from site_fee_tier where site_id = ${siteId}::bigint order by from_accounts`
   return { payer: policy?.payer ?? 'none', tiers }
+}
+
+/** Says who pays for Autotrade at a site, with its tiers in dollars for each account. */
+export async function saveFeePolicy(
+  tx: Transaction,
+  siteId: number,
+  {
+    payer,
+    tiers,
+  }: {
+    readonly payer: FeePolicy['payer']
+    readonly tiers: readonly Pick<FeePolicy['tiers'][number], 'fromAccounts' | 'toAccounts' | 'price'>[]
+  },
+): Promise<void> {
+  await tx.run`
+    insert into site_fee_policy (site_id, payer) values (${siteId}::bigint, ${payer})
+    on conflict (site_id) do update set payer = excluded.payer`
+  await tx.run`delete from site_fee_tier where site_id = ${siteId}::bigint`
+  await tx.run`
+    insert into site_fee_tier (site_id, from_accounts, to_accounts, price_per_account)
+    select ${siteId}::bigint, t.from_accounts, t.to_accounts, (t.price * 100)::bigint
+    from unnest(${tiers.map(({ fromAccounts }) => fromAccounts)}::int[],
+      ${tiers.map(({ toAccounts }) => toAccounts)}::int[], ${tiers.map(({ price }) => price)}::numeric[])
+      t (from_accounts, to_accounts, price)`
 }

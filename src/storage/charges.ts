@@ -18,6 +18,8 @@ export interface NewCharge {
   provider: ProviderName
   /** When it is first asked for. */
   dueAt: number
+  /** That an upgrade leads to. */
+  planId?: number
 }
 
 /** Asks for payments; what was asked for already, and what costs nothing, is left out. Answers the new ids. */
@@ -28,14 +30,15 @@ export async function insertCharges(sql: Sql, charges: readonly NewCharge[]): Pr
   const times = (name: 'from' | 'to' | 'dueAt'): string[] => priced.map((charge) => instant(charge[name]))
   const rows = await sql.rows<{ id: number }>`
     insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
-      provider, next_try_at)
+      provider, next_try_at, plan_id)
     select asked.subscription_id, asked.purpose, asked.period_started_at, asked.period_ends_at, asked.base_price,
-      asked.markup, subscription.currency, asked.provider, asked.due_at
+      asked.markup, subscription.currency, asked.provider, asked.due_at, asked.plan_id
     from unnest(${column('subscriptionId')}::bigint[], ${column('purpose')}::text[], ${times('from')}::timestamptz[],
       ${times('to')}::timestamptz[], ${priced.map(({ price }) => price.base)}::bigint[],
       ${priced.map(({ price }) => price.markup)}::bigint[], ${column('provider')}::text[],
-      ${times('dueAt')}::timestamptz[])
-      asked (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, provider, due_at)
+      ${times('dueAt')}::timestamptz[], ${column('planId')}::bigint[])
+      asked (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, provider, due_at,
+        plan_id)
     join subscription on subscription.id = asked.subscription_id
     on conflict (subscription_id, purpose, period_started_at) do nothing
     returning id`

@@ -6,6 +6,7 @@ import type { PositionEffect, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { PlacingRow } from './signals.ts'
 import type { Sql } from './sql.ts'
+import { markVariants } from './variants.ts'
 
 /**
  * What an order would trade in each instrument that the strategy holds or has live orders in, by symbol; with an id
@@ -56,8 +57,13 @@ export interface Restatement {
   readonly leaves: Decimal
 }
 
-/** Cuts live orders to what they may still trade. */
-export async function restateSignals(sql: Sql, cuts: readonly Restatement[]): Promise<void> {
+/** Cuts a strategy's live orders to what they may still trade. */
+export async function restateSignals(
+  sql: Sql,
+  strategyId: number,
+  cuts: readonly Restatement[],
+): Promise<void> {
+  await markVariants(sql, [strategyId])
   await sql.run`
     update signal set order_qty = cum_qty + cut.leaves, mirror_due = mirror_due or working_at is not null
     from unnest(${cuts.map(({ signalId }) => signalId)}::bigint[], ${cuts.map(({ leaves }) => leaves)}::numeric[])

@@ -11,6 +11,7 @@ import { expiryOf, hasEnded, type WorkedBook } from './order-books.ts'
 import { insertIncidents } from './reports.ts'
 import { insertSignalEvents, insertSignals, type NewSignal, type NewSignalEvent } from './signals.ts'
 import type { Sql } from './sql.ts'
+import { markVariants } from './variants.ts'
 import { instant } from './wire.ts'
 
 /** What a new signal has beside its order. */
@@ -62,6 +63,7 @@ export async function saveOrderBooks(sql: Sql, books: readonly SavedBook[]): Pro
     changed.length > 0 && updateSignals(sql, changed),
     made.length + changed.length > 0 && insertSignalEvents(sql, named.flatMap(newEvents)),
     insertIncidents(sql, named.flatMap(incidentsOf)),
+    named.length > 0 && markVariants(sql, [...new Set(named.map(({ strategyId }) => strategyId))]),
   ])
   return made.length + changed.length
 }

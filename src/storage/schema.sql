@@ -392,9 +392,11 @@ create table charge (
   failure_reason text,
   failed_at timestamp with time zone,
   paid_at timestamp with time zone,
+  plan_id bigint,
   constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint charge_pkey PRIMARY KEY (id),
   constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),
+  constraint charge_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plan(id),
   constraint charge_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
   constraint charge_amount_check CHECK ((amount > 0)),
   constraint charge_attempts_check CHECK ((attempts >= 0)),
@@ -402,6 +404,7 @@ create table charge (
   constraint charge_check1 CHECK (((status = 'due'::text) = (next_try_at IS NOT NULL))),
   constraint charge_check2 CHECK (((status = 'paid'::text) = (paid_at IS NOT NULL))),
   constraint charge_check3 CHECK (((status <> 'failed'::text) OR (failed_at IS NOT NULL))),
+  constraint charge_check4 CHECK (((purpose = 'upgrade'::text) = (plan_id IS NOT NULL))),
   constraint charge_provider_check CHECK ((provider = ANY (ARRAY['simulated'::text, 'stripe'::text]))),
   constraint charge_purpose_check CHECK ((purpose = ANY (ARRAY['term'::text, 'upgrade'::text, 'performance'::text]))),
   constraint charge_status_check CHECK ((status = ANY (ARRAY['due'::text, 'paid'::text, 'failed'::text])))
@@ -495,6 +498,30 @@ CREATE INDEX execution_inferred ON public.execution USING btree (account_id, ord
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
 CREATE INDEX execution_own ON public.execution USING btree (account_id) WHERE (setup_id IS NULL);
 CREATE INDEX execution_time ON public.execution USING brin (executed_at);
+
+create table fee_settlement (
+  setup_id bigint not null,
+  settled_at timestamp with time zone not null,
+  subscription_id bigint not null,
+  percent integer not null,
+  capital amount not null,
+  gain amount not null,
+  fee amount not null,
+  charged minor_units not null,
+  units amount not null,
+  price factor not null,
+  mark factor not null,
+  fees amount not null,
+  constraint fee_settlement_pkey PRIMARY KEY (setup_id, settled_at),
+  constraint fee_settlement_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
+  constraint fee_settlement_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscription(id),
+  constraint fee_settlement_capital_check CHECK (((capital)::numeric > (0)::numeric)),
+  constraint fee_settlement_check CHECK (((fees)::numeric >= (fee)::numeric)),
+  constraint fee_settlement_fee_check CHECK (((fee)::numeric >= (0)::numeric)),
+  constraint fee_settlement_percent_check CHECK (((percent >= 0) AND (percent <= 100))),
+  constraint fee_settlement_units_check CHECK (((units)::numeric > (0)::numeric))
+);
+CREATE INDEX fee_settlement_subscription ON public.fee_settlement USING btree (subscription_id, settled_at);
 
 create table fill (
   id bigint not null generated always as identity,
@@ -1242,12 +1269,14 @@ create table strategy (
   long_description text,
   owner_share_percent integer not null default 70,
   transmit_account_id bigint,
+  performance_fee_percent integer not null default 0,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
   constraint strategy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
   constraint strategy_transmit_account_id_fkey FOREIGN KEY (transmit_account_id) REFERENCES account(id),
   constraint strategy_monthly_cost_check CHECK (((monthly_cost)::numeric >= (0)::numeric)),
   constraint strategy_owner_share_percent_check CHECK (((owner_share_percent >= 0) AND (owner_share_percent <= 100))),
+  constraint strategy_performance_fee_percent_check CHECK (((performance_fee_percent >= 0) AND (performance_fee_percent <= 100))),
   constraint strategy_starting_cash_check CHECK (((starting_cash)::numeric >= (0)::numeric))
 );
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
@@ -1358,6 +1387,7 @@ create table subscription (
   billing_failed_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
   next_plan_id bigint,
+  performance_fee_percent integer not null default 0,
   constraint subscription_pkey PRIMARY KEY (id),
   constraint subscription_next_plan_id_fkey FOREIGN KEY (next_plan_id) REFERENCES plan(id),
   constraint subscription_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id),
@@ -1372,6 +1402,7 @@ create table subscription (
   constraint subscription_check4 CHECK (((status = 'ended'::text) = (ended_at IS NOT NULL))),
   constraint subscription_check5 CHECK (((next_plan_id IS NULL) OR (plan_id IS NOT NULL))),
   constraint subscription_kind_check CHECK ((kind = ANY (ARRAY['paid'::text, 'paper'::text, 'simulated'::text]))),
+  constraint subscription_performance_fee_percent_check CHECK (((performance_fee_percent >= 0) AND (performance_fee_percent <= 100))),
   constraint subscription_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'suspended'::text, 'ended'::text])))
 );
 CREATE UNIQUE INDEX subscription_live ON public.subscription USING btree (person_id, strategy_id) WHERE (ended_at IS NULL);
@@ -1457,6 +1488,45 @@ create table transmission (
   constraint transmission_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
 CREATE INDEX transmission_due ON public.transmission USING btree (strategy_id, id) WHERE (transmitted_at IS NULL);
+
+create table variant (
+  strategy_id bigint not null,
+  parent_id bigint not null,
+  scaling_percentage smallint not null,
+  security_types text[] not null,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  look_at timestamp with time zone,
+  constraint variant_pkey PRIMARY KEY (strategy_id),
+  constraint variant_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES strategy(id),
+  constraint variant_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
+  constraint variant_check CHECK ((parent_id <> strategy_id)),
+  constraint variant_scaling_percentage_check CHECK (((scaling_percentage >= 1) AND (scaling_percentage <= 1000))),
+  constraint variant_security_types_check CHECK (((cardinality(security_types) > 0) AND (security_types <@ ARRAY['CS'::text, 'FUT'::text, 'OPT'::text, 'FOR'::text])))
+);
+CREATE INDEX variant_look ON public.variant USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX variant_parent ON public.variant USING btree (parent_id);
+
+create table variant_mark (
+  id bigint not null generated always as identity,
+  variant_id bigint not null,
+  constraint variant_mark_pkey PRIMARY KEY (id),
+  constraint variant_mark_variant_id_fkey FOREIGN KEY (variant_id) REFERENCES variant(strategy_id)
+);
+CREATE INDEX variant_mark_variant ON public.variant_mark USING btree (variant_id);
+
+create table variant_order (
+  signal_id bigint not null,
+  variant_id bigint not null,
+  copied_signal_id bigint,
+  revision integer not null,
+  filled_before quantity not null,
+  constraint variant_order_pkey PRIMARY KEY (signal_id),
+  constraint variant_order_variant_id_copied_signal_id_revision_key UNIQUE (variant_id, copied_signal_id, revision),
+  constraint variant_order_copied_signal_id_fkey FOREIGN KEY (copied_signal_id) REFERENCES signal(id),
+  constraint variant_order_signal_id_fkey FOREIGN KEY (signal_id) REFERENCES signal(id),
+  constraint variant_order_variant_id_fkey FOREIGN KEY (variant_id) REFERENCES variant(strategy_id)
+);
 
 create table watch_list (
   id bigint not null generated always as identity,

@@ -5,7 +5,8 @@
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../domain/ledger.ts'
 import { nextTry, type SubscriptionStatus } from '../domain/subscription.ts'
-import type { ProviderName } from './charges.ts'
+import type { NewCharge, ProviderName } from './charges.ts'
+import { beginUpgrades } from './plan-subscriptions.ts'
 import { insertIncidents } from './reports.ts'
 import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
@@ -24,6 +25,7 @@ interface ChargeRow {
   subscriptionId: number
   attempt: number
   status: 'due' | 'paid' | 'failed'
+  purpose: NewCharge['purpose']
   /** Whether the attempt has no answer yet. */
   isAsked: boolean
   paymentRef: string | null
@@ -57,7 +59,9 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
         continue
       }
       paid.push({ charge, answer })
-      if (charge.subscriptionStatus === 'ended') late.push({ charge, answer })
+      // A fee is settled when its term is over, and that may be the last one.
+      if (charge.subscriptionStatus === 'ended' && charge.purpose !== 'performance')
+        late.push({ charge, answer })
       charge.status = 'paid'
     } else if (charge.isAsked && charge.attempt === answer.attempt) {
       charge.isAsked = false
@@ -85,7 +89,7 @@ const unexpectedPayment = ({ charge, answer }: Settled<'paid'>) => ({
 
 const lockCharges = (sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> =>
   sql.rows<ChargeRow>`
-    select c.id, c.subscription_id as "subscriptionId", c.attempts as attempt, c.status,
+    select c.id, c.subscription_id as "subscriptionId", c.attempts as attempt, c.status, c.purpose,
       c.claimed_until is not null as "isAsked",
       c.payment_ref as "paymentRef", c.provider, c.base_price as "basePrice", c.markup, c.currency,
       s.person_id as "personId", strategy.owner_person_id as "ownerPersonId",
@@ -105,6 +109,7 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
     from unnest(${ids}::bigint[], ${times}::timestamptz[],
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, ref)
     where charge.id = answer.id`
+  await beginUpgrades(sql, ids)
   await sql.run`
     update subscription set status = 'active', billing_failures = 0
     where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[]) and ended_at is null`
@@ -164,13 +169,17 @@ async function book(sql: Sql, bookings: readonly Booking[]): Promise<void> {
     join ledger_account taking on taking.name = asked.taking`
 }
 
-/** A first payment that fails opens nothing; a later one is tried again until the subscription is suspended. */
+/**
+ * A first payment that fails opens nothing, an upgrade that fails changes nothing; a later payment is tried again until
+ * the subscription is suspended.
+ */
 async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): Promise<void> {
   if (settled.length === 0) return
   const verdicts = settled.map(({ charge, answer }) => {
     const isFirst = charge.subscriptionStatus === 'pending'
-    const again = isFirst ? undefined : nextTry(charge.attempt, answer.at)
-    const status = isFirst ? 'ended' : again === undefined ? 'suspended' : 'active'
+    const isUpgrade = charge.purpose === 'upgrade'
+    const again = isFirst || isUpgrade ? undefined : nextTry(charge.attempt, answer.at)
+    const status = isFirst ? 'ended' : again === undefined && !isUpgrade ? 'suspended' : 'active'
     return { charge, answer, again, status }
   })
   const times = settled.map(({ answer }) => instant(answer.at))

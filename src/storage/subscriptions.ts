@@ -78,10 +78,11 @@ export const insertSubscription = async (sql: Sql, row: NewSubscription): Promis
   (
     await sql.one<{ id: number }>`
       insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, markup, started_at,
-        term_started_at, term_ends_at)
+        term_started_at, term_ends_at, performance_fee_percent)
       values (${row.siteId}::bigint, ${row.personId}::bigint, ${row.strategyId}::bigint, ${row.kind}, ${row.status},
         ${row.price.base}::bigint, ${row.price.markup}::bigint, ${instant(row.startedAt)}::timestamptz,
-        ${instant(row.startedAt)}::timestamptz, ${instant(row.termEndsAt)}::timestamptz)
+        ${instant(row.startedAt)}::timestamptz, ${instant(row.termEndsAt)}::timestamptz,
+        (select performance_fee_percent from strategy where id = ${row.strategyId}::bigint))
       returning id`
   ).id
 

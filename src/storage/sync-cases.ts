@@ -41,7 +41,8 @@ export interface SyncCase {
   readonly grouped: ReadonlyMap<string, GroupedSymbol>
 }
 
-const driftGraceSeconds = 30
+/** How long a copy may trade on by itself after its signal has filled. */
+export const driftGraceSeconds = 30
 
 const prefixes: Record<SecurityType, string> = { CS: 'stocks', OPT: 'options', FUT: 'futures', FOR: 'forex' }
 
@@ -65,7 +66,8 @@ function settingsOf(assetClass: SecurityType, setup: SyncSetupRow): MirrorSettin
   }
 }
 
-const signalOf = (row: SyncSignalRow, symbol: string): SyncSignal => ({
+/** A strategy's order as AutoSync reads it. */
+export const signalOf = (row: SyncSignalRow, symbol: string): SyncSignal => ({
   signalId: row.id,
   symbol,
   side: row.side,
@@ -83,11 +85,27 @@ const signalOf = (row: SyncSignalRow, symbol: string): SyncSignal => ({
   entry: row.entrySignalId,
 })
 
-const careOf = ({ source, signalType }: SyncOrderRow): SyncOrder['care'] =>
+type OrderFacts = Pick<
+  SyncOrderRow,
+  | 'id'
+  | 'source'
+  | 'status'
+  | 'side'
+  | 'ordType'
+  | 'positionEffect'
+  | 'orderQty'
+  | 'cumQty'
+  | 'limitPx'
+  | 'stopPx'
+  | 'signalType'
+  | 'signalFilledBefore'
+>
+
+const careOf = ({ source, signalType }: OrderFacts): SyncOrder['care'] =>
   source === 'L' ? 'guard' : source === 'M' || signalType === 5 ? 'byHand' : 'follow'
 
 /** All orders of one copy, or of one order of the account's own, as the one that counts now. */
-function orderOf(rows: readonly SyncOrderRow[], signalId: number | null, symbol: string): SyncOrder {
+export function orderOf(rows: readonly OrderFacts[], signalId: number | null, symbol: string): SyncOrder {
   const first = rows[0]!
   const current = rows.findLast(({ status }) => isLive(status)) ?? rows[rows.length - 1]!
   const executed = rows.reduce((most, { cumQty }) => max(most, dec(cumQty)), zero)

@@ -107,12 +107,18 @@ const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =
       cross join lateral ${lapseOfSetup} subscribed
     where t.id = any(${ids}::bigint[]) and t.stopped_at is null order by t.id`
 
-const listStrategyPositions = (sql: Sql, strategyIds: readonly number[]): Promise<HeldRow[]> =>
+/** What strategies hold. */
+export const listStrategyPositions = (sql: Sql, strategyIds: readonly number[]): Promise<HeldRow[]> =>
   sql.rows<HeldRow>`
     select strategy_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx" from position
     where strategy_id = any(${strategyIds}::bigint[]) and quantity <> 0`
 
-const listSignals = (sql: Sql, strategyIds: readonly number[]): Promise<SyncSignalRow[]> =>
+/** Strategies' orders at work whose copies were planned, or all of them. */
+export const listSignals = (
+  sql: Sql,
+  strategyIds: readonly number[],
+  { alsoUnplanned = false } = {},
+): Promise<SyncSignalRow[]> =>
   sql.rows<SyncSignalRow>`
     select s.id, s.strategy_id as "strategyId", s.instrument_id as "instrumentId", s.side, s.ord_type as "ordType",
       s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
@@ -127,7 +133,7 @@ const listSignals = (sql: Sql, strategyIds: readonly number[]): Promise<SyncSign
       ) end as chain
     from signal s
     where s.strategy_id = any(${strategyIds}::bigint[]) and s.status in ('A', '0', '1', '6', 'E') and not s.is_held
-      and s.mirrored_at is not null
+      and (s.mirrored_at is not null or ${alsoUnplanned})
     order by s.id`
 
 const listAccountPositions = (sql: Sql, ids: readonly number[]): Promise<HeldRow[]> =>
@@ -168,7 +174,8 @@ const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[
         and n.instrument_id = o.instrument_id)
     order by o.setup_id, o.instrument_id, o.id desc`
 
-const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
+/** Instruments with their last quotes. */
+export const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
   sql.rows<SyncInstrumentRow>`
     select i.id, i.calendar, i.tick, i.point_value as "pointValue", q.bid, q.ask, ${instrumentColumns}
     from instrument i left join quote q on q.instrument_id = i.id where i.id = any(${ids}::bigint[])`

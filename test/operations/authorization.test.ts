@@ -75,6 +75,7 @@ const rules: Partial<Record<OperationName, readonly [object, readonly CitizenNam
   GetSiteCatalog: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   GetWlInstrumentationExport: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   GetRule575Status: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
+  GetStrategyMuxStatus: [{ WhiteLabelSiteId: town.sites.west }, ['westAdmin', 'operator']],
   UpdateSiteCatalog: [
     { WhiteLabelSiteId: town.sites.west, Action: 'Add', StrategyIds: [strategyId] },
     ['westAdmin', 'operator'],

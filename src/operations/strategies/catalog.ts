@@ -21,6 +21,7 @@ const shownEntry = (row: CatalogRow) => ({
   BaseMonthlyCost: row.basePrice,
   MarkupDollars: row.markup,
   SiteMonthlyCost: dec(row.basePrice).plus(dec(row.markup)),
+  ShortDescription: row.shortDescription,
   IsAlive: row.isAlive,
 })
 

@@ -56,7 +56,7 @@ export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, {
     const canceled = await cancelOrder(ctx.sql, ctx, strategy.id, id)
     if (isRefused(canceled)) return canceled
   }
-  await cut(ctx, plan, live)
+  await cut(ctx, strategy, plan, live)
   const opening = plan.newOrders
     .filter(({ openClose }) => openClose === 'O')
     .map(({ symbol }) => ({ strategyId: strategy.id, instrumentId: Number(symbol) }))
@@ -129,11 +129,12 @@ function refusalOf(
 /** Protective exits that cover more than the new size are cut to it. */
 async function cut(
   ctx: Context,
+  { id: strategyId }: LockedStrategy,
   { reduced }: DesiredPlan<number>,
   live: readonly LiveOrderRow[],
 ): Promise<void> {
   if (reduced.length === 0) return
-  await restateSignals(ctx.sql, reduced)
+  await restateSignals(ctx.sql, strategyId, reduced)
   const stored = await listSignals(
     ctx.sql,
     reduced.map(({ signalId }) => signalId),

@@ -1,0 +1,52 @@
+/** Any operation of the interface without a key: asked by the operator, or in the name and with the rights of a person. */
+import { compileRow, type HostName, hostNames, type Route, routesOf, textOf } from '../contract/index.ts'
+import { handlers } from '../operations/index.ts'
+import { createRunner } from '../operations/run.ts'
+import type { Database } from '../storage/database.ts'
+import { systemClock } from './clock.ts'
+import { type Config, ConfigError } from './config.ts'
+import { environments } from './environment.ts'
+import { callerOf, refusal } from './export.ts'
+import { loadSecrets } from './secrets.ts'
+import { told } from './tool.ts'
+
+export interface Asked {
+  readonly operation: string
+  /** The first host that offers it where none is named. */
+  readonly host?: string | undefined
+  /** With the rights of this person; otherwise those of the platform. */
+  readonly personId?: number | undefined
+  /** The members of a body, or the names and texts of a query. */
+  readonly params: object
+}
+
+/** The results of one call. Throws a ConfigError with the reason when it is refused. */
+export async function askOperation(db: Database, config: Config, asked: Asked): Promise<unknown> {
+  const { operation, row, version, host } = routeOf(asked)
+  const audience = { host, dialect: 'native' as const }
+  const compiled = compileRow(row, host, 'native', version)
+  const takesBody = row.method === 'POST' || row.method === 'PUT'
+  const query = new Map(Object.entries(asked.params).map(([name, value]) => [name, [String(value)]]))
+  const input = compiled.readInput(takesBody ? asked.params : query)
+  if ('faults' in input) throw refusal(asked.operation, input.faults)
+  const environment = environments(config).orders
+  const run = createRunner({ db, clock: systemClock, handlers, secrets: loadSecrets(config), environment })
+  const caller = await callerOf(db.read, asked.personId)
+  const from = { requestId: 'call', origin: 'http://localhost' }
+  // What is written in the name of the platform itself has nobody to name; the rows say so.
+  const reply = await told(run({ operation, compiled, params: input.params, caller, ...audience, ...from }))
+  const answer: unknown = JSON.parse(textOf(reply.body))
+  if (reply.status === 200)
+    return typeof answer === 'object' ? (answer as { Results: unknown }).Results : answer
+  throw refusal(asked.operation, (answer as { ResponseStatus: { Errors: [] } }).ResponseStatus.Errors)
+}
+
+function routeOf({ operation, host: wanted }: Asked): Route & { host: HostName } {
+  if (wanted !== undefined && !hostNames.includes(wanted as HostName))
+    throw new ConfigError(`host must be one of ${hostNames.join(', ')}, not ${wanted}`)
+  for (const host of wanted === undefined ? hostNames : [wanted as HostName]) {
+    const route = routesOf(host, 'native').find((candidate) => candidate.operation === operation)
+    if (route) return { ...route, host }
+  }
+  throw new ConfigError(`${wanted ?? 'no host'} offers ${operation}`)
+}

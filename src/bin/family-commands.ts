@@ -1,0 +1,68 @@
+/** The operator's tools for strategy families: variants that follow a strategy by themselves. */
+import type { Command } from 'commander'
+import type { SecurityType } from '../domain/codes.ts'
+import { endVariant, insertVariant, listVariants } from '../storage/variants.ts'
+import { ConfigError } from './config.ts'
+import { type Output, readDollars, readId, say, type Tool, withDatabase } from './tool.ts'
+
+const classes: Readonly<Record<string, SecurityType>> = {
+  ...{ stocks: 'CS', options: 'OPT', futures: 'FUT', forex: 'FOR' },
+}
+
+interface CreateOptions extends Output {
+  name: string
+  owner: string
+  scaling: string
+  classes: string
+  capital?: string
+}
+
+/** Adds mux create, list and end. */
+export function addFamilyCommands(tool: Tool, mux: Command): void {
+  tool(mux, 'create <strategy>', 'a variant of the strategy, for a white-label site')
+    .requiredOption('--name <name>', 'of the variant')
+    .requiredOption('--owner <person>', 'a person of the site that the variant belongs to')
+    .option('--scaling <percent>', 'of the quantities of its parent', '100')
+    .option('--classes <list>', 'what it trades', Object.keys(classes).join(','))
+    .option('--capital <dollars>', 'what it begins with; the scaled capital of its parent without it')
+    .action((parent: string, options: CreateOptions) => create(parent, options))
+  tool(mux, 'list', 'every variant, by its parent').action((output: Output) =>
+    withDatabase(async (db) => {
+      const variants = (await listVariants(db.read, {})).map(({ createdAt, ...row }) => ({
+        ...row,
+        created: new Date(createdAt).toISOString(),
+      }))
+      const lines = variants.map((row) => Object.values(row).join('  '))
+      say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines.join('\n'))
+    }),
+  )
+  tool(mux, 'end <variant>', 'it goes on by itself, with what it holds').action(
+    (variant: string, output: Output) =>
+      withDatabase(async (db) => {
+        if (!(await db.transaction((tx) => endVariant(tx, readId(variant), Date.now()))))
+          throw new ConfigError(`strategy ${variant} is nobody's variant`)
+        say(output, { ended: Number(variant) }, `Strategy ${variant} follows nobody any more.`)
+      }),
+  )
+}
+
+async function create(parent: string, { name, owner, scaling, capital, ...options }: CreateOptions) {
+  const percent = /^\d{1,4}$/.test(scaling) ? Number(scaling) : 0
+  if (percent < 1 || percent > 1000) throw new ConfigError('--scaling is a whole number from 1 to 1000')
+  const securityTypes = options.classes.split(',').map((word) => {
+    const found = classes[word]
+    if (!found) throw new ConfigError(`--classes is of ${Object.keys(classes).join(', ')}, not ${word}`)
+    return found
+  })
+  const wanted = {
+    ...{ parentId: readId(parent), ownerPersonId: readId(owner), name, scalingPercentage: percent },
+    ...{ securityTypes, startingCash: capital && readDollars('--capital', capital), createdAt: Date.now() },
+  }
+  await withDatabase(async (db) => {
+    const id = await db.transaction((tx) => insertVariant(tx, wanted))
+    if (id === 'parent')
+      throw new ConfigError(`there is no living strategy ${parent} that is no variant itself`)
+    if (id === 'owner') throw new ConfigError(`there is no person ${owner} of a white-label site`)
+    say(options, { strategyId: id, parentId: wanted.parentId }, `The variant is strategy ${id}.`)
+  })
+}

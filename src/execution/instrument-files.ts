@@ -1,0 +1,97 @@
+/**
+ * A CSV file of instruments. The first line names the columns: `symbol`, and of the others those that are known; what
+ * is left out or empty follows from the symbol. The first faulty cell is told; the first line is number 1.
+ */
+import { parse } from 'csv-parse/sync'
+import { calendarNames, readCalendarName } from '../domain/calendar.ts'
+import type { SecurityType } from '../domain/codes.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import { completeInstrument, type Instrument, securityTypeOfSymbol } from '../domain/instrument.ts'
+import { type Day, readDay } from '../domain/time.ts'
+
+const types: Readonly<Record<string, SecurityType>> = {
+  ...{ stock: 'CS', option: 'OPT', future: 'FUT', forex: 'FOR' },
+  ...{ CS: 'CS', OPT: 'OPT', FUT: 'FUT', FOR: 'FOR' },
+}
+const rights: Readonly<Record<string, '0' | '1'>> = { put: '0', call: '1' }
+
+/** Reads one cell that is not empty; undefined says that it cannot be read. */
+type Cell = (text: string) => Instrument[keyof Instrument] | undefined
+
+const word =
+  <T extends string>(words: Readonly<Record<string, T>>): Cell =>
+  (text) =>
+    words[text]
+const number =
+  (isAllowed: (value: Decimal) => boolean): Cell =>
+  (text) => {
+    const value = /^\d{1,12}(\.\d{1,12})?$/.test(text) ? dec(text) : undefined
+    return value && isAllowed(value) ? value : undefined
+  }
+const positive = number((value) => value.greaterThan(0))
+const size = number(() => true)
+const day: Cell = (text) => (readDay(text) === undefined ? undefined : text)
+const text: Cell = (value) => value
+
+const columns: { readonly [Member in keyof Instrument]?: Cell } = {
+  symbol: text,
+  securityType: word(types),
+  description: text,
+  currency: (value) => (/^[A-Z]{3}$/.test(value) ? value : undefined),
+  exchange: text,
+  calendar: (value) => readCalendarName(value),
+  pointValue: positive,
+  tick: positive,
+  initialMargin: size,
+  maintenanceMargin: size,
+  underlying: text,
+  putOrCall: word(rights),
+  strike: positive,
+  expiry: day,
+  settlement: word({ physical: 'physical', cash: 'cash' } as const),
+  lastTradingDay: day,
+}
+
+/** The columns that a file may have. */
+export const instrumentColumns: readonly string[] = Object.keys(columns)
+
+/** A cell that cannot be read, or a file whose columns are wrong. */
+export class UnreadableInstruments extends Error {
+  override name = 'UnreadableInstruments'
+}
+
+/** The instruments of a file, in its order; `today` resolves short years. Throws UnreadableInstruments. */
+export function readInstrumentFile(file: string, today: Day): Instrument[] {
+  const [head = [], ...lines] = rowsOf(file)
+  const names = head.map((name) => name.trim())
+  const unknown = names.find((name) => !(name in columns))
+  if (unknown !== undefined || !names.includes('symbol'))
+    throw new UnreadableInstruments(
+      `line 1: the columns are symbol and some of ${instrumentColumns.join(', ')}`,
+    )
+  return lines.map((line, place) => {
+    const read = names.flatMap((name, column) => {
+      const cell = line[column]?.trim() ?? ''
+      if (cell === '') return []
+      const value = columns[name as keyof Instrument]?.(cell)
+      if (value === undefined) throw new UnreadableInstruments(faultOf(place, name, cell))
+      return [[name, value] as const]
+    })
+    const entered: Partial<Instrument> = Object.fromEntries(read)
+    const { symbol } = entered
+    if (symbol === undefined) throw new UnreadableInstruments(`line ${place + 2}: there is no symbol`)
+    const securityType = entered.securityType ?? securityTypeOfSymbol(symbol)
+    return completeInstrument({ ...entered, symbol, securityType }, today)
+  })
+}
+
+const faultOf = (place: number, name: string, cell: string): string =>
+  `line ${place + 2}, ${name}: "${cell}" cannot be read${name === 'calendar' ? `; there are ${calendarNames.join(', ')}` : ''}`
+
+function rowsOf(file: string): string[][] {
+  try {
+    return parse(file, { bom: true, skip_empty_lines: true, relax_column_count: true })
+  } catch (error) {
+    throw new UnreadableInstruments(error instanceof Error ? error.message : String(error))
+  }
+}

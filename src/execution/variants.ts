@@ -1,0 +1,189 @@
+/**
+ * Variants follow their parents: what AutoSync decides for an account is carried out in the order books of another
+ * strategy. Both strategies are locked, both sides are read whole, so a look is decided from the present alone and a
+ * second look without news does nothing.
+ */
+import { cancelOrder, replaceOrder } from '../domain/book-request.ts'
+import { submitOrder } from '../domain/book-submit.ts'
+import { isLive, type OrdType, type Side } from '../domain/codes.ts'
+import { type Decimal, dec, sign, zero } from '../domain/decimal.ts'
+import { type PlannedSync, planSync } from '../domain/mirror-sync-plan.ts'
+import { signed } from '../domain/mirror-sync-state.ts'
+import { openingRejection } from '../domain/model-account.ts'
+import type { BookContext, BookResult, OrderBook } from '../domain/order-book.ts'
+import { type Instant, second } from '../domain/time.ts'
+import { loadModelAccounts } from '../storage/model-accounts.ts'
+import { causedBy, worked } from '../storage/order-books.ts'
+import { loadQuotedInstruments } from '../storage/quotes.ts'
+import { newSignalIds } from '../storage/save-books.ts'
+import type { Transaction } from '../storage/sql.ts'
+import { driftGraceSeconds } from '../storage/sync-cases.ts'
+import { loadVariantCases, type VariantCase } from '../storage/variant-cases.ts'
+import {
+  claimVariants,
+  findNextVariantLook,
+  insertVariantOrders,
+  isVariantDue,
+  type NewVariantOrder,
+  saveLooks,
+} from '../storage/variants.ts'
+import { bookContext, type SignalBook } from './booking.ts'
+import { loadWholeBooks, saveTimed } from './books.ts'
+import { type DueSource, ratesOf, type Step, type WorkContext } from './context.ts'
+import { marketOrder } from './internal-orders.ts'
+
+/** Variants that one transaction looks at: their strategies wait meanwhile. */
+const atOnce = 50
+
+/** Variants wait to be looked at. */
+export const variantStep: Step = {
+  name: 'followParents',
+  due: isVariantDue,
+  run: (ctx) => ctx.db.transaction((tx) => followParents(ctx, tx)),
+}
+
+/** When time alone makes the next variant worth a look. */
+export const nextVariantLook: DueSource = findNextVariantLook
+
+async function followParents(ctx: WorkContext, tx: Transaction): Promise<number> {
+  const now = ctx.clock.now()
+  const variants = await claimVariants(tx, now, atOnce)
+  if (variants.length === 0) return 0
+  const cases = await loadVariantCases(tx, variants, now)
+  const wanted = cases.flatMap((one) => {
+    const obstacles = { ending: new Set<string>(), unknown: new Set<string>(), noOpening: false }
+    return actsOf(one, planSync(one.input, { ...obstacles, rejected: one.rejected }))
+  })
+  await carryOut(ctx, tx, wanted)
+  await saveLooks(
+    tx,
+    cases.flatMap((one) => nextLook(one, now)),
+  )
+  return variants.length
+}
+
+/** One change of a variant's book; `newId` is taken by those that make an order. */
+interface Act {
+  readonly one: VariantCase
+  readonly symbol: string
+  readonly apply: (book: OrderBook, newId: string, context: BookContext) => BookResult
+  /** What the new order is; null where none is made. */
+  readonly makes: Pick<NewVariantOrder, 'copiedSignalId' | 'filledBefore'> | null
+}
+
+/** What a plan means for the books, in the order in which it is carried out: closes before opens. */
+function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
+  const orderOf = (id: string) => one.orders.get(id)!
+  const changed = (id: string, leaves: Decimal, terms: Terms): Act => {
+    const row = orderOf(id)
+    return {
+      ...{ one, symbol: symbolOf(one, row.instrumentId) },
+      apply: (book, newId, context) => {
+        const quantity = (book.orders.get(id)?.filledQuantity ?? zero).plus(leaves)
+        return replaceOrder(book, id, { newId, quantity, timeInForce: row.timeInForce, ...terms }, context)
+      },
+      makes: { copiedSignalId: row.sourceId, filledBefore: row.signalFilledBefore },
+    }
+  }
+  const corrected = (openClose: 'O' | 'C', symbol: string, side: Side, quantity: Decimal): Act => ({
+    ...{ one, symbol },
+    apply: (book, id, context) => submitOrder(book, marketOrder({ id, side, quantity, openClose }), context),
+    makes: { copiedSignalId: null, filledBefore: '0' },
+  })
+  return [
+    ...actions.cancel.map(
+      (id): Act => ({
+        ...{ one, symbol: symbolOf(one, orderOf(id).instrumentId), makes: null },
+        apply: (book, _, context) => cancelOrder(book, id, context),
+      }),
+    ),
+    ...actions.toMarket.map(({ clientOrderId, quantity }) =>
+      changed(clientOrderId, quantity, { type: '1', limit: null, stop: null }),
+    ),
+    ...actions.replace.map(({ clientOrderId, quantity, limit, stop }) =>
+      changed(clientOrderId, quantity, { type: orderOf(clientOrderId).ordType, limit, stop }),
+    ),
+    ...actions.place.filter((placement) => fits(one, placement)).map((placement) => placed(one, placement)),
+    ...actions.close.map(({ symbol, side, quantity }) => corrected('C', symbol, side, quantity)),
+    ...actions.open.map(({ symbol, side, quantity }) => corrected('O', symbol, side, quantity)),
+  ]
+}
+
+interface Terms {
+  readonly type: OrdType
+  readonly limit: Decimal | null
+  readonly stop: Decimal | null
+}
+
+const symbolOf = ({ instruments }: VariantCase, instrumentId: number): string =>
+  [...instruments.values()].find(({ id }) => id === instrumentId)?.symbol ?? ''
+
+type Placement = PlannedSync['actions']['place'][number]
+
+/** Nothing is opened on the other side of what is still held: its close comes first. */
+const fits = ({ input }: VariantCase, { signal }: Placement): boolean =>
+  signal.openClose === 'C' ||
+  sign(input.accountPositions.get(signal.symbol) ?? zero) * sign(signed(dec(1), signal.side)) >= 0
+
+/** A copy as the signal is: its type and prices, and its time in force. */
+function placed(one: VariantCase, { signal, quantity }: Placement): Act {
+  const { symbol, side, openClose, type, limit, stop, filled } = signal
+  const copiedSignalId = Number(signal.signalId)
+  const timeInForce = one.signals.get(copiedSignalId)?.timeInForce ?? '1'
+  return {
+    ...{ one, symbol },
+    apply: (book, id, context) => {
+      const plain = marketOrder({ id, side, quantity, openClose })
+      return submitOrder(book, { ...plain, type, limit, stop, timeInForce }, context)
+    },
+    makes: { copiedSignalId, filledBefore: filled.toFixed() },
+  }
+}
+
+/** Lets the acts of each book follow one another, and writes what they made. */
+async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[]): Promise<void> {
+  if (acts.length === 0) return
+  const now = ctx.clock.now()
+  const keyed = acts.map((act) => ({
+    ...act,
+    strategyId: act.one.variant.strategyId,
+    instrumentId: act.one.instruments.get(act.symbol)?.id ?? 0,
+  }))
+  const keys = [...new Map(keyed.map((act) => [nameOf(act), act])).values()]
+  const instruments = await loadQuotedInstruments(tx, [], [...new Set(keys.map((key) => key.instrumentId))])
+  const books = new Map<string, SignalBook>(
+    (await loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))).map((book) => [
+      nameOf(book),
+      book,
+    ]),
+  )
+  const accounts = await loadModelAccounts(tx, keys, ratesOf(ctx))
+  const ids = await newSignalIds(tx, acts.length)
+  const made: NewVariantOrder[] = []
+  for (const [place, act] of keyed.entries()) {
+    const book = books.get(nameOf(act))
+    if (!book) continue
+    const id = ids[place] as number
+    const rejection = openingRejection(accounts.get(act.strategyId), act.instrumentId, now)
+    const result = act.apply(book.book, `${id}`, bookContext(now, rejection))
+    books.set(nameOf(act), worked(book, result, now, causedBy({ parent: act.one.variant.parentId })))
+    if (act.makes && result.book.orders.has(`${id}`))
+      made.push({ ...act.makes, signalId: id, variantId: act.strategyId })
+  }
+  await saveTimed(ctx, tx, [...books.values()])
+  await insertVariantOrders(tx, made)
+}
+
+const nameOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
+  `${strategyId} ${instrumentId}`
+
+/** A copy that its signal has left behind may trade on by itself for a while. */
+function nextLook({ variant: { strategyId }, orders }: VariantCase, now: Instant) {
+  const ends = [...orders.values()].flatMap(({ status, copiedStatus, signalEndedAt }) =>
+    isLive(status) && copiedStatus === '2' && signalEndedAt !== null
+      ? [signalEndedAt + driftGraceSeconds * second]
+      : [],
+  )
+  const at = Math.min(...ends.filter((end) => end > now))
+  return Number.isFinite(at) ? [{ strategyId, at }] : []
+}

@@ -1,0 +1,112 @@
+/** Whether the variants of a site's strategy families hold what their parents imply, and if not, since when. */
+import { directionOf } from '../../domain/codes.ts'
+import { type Decimal, dec } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
+import { type Instant, second } from '../../domain/time.ts'
+import { differsSince, expectedQuantity, type VariantTerms } from '../../domain/variant.ts'
+import { findSite } from '../../storage/sites.ts'
+import type { Sql } from '../../storage/sql.ts'
+import {
+  listFamilyFills,
+  listVariantPositions,
+  type VariantPositionRow,
+} from '../../storage/variant-positions.ts'
+import { listVariants, type VariantRow } from '../../storage/variants.ts'
+import { isRefused } from '../context.ts'
+import type { Handler } from '../handler.ts'
+import { whiteLabelSiteOf } from '../white-label.ts'
+
+/** One symbol of a variant; `since` is null while it holds what is expected. */
+interface Compared {
+  readonly row: VariantPositionRow
+  readonly expected: Decimal
+  readonly since: Instant | null
+}
+
+export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx, params) => {
+  const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
+  if (isRefused(siteId)) return siteId
+  const { FamilyGuid, VariantGuid, DriftGrace } = params
+  const isAll = Number(VariantGuid) === 0
+  const [site, variants] = await Promise.all([
+    findSite(ctx.sql, siteId),
+    listVariants(ctx.sql, {
+      siteId,
+      ...(Number(FamilyGuid) !== 0 && { parentId: FamilyGuid }),
+      ...(!isAll && { strategyId: VariantGuid }),
+    }),
+  ])
+  const compared = await compare(ctx.sql, variants)
+  const age = ({ since }: Compared): number => (since === null ? 0 : (ctx.now - since) / second)
+  const synced = variants.map(({ strategyId }) => {
+    const drifts = compared.filter(({ row }) => row.strategyId === strategyId).map(age)
+    return {
+      VariantGuid: strategyId,
+      InSync: drifts.every((drift) => drift === 0),
+      DriftSecs: Math.max(0, ...drifts),
+    }
+  })
+  const exceptions = compared.filter((one) => one.since !== null && age(one) > Number(DriftGrace))
+  return {
+    results: [
+      {
+        ...{ FamilyGuid, ...(!isAll && { VariantGuid }), WhiteLabelSiteId: siteId },
+        WhiteLabelSiteName: site?.name ?? '',
+        Ok: exceptions.length === 0 ? '1' : '0',
+        DriftGraceSecs: Number(DriftGrace),
+        Summary: {
+          VariantRows: variants.length,
+          ActiveExceptionCount: exceptions.length,
+          VariantsWithInSync: synced.filter(({ InSync }) => InSync).length,
+        },
+        ExceptionSummary: { ActiveExceptionCount: exceptions.length },
+        SyncSummary: synced,
+        SyncDetails: isAll ? [] : compared.map(shown),
+        Exceptions: exceptions.map(shown),
+      },
+    ],
+  }
+}
+
+const shown = ({ row, expected }: Compared) => ({
+  VariantGuid: row.strategyId,
+  Symbol: row.symbol,
+  ParentQuantity: row.parentQuantity,
+  VariantQuantity: row.quantity,
+  ExpectedQuantity: expected.toFixed(),
+})
+
+const termsOf = ({ scalingPercentage, securityTypes }: VariantRow): VariantTerms => ({
+  scalingPercentage: dec(scalingPercentage),
+  securityTypes,
+})
+
+/** Every symbol that a variant or its parent holds; only of those that differ fills are read. */
+async function compare(sql: Sql, variants: readonly VariantRow[]): Promise<Compared[]> {
+  const known = new Map(variants.map((variant) => [variant.strategyId, variant]))
+  const positions = await listVariantPositions(sql, [...known.keys()])
+  const rows = positions.map((row) => {
+    const variant = known.get(row.strategyId) as VariantRow
+    const terms = termsOf(variant)
+    const held = { parent: dec(row.parentQuantity), variant: dec(row.quantity) }
+    return { row, variant, terms, held, expected: expectedQuantity(terms, row.securityType, held.parent) }
+  })
+  const different = rows.filter(({ held, expected }) => !expected.equals(held.variant))
+  const fills = groupBy(
+    await listFamilyFills(
+      sql,
+      different.map(({ row }) => row),
+    ),
+    ({ place }) => place,
+  )
+  const beginnings = new Map(
+    different.map(({ row, variant, terms, held }, index) => {
+      const own = (fills.get(index + 1) ?? []).map(({ isParent, side, quantity, at }) => ({
+        ...{ isParent, at },
+        quantity: dec(quantity).times(directionOf(side)),
+      }))
+      return [row, differsSince(terms, row.securityType, held, own, variant.createdAt)] as const
+    }),
+  )
+  return rows.map(({ row, expected }) => ({ row, expected, since: beginnings.get(row) ?? null }))
+}

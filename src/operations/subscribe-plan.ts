@@ -1,0 +1,76 @@
+/**
+ * Choosing a plan. A person has one plan of a kind: the first is opened and paid, another one is a change. What costs
+ * more is paid for the rest of the term and begins with the payment; what costs less begins when the term ends.
+ */
+import { decidePlanChange } from '../domain/plan-change.ts'
+import { type Price, totalOf } from '../domain/revenue.ts'
+import { termEnd } from '../domain/subscription.ts'
+import type { Instant } from '../domain/time.ts'
+import { insertCharges } from '../storage/charges.ts'
+import {
+  continueWith,
+  insertPlanSubscription,
+  lockPlanOffer,
+  lockPresentPlan,
+  type PlanOffer,
+  type PresentPlan,
+} from '../storage/plan-subscriptions.ts'
+import type { Transaction } from '../storage/sql.ts'
+import { isRefused, type Refused, refuse } from './context.ts'
+import { collectNow, readyProvider } from './subscribe.ts'
+
+export interface ChosenPlan {
+  readonly subscriptionId: number
+  /** now: it has begun, or begins with its payment; later: when the present term ends. */
+  readonly begins: 'now' | 'later'
+}
+
+/** Opens or changes a person's plan. Refuses what is not paid for. */
+export async function choosePlan(
+  tx: Transaction,
+  wanted: { readonly personId: number; readonly planId: number; readonly at: Instant },
+): Promise<ChosenPlan | Refused> {
+  const offer = await lockPlanOffer(tx, wanted.personId, wanted.planId)
+  if (!offer) return refuse('NotFound', 'PlanId', 'The person is not offered such a plan')
+  const present = await lockPresentPlan(tx, wanted.personId, offer.kind)
+  if (!present) return open(tx, offer, wanted.at)
+  if (present.status !== 'active' || present.isChanging)
+    return refuse('StateConflict', 'PlanId', 'The present plan waits for a payment')
+  const change = decidePlanChange(present, { price: totalOf(offer.price), days: offer.days }, wanted.at)
+  if (present.planId === offer.planId || change.act === 'later') {
+    await continueWith(tx, present.id, offer.planId)
+    return { subscriptionId: present.id, begins: present.planId === offer.planId ? 'now' : 'later' }
+  }
+  return upgrade(tx, present, offer, { ...change, at: wanted.at })
+}
+
+async function open(tx: Transaction, offer: PlanOffer, at: Instant): Promise<ChosenPlan | Refused> {
+  const { price, days, personId } = offer
+  const term = { from: at, to: termEnd(at, days) }
+  const isFree = totalOf(price) === 0n
+  const provider = isFree ? 'simulated' : await readyProvider(tx, personId)
+  if (isRefused(provider)) return provider
+  const subscriptionId = await insertPlanSubscription(tx, offer, {
+    ...term,
+    status: isFree ? 'active' : 'pending',
+  })
+  const charge = { ...term, subscriptionId, purpose: 'term', price, provider, dueAt: at } as const
+  const declined = await collectNow(tx, provider, await insertCharges(tx, [charge]), at)
+  return declined ?? { subscriptionId, begins: 'now' }
+}
+
+async function upgrade(
+  tx: Transaction,
+  { id: subscriptionId }: PresentPlan,
+  { personId, planId, price: whole }: PlanOffer,
+  { cost, to, at }: { readonly cost: bigint; readonly to: Instant; readonly at: Instant },
+): Promise<ChosenPlan | Refused> {
+  const provider = await readyProvider(tx, personId)
+  if (isRefused(provider)) return provider
+  // Earned by who earns the plan.
+  const price: Price = whole.markup > 0n ? { base: 0n, markup: cost } : { base: cost, markup: 0n }
+  const period = { from: at, to, dueAt: at }
+  const charge = { ...period, subscriptionId, purpose: 'upgrade', price, provider, planId } as const
+  const declined = await collectNow(tx, provider, await insertCharges(tx, [charge]), at)
+  return declined ?? { subscriptionId, begins: 'now' }
+}

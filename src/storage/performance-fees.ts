@@ -1,0 +1,126 @@
+/**
+ * Fees on what setups have gained, settled when the terms of their subscriptions end: what each is decided from, and
+ * what was settled, once for each setup and term.
+ */
+import { cents, type Decimal, dec, one, zero } from '../domain/decimal.ts'
+import { type FeeSettlement, type SettledSetup, settleFee } from '../domain/performance-fee.ts'
+import type { Instant } from '../domain/time.ts'
+import { loadAccountValues } from './account-values.ts'
+import { loadRateTable } from './quotes.ts'
+import type { Transaction } from './sql.ts'
+import { instant } from './wire.ts'
+
+/** A term that ends. */
+export interface FeeTerm {
+  readonly id: number
+  readonly endsAt: Instant
+}
+
+interface SetupRow {
+  readonly setupId: number
+  readonly subscriptionId: number
+  readonly accountId: number
+  readonly currency: string
+  readonly chargedCurrency: string
+  readonly percent: number
+  readonly startedEquity: string
+  readonly cashChange: string
+  readonly capital: string | null
+  readonly units: string | null
+  readonly price: string | null
+  readonly mark: string | null
+  readonly fees: string | null
+}
+
+/**
+ * Setups in live accounts of those who subscribe to somebody else's strategy and pay a fee now or in their next term;
+ * one that has stopped is settled once more.
+ */
+const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
+  tx.rows<SetupRow>`
+    select setup.id as "setupId", s.id as "subscriptionId", a.id as "accountId", a.currency,
+      s.currency as "chargedCurrency", s.performance_fee_percent as percent,
+      coalesce(setup.started_equity, a.starting_cash) as "startedEquity", coalesce(moved.total, 0) as "cashChange",
+      last.capital, last.units, last.price, last.mark, last.fees
+    from subscription s
+    join strategy on strategy.id = s.strategy_id and strategy.owner_person_id <> s.person_id
+    join setup on setup.strategy_id = s.strategy_id
+    join account a on a.id = setup.account_id and a.person_id = s.person_id and a.kind = 0
+    left join lateral (
+      select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
+    left join lateral (
+      select sum(cash_change) as total from (
+        select cash_change from execution where account_id = a.id and setup_id = setup.id
+        union all
+        select cash_change from account_entry where account_id = a.id and setup_id = setup.id) entry) moved on true
+    where s.id = any(${terms.map(({ id }) => id)}::bigint[]) and s.kind = 'paid'
+      and (s.performance_fee_percent > 0 or strategy.performance_fee_percent > 0)
+      and (setup.stopped_at is null or setup.stopped_at > last.settled_at
+        or last.settled_at is null and setup.stopped_at >= s.term_started_at)
+    order by setup.id`
+
+function stateOf(row: SetupRow): SettledSetup | null {
+  const { capital, units, price, mark, fees } = row
+  if (capital === null || units === null || price === null || mark === null) return null
+  const holding = { units: dec(units), price: dec(price), mark: dec(mark) }
+  return { holding, capital: dec(capital), fees: dec(fees ?? 0) }
+}
+
+interface Settled {
+  readonly row: SetupRow
+  readonly gain: Decimal
+  readonly settlement: FeeSettlement
+  /** In minor units of the subscription's currency. */
+  readonly charged: bigint
+}
+
+/** Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. */
+export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Promise<Map<number, bigint>> {
+  const rows = await listSetups(tx, terms)
+  if (rows.length === 0) return new Map()
+  const values = await loadAccountValues(tx, [...new Set(rows.map(({ accountId }) => accountId))])
+  const currencies = [...new Set(rows.map(({ currency }) => currency))]
+  const rates = await loadRateTable(
+    tx,
+    rows.map(({ chargedCurrency }) => chargedCurrency),
+    currencies,
+  )
+  const settled: Settled[] = []
+  for (const row of rows) {
+    const fx = row.currency === row.chargedCurrency ? one : rates.get(row.chargedCurrency)?.get(row.currency)
+    // Without a rate nobody can say what it is; the next term asks for it.
+    if (!fx) continue
+    const worth = values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero
+    const gain = dec(row.cashChange).plus(worth)
+    const facts = { startedEquity: dec(row.startedEquity), gain }
+    const settlement = settleFee(stateOf(row), facts, dec(row.percent).div(100))
+    const charged = BigInt(cents(settlement.fee.times(fx)).times(100).toFixed(0))
+    settled.push({ row, gain, settlement, charged })
+  }
+  await insertSettlements(tx, terms, settled)
+  const totals = new Map<number, bigint>()
+  for (const { row, charged } of settled)
+    totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + charged)
+  return totals
+}
+
+async function insertSettlements(
+  tx: Transaction,
+  terms: readonly FeeTerm[],
+  settled: readonly Settled[],
+): Promise<void> {
+  const ends = new Map(terms.map(({ id, endsAt }) => [id, endsAt]))
+  const own = <T>(pick: (one: Settled) => T): T[] => settled.map(pick)
+  await tx.run`
+    insert into fee_settlement (setup_id, settled_at, subscription_id, percent, capital, gain, fee, charged, units,
+      price, mark, fees)
+    select * from unnest(${own(({ row }) => row.setupId)}::bigint[],
+      ${own(({ row }) => instant(ends.get(row.subscriptionId) ?? 0))}::timestamptz[],
+      ${own(({ row }) => row.subscriptionId)}::bigint[], ${own(({ row }) => row.percent)}::int[],
+      ${own(({ settlement }) => settlement.capital)}::numeric[], ${own(({ gain }) => gain)}::numeric[],
+      ${own(({ settlement }) => settlement.fee)}::numeric[], ${own(({ charged }) => charged)}::bigint[],
+      ${own(({ settlement }) => settlement.holding.units)}::numeric[],
+      ${own(({ settlement }) => settlement.holding.price)}::numeric[],
+      ${own(({ settlement }) => settlement.holding.mark)}::numeric[],
+      ${own(({ settlement }) => settlement.fees)}::numeric[])`
+}

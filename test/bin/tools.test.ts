@@ -1,0 +1,381 @@
+/** The operator's tools as an operator runs them: what they set is there, what cannot be is said and leaves nothing. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { commandLine } from '../support/command-line.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { db, url } = await testDatabase()
+const { folder, run: runProcess, runHere: run } = commandLine(url)
+const patience = 120_000
+
+/** What a command says with --json; it must succeed. */
+async function told<T = Record<string, unknown>>(...words: string[]): Promise<T> {
+  const { status, output, errors } = await run(...words, '--json')
+  expect([status, errors]).toEqual([0, ''])
+  return JSON.parse(output) as T
+}
+/** What a command that cannot be done says. */
+async function refused(...words: string[]): Promise<string> {
+  const { status, output, errors } = await run(...words)
+  expect([status, output]).toEqual([1, ''])
+  return errors.trim()
+}
+
+let admin = 0
+let customer = 0
+let owner = 0
+let brokerId = 0
+let strategyId = 0
+const id = (number: number) => String(number)
+
+beforeAll(async () => {
+  await told('sites', 'add', 'north', '--kind', 'geo', '--name', 'North')
+  await told('sites', 'add', 'west', '--kind', 'whitelabel', '--name', 'West', '--region', 'north')
+  const person = async (first: string, ...more: string[]) =>
+    Number(
+      (await told('people', 'add', '--first', first, '--last', 'L', '--email', `${first}@x.org`, ...more))
+        .personId,
+    )
+  admin = await person('admin', '--site', 'north', '--role', 'geosite_admin')
+  customer = await person('customer', '--site', 'west')
+  owner = await person('owner')
+  brokerId = (
+    await db.write.one<{ id: number }>`
+      insert into broker (name, connection_name, environment, adapter) values ('B', 'B', 'live', 'scripted') returning id`
+  ).id
+  const body = JSON.stringify({ StrategyName: 'Trend', StartingCapital: 100_000 })
+  const { status, output } = await run('call', 'AddStrategy', '--person', id(owner), '--body', body)
+  expect(status).toBe(0)
+  strategyId = JSON.parse(output)[0].StrategyId
+}, patience)
+
+test(
+  'people need an e-mail address',
+  async () => {
+    const words = ['people', 'add', '--first', 'A', '--last', 'B', '--email']
+    expect(await refused(...words, 'nobody')).toBe('lockstep: nobody is no e-mail address')
+    expect(await refused(...words, 'OWNER@x.org')).toBe('lockstep: a person has this address already')
+  },
+  patience,
+)
+
+test(
+  'a strategy’s price, texts, privacy, resale and fee, and its end',
+  async () => {
+    const set = ['strategy', 'set', id(strategyId)]
+    await told(
+      ...set,
+      '--price',
+      '49.50',
+      '--short',
+      'Follows trends',
+      '--long',
+      'At length',
+      '--performance-fee',
+      '20',
+    )
+    await told(...set, '--private', 'on', '--resellable', 'off', '--subscribers', 'off')
+    const facts = () => db.read.one`
+    select monthly_cost::float8 as price, short_description as short, long_description as long, is_private as private,
+      is_resellable as resellable, no_subs_allowed as closed, performance_fee_percent as fee, is_alive as alive
+    from strategy where id = ${strategyId}::bigint`
+    expect(await facts()).toEqual({
+      ...{
+        price: 49.5,
+        short: 'Follows trends',
+        long: 'At length',
+        private: true,
+        resellable: false,
+        closed: true,
+      },
+      ...{ fee: 20, alive: true },
+    })
+    await told('strategy', 'disable', id(strategyId))
+    expect(await facts()).toMatchObject({ alive: false, price: 49.5 })
+    await told('strategy', 'enable', id(strategyId))
+    await told(...set, '--private', 'off', '--resellable', 'on', '--subscribers', 'on')
+    expect(await facts()).toMatchObject({ alive: true, private: false, resellable: true, closed: false })
+    expect(await refused(...set, '--performance-fee', '101')).toMatch(/whole number from 0 to 100/)
+    expect(await refused(...set, '--private', 'maybe')).toBe(
+      'lockstep: --private is one of on, off, not maybe',
+    )
+    expect(await refused('strategy', 'disable', '999')).toBe('lockstep: there is no strategy 999')
+  },
+  patience,
+)
+
+describe('what sites sell', () => {
+  test(
+    'catalogs with names and markups',
+    async () => {
+      const added = await told('catalog', 'add', 'west', id(strategyId))
+      expect(added).toMatchObject({ results: [{ StrategyId: strategyId, Ok: true, Status: 'added' }] })
+      await told('catalog', 'set', 'west', id(strategyId), '--name', 'Own', '--markup', '5.25')
+      expect(await told('catalog', 'list', 'west')).toMatchObject({
+        catalog: [
+          { strategyId, originalName: 'Trend', displayName: 'Own', shortDescription: 'Follows trends' },
+        ],
+      })
+      const { status, output } = await run('call', 'GetSiteCatalog', 'WhiteLabelSiteId=3')
+      expect([status, JSON.parse(output)]).toMatchObject([
+        0,
+        [{ BaseMonthlyCost: 49.5, MarkupDollars: 5.25, SiteMonthlyCost: 54.75 }],
+      ])
+      expect(await refused('catalog', 'list', 'north')).toBe('lockstep: north is no white-label site')
+      expect(await refused('catalog', 'set', 'west', '999', '--name', 'X')).toMatch(/not in the catalog/)
+      const unknown = await run('catalog', 'remove', 'west', id(strategyId), '999')
+      expect([unknown.status, unknown.output]).toMatchObject([
+        1,
+        expect.stringContaining('999  There is no such strategy'),
+      ])
+    },
+    patience,
+  )
+
+  test(
+    'plans, chosen, changed and canceled',
+    async () => {
+      const { planId } = await told<{ planId: number }>(
+        'plans',
+        'add',
+        'west',
+        'Small',
+        '--price',
+        '30',
+        '--strategies',
+        '3',
+      )
+      const large = await told<{ planId: number }>('plans', 'add', 'west', 'Large', '--price', '90.00')
+      expect(await told('plans', 'list', 'west')).toMatchObject({
+        plans: [{ id: planId, name: 'Small', termDays: 30 }, {}],
+      })
+      const choose = (plan: number) => ['plans', 'choose', id(plan), '--person', id(customer)]
+      expect(await told(...choose(planId))).toMatchObject({ begins: 'now' })
+      expect(await told(...choose(large.planId))).toMatchObject({ begins: 'now' })
+      expect(await told(...choose(planId))).toMatchObject({ begins: 'later' })
+      await told('plans', 'cancel', 'investor', '--person', id(customer))
+      expect(await refused(...choose(999))).toMatch(/not offered/)
+      expect(await refused('plans', 'choose', id(planId), '--person', id(owner))).toMatch(/not offered/)
+      await told('plans', 'withdraw', id(planId))
+      expect(await refused('plans', 'withdraw', id(planId))).toBe(`lockstep: there is no plan ${planId}`)
+      const amounts = await db.read.rows<{ amount: number }>`select amount from charge order by id`
+      expect(amounts.map(({ amount }) => amount)).toEqual([3_000, 6_000])
+    },
+    patience,
+  )
+
+  test(
+    'who pays for Autotrade',
+    async () => {
+      await told('fees', 'west', '--payer', 'site', '--tiers', '1-10:5,11:4.50')
+      const { output } = await run('call', 'GetAutotradePlans', 'WhiteLabelSiteId=3')
+      expect(JSON.parse(output)[0].FeePolicy).toEqual({
+        Payer: 'site',
+        Tiers: [
+          { FromAccounts: 1, ToAccounts: 10, PricePerAccount: 5, Currency: 'USD' },
+          { FromAccounts: 11, PricePerAccount: 4.5, Currency: 'USD' },
+        ],
+      })
+      expect(await refused('fees', 'west', '--payer', 'site', '--tiers', '1-10:5,12:4')).toMatch(
+        /without a gap/,
+      )
+      expect(await refused('fees', 'west', '--payer', 'none', '--tiers', '1:5')).toMatch(/site that pays/)
+    },
+    patience,
+  )
+})
+
+describe('accounts', () => {
+  test(
+    'are approved by somebody who may, and changed',
+    async () => {
+      const approve = [
+        'accounts',
+        'approve',
+        'U1',
+        '--person',
+        id(customer),
+        '--broker',
+        id(brokerId),
+        '--by',
+      ]
+      await told(...approve, id(admin))
+      const approvals = () => db.read.rows`
+      select account, connection_type as kind, added_by_person_id as by, deleted_at is null as living from approved_account
+      order by kind`
+      expect(await approvals()).toEqual([{ account: 'U1', kind: 0, by: admin, living: true }])
+      expect(await refused(...approve, id(owner))).toMatch(/^lockstep: ApprovedAutotradeAccount was refused/)
+      await told('accounts', 'withdraw', 'U1')
+      expect(await approvals()).toMatchObject([{ living: false }])
+      await db.write.run`
+      insert into account (site_id, person_id, broker_id, broker_environment, kind, account, starting_cash, cash,
+        settings_changed_at, created_at)
+      select site_id, id, ${brokerId}::int, 'live', 0, 'U1', 1000, 1000, now(), now() from person
+      where id = ${customer}::bigint`
+      const set = ['accounts', 'set', id(brokerId), 'U1']
+      await told(...set, '--ignore-manual-orders', 'on', '--introducing-broker', 'IB', '--sales-rep-id', '7')
+      expect(
+        await db.read.one`
+        select ignore_manual_orders as ignored, introducing_broker as ib, sales_rep_id as rep from account`,
+      ).toEqual({ ignored: true, ib: 'IB', rep: 7 })
+      expect(await refused('accounts', 'set', id(brokerId), 'U2', '--sales-rep', 'X')).toMatch(
+        /there is no account U2/,
+      )
+    },
+    patience,
+  )
+
+  test(
+    'follow as the operator says',
+    async () => {
+      await db.write.run`
+      insert into setup (account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long, stocks_short,
+        options_enabled, options_long, options_short, futures_enabled, futures_long, futures_short, forex_enabled,
+        forex_long, forex_short, joins_positions, joined_version, started_at, changed_at)
+      select id, ${strategyId}::bigint, 100, true, true, true, true, true, true, true, true, true, true, true, true, true,
+        1, now(), now() from account`
+      const setup = ['accounts', 'setup', id(brokerId), 'U1', id(strategyId)]
+      await told(...setup, '--closing-orders-only', 'on', '--min-futures', '2', '--forex-lot-size', '10')
+      await told(...setup, '--forex-lot-size', '0', '--confirmation', 'on')
+      expect(
+        await db.read.one`
+        select closing_orders_only as closing, min_futures as futures, forex_lot_size as lot,
+          is_confirmation_needed as asks from setup`,
+      ).toEqual({ closing: true, futures: 2, lot: null, asks: true })
+      expect(await refused('accounts', 'setup', id(brokerId), 'U1', '999', '--min-forex', '1')).toMatch(
+        /does not follow/,
+      )
+    },
+    patience,
+  )
+})
+
+test(
+  'families of strategies',
+  async () => {
+    const create = ['mux', 'create', id(strategyId), '--name', 'Half', '--owner', id(customer)]
+    const made = await told<{ strategyId: number }>(
+      ...create,
+      '--scaling',
+      '50',
+      '--classes',
+      'stocks,futures',
+    )
+    expect(await told('mux', 'list')).toMatchObject({
+      variants: [{ strategyId: made.strategyId, name: 'Half', parentId: strategyId, scalingPercentage: 50 }],
+    })
+    const { output } = await run('call', 'GetStrategyMuxStatus', 'WhiteLabelSiteId=3')
+    expect(JSON.parse(output)).toMatchObject([{ Ok: '1', Summary: { VariantRows: 1 } }])
+    expect(await refused(...create, '--classes', 'bonds')).toMatch(
+      /--classes is of stocks, options, futures, forex/,
+    )
+    expect(await refused(...create, '--scaling', '0')).toMatch(/1 to 1000/)
+    expect(await refused('mux', 'create', id(strategyId), '--name', 'X', '--owner', id(owner))).toMatch(
+      /white-label site/,
+    )
+    await told('mux', 'end', id(made.strategyId))
+    expect(await refused('mux', 'end', id(made.strategyId))).toMatch(/nobody's variant/)
+  },
+  patience,
+)
+
+test(
+  'the mass switch and maintenance',
+  async () => {
+    const value = async (name: string) =>
+      (await db.read.maybe<{ value: unknown }>`select value from platform_switch where name = ${name}`)?.value
+    expect(await told('openings', 'off')).toEqual({ openings: 'off' })
+    expect(await value('noOpeningOrders')).toBe(true)
+    await told('openings', 'on')
+    expect(await value('noOpeningOrders')).toBe(false)
+    expect(await refused('openings', 'perhaps')).toBe('lockstep: openings is one of on, off, not perhaps')
+    await told('maintenance', 'on')
+    expect(await value('maintenance')).toBe(true)
+    await told('maintenance', 'off')
+  },
+  patience,
+)
+
+test(
+  'instruments from a file, whole or not at all',
+  async () => {
+    const file = join(folder, 'instruments.csv')
+    const importing = (text: string) => {
+      writeFileSync(file, text)
+      return ['import', 'instruments', file]
+    }
+    const head = 'symbol,securityType,currency,calendar,pointValue,tick,initialMargin,description'
+    const lines = ['SAP,stock,EUR,EUREX,1,0.02,,SAP SE', '@ESM24,future,,,,,12000,', 'EURUSD,,,,,,,']
+    const good = importing([head, ...lines].join('\n'))
+    expect(await told(...good)).toEqual({ added: 3, known: 0 })
+    expect(await told(...good)).toEqual({ added: 0, known: 3 })
+    expect(
+      await db.read.rows`
+      select symbol, security_type as type, currency, calendar, point_value::float8 as point, tick::float8 as tick,
+        initial_margin::float8 as margin from instrument where symbol in ('SAP', '@ESM24', 'EURUSD') order by symbol`,
+    ).toEqual([
+      {
+        symbol: '@ESM24',
+        type: 'FUT',
+        currency: 'USD',
+        calendar: 'CME_GLOBEX',
+        point: 50,
+        tick: 0.25,
+        margin: 12_000,
+      },
+      {
+        symbol: 'EURUSD',
+        type: 'FOR',
+        currency: 'USD',
+        calendar: 'FOREX',
+        point: 1000,
+        tick: 0.00001,
+        margin: null,
+      },
+      { symbol: 'SAP', type: 'CS', currency: 'EUR', calendar: 'EUREX', point: 1, tick: 0.02, margin: null },
+    ])
+    expect(await refused(...importing('symbol,tick\nNEW,0.01\nOTHER,-1'))).toMatch(
+      /^lockstep: .*instruments\.csv, line 3, tick: "-1" cannot be read$/,
+    )
+    expect(await refused(...importing('symbol,colour\nNEW,red'))).toMatch(
+      /line 1: the columns are symbol and some of/,
+    )
+    expect(await db.read.rows`select from instrument where symbol = 'NEW'`).toEqual([])
+  },
+  patience,
+)
+
+test(
+  'calls without a key: refusals are told, rights are those of whom they are made for',
+  async () => {
+    expect(await refused('call', 'GetProfile', 'PersonId=x')).toMatch(
+      /^lockstep: GetProfile was refused: PersonId/,
+    )
+    expect(await refused('call', 'NoSuch')).toBe('lockstep: no host offers NoSuch')
+    expect(await refused('call', 'SearchProfiles', '--person', id(customer))).toMatch(/not authorized/)
+    expect(
+      await refused('call', 'AddStrategy', '--body', '{"StrategyName":"X","StartingCapital":1}'),
+    ).toMatch(/the rows do not allow it/)
+    expect(await refused('call', 'AddStrategy', '--body', 'text')).toBe('lockstep: --body is a JSON object')
+  },
+  patience,
+)
+
+test(
+  'as a process of its own',
+  async () => {
+    const [done, wrong, missing] = await Promise.all([
+      runProcess('strategy', 'set', id(strategyId), '--price', '51', '--json'),
+      runProcess('people', 'add', '--first', 'A', '--last', 'B', '--email', 'nobody'),
+      runProcess('mux', 'create', id(strategyId)),
+    ])
+    expect(done).toEqual({ status: 0, output: `{"strategyId":${strategyId}}`, errors: '' })
+    expect(wrong).toEqual({ status: 1, output: '', errors: 'lockstep: nobody is no e-mail address\n' })
+    expect([missing.status, missing.errors]).toEqual([
+      1,
+      expect.stringContaining("required option '--name <name>'"),
+    ])
+  },
+  patience,
+)

@@ -1,0 +1,58 @@
+/** Variants under several workers: every signal is copied once, whoever looks at it and however often. */
+import { expect, test } from 'vitest'
+import { variantStep } from '../../src/execution/variants.ts'
+import { auditViolations } from '../../src/storage/audit.ts'
+import { insertPersons, insertSite } from '../../src/storage/provision.ts'
+import { insertVariant, markVariants } from '../../src/storage/variants.ts'
+import { testDatabase } from '../support/database.ts'
+import { addInstrument, addStrategy, makeWorld, opening, place } from './world.ts'
+
+const { db } = await testDatabase()
+const world = makeWorld(db)
+
+test('many workers at once make each copy once, and a look without news makes nothing', async () => {
+  const parentId = await addStrategy(db, '10000000')
+  const site = { kind: 'whitelabel', code: 'w', name: 'W', createdAt: opening } as const
+  const siteId = await insertSite(db.write, site)
+  const person = { firstName: 'A', lastName: 'B', email: 'a@example.com', createdAt: opening }
+  const [ownerPersonId = 0] = await insertPersons(db.write, [{ ...person, siteId, role: 'user' }])
+  const variants: (number | string)[] = []
+  for (const scalingPercentage of [50, 100, 200]) {
+    const wish = { parentId, ownerPersonId, name: 'V', scalingPercentage, startingCash: undefined }
+    const made = db.transaction((tx) =>
+      insertVariant(tx, { ...wish, securityTypes: ['CS'], createdAt: opening }),
+    )
+    variants.push(await made)
+  }
+  const instrument = await addInstrument(db)
+  for (let limit = 10; limit < 20; limit += 1) {
+    const wish = { strategyId: parentId, instrumentId: instrument.id, side: '1', quantity: '11' } as const
+    await place(world, { ...wish, limit: `${limit}` })
+  }
+  const ctxs = ['w1', 'w2', 'w3', 'w4'].map((workerId) => ({ ...world.ctx, workerId }))
+  const settle = async () => {
+    for (;;) {
+      const looked = await Promise.all(ctxs.map((ctx) => variantStep.run(ctx)))
+      if (looked.every((count) => count === 0)) return
+    }
+  }
+  await markVariants(db.write, [parentId])
+  await settle()
+  const copies = () => db.read.rows<{ strategyId: number; signals: number; quantities: string[] }>`
+    select s.strategy_id as "strategyId", count(distinct o.copied_signal_id)::int as signals,
+      array_agg(trim_scale(s.order_qty)::text) as quantities
+    from variant_order o join signal s on s.id = o.signal_id group by 1 order by 1`
+  const made = await copies()
+  expect(made.map(({ strategyId, signals, quantities }) => [strategyId, signals, quantities.length])).toEqual(
+    variants.map((strategyId) => [strategyId, 10, 10]),
+  )
+  // Each is scaled by itself while the others are not filled: what is missing then is made up for when they are.
+  const total = (row: { quantities: string[] } | undefined): number =>
+    (row?.quantities ?? []).reduce((sum, quantity) => sum + Number(quantity), 0)
+  expect(made.map(total)).toEqual([50, 110, 220])
+  await markVariants(db.write, [parentId])
+  await settle()
+  expect(await copies()).toEqual(made)
+  expect(await db.read.rows`select from variant_mark`).toEqual([])
+  expect(await auditViolations(db.read)).toEqual([])
+})

@@ -1,0 +1,283 @@
+/** Fees on what followers gain, and changes of plans: what is charged, when, once, and who earns it. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { isRefused } from '../../src/operations/context.ts'
+import { choosePlan } from '../../src/operations/subscribe-plan.ts'
+import { changeStrategy } from '../../src/storage/administration.ts'
+import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
+import { findPlatformSite } from '../../src/storage/provision.ts'
+import { call, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const { db } = platform
+const start = Date.parse('2024-03-12T14:00:00Z')
+const day = 86_400_000
+const at = (days: number): string => new Date(start + days * day).toISOString().replace('.000', '')
+
+interface Citizen {
+  personId: number
+  key: string
+}
+type Row = Record<string, unknown>
+
+const door = async <T>(path: string, body: unknown): Promise<T> => {
+  const answer = await call(platform.url, `/test${path}`, { body })
+  if (answer.status !== 200) throw new Error(`/test${path}: ${answer.text}`)
+  return answer.json as T
+}
+const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
+const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
+const ask = async (path: string, who: Citizen, body: object): Promise<Row[]> => {
+  const answer = await call(platform.url, path, { key: who.key, body })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return resultsOf<Row>(answer)
+}
+const charges = (purpose: string) =>
+  db.read.rows<{ person: number; amount: number; status: string; at: string }>`
+    select s.person_id as person, c.amount, c.status, to_char(c.period_ends_at at time zone 'UTC', 'MM-DD') as at
+    from charge c join subscription s on s.id = c.subscription_id where c.purpose = ${purpose} order by c.id`
+const balances = async () =>
+  Object.fromEntries(
+    (
+      await db.read.rows<{ name: string; balance: number }>`
+        select a.kind as name, sum(e.amount)::bigint as balance from ledger_entry e
+        join ledger_account a on a.id = e.account_id group by a.kind`
+    ).map(({ name, balance }) => [name, balance]),
+  )
+const audit = async () => {
+  expect((await call(platform.url, '/test/audit')).json).toEqual({ violations: [] })
+  expect(platform.errors).toEqual([])
+}
+
+let owner: Citizen
+let customer: Citizen
+let guest: Citizen
+let strategyId = 0
+
+beforeEach(async () => {
+  await door('/reset', { now: at(0) })
+  await door('/sites', [{ kind: 'whitelabel', name: 'west', domain: 'west.example' }])
+  const people = await door<Citizen[]>('/people', [
+    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
+    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org', site: 'west' },
+    { firstName: 'Gwen', lastName: 'G', email: 'gwen@example.org' },
+  ])
+  ;[owner, customer, guest] = people as [Citizen, Citizen, Citizen]
+})
+
+describe('the fee on gains', () => {
+  const setFee = (performanceFee: number) =>
+    changeStrategy(db.write, {
+      ...{ strategyId, performanceFee, isPrivate: undefined, monthlyCost: undefined },
+      ...{ isResellable: undefined, noSubsAllowed: undefined },
+    })
+  const trade = (Side: '1' | '2', OrderQuantity: number) =>
+    ask('/gen/Strategies/NewStrategyOrder', owner, {
+      Order: {
+        ...{ StrategyId: strategyId, OrderType: '1', TIF: '1', Side, OrderQuantity },
+        PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
+      },
+    })
+  const follow = async (who: Citizen, account: string, kind = 'live') => {
+    await door('/accounts', [{ account, personId: who.personId, kind, cash: 50_000 }])
+    const body = { Account: account, StrategyId: strategyId, StocksEnabled: true }
+    const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: who.key, body })
+    expect(answer.status).toBe(200)
+  }
+
+  beforeEach(async () => {
+    const body = { StrategyName: 'Trend', StartingCapital: 100_000 }
+    const [added] = await ask('/gen/Strategies/AddStrategy', owner, body)
+    strategyId = Number(added?.StrategyId)
+    await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
+    await setFee(20)
+    await quote(100)
+  })
+
+  test('is charged at the end of a term, on what exceeds every earlier height', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(110)
+    expect(await charges('performance')).toEqual([])
+    await passTo(30)
+    const first = { person: customer.personId, amount: 20_000, status: 'paid', at: '04-11' }
+    expect(await charges('performance')).toEqual([first])
+    await quote(104)
+    await passTo(60)
+    expect(await charges('performance')).toHaveLength(1)
+    await passTo(63)
+    await quote(115)
+    await passTo(90)
+    const third = { ...first, amount: 10_000, at: '06-10' }
+    expect(await charges('performance')).toEqual([first, third])
+    expect(await balances()).toEqual({ customer: 0, owner: 21_000, platform: 9_000, provider: -30_000 })
+    await passTo(120)
+    expect(await charges('performance')).toHaveLength(2)
+    await audit()
+  })
+
+  test('is nobody’s who follows on paper, simulated or owns the strategy', async () => {
+    await follow(owner, 'O1')
+    await door('/accounts', [{ account: 'P1', personId: guest.personId, kind: 'paper', cash: 50_000 }])
+    await door('/subscriptions', [{ personId: guest.personId, strategyId, kind: 'paper' }])
+    await trade('1', 100)
+    await quote(110)
+    await passTo(31)
+    expect(await charges('performance')).toEqual([])
+    expect(await db.read.rows`select from fee_settlement`).toEqual([])
+    await audit()
+  })
+
+  test('is that of the term’s beginning, and what was gained before is free', async () => {
+    await setFee(0)
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await setFee(50)
+    await quote(110)
+    await passTo(30)
+    expect(await charges('performance')).toEqual([])
+    await setFee(10)
+    await quote(120)
+    await passTo(63)
+    expect(await charges('performance')).toMatchObject([{ amount: 50_000 }])
+    await quote(130)
+    await passTo(90)
+    expect(await charges('performance')).toMatchObject([{ amount: 50_000 }, { amount: 10_000 }])
+    await audit()
+  })
+
+  test('is settled once more for what stopped in the term, also when the term is the last', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(120)
+    const params = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}&TerminateStrategySubscription=true`
+    const stopped = await call(platform.url, `/gen/Autotrade/StopAutotrade?${params}`, {
+      method: 'DELETE',
+      key: customer.key,
+    })
+    expect(stopped.status).toBe(200)
+    await quote(120)
+    await quote(90)
+    await passTo(31)
+    expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'paid' }])
+    await passTo(100)
+    expect(await charges('performance')).toHaveLength(1)
+    const incidents = await db.read.rows<{ kind: string }>`select kind from incident`
+    expect(incidents.filter(({ kind }) => kind.startsWith('paid'))).toEqual([])
+    await audit()
+  })
+
+  test('that is declined is tried again, and never charged twice', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(110)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'card expired' }])
+    await passTo(30)
+    expect(await charges('performance')).toMatchObject([{ amount: 20_000, status: 'due' }])
+    await door('/payment-methods', [{ personId: customer.personId }])
+    await passTo(40)
+    expect(await charges('performance')).toMatchObject([{ amount: 20_000, status: 'paid' }])
+    expect(await balances()).toMatchObject({ customer: 0, provider: -20_000 })
+    await audit()
+  })
+})
+
+describe('plans', () => {
+  const plan = async (name: string, price: string, more: Partial<NewPlan> = {}): Promise<number> => {
+    const siteId = more.siteId ?? (await findPlatformSite(db.read))
+    const offer = { kind: 'investor', termDays: 30, strategiesIncluded: 3, name, price } as const
+    return savePlan(db.write, { ...offer, ...more, siteId })
+  }
+  const choose = (planId: number, days: number, who = customer) =>
+    db.transaction(async (tx) => {
+      const chosen = await choosePlan(tx, { personId: who.personId, planId, at: start + days * day })
+      return isRefused(chosen) ? chosen.refused : chosen.begins
+    })
+  const held = async (who = customer): Promise<Row[]> => {
+    const path = `/gen/General/GetInvestorPlanSubscriptions?PersonId=${who.personId}`
+    return resultsOf<Row>(await call(platform.url, path, { key: who.key }))
+  }
+
+  test('a dearer one is paid for the rest of the term and begins at once', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    expect(await choose(small, 0)).toBe('now')
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30, EndDate: at(30) }])
+    await passTo(15)
+    expect(await choose(large, 15)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 3_000, status: 'paid', at: '04-11' }])
+    expect(await held()).toMatchObject([
+      { LicenseTypeId: large, Cost: 90, StartDate: at(0), EndDate: at(30), IsRecurring: true },
+    ])
+    await passTo(31)
+    expect((await charges('term')).map(({ amount }) => amount)).toEqual([3_000, 9_000])
+    expect(await balances()).toEqual({ customer: 0, platform: 15_000, provider: -15_000 })
+    await audit()
+  })
+
+  test('one of another length begins a term of its own, less what is left', async () => {
+    const month = await plan('Month', '30')
+    const year = await plan('Year', '300', { termDays: 365 })
+    await choose(month, 0)
+    await passTo(10)
+    expect(await choose(year, 10)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 28_000, status: 'paid' }])
+    expect(await held()).toMatchObject([{ LicenseTypeId: year, EndDate: at(375) }])
+    await passTo(100)
+    expect((await charges('term')).length).toBe(1)
+    await audit()
+  })
+
+  test('a cheaper one begins when the term ends, and what is canceled ends with it', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(large, 0)
+    expect(await choose(small, 0)).toBe('later')
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
+    await passTo(30)
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30 }])
+    expect(await choose(small, 30)).toBe('now')
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(true)
+    expect(await held()).toMatchObject([{ IsRecurring: false }])
+    await passTo(61)
+    expect(await held()).toEqual([])
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(false)
+    await audit()
+  })
+
+  test('what is declined changes nothing', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(small, 0)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
+    expect(await choose(large, 1)).toBe('StateConflict')
+    expect(await charges('upgrade')).toMatchObject([{ status: 'failed' }])
+    const [present] = await held()
+    expect(present).toMatchObject({ LicenseTypeId: small, Cost: 30 })
+    expect(await choose(small, 1)).toBe('now')
+    await audit()
+  })
+
+  test('of a partner site are its income, and offered to its people alone', async () => {
+    const { id: siteId } = await db.read.one<{ id: number }>`select id from site where code = 'west'`
+    const own = await plan('Own', '50', { siteId })
+    const more = await plan('More', '80', { siteId })
+    expect(await choose(own, 0, guest)).toBe('NotFound')
+    expect(await choose(own, 0)).toBe('now')
+    expect(await choose(more, 0)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 3_000 }])
+    expect(await balances()).toEqual({ customer: 0, provider: -8_000, site: 8_000 })
+    expect(await withdrawPlan(db.write, more)).toBe(true)
+    expect(await withdrawPlan(db.write, more)).toBe(false)
+    await passTo(31)
+    expect(await held()).toEqual([])
+    await audit()
+  })
+
+  test('a manager’s and an investor’s stand side by side', async () => {
+    await choose(await plan('Small', '30'), 0)
+    expect(await choose(await plan('Manager', '10', { kind: 'manager' }), 0)).toBe('now')
+    expect(await held()).toHaveLength(1)
+    expect((await charges('term')).length).toBe(2)
+  })
+})
