@@ -76,8 +76,8 @@ describe('links and paths', () => {
     expect(named.filter((path) => !/N{3}|NAME/.test(path) && !existsSync(path))).toEqual([])
   })
 
-  test('every decision has the next number, its three parts, and a place in the list', () => {
-    expect(records.map((name) => Number(name.slice(0, 4)))).toEqual(records.map((_, place) => place + 1))
+  test('every decision has a number of its own, its three parts, and a place in the list', () => {
+    expect(new Set(records.map((name) => name.slice(0, 4))).size).toBe(records.length)
     const list = plain(textOf('docs/decisions/README.md'))
     for (const name of records) {
       const text = textOf(`docs/decisions/${name}`)
