@@ -79,8 +79,7 @@ async function run() {
     await insertInstruments(tx, [completeInstrument({ symbol, securityType: 'CS' }, 20_000)])
     return findPlatformSite(tx)
   })
-  const quick = db.relaxed()
-  const watch = watched(quick)
+  const watch = watched(db.relaxed())
   const stage = buildStage(watch.db, quiet, 'B', secrets)
   const owner = { personId: platform.ownerId, siteId, siteKind: 'platform' as const }
   const followers = platform.strategyIds.map((strategyId, place) => ({
@@ -93,7 +92,7 @@ async function run() {
   const seconds = (performance.now() - startedAt) / 1000
   const { events, fills } = await db.read.one<{ events: number; fills: number }>`
     select (select count(*)::int from signal_event) as events, (select count(*)::int from fill) as fills`
-  await quick.close()
+  await watch.db.close()
   await platform.close()
   const bars = readIndexBars().length
   const figure = (name: string, unit: string, value: number): Figure => ({

@@ -1,6 +1,7 @@
 /** Plays recorded bars or quotes from a CSV file into the platform; what it publishes fills orders like any market. */
-import { createReadStream } from 'node:fs'
-import { basename } from 'node:path'
+import { createHash } from 'node:crypto'
+import { createReadStream, type ReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { assembleWork } from '../execution/assembly.ts'
 import type { WorkContext } from '../execution/context.ts'
 import type { Feed } from '../execution/market/feed.ts'
@@ -19,8 +20,9 @@ export interface ReplayOptions {
 }
 
 /**
- * Resolves when the file has been played to its end, also over several tries. Throws ConfigError where it cannot be
- * read; what stands before that row has been played.
+ * Resolves when the file has been played to its end, also over several tries. A file is known by what it holds: under
+ * another name it goes on where it stopped, and with another content it begins anew. Throws ConfigError where it
+ * cannot be read; what stands before that row has been played.
  */
 export async function replayFile(
   config: Config,
@@ -28,11 +30,14 @@ export async function replayFile(
   log: WorkContext['log'],
   options: ReplayOptions,
 ): Promise<void> {
-  const name = `replay:${basename(options.file)}`
   const open = () => createReadStream(options.file)
+  const unreadable = (error: unknown): never => {
+    throw isOfTheFile(error) ? new ConfigError(`${options.file}: ${error.message}`) : error
+  }
+  const name = `replay:${await digestOf(open).catch(unreadable)}`
   const recorded = replayFeed(db, systemClock, { name, open, speed: options.speed, isLive: true })
-  let finished = (_unreadable?: ConfigError): void => {}
-  const played = new Promise<ConfigError | undefined>((resolve) => {
+  let finished = (_fault?: Error): void => {}
+  const played = new Promise<Error | undefined>((resolve) => {
     finished = resolve
   })
   const feed: Feed = {
@@ -42,7 +47,7 @@ export async function replayFile(
         await recorded.run(sink, signal)
       } catch (error) {
         if (!isOfTheFile(error)) throw error
-        return finished(new ConfigError(`${options.file}: ${error.message}`))
+        return finished(error)
       }
       if (!signal.aborted) finished()
     },
@@ -56,9 +61,16 @@ export async function replayFile(
   })
   const worker = createWorker({ ctx, steps: [], feeds: [feed] })
   await worker.start()
-  const unreadable = await played
+  const fault = await played
   await worker.stop()
-  if (unreadable) throw unreadable
+  if (fault) unreadable(fault)
+}
+
+/** The same for the same bytes. */
+async function digestOf(open: () => ReadStream): Promise<string> {
+  const digest = createHash('sha256')
+  await pipeline(open(), digest)
+  return digest.digest('base64url')
 }
 
 /** A row that says nothing, text that is no CSV, a file that is not there: trying again does not mend it. */

@@ -3,6 +3,7 @@
  * their exact text, absent members are left out, members stand in the order of the resource. A missing member
  * that is always there, or a number that is none, is a bug of the handler and throws.
  */
+import { formatInstant } from '../domain/time.ts'
 import {
   type Audience,
   type Field,
@@ -83,7 +84,7 @@ const writeBoolean: Write = (value, path) =>
 
 const writeMoment: Write = (value, path) => {
   const at = typeof value === 'string' ? Date.parse(value) : Number(value as Exclude<Moment, string>)
-  return Number.isFinite(at) ? `"${new Date(at).toISOString().slice(0, 19)}Z"` : bug(path, 'is no instant')
+  return Number.isFinite(at) ? `"${formatInstant(at)}"` : bug(path, 'is no instant')
 }
 
 /**

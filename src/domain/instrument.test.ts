@@ -6,6 +6,7 @@ import {
   completeInstrument,
   deriveInstrument,
   exchangeSymbolOf,
+  futureEndingOn,
   type Instrument,
   knownForexPairs,
   knownFutureRoots,
@@ -13,7 +14,7 @@ import {
   securityTypeOfSymbol,
   syncGroupOf,
 } from './instrument.ts'
-import { parseExchangeSymbol, parseSymbol } from './symbol.ts'
+import { formatSymbol, isListedMonth, parseExchangeSymbol, parseSymbol } from './symbol.ts'
 import { readDay } from './time.ts'
 
 const today = readDay('2026-02-26') ?? 0
@@ -220,6 +221,36 @@ describe('completed instruments', () => {
     expect(
       completeInstrument({ symbol: 'AAPL', securityType: 'CS', currency: undefined }, today).currency,
     ).toBe('USD')
+  })
+})
+
+describe('a future by its last day of trading', () => {
+  test.each([
+    ['ES', '2026-06-18', '@ESM26'],
+    ['CL', '2026-05-19', '@CLM26'],
+    ['CL', '2026-12-21', '@CLF27'],
+    ['QQQ', '2026-05-19', '@QQQK26'],
+    ['ES', '2026-06-19', undefined],
+    ['ES', '2026-05-15', undefined],
+  ])('%s on %s', (root, day, symbol) => {
+    const parts = futureEndingOn(root, day)
+    expect(parts && formatSymbol(parts)).toBe(symbol)
+  })
+
+  test('every listed contract of every root is found', () => {
+    for (const root of knownFutureRoots()) {
+      for (let month = 1; month <= 24; month++) {
+        const parts = {
+          securityType: 'FUT',
+          root,
+          year: 2025 + (month > 12 ? 1 : 0),
+          month: ((month - 1) % 12) + 1,
+        } as const
+        const instrument = deriveInstrument(parts)
+        if (!isListedMonth(parts) || typeof instrument === 'string') continue
+        expect(futureEndingOn(root, instrument.lastTradingDay ?? '')).toEqual(parts)
+      }
+    }
   })
 })
 

@@ -13,6 +13,7 @@ import {
   type FutureParts,
   formatSymbol,
   guessSecurityType,
+  isListedMonth,
   maturityOf,
   type OptionParts,
   type PlatformSymbol,
@@ -25,7 +26,7 @@ import {
 import { forexPairs } from './tables/forex.ts'
 import { futureGroups } from './tables/futures.ts'
 import { indexOptionRoots } from './tables/index-options.ts'
-import { type Day, formatDay, readDay } from './time.ts'
+import { type Day, formatDay, partsOfDay, readDay } from './time.ts'
 
 export type Settlement = 'physical' | 'cash'
 
@@ -128,6 +129,42 @@ export const knownForexPairs = (): string[] => [...tickOfPair.keys()]
 /** The security type of a bare native symbol. */
 export const securityTypeOfSymbol = (symbol: string): SecurityType =>
   guessSecurityType(symbol, (code) => currencies.has(code))
+
+/** What an exchange symbol says beside the name; absent where it leaves that to the name. */
+export interface ListingTerms {
+  readonly currency?: string
+  /** ISO 10383 code. */
+  readonly exchange?: string
+  /** YYYY-MM-DD of the last day of trading. */
+  readonly lastDay?: string
+}
+
+/** Whether the instrument is listed as said. One of no stated market may be listed anywhere. */
+export const isListedAs = (instrument: Instrument, { currency, exchange, lastDay }: ListingTerms): boolean =>
+  (currency === undefined || currency === instrument.currency) &&
+  (exchange === undefined || [exchange, 'DEFAULT'].includes(instrument.exchange)) &&
+  (lastDay === undefined || lastDay === (instrument.lastTradingDay ?? lastDay))
+
+/**
+ * The future of a root that trades for the last time on a day (YYYY-MM-DD). Delivery follows up to two months later,
+ * as of crude oil. A root of no table names its contracts by the month of that day; undefined when none ends then.
+ */
+export function futureEndingOn(root: string, lastDay: string): FutureParts | undefined {
+  const { year, month } = partsOfDay(readDay(lastDay) ?? 0)
+  const contracts = [0, 1, 2].map(
+    (later): FutureParts => ({
+      securityType: 'FUT',
+      root,
+      year: year + (month + later > 12 ? 1 : 0),
+      month: ((month + later - 1) % 12) + 1,
+    }),
+  )
+  if (!futureRoots.has(root)) return contracts[0]
+  return contracts.find((parts) => {
+    const instrument = deriveInstrument(parts)
+    return isListedMonth(parts) && typeof instrument !== 'string' && instrument.lastTradingDay === lastDay
+  })
+}
 
 /**
  * The instrument that a symbol names by the tables. Refuses futures and pairs that no table knows; whether a

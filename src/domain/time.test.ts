@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   dayIn,
+  dayLength,
   dayOf,
   formatDay,
   formatInstant,
@@ -112,6 +113,21 @@ describe('days', () => {
         expect(weekdayOf(day + 7)).toBe(weekdayOf(day))
       }),
     )
+  })
+
+  test('every instant of four-digit years is written as JavaScript does', () => {
+    const [min, max] = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')]
+    fc.assert(
+      fc.property(fc.integer({ min, max }), (at) => {
+        const text = new Date(at).toISOString()
+        expect(formatInstant(at)).toBe(`${text.slice(0, 19)}Z`)
+        expect(formatDay(Math.floor(at / dayLength))).toBe(text.slice(0, 10))
+      }),
+    )
+  })
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, 2_932_897, -719_529])('no day: %d', (day) => {
+    expect(() => formatDay(day)).toThrow('four-digit years')
   })
 
   test('a wall-clock minute stays on its New York day', () => {

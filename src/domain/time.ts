@@ -36,13 +36,34 @@ export function dayOf(year: number, month: number, dayOfMonth: number): Day | un
     : undefined
 }
 
-/** `YYYY-MM-DD` of a day. */
-export const formatDay = (day: Day): string => new Date(day * dayLength).toISOString().slice(0, 10)
+const twoDigits = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'))
 
-/** Year, month (1..12) and day of the month. */
+/** `YYYY-MM-DD` of a day in the years 0 to 9999; throws for any other. */
+export function formatDay(day: Day): string {
+  const { year, month, dayOfMonth } = partsOfDay(day)
+  if (!(year >= 0 && year <= 9999)) throw new RangeError(`no day of four-digit years: ${day}`)
+  const century = Math.floor(year / 100)
+  return `${twoDigits[century]}${twoDigits[year - 100 * century]}-${twoDigits[month]}-${twoDigits[dayOfMonth]}`
+}
+
+/**
+ * Year, month (1..12) and day of the month. In whole numbers, because every listing writes dates by the thousand.
+ * Hinnant, chrono-Compatible Low-Level Date Algorithms (2013): years begin in March, eras are 400 of them.
+ */
 export function partsOfDay(day: Day): { year: number; month: number; dayOfMonth: number } {
-  const at = new Date(day * dayLength)
-  return { year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, dayOfMonth: at.getUTCDate() }
+  const shifted = day + 719_468
+  const era = Math.floor(shifted / 146_097)
+  const dayOfEra = shifted - era * 146_097
+  const leaps = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
+  const yearOfEra = Math.floor((dayOfEra - leaps) / 365)
+  const dayOfYear = dayOfEra - 365 * yearOfEra - Math.floor(yearOfEra / 4) + Math.floor(yearOfEra / 100)
+  const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153)
+  const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    dayOfMonth: dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1,
+  }
 }
 
 /** 1 Monday .. 7 Sunday. */
@@ -81,8 +102,14 @@ export function readInstant(text: string, zone: TimeZone = 'UTC'): Instant | und
   return shift === undefined ? undefined : local - shift
 }
 
-/** `YYYY-MM-DDTHH:MM:SSZ`, whole seconds. */
-export const formatInstant = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+/** `YYYY-MM-DDTHH:MM:SSZ`, whole seconds, in the years 0 to 9999. */
+export function formatInstant(at: Instant): string {
+  const day = Math.floor(at / dayLength)
+  const seconds = Math.floor((at - day * dayLength) / second)
+  const minutes = Math.floor(seconds / 60)
+  const hours = Math.floor(minutes / 60)
+  return `${formatDay(day)}T${twoDigits[hours]}:${twoDigits[minutes - 60 * hours]}:${twoDigits[seconds - 60 * minutes]}Z`
+}
 
 /**
  * When a parked order is released: at `parkedUntil` (as `readInstant` reads it in `zone`), or now when that

@@ -1,6 +1,7 @@
 /** Symbols across the edge: what a request names, and what an answer shows of an instrument. */
 import type { SecurityType } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
+import { futureEndingOn, type ListingTerms } from '../domain/instrument.ts'
 import {
   expiryLabelOf,
   parseExchangeSymbol,
@@ -17,43 +18,65 @@ import type { InstrumentColumns } from '../storage/instruments.ts'
 /** The pair of symbols a request may carry; it names one of them. */
 export interface SymbolsInput {
   readonly PlatformSymbol?: { readonly FullSymbol: string; readonly SymbolType: SymbolType }
-  readonly ExchangeSymbol?: {
-    readonly Symbol: string
-    readonly Currency: string
-    readonly SecurityType: SecurityType
-    readonly MaturityMonthYear?: string
-    readonly PutOrCall?: '0' | '1'
-    readonly StrikePrice?: number
-    readonly PriceMultiplier?: number
-  }
+  readonly ExchangeSymbol?: ExchangeSymbolInput
+}
+
+interface ExchangeSymbolInput {
+  readonly Symbol: string
+  readonly Currency: string
+  readonly SecurityExchange: string
+  readonly SecurityType: SecurityType
+  readonly MaturityMonthYear?: string
+  readonly PutOrCall?: '0' | '1'
+  readonly StrikePrice?: number
+  readonly PriceMultiplier?: number
 }
 
 /** What the request asks for: the class and every spelling the instrument may be stored under. */
-export interface NamedInstrument {
+export interface NamedInstrument extends ListingTerms {
   securityType: SecurityType
   spellings: string[]
-  /** What it must be quoted in; absent when the request leaves that to the symbol. */
-  currency?: string
   /** What the symbol says; absent when it only stands for itself. */
   parts?: SymbolParts
 }
 
 /**
  * Reads the symbol of a request; undefined when it is no symbol at all. `now` resolves short years. A platform
- * symbol outside the native spelling stands for itself, as it does where instruments are entered. An exchange symbol
- * names the instrument in its currency and no other; a pair may be named in either of its own (FIX 15).
+ * symbol outside the native spelling stands for itself, as it does where instruments are entered.
  */
 export function namedInstrument(input: SymbolsInput, now: number): NamedInstrument | undefined {
   const parts = partsOf(input, now)
   const { PlatformSymbol: platform, ExchangeSymbol: exchange } = input
   if (typeof parts !== 'string') {
-    const named = { securityType: parts.securityType, spellings: spellingsOf(parts), parts }
-    if (platform || !exchange) return named
-    if (parts.securityType !== 'FOR') return { ...named, currency: exchange.Currency }
-    return [parts.base, parts.quote].includes(exchange.Currency) ? named : undefined
+    const terms = platform || !exchange ? {} : termsOf(exchange, parts)
+    return terms && { securityType: parts.securityType, spellings: spellingsOf(parts), parts, ...terms }
   }
   return platform && { securityType: securityTypeOf(platform.SymbolType), spellings: [platform.FullSymbol] }
 }
+
+const marketCode = /^[A-Z0-9]{4}$/
+
+/**
+ * An exchange symbol names the instrument in its currency and on its market and no other; a pair may be named in
+ * either of its own currencies (FIX 15). Undefined when it contradicts itself.
+ */
+function termsOf(exchange: ExchangeSymbolInput, parts: SymbolParts): ListingTerms | undefined {
+  const { Currency: currency, SecurityExchange: market } = exchange
+  if (market !== 'DEFAULT' && !marketCode.test(market)) return undefined
+  if (parts.securityType === 'FOR' && ![parts.base, parts.quote].includes(currency)) return undefined
+  const lastDay = lastDayOf(exchange)
+  return {
+    ...(parts.securityType !== 'FOR' && { currency }),
+    ...(market !== 'DEFAULT' && { exchange: market }),
+    ...(lastDay !== undefined && { lastDay }),
+  }
+}
+
+/** A future's maturity with a day is its last day of trading. */
+const lastDayOf = ({ SecurityType, MaturityMonthYear = '' }: ExchangeSymbolInput): string | undefined =>
+  SecurityType === 'FUT' && MaturityMonthYear.length === 8
+    ? MaturityMonthYear.replace(/(....)(..)/, '$1-$2-')
+    : undefined
 
 function partsOf(
   { PlatformSymbol: platform, ExchangeSymbol: exchange }: SymbolsInput,
@@ -62,11 +85,14 @@ function partsOf(
   if (platform)
     return parseSymbol(platform.FullSymbol, securityTypeOf(platform.SymbolType), dayIn(now, newYork))
   if (!exchange) return 'InvalidSymbol'
-  return parseExchangeSymbol({
+  const parts = parseExchangeSymbol({
     ...exchange,
     StrikePrice: exchange.StrikePrice === undefined ? undefined : dec(exchange.StrikePrice),
     PriceMultiplier: exchange.PriceMultiplier === undefined ? undefined : dec(exchange.PriceMultiplier),
   })
+  const lastDay = lastDayOf(exchange)
+  if (typeof parts === 'string' || parts.securityType !== 'FUT' || lastDay === undefined) return parts
+  return futureEndingOn(parts.root, lastDay) ?? 'InvalidSymbol'
 }
 
 /** Both symbols of an instrument, as every order, position and trade shows them. */

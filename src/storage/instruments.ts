@@ -1,7 +1,7 @@
 /** Instruments: what can be traded, by id and by symbol. Rows are added and never change their meaning. */
 import type { PutOrCall, SecurityType } from '../domain/codes.ts'
 import { firstEndOf } from '../domain/expiration.ts'
-import type { Instrument } from '../domain/instrument.ts'
+import type { Instrument, ListingTerms } from '../domain/instrument.ts'
 import { type CursorRefusal, type Page, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
@@ -106,20 +106,25 @@ function newInstruments(instruments: readonly Instrument[]): Fragment {
 }
 
 /** What names an instrument. */
-export interface InstrumentQuestion {
+export interface InstrumentQuestion extends ListingTerms {
   readonly securityType: SecurityType
   /** Every spelling under which it may be stored. */
   readonly spellings: readonly string[]
-  /** What it must be quoted in; absent: whatever it is. */
-  readonly currency?: string
 }
+
+/** `isListedAs` of instrument `i` for the terms `asked`. */
+export const listedAsAsked = fragment`
+  i.currency = coalesce(asked.currency, i.currency)
+  and (i.security_exchange = 'DEFAULT' or i.security_exchange = coalesce(asked.exchange, i.security_exchange))
+  and coalesce(i.last_trading_day = asked.last_day, true)`
 
 /** The instrument that is meant, with its tick. */
 export const findTickedInstrument = (
   sql: Sql,
-  { securityType, spellings, currency }: InstrumentQuestion,
+  { securityType, spellings, currency, exchange, lastDay }: InstrumentQuestion,
 ): Promise<{ id: number; tick: string } | undefined> =>
   sql.maybe`
-    select id, tick from instrument
-    where security_type = ${securityType} and symbol = any(${spellings}::text[])
-      and currency = coalesce(${currency ?? null}::text, currency) order by id limit 1`
+    select i.id, i.tick
+    from instrument i, (values (${currency}::text, ${exchange}::text, ${lastDay}::date)) asked (currency, exchange, last_day)
+    where i.security_type = ${securityType} and i.symbol = any(${spellings}::text[]) and ${listedAsAsked}
+    order by i.id limit 1`

@@ -5,7 +5,7 @@
 import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
 import type { ExitRole } from '../domain/order-book.ts'
-import type { InstrumentQuestion } from './instruments.ts'
+import { type InstrumentQuestion, listedAsAsked } from './instruments.ts'
 import { type Fragment, join, type Sql } from './sql.ts'
 
 export interface LockedStrategy {
@@ -70,10 +70,11 @@ export async function loadPlacing(
     from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],
       ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[],
       ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[],
-      ${asked.map(({ currency }) => currency)}::text[])
-      asked (place, strategy_id, symbol, security_type, more_ids, reverses, currency)
+      ${asked.map(({ currency }) => currency)}::text[], ${asked.map(({ exchange }) => exchange)}::text[],
+      ${asked.map(({ lastDay }) => lastDay)}::date[])
+      asked (place, strategy_id, symbol, security_type, more_ids, reverses, currency, exchange, last_day)
     join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type
-      and i.currency = coalesce(asked.currency, i.currency)
+      and ${listedAsAsked}
     left join position p on p.strategy_id = asked.strategy_id and p.instrument_id = i.id
     left join quote q on q.instrument_id = i.id`
   return new Map(rows.map((row) => [row.place, row]))

@@ -124,6 +124,32 @@ describe('an exchange symbol names what is quoted in its currency', () => {
     expect(told(await named(symbol, currency, type, more))).toEqual([400, '1121 Symbol'])
     expect(await Promise.all([known('@ESZ24'), known('AAPL2420L200')])).toEqual([0, 0])
   })
+  test.each<[string, string, string, object]>([
+    ['a future on its market', 'ES', 'FUT', { MaturityMonthYear: '202409', SecurityExchange: 'XCME' }],
+    ['a future by its last day', 'ES', 'FUT', { MaturityMonthYear: '20240920' }],
+    ['oil by its last day, in the month before its own', 'CL', 'FUT', { MaturityMonthYear: '20240521' }],
+    ['a stock of no stated market, wherever', 'AAPL', 'CS', { SecurityExchange: 'XNAS' }],
+    ['an option, which several markets list', 'AAPL', 'OPT', { ...option, SecurityExchange: 'XCBO' }],
+  ])('listed as said: %s', async (_, symbol, type, more) => {
+    expect(told(await named(symbol, 'USD', type, more))).toEqual([200])
+  })
+  test.each<[string, string, string, object]>([
+    ['a future of another market', 'ES', 'FUT', { MaturityMonthYear: '202412', SecurityExchange: 'XCBT' }],
+    ['a market of no code', 'AAPL', 'CS', { SecurityExchange: 'Nasdaq' }],
+    ['a future on a day that is not its last', 'ES', 'FUT', { MaturityMonthYear: '20241219' }],
+    ['oil on a day of its own month', 'CL', 'FUT', { MaturityMonthYear: '20240621' }],
+  ])('not listed as said: %s', async (_, symbol, type, more) => {
+    expect(told(await named(symbol, 'USD', type, more))).toEqual([400, '1121 Symbol'])
+  })
+  test('the last day of what was entered counts, under a root of no table too', async () => {
+    await town.door('/instruments', [
+      { symbol: '@QZZM24', securityType: 'FUT', lastTradingDay: '2024-06-14' },
+    ])
+    const asked = (MaturityMonthYear: string) => named('QZZ', 'USD', 'FUT', { MaturityMonthYear })
+    expect(told(await asked('20240614'))).toEqual([200])
+    expect(told(await asked('202406'))).toEqual([200])
+    expect(told(await asked('20240613'))).toEqual([400, '1121 Symbol'])
+  })
   test('also where positions are desired', async () => {
     const position = (Currency: string) => ({
       Quantity: 1,

@@ -25,6 +25,26 @@ test.each([
   await expect(replay(file)).rejects.toThrow(says)
 })
 
+test('a file is known by what it holds', async () => {
+  const batches = async () =>
+    (
+      await platform.db.read.rows<{ rows: number }>`
+        select value::int8 as rows from platform_switch where name like 'feed:replay:%' order by rows`
+    ).map(({ rows }) => rows)
+  const quotes = (...minutes: number[]) =>
+    ['symbol,t,bid,ask', ...minutes.map((minute) => `A,2024-03-12T14:0${minute}:00Z,1,2`), ''].join('\n')
+  const play = async (file: string, text: string) => {
+    writeFileSync(join(folder, file), text)
+    await replay(file)
+  }
+  const before = await batches()
+  await play('monday.csv', quotes(1, 2, 3))
+  await play('copy.csv', quotes(1, 2, 3))
+  expect(await batches()).toEqual([...before, 3])
+  await play('monday.csv', quotes(4, 5, 6, 7))
+  expect(await batches()).toEqual([...before, 3, 4])
+})
+
 test('a file that is not there', async () => {
   await expect(replay('none.csv')).rejects.toThrow('ENOENT')
 })

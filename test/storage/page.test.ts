@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type Page, page } from '../../src/storage/page.ts'
-import { fragment } from '../../src/storage/sql.ts'
+import { fragment, makeSql, type Sql } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 
 type Order = 'asc' | 'desc'
@@ -36,6 +36,7 @@ async function read(
   key: keyof typeof keys,
   cursor?: string,
   more: object = {},
+  sql: Sql = db.read,
 ): Promise<Page<Row>> {
   const query = {
     select: fragment`entry.id`,
@@ -45,7 +46,7 @@ async function read(
     key: keys[key],
     order,
   }
-  const found = await page<Row>(db.read, query, { ...base, ...more, cursor })
+  const found = await page<Row>(sql, query, { ...base, ...more, cursor })
   if (typeof found === 'string') throw new Error(found)
   return found
 }
@@ -236,6 +237,31 @@ describe.each(cases)('%s by %s, at random', (order, key) => {
       { numRuns: 40 },
     )
   }, 120_000)
+})
+
+test('a late page does not look through what was read before', async () => {
+  const [rows, limit] = [20_000, 5_000]
+  await db.write.run`create index entry_xid on entry (xid)`
+  await insert(...Array.from({ length: rows }, (_, place) => place + 1))
+  await db.write.run`analyze entry`
+  let cursor: string | undefined
+  for (let seen = limit; seen < rows; seen += limit)
+    cursor = (await read('asc', 'one column', cursor, { limit })).next ?? undefined
+  const removed: number[] = []
+  await db.transaction(async (tx) => {
+    await tx.run`set local plan_cache_mode = force_generic_plan`
+    const explain = makeSql(async ({ text, values }) => {
+      const given = values.map((value) => `'${String(value)}'`).join(', ')
+      await tx.script(`prepare late as ${text}`)
+      const how = { strings: [`explain (analyze, format json) execute late (${given})`], values: [] }
+      const plan = JSON.stringify(await tx.rows`${how}`)
+      for (const [, count] of plan.matchAll(/"Rows Removed by Filter":(\d+)/g)) removed.push(Number(count))
+      return { rows: [], rowCount: 0 }
+    })
+    await read('asc', 'one column', cursor, { limit }, explain)
+  })
+  await db.write.run`drop index entry_xid`
+  expect(Math.max(...removed)).toBe(0)
 })
 
 describe('a cursor', () => {

@@ -4,7 +4,7 @@
  * leaves no instrument behind.
  */
 import { hasExpired } from '../../domain/expiration.ts'
-import { deriveInstrument, type Instrument } from '../../domain/instrument.ts'
+import { deriveInstrument, type Instrument, isListedAs } from '../../domain/instrument.ts'
 import { isListedMonth, type SymbolParts } from '../../domain/symbol.ts'
 import type { Instant } from '../../domain/time.ts'
 import { findUnderlyings, insertInstruments } from '../../storage/instruments.ts'
@@ -34,10 +34,9 @@ export async function withFirstUses(
   known: ReadonlyMap<number, PlacingRow>,
   accepts: (row: PlacingRow) => boolean,
 ): Promise<ReadonlyMap<number, PlacingRow>> {
-  const derived = wishes.flatMap(({ parts, currency }, place) => {
-    const instrument = parts && !known.has(place) ? derive(parts, now) : undefined
-    const isMeant = currency === undefined || instrument?.currency === currency
-    return instrument && isMeant ? [{ place, instrument }] : []
+  const derived = wishes.flatMap((wish, place) => {
+    const instrument = wish.parts && !known.has(place) ? derive(wish.parts, now) : undefined
+    return instrument && isListedAs(instrument, wish) ? [{ place, instrument }] : []
   })
   if (derived.length === 0) return known
   const listed = (await withUnderlying(sql, derived)).map(({ place, instrument }) => ({
