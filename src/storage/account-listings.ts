@@ -3,7 +3,9 @@
  * counted by asset class.
  */
 import type { SecurityType } from '../domain/codes.ts'
+import type { Scope } from '../domain/scope.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { siteColumns as sites, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -21,20 +23,15 @@ const siteColumns = fragment`
   case when site.kind = 'whitelabel' then site.id end as "whiteLabelSiteId",
   case when site.kind = 'geo' then site.code else region.code end as "geoSite"`
 
-/** Accounts, or people, of a site (as `site`) and of those below it; null: of all. */
-const ofSite = (siteId: number | null): Fragment => fragment`
-  (${siteId}::bigint is null or site.id = ${siteId}::bigint or site.parent_site_id = ${siteId}::bigint)`
-
 /** Which sites a report is about. */
 export interface SiteFilter {
-  /** The admin's own site; null for all. */
-  readonly scope: number | null
+  readonly scope: Scope
   readonly siteId?: number | bigint | undefined
   readonly geoSite?: string | undefined
 }
 
 const ofSites = ({ scope, siteId, geoSite }: SiteFilter): Fragment => fragment`
-  ${ofSite(scope)} and (${siteId}::bigint is null or site.id = ${siteId}::bigint)
+  ${within(scope, { sites })} and (${siteId}::bigint is null or site.id = ${siteId}::bigint)
   and (${geoSite}::text is null or ${geoSite}::text in (site.code, site.domain) and site.kind = 'geo'
     or ${geoSite}::text in (region.code, region.domain))`
 
@@ -68,12 +65,6 @@ export interface AccountSearch {
   phone?: string | undefined
 }
 
-/** Whose accounts a viewer finds: own ones, those of a site, or with both null all. */
-export interface AccountScope {
-  personId: number | null
-  siteId: number | null
-}
-
 /** The column holds the text, in any letter case. */
 const holds = (column: Fragment, text: string | undefined): Fragment =>
   fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
@@ -82,7 +73,7 @@ const holds = (column: Fragment, text: string | undefined): Fragment =>
 export const pageAccounts = (
   sql: Sql,
   search: AccountSearch,
-  { personId, siteId }: AccountScope,
+  scope: Scope,
   { request, order }: PageAsked,
 ): Promise<Page<FoundAccount> | CursorRefusal> => {
   const query: PageQuery = {
@@ -90,9 +81,7 @@ export const pageAccounts = (
       p.first_name as "firstName", p.last_name as "lastName", p.email, p.language, ${siteColumns},
       p.country_code as "countryCode", a.authenticated_at as "authenticatedAt"`,
     from: accountTables,
-    where: fragment`
-      ((${personId}::bigint is null and ${siteId}::bigint is null)
-        or a.person_id = ${personId}::bigint or a.site_id = ${siteId}::bigint)
+    where: fragment`${within(scope, { persons: [fragment`a.person_id`], sites })}
       and (${search.account}::text is null or strpos(a.account, ${search.account}::text) > 0)
       and (${search.personId}::bigint is null or a.person_id = ${search.personId}::bigint)
       and (${search.brokerId}::int is null or a.broker_id = ${search.brokerId}::int)
@@ -144,7 +133,7 @@ const isAutotrading = fragment`(setup.stopped_at is null and not a.is_autotrade_
 export const pageAutotraded = (
   sql: Sql,
   filter: AutotradedFilter,
-  scope: number | null,
+  scope: Scope,
   { request, order }: PageAsked,
 ): Promise<Page<AutotradedRow> | CursorRefusal> => {
   const query: PageQuery = {
@@ -156,7 +145,7 @@ export const pageAutotraded = (
       greatest(a.settings_changed_at, setup.changed_at) as "settingsChangedAt"`,
     from: fragment`${accountTables} join setup on setup.account_id = a.id
       join strategy on strategy.id = setup.strategy_id`,
-    where: fragment`${ofSite(scope)} and not exists (
+    where: fragment`${within(scope, { sites })} and not exists (
         select from setup later where later.account_id = setup.account_id and later.id > setup.id
           and later.strategy_id = setup.strategy_id)
       and (${filter.strategyId}::bigint is null or setup.strategy_id = ${filter.strategyId}::bigint)

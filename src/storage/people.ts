@@ -1,5 +1,7 @@
 /** People as they are shown, found and added. Whose rows a caller may see is part of every question. */
+import type { Scope } from '../domain/scope.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { siteColumns, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -72,11 +74,6 @@ export interface PersonFilter {
   geoSite?: string | undefined
 }
 
-/** Whose rows a viewer may see: members of a site and of the sites below it; null means everybody. */
-export interface PeopleScope {
-  siteId: number | null
-}
-
 const contains = (column: Fragment, text: string | undefined): Fragment =>
   fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
 
@@ -101,14 +98,13 @@ const matching = (filter: PersonFilter): Fragment => fragment`
 export function pagePeople(
   sql: Sql,
   filter: PersonFilter,
-  { siteId }: PeopleScope,
+  scope: Scope,
   { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
 ): Promise<Page<PersonRow> | CursorRefusal> {
   const query: PageQuery = {
     select: columns,
     from: tables,
-    where: fragment`${matching(filter)} and (${siteId}::bigint is null
-      or site.id = ${siteId}::bigint or site.parent_site_id = ${siteId}::bigint)`,
+    where: fragment`${matching(filter)} and ${within(scope, { sites: siteColumns })}`,
     key: [{ column: fragment`p.id`, type: 'bigint' }],
     order,
     xid: fragment`p.xid`,

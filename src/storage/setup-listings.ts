@@ -1,6 +1,8 @@
 /** Setups as they are listed: who autotrades what, and the settings of account and setup together. */
+import type { Scope } from '../domain/scope.ts'
 import { isTradeLeader } from './accounts.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 export interface SetupRow {
@@ -25,19 +27,12 @@ const setupTables = fragment`
   setup join account a on a.id = setup.account_id join broker b on b.id = a.broker_id
   join strategy on strategy.id = setup.strategy_id`
 
-/** Whose rows a viewer may see; a member that is null does not narrow. */
-export interface FollowerScope {
-  /** Rows of this person, as strategy owner or as account holder. */
-  personId: number | null
-  /** Rows of accounts of this site or of the white-label sites below it. */
-  siteId: number | null
-}
-
-const scoped = ({ personId, siteId }: FollowerScope): Fragment => fragment`
-  ((${personId}::bigint is null and ${siteId}::bigint is null)
-    or strategy.owner_person_id = ${personId}::bigint or a.person_id = ${personId}::bigint
-    or a.site_id = ${siteId}::bigint
-    or a.site_id in (select id from site where parent_site_id = ${siteId}::bigint))`
+/** Rows of a person as strategy owner or as account holder, and of accounts of a site. */
+const scoped = (scope: Scope): Fragment =>
+  within(scope, {
+    persons: [fragment`strategy.owner_person_id`, fragment`a.person_id`],
+    sites: [fragment`a.site_id`, fragment`(select parent_site_id from site where id = a.site_id)`],
+  })
 
 export interface FollowerFilter {
   personId?: number | bigint | undefined
@@ -51,7 +46,7 @@ export interface FollowerFilter {
 export const pageSetups = (
   sql: Sql,
   filter: FollowerFilter,
-  scope: FollowerScope,
+  scope: Scope,
   { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
 ): Promise<Page<SetupRow> | CursorRefusal> => {
   const query: PageQuery = {

@@ -1,9 +1,12 @@
 /** Simulated subscriptions as rows, with the worth of their strategies when they began and ended. */
+
 import { type Decimal, dec } from '../domain/decimal.ts'
 import { accountValue } from '../domain/model-account.ts'
+import type { Scope } from '../domain/scope.ts'
 import type { SimFacts } from '../domain/simulation.ts'
 import type { Instant } from '../domain/time.ts'
 import { loadHeldAccounts } from './model-accounts.ts'
+import { siteColumns, within } from './scope.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -105,8 +108,7 @@ export interface SimRow {
 }
 
 export interface SimFilter {
-  /** Rows of this person and of this site's members; with both null all rows. */
-  scope: { personId: number | null; siteId: number | null }
+  scope: Scope
   personId?: number | bigint | undefined
   siteId?: number | bigint | undefined
   activeOnly: boolean
@@ -134,12 +136,7 @@ export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Prom
         and setup.stopped_at is null
       order by setup.id limit 1
     ) followed on sub.ended_at is null
-    where sub.kind = 'simulated' and ${
-      scope.personId === null && scope.siteId === null
-        ? fragment`true`
-        : fragment`(p.id = ${scope.personId}::bigint or site.id = ${scope.siteId}::bigint
-            or site.parent_site_id = ${scope.siteId}::bigint)`
-    }
+    where sub.kind = 'simulated' and ${within(scope, { persons: [fragment`p.id`], sites: siteColumns })}
       and (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
       and (${filter.siteId}::bigint is null or site.id = ${filter.siteId}::bigint)
       and (sub.ended_at is null or not ${filter.activeOnly}::boolean)

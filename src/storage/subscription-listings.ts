@@ -1,5 +1,7 @@
 /** Subscriptions as they are listed: a person's own, the subscribers of a strategy, and what they paid. */
+import type { Scope } from '../domain/scope.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
+import { siteColumns, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { nextPrice, offerTables } from './subscriptions.ts'
 
@@ -96,14 +98,6 @@ export const pageSubscribed = (
   return page<SubscribedRow>(sql, query, request)
 }
 
-/** Whose rows a viewer may see; everything where all members are null. */
-export interface SubscriberScope {
-  /** Rows of this person, as owner of the strategy or as subscriber. */
-  readonly personId: number | null
-  /** Rows of customers of this site or of the white-label sites below it. */
-  readonly siteId: number | null
-}
-
 export interface SubscriberRow {
   id: number
   strategyId: number
@@ -139,16 +133,18 @@ const subscriberTables = fragment`
   join strategy on strategy.id = subscription.strategy_id join person on person.id = subscription.person_id
   join site on site.id = subscription.site_id left join site parent on parent.id = site.parent_site_id`
 
-const scoped = ({ personId, siteId }: SubscriberScope): Fragment => fragment`
-  ((${personId}::bigint is null and ${siteId}::bigint is null)
-    or strategy.owner_person_id = ${personId}::bigint or subscription.person_id = ${personId}::bigint
-    or site.id = ${siteId}::bigint or site.parent_site_id = ${siteId}::bigint)`
+/** Rows of a person as owner of the strategy or as subscriber, and of customers of a site. */
+const scoped = (scope: Scope): Fragment =>
+  within(scope, {
+    persons: [fragment`strategy.owner_person_id`, fragment`subscription.person_id`],
+    sites: siteColumns,
+  })
 
 /** Who subscribes to a strategy for real, by id of the subscription. */
 export const pageSubscribers = (
   sql: Sql,
   wanted: { strategyId: Id; activeOnly: boolean },
-  scope: SubscriberScope,
+  scope: Scope,
   { request, order }: PageAsked,
 ): Listing<SubscriberRow> => {
   const query: PageQuery = {
@@ -184,7 +180,7 @@ export interface RevenueFilter {
 export const pageRevenue = (
   sql: Sql,
   filter: RevenueFilter,
-  scope: SubscriberScope,
+  scope: Scope,
   { request, order }: PageAsked,
 ): Listing<SubscriberRow> => {
   const query: PageQuery = {

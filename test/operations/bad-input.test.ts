@@ -3,8 +3,9 @@
  * merely strange is read, nothing ends in a 500, and what was refused leaves no trace.
  */
 import { afterAll, describe, expect, test } from 'vitest'
-import { type Answer, call, faultsOf } from '../support/http.ts'
-import { type BodyMutation, bodyMutations, queryMutations } from './support/mutations.ts'
+import { rows } from '../../src/contract/index.ts'
+import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { type BodyMutation, bodyMutations, faultName, probes, queryMutations } from './support/mutations.ts'
 import { buildTown } from './support/town.ts'
 import { type Sent, targetsOf, trial, withValue } from './support/trial.ts'
 
@@ -23,7 +24,7 @@ describe.each(bodied)('$host $name', ({ method, path, key, example, members, row
   const send = (body: string): Promise<Answer> => call(town.platform.url, path, { method, key, body })
   const sentAs = ({ path: at, json, expected }: BodyMutation): Sent => ({
     what: `${at.join('.')} = ${json}`,
-    names: at.join('.'),
+    names: faultName(at),
     expected,
     send: () => send(withValue(example, at, json)),
   })
@@ -41,6 +42,8 @@ describe.each(bodied)('$host $name', ({ method, path, key, example, members, row
       'Role',
       'Id',
       'IsAlive',
+      'Approved',
+      'Created',
       '__proto__',
       'constructor',
       'toString',
@@ -159,6 +162,33 @@ describe.each(queried)('$host $name', ({ method, path, key, example, members }) 
     })
     expect(answer.status).toBe(400)
   })
+})
+
+test('every row of the contract is here, on every host that offers it', () => {
+  expect(offered).toHaveLength(160)
+  expect(new Set(offered.map(({ name }) => name)).size).toBe(Object.keys(rows).length)
+})
+
+const dated = offered.filter(({ members }) => 'StartDate' in members && 'EndDate' in members)
+
+test.each(dated)('$host $name: an end before its start', async ({ method, path, key, example }) => {
+  const query = new URLSearchParams({
+    ...Object.fromEntries(Object.entries(example).map(([member, value]) => [member, String(value)])),
+    ...{ StartDate: '2024-03-12T14:00:00Z', EndDate: '2024-03-12T13:59:59Z' },
+  })
+  const answer = await call(town.platform.url, `${path}?${query}`, { method, key })
+  expect([answer.status, faultsOf(answer)]).toEqual([400, [expect.stringMatching(/ (StartDate|EndDate)$/)]])
+})
+
+test.each(probes)('%j comes back as it was sent', async (text) => {
+  const { key, personId: PersonId } = town.people.neighbour
+  const list = { PersonId, ModificationSource: 'LIST', ModificationAction: 'ADD', WatchListName: text }
+  const added = await town.ask('ManageWatchList', list, { key, host: 'WL' })
+  const isReadable = added.status === 200
+  expect(isReadable ? 200 : faultsOf(added).join()).toBe(isReadable ? 200 : '1130 WatchListName')
+  const lists = await town.ask('GetWatchLists', { PersonId }, { key, host: 'WL' })
+  const names = resultsOf<{ ListName: string }>(lists).map(({ ListName }) => ListName)
+  expect(names.includes(text)).toBe(isReadable)
 })
 
 const paged = offered.filter(({ row }) => row.paginated)

@@ -1,5 +1,5 @@
 /** Accounts as they are searched for, and as the admins of sites see them. */
-import { isPlatformAdmin } from '../../domain/access.ts'
+import { ownRowsOrSite, rowsOfSite } from '../../domain/scope.ts'
 import {
   type AccountCounts,
   type AutotradedRow,
@@ -10,12 +10,8 @@ import {
 } from '../../storage/account-listings.ts'
 import { loadAccountValues } from '../../storage/account-values.ts'
 import { listPendingAccounts, type PendingRow } from '../../storage/approved-accounts.ts'
-import type { Caller } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
-
-/** The site whose accounts an admin sees; null for the platform's admins. */
-export const siteScope = (caller: Caller): number | null => (isPlatformAdmin(caller) ? null : caller.siteId)
 
 const shownFound = (row: FoundAccount) => ({
   Id: row.id,
@@ -35,11 +31,7 @@ const shownFound = (row: FoundAccount) => ({
 
 /** A holder finds own accounts, a white-label admin those of the site. */
 export const searchAccounts: Handler<'SearchAccounts'> = (ctx, params) => {
-  const { caller } = ctx
-  const siteId = caller.role === 'whitelabel_admin' ? caller.siteId : null
-  const scope = isPlatformAdmin(caller)
-    ? { personId: null, siteId: null }
-    : { personId: caller.personId, siteId }
+  const scope = ownRowsOrSite(ctx.caller, ['whitelabel_admin'])
   const search = {
     account: params.Account,
     personId: params.PersonId,
@@ -86,7 +78,7 @@ export const searchAutotradedAccounts: Handler<'SearchAutotradedAccounts'> = (ct
     until: params.EndDate,
   }
   return paged(ctx, 'SearchAutotradedAccounts', params, shownAutotraded, (asked) =>
-    pageAutotraded(ctx.sql, filter, siteScope(ctx.caller), asked),
+    pageAutotraded(ctx.sql, filter, rowsOfSite(ctx.caller), asked),
   )
 }
 
@@ -94,7 +86,7 @@ export const searchAutotradedAccounts: Handler<'SearchAutotradedAccounts'> = (ct
 export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, params) => {
   const until = Math.min(params.EndDate ?? ctx.now, ctx.now)
   const rows = await listAccountCounts(ctx.sql, {
-    scope: siteScope(ctx.caller),
+    scope: rowsOfSite(ctx.caller),
     siteId: params.WhiteLabelSiteId,
     geoSite: params.GeoSite,
     brokerId: params.BrokerId,
@@ -203,7 +195,7 @@ export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, par
     WhiteLabelSiteId: siteId,
     GeoSite: geoSite,
   } = params
-  const sites = { scope: siteScope(ctx.caller), siteId, geoSite }
+  const sites = { scope: rowsOfSite(ctx.caller), siteId, geoSite }
   const rows = await listPendingAccounts(ctx.sql, sites, { brokerId, securityType })
   const values = await loadAccountValues(
     ctx.sql,

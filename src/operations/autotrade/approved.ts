@@ -2,7 +2,9 @@
  * Approvals that a site's admin gives to accounts: for Autotrade, or for broker transmit. An account that feeds a
  * strategy with its own trades is never mirrored into, so what is mirrored into must be stopped first.
  */
+
 import type { ParamsOf } from '../../contract/index.ts'
+import { rowsOfSite } from '../../domain/scope.ts'
 import { switchAccounts } from '../../storage/accounts.ts'
 import {
   type ApprovedRow,
@@ -17,7 +19,6 @@ import { isBroker } from '../../storage/provision.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, type Outcome, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
-import { siteScope } from './accounts.ts'
 
 const shownApproved = (row: ApprovedRow) => ({
   Id: row.id,
@@ -33,7 +34,7 @@ const shownApproved = (row: ApprovedRow) => ({
 type Shown = ReturnType<typeof shownApproved>
 
 const sitesOf = (ctx: Context, params: ParamsOf<'DeleteApprovedAutotradeAccount'>) => ({
-  scope: siteScope(ctx.caller),
+  scope: rowsOfSite(ctx.caller),
   siteId: params.WhiteLabelSiteId,
   geoSite: params.GeoSite,
 })

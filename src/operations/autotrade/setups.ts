@@ -1,6 +1,7 @@
 /** Starting, changing and stopping Autotrade, and the listings of who autotrades what. */
+
 import type { ParamsOf } from '../../contract/index.ts'
-import { isPlatformAdmin } from '../../domain/access.ts'
+import { ownRowsOrSite, rowsOf } from '../../domain/scope.ts'
 import { lockAccount } from '../../storage/accounts.ts'
 import { missingCredentials, saveCredentials } from '../../storage/credentials.ts'
 import { pageSetups, type SetupRow } from '../../storage/setup-listings.ts'
@@ -85,22 +86,20 @@ const shownSetup = (row: SetupRow) => ({
   LastModified: row.changedAt,
 })
 
-const everything = { personId: null, siteId: null }
-
 export const getAutotradedStrategies: Handler<'GetAutotradedStrategies'> = (ctx, params) =>
   paged(ctx, 'GetAutotradedStrategies', params, shownSetup, (asked) =>
-    pageSetups(ctx.sql, { personId: params.PersonId, account: params.Account }, everything, asked),
+    pageSetups(
+      ctx.sql,
+      { personId: params.PersonId, account: params.Account },
+      rowsOf(params.PersonId),
+      asked,
+    ),
   )
 
 /** Rows are cut to what the caller may see: own strategies, own accounts, an admin's customers. */
 export const getAutotraders: Handler<'GetAutotraders'> = (ctx, params) => {
-  const { caller } = ctx
-  const isAdmin = caller.role === 'geosite_admin' || caller.role === 'whitelabel_admin'
-  const scope = isPlatformAdmin(caller)
-    ? everything
-    : { personId: caller.personId, siteId: isAdmin ? caller.siteId : null }
   const filter = { strategyId: params.StrategyId, brokerId: params.BrokerId, siteId: params.WhiteLabelSiteId }
   return paged(ctx, 'GetAutotraders', params, shownSetup, (asked) =>
-    pageSetups(ctx.sql, filter, scope, asked),
+    pageSetups(ctx.sql, filter, ownRowsOrSite(ctx.caller), asked),
   )
 }

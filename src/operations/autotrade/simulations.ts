@@ -1,6 +1,6 @@
 /** Simulated subscriptions: begun and ended by the site's admin, measured by what their strategies gained. */
-import { isPlatformAdmin } from '../../domain/access.ts'
 import { dec } from '../../domain/decimal.ts'
+import { ownRowsOrSite } from '../../domain/scope.ts'
 import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
 import { dayLength } from '../../domain/time.ts'
 import { lockStrategies } from '../../storage/signals.ts'
@@ -61,12 +61,8 @@ export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, Str
 
 /** One's own, or those of the site's members. */
 export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
-  const { caller } = ctx
-  const isAdmin = caller.role === 'geosite_admin' || caller.role === 'whitelabel_admin'
   const rows = await listSimulations(ctx.sql, {
-    scope: isPlatformAdmin(caller)
-      ? { personId: null, siteId: null }
-      : { personId: caller.personId, siteId: isAdmin ? caller.siteId : null },
+    scope: ownRowsOrSite(ctx.caller),
     personId: params.PersonId,
     siteId: params.WhiteLabelSiteId,
     activeOnly: params.ActiveOnly,

@@ -1,13 +1,6 @@
-/** People as answers show them, and whom an admin sees. */
-import { isPlatformAdmin } from '../../domain/access.ts'
-import type { PeopleScope, PersonRow } from '../../storage/people.ts'
-import type { Caller } from '../context.ts'
+/** People as answers show them. */
+import type { PersonRow } from '../../storage/people.ts'
 import { iconOf } from './icon.ts'
-
-/** Members of the admin's own site, and of the sites below it. */
-export const scopeOf = (caller: Caller): PeopleScope => ({
-  siteId: isPlatformAdmin(caller) ? null : caller.siteId,
-})
 
 const sharedMembers = (row: PersonRow) => ({
   Id: row.id,

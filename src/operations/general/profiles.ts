@@ -8,6 +8,7 @@ import { isIP } from 'node:net'
 import { type ParamsOf, publicView } from '../../contract/index.ts'
 import { Person } from '../../contract/resources/person.ts'
 import { refusedPassword } from '../../domain/password.ts'
+import { rowsOfSite } from '../../domain/scope.ts'
 import { dayLength } from '../../domain/time.ts'
 import { HashingBusy } from '../../services/passwords.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
@@ -27,7 +28,7 @@ import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler, PreparedHandler } from '../handler.ts'
 import { paged } from '../paging.ts'
 import { hashToken } from '../secrets.ts'
-import { scopeOf, shownPerson } from './people.ts'
+import { shownPerson } from './people.ts'
 
 type NewProfile = ParamsOf<'AddProfile'>
 
@@ -156,7 +157,7 @@ export const searchProfiles: Handler<'SearchProfiles'> = (ctx, params) => {
     'SearchProfiles',
     params,
     (row: PersonRow) => shownPerson(row, params.IncludeIconInResponse === true),
-    (asked) => pagePeople(ctx.sql, filter, scopeOf(ctx.caller), asked),
+    (asked) => pagePeople(ctx.sql, filter, rowsOfSite(ctx.caller), asked),
   )
 }
 

@@ -1,10 +1,11 @@
 /** Partner sites and their members. */
 
+import { rowsOfSite } from '../../domain/scope.ts'
 import { pagePeople } from '../../storage/people.ts'
 import { listGeoSites } from '../../storage/sites.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
-import { scopeOf, shownMember } from './people.ts'
+import { shownMember } from './people.ts'
 
 export const getGeoSites: Handler<'GetGeoSites'> = async (ctx) => ({
   results: (await listGeoSites(ctx.sql)).map(({ id, code, domain }) => ({
@@ -17,11 +18,11 @@ export const getGeoSites: Handler<'GetGeoSites'> = async (ctx) => ({
 /** The members of a white-label site. */
 export const getWhiteLabelSiteUsers: Handler<'GetWhiteLabelSiteUsers'> = (ctx, params) =>
   paged(ctx, 'GetWhiteLabelSiteUsers', params, shownMember, (asked) =>
-    pagePeople(ctx.sql, { whiteLabelSiteId: params.WhiteLabelSiteId }, scopeOf(ctx.caller), asked),
+    pagePeople(ctx.sql, { whiteLabelSiteId: params.WhiteLabelSiteId }, rowsOfSite(ctx.caller), asked),
   )
 
 /** The members of a region, those of its white-label sites included. */
 export const getGeoSiteUsers: Handler<'GetGeoSiteUsers'> = (ctx, params) =>
   paged(ctx, 'GetGeoSiteUsers', params, shownMember, (asked) =>
-    pagePeople(ctx.sql, { geoSite: params.GeoSite }, scopeOf(ctx.caller), asked),
+    pagePeople(ctx.sql, { geoSite: params.GeoSite }, rowsOfSite(ctx.caller), asked),
   )

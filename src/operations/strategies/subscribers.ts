@@ -1,22 +1,9 @@
 /** Who subscribes to strategies and what they paid. Rows are cut to what the caller may see. */
-import { isPlatformAdmin } from '../../domain/access.ts'
-import {
-  pageRevenue,
-  pageSubscribers,
-  type SubscriberRow,
-  type SubscriberScope,
-} from '../../storage/subscription-listings.ts'
+import { ownRowsOrSite } from '../../domain/scope.ts'
+import { pageRevenue, pageSubscribers, type SubscriberRow } from '../../storage/subscription-listings.ts'
 import { instant } from '../../storage/wire.ts'
-import type { Context } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
-
-/** Own strategies, own subscriptions, an admin's customers. */
-function scopeOf({ caller }: Context): SubscriberScope {
-  if (isPlatformAdmin(caller)) return { personId: null, siteId: null }
-  const isAdmin = caller.role === 'geosite_admin' || caller.role === 'whitelabel_admin'
-  return { personId: caller.personId, siteId: isAdmin ? caller.siteId : null }
-}
 
 const shownSubscriber = (row: SubscriberRow) => ({
   Id: row.id,
@@ -45,7 +32,7 @@ const shownSubscriber = (row: SubscriberRow) => ({
 export const getSubscribers: Handler<'GetSubscribers'> = (ctx, params) => {
   const wanted = { strategyId: params.StrategyId, activeOnly: params.ActiveOnly }
   return paged(ctx, 'GetSubscribers', params, shownSubscriber, (asked) =>
-    pageSubscribers(ctx.sql, wanted, scopeOf(ctx), asked),
+    pageSubscribers(ctx.sql, wanted, ownRowsOrSite(ctx.caller), asked),
   )
 }
 
@@ -59,6 +46,6 @@ export const getSubscriptionRevenue: Handler<'GetSubscriptionRevenue'> = (ctx, p
     to: instant(params.EndDate ?? null),
   }
   return paged(ctx, 'GetSubscriptionRevenue', params, shownSubscriber, (asked) =>
-    pageRevenue(ctx.sql, filter, scopeOf(ctx), asked),
+    pageRevenue(ctx.sql, filter, ownRowsOrSite(ctx.caller), asked),
   )
 }

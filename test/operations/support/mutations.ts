@@ -51,7 +51,8 @@ const otherTypes: Readonly<Record<Kind, readonly string[]>> = {
   signal: [],
 }
 
-const probes = [
+/** Texts that mean something to somebody else. */
+export const probes = [
   '%',
   '_',
   '\\',
@@ -97,8 +98,22 @@ function integers(shape: ShapeOf<'integer'>): { refused: string[]; read: string[
   ]
   if (min !== undefined) refused.push(String(min - 1), '-5')
   if (max !== undefined) refused.push(String(max + 1))
-  const isPlain = bits === 64 && min === undefined && max === undefined
-  return { refused, read: isPlain ? withinI64 : [] }
+  const isPlain = bits === 64 && min === undefined && max === undefined && shape.clamp === undefined
+  // What is too much for a page is lowered.
+  const clamped = shape.clamp === undefined ? [] : [shape.clamp, shape.clamp + 1].map(String)
+  return { refused, read: isPlain ? withinI64 : clamped }
+}
+
+/** Lists that are too long, too short or hold what they must not; their elements one by one. */
+function lists({ items, min = 0, max, unique }: ShapeOf<'array'>): { refused: string[]; read: string[] } {
+  const ofOne = bodyValues(items)
+  const refused = ofOne.refused.map((json) => `[${json}]`)
+  if (items.shape.kind !== 'object') refused.push('[[]]', '[null]')
+  if (unique) refused.push('[1,1]', '[2,1,2]')
+  const some = (length: number) => JSON.stringify(Array.from({ length }, (_, place) => place + 1))
+  if (max !== undefined) refused.push(some(max + 1), some(30_000))
+  if (min > 0) refused.push('[]')
+  return { refused, read: min > 0 ? [] : ['[]'] }
 }
 
 function numbers({ sign }: ShapeOf<'number'>): { refused: string[]; read: string[] } {
@@ -150,8 +165,21 @@ function bodyValues(field: Field): { refused: string[]; read: string[] } {
     const texts = (values: readonly string[]): string[] => values.map((value) => JSON.stringify(value))
     return { refused: [...refused, ...texts(wrongDates)], read: texts(rightDates) }
   }
+  if (shape.kind === 'array') {
+    const more = lists(shape)
+    return { refused: [...refused, ...more.refused], read: more.read }
+  }
   return { refused, read: [] }
 }
+
+/** The members of an object, or of the first element of a list of objects. */
+function innerMutations({ shape }: Field, path: readonly string[]): BodyMutation[] {
+  if (shape.kind === 'object') return bodyMutations(shape.members, path)
+  return shape.kind === 'array' ? innerMutations(shape.items, [...path, '0']) : []
+}
+
+/** How a fault names what stands at a path. */
+export const faultName = (path: readonly string[]): string => path.join('.').replaceAll(/\.(\d+)/g, '[$1]')
 
 /** Every mutation of the members of a body, nested ones included; what the example does not hold is added. */
 export function bodyMutations(members: Members, at: readonly string[] = []): BodyMutation[] {
@@ -162,7 +190,7 @@ export function bodyMutations(members: Members, at: readonly string[] = []): Bod
     const isMandatory = field.presence === 'always'
     const absent: BodyMutation[] = isMandatory ? [{ path, json: undefined, expected: 'refused' }] : []
     const nothing: BodyMutation = { path, json: 'null', expected: field.nullable ? 'read' : 'refused' }
-    const inner = field.shape.kind === 'object' ? bodyMutations(field.shape.members, path) : []
+    const inner = innerMutations(field, path)
     return [
       ...absent,
       nothing,
