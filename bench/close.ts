@@ -8,8 +8,8 @@ import { endOfDay } from '../src/domain/trading-day.ts'
 import type { WorkContext } from '../src/execution/context.ts'
 import { closeDays } from '../src/execution/daily-close.ts'
 import type { Database } from '../src/storage/database.ts'
-import { loadModelAccounts } from '../src/storage/model-accounts.ts'
-import { quiet, startPlatform } from './support/platform.ts'
+import { loadHeldAccounts } from '../src/storage/model-accounts.ts'
+import { startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 
 const strategies = 10_000
@@ -98,7 +98,7 @@ function methods(db: Database, ctx: WorkContext): Method[] {
 async function naive(db: Database): Promise<void> {
   for (let strategyId = 1; strategyId <= naiveStrategies; strategyId++) {
     await db.transaction(async (tx) => {
-      const account = (await loadModelAccounts(tx, [{ strategyId, instrumentId: 0 }], null)).get(strategyId)
+      const account = (await loadHeldAccounts(tx, [strategyId])).get(strategyId)
       if (!account) throw new Error(`strategy ${strategyId} holds nothing`)
       await tx.run`
         insert into strategy_day (strategy_id, day, cash, value)
@@ -110,14 +110,7 @@ async function naive(db: Database): Promise<void> {
 async function run() {
   const platform = await startPlatform(0)
   const { db } = platform
-  const settings = {
-    commissionPlan: 'none',
-    environment: 'B',
-    quoteSinks: [],
-    barSinks: [],
-    dueSources: [],
-  } as const
-  const ctx: WorkContext = { db, clock: { now: () => now }, log: quiet, workerId: 'bench', settings }
+  const ctx = workContext(db, () => now)
   await fill(db, platform.ownerId)
   const figures = await interleaved(methods(db, ctx), rounds)
   await platform.close()

@@ -12,7 +12,7 @@ import { mirrorSignals } from '../src/execution/mirror.ts'
 import type { Database } from '../src/storage/database.ts'
 import { addBroker, addFollowers } from '../test/support/followers.ts'
 import { copyIn } from './support/copy.ts'
-import { quiet, startPlatform, symbol } from './support/platform.ts'
+import { startPlatform, symbol, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 
 const followers = 10_000
@@ -174,14 +174,7 @@ async function run() {
   const copier = new pg.Client({ connectionString: platform.url })
   await copier.connect()
   const strategyId = platform.strategyIds[0] ?? 1
-  const settings = {
-    commissionPlan: 'none',
-    environment: 'B',
-    quoteSinks: [],
-    barSinks: [],
-    dueSources: [],
-  } as const
-  const ctx: WorkContext = { db, clock: { now: () => Date.now() }, log: quiet, workerId: 'bench', settings }
+  const ctx = workContext(db)
   const stage: Stage = { db, copier, ctx, strategyId }
   const setupIds = await addFollowers(db, {
     strategyId,

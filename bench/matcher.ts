@@ -13,7 +13,7 @@ import type { Database } from '../src/storage/database.ts'
 import { insertInstruments } from '../src/storage/instruments.ts'
 import { lockReached, type PriceRange } from '../src/storage/matching.ts'
 import type { Transaction } from '../src/storage/sql.ts'
-import { type Platform, quiet, startPlatform } from './support/platform.ts'
+import { type Platform, startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 
 const symbols = 500
@@ -175,14 +175,7 @@ async function addBurst(
 async function run() {
   const platform = await startPlatform(strategies)
   const { db } = platform
-  const settings = {
-    commissionPlan: 'none',
-    environment: 'B',
-    quoteSinks: [],
-    barSinks: [],
-    dueSources: [],
-  } as const
-  const ctx: WorkContext = { db, clock: { now: () => Date.now() }, log: quiet, workerId: 'bench', settings }
+  const ctx = workContext(db)
   const stage: Stage = { ...platform, ctx }
   await db.write.run`update strategy set cash = 1e9, starting_cash = 1e9`
   const empty = await addSymbols(db, 'EMPTY', symbols)

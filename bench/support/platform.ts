@@ -3,6 +3,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { completeInstrument } from '../../src/domain/instrument.ts'
+import type { WorkContext } from '../../src/execution/context.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { issueKey } from '../../src/operations/keys.ts'
 import type { Secrets } from '../../src/operations/secrets.ts'
@@ -23,6 +24,12 @@ export const secrets: Secrets = {
   personalData: Buffer.alloc(32, 4),
 }
 export const symbol = 'BENCH'
+
+/** What a step of the worker works with: no market, no broker, no commission. */
+export const workContext = (db: Database, now = (): number => Date.now()): WorkContext => ({
+  ...{ db, clock: { now }, log: quiet, workerId: 'bench' },
+  settings: { commissionPlan: 'none', environment: 'B', quoteSinks: [], barSinks: [], dueSources: [] },
+})
 
 export interface Platform {
   url: string

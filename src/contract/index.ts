@@ -1,5 +1,6 @@
 /** The contract: one table of operations from which the edge, the handlers, the documents and clients derive. */
 
+export { escaped } from '../domain/html.ts'
 export { csvFormOf, listings } from './csv.ts'
 export { faultEnvelope, refusalAnswer } from './envelope.ts'
 export { type Fault, faultOf, type Refusal } from './errors.ts'

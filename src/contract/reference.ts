@@ -2,6 +2,7 @@
  * The reference of a host as one HTML page without scripts and without foreign requests. Its only style is
  * `referenceStyle`, inline, so a policy of `default-src 'none'` plus the hash of that text shows it.
  */
+import { escaped } from '../domain/html.ts'
 import { type ErrorStatus, errorCodes, refusals, statusNames } from './errors.ts'
 import { exampleOf, queryOf } from './example.ts'
 import { hostFacts, type Route, routesOf } from './hosts.ts'
@@ -26,15 +27,6 @@ h3 { font-size: 1.25rem } h4 { margin: 1.2rem 0 .3rem }
 .method { color: var(--accent); font-weight: 600 }
 @media (max-width: 50rem) { body { display: block } nav { position: static; height: auto } }
 `
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '')
 
 const accessWords: Readonly<Record<Access['rule'], string>> = {
   anyKey: 'any valid key',

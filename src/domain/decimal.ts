@@ -23,6 +23,9 @@ export function dec(value: DecimalInput): Decimal {
   return read
 }
 
+/** The same, where there may be none. */
+export const decOrNull = (value: DecimalInput | null): Decimal | null => (value === null ? null : dec(value))
+
 export const zero = dec(0)
 export const one = dec(1)
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { dec } from './decimal.ts'
 import { type SimFacts, simResult, simSkip } from './simulation.ts'
-import { dayMs } from './subscription.ts'
+import { dayLength } from './time.ts'
 
 const open: SimFacts = {
   isAlive: true,
@@ -20,10 +20,10 @@ test.each<[string, Partial<SimFacts> | undefined, string | undefined]>([
   ['one that is followed', { present: 'paid' }, 'already_subscribed'],
   ['one that is followed on paper', { present: 'paper' }, 'already_subscribed'],
   ['one that is simulated', { present: 'simulated' }, 'already_simulated'],
-  ['one that was simulated 29 days ago', { lastSimulationEndedAt: 71 * dayMs }, 'simulated_recently'],
-  ['one that was simulated 30 days ago', { lastSimulationEndedAt: 70 * dayMs }, undefined],
+  ['one that was simulated 29 days ago', { lastSimulationEndedAt: 71 * dayLength }, 'simulated_recently'],
+  ['one that was simulated 30 days ago', { lastSimulationEndedAt: 70 * dayLength }, undefined],
 ])('%s', (_, facts, expected) => {
-  expect(simSkip(facts && { ...open, ...facts }, 100 * dayMs)).toBe(expected)
+  expect(simSkip(facts && { ...open, ...facts }, 100 * dayLength)).toBe(expected)
 })
 
 test.each([

@@ -3,8 +3,8 @@
  * its strategy, so its result is what the strategy's model account gained meanwhile.
  */
 import { type Decimal, zero } from './decimal.ts'
-import { dayMs, type SubscriptionKind } from './subscription.ts'
-import type { Instant } from './time.ts'
+import type { SubscriptionKind } from './subscription.ts'
+import { dayLength, type Instant } from './time.ts'
 
 export type SimSkip =
   | 'already_subscribed'
@@ -16,7 +16,7 @@ export type SimSkip =
   | 'not_in_site_catalog'
 
 /** How long after its end a simulation may not begin again, in milliseconds. */
-const pause = 30 * dayMs
+const pause = 30 * dayLength
 
 export interface SimFacts {
   readonly isAlive: boolean

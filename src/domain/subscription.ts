@@ -3,7 +3,7 @@
  * paid in advance and what is canceled ends with it. A simulated subscription has no terms, costs nothing and
  * shows no orders.
  */
-import type { Instant } from './time.ts'
+import { dayLength, type Instant } from './time.ts'
 
 /** paper: paid like a live one, but followed in paper accounts alone. */
 export type SubscriptionKind = 'paid' | 'paper' | 'simulated'
@@ -16,13 +16,11 @@ export interface SubscriptionState {
   readonly status: SubscriptionStatus
 }
 
-export const dayMs = 86_400_000
-
 /** Days of a term of a strategy's subscription. */
 export const strategyTermDays = 30
 
 /** The end of a term that begins at `start`; it belongs to the next one. */
-export const termEnd = (start: Instant, days = strategyTermDays): Instant => start + days * dayMs
+export const termEnd = (start: Instant, days = strategyTermDays): Instant => start + days * dayLength
 
 /** What a wish for a subscription comes to. Joining keeps the present term and its price. */
 export type Opening = 'open' | 'replace' | 'join' | 'unpaid'
@@ -63,5 +61,5 @@ const retryDays = [1, 3, 5, 7] as const
 /** When a payment is tried again after its `failures`-th failure; undefined when it is given up. */
 export const nextTry = (failures: number, failedAt: Instant): Instant | undefined => {
   const days = retryDays[failures - 1]
-  return days === undefined ? undefined : failedAt + days * dayMs
+  return days === undefined ? undefined : failedAt + days * dayLength
 }

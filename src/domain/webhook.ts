@@ -2,7 +2,7 @@
  * When a site is told again of what it has not taken: ten tries within three days, the last at their end, each a
  * little early by chance so that what failed together does not come back together.
  */
-import type { Instant } from './time.ts'
+import { hour, type Instant, minute } from './time.ts'
 
 /** What a site can be told of: how a request for approval has ended. */
 export const webhookEvents = [
@@ -12,9 +12,6 @@ export const webhookEvents = [
   'approval.superseded',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
-
-const minute = 60_000
-const hour = 60 * minute
 
 /** Moments of the second and later tries, in milliseconds after the first was due. */
 const laterTries = [

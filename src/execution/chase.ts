@@ -4,7 +4,7 @@
  * price all of it is.
  */
 import { directionOf } from '../domain/codes.ts'
-import { type Decimal, dec, max, min, zero } from '../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, max, min, zero } from '../domain/decimal.ts'
 import { type MirrorSettings, size, target } from '../domain/mirror-target.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders, theseOrders } from '../storage/account-orders.ts'
@@ -15,8 +15,6 @@ import type { Step, WorkContext } from './context.ts'
 const copiesAtOnce = 5_000
 const statementTimeoutMs = 30_000
 
-const optional = (value: number | string | null): Decimal | null => (value === null ? null : dec(value))
-
 const settingsOf = (row: ChaseRow): MirrorSettings => ({
   scalingPercentage: dec(row.scalingPercentage),
   enabled: row.enabled,
@@ -24,8 +22,8 @@ const settingsOf = (row: ChaseRow): MirrorSettings => ({
   short: row.short,
   closingOrdersOnly: row.closingOrdersOnly,
   minimum: dec(row.minimum),
-  maximum: optional(row.maximum),
-  maximumDollars: optional(row.maximumDollars),
+  maximum: decOrNull(row.maximum),
+  maximumDollars: decOrNull(row.maximumDollars),
   lot: dec(row.lot),
 })
 
@@ -39,7 +37,7 @@ function wantedOf(row: ChaseRow, position: Decimal): Decimal {
     assetClass: row.securityType,
     settings: settingsOf(row),
     held: position,
-    referencePrice: optional(row.limitPx ?? row.stopPx ?? row.referencePx),
+    referencePrice: decOrNull(row.limitPx ?? row.stopPx ?? row.referencePx),
   })
   const missing = max(zero, goal.quantity.minus(position).times(direction))
   const most = row.positionEffect === 'O' ? missing : min(missing, max(zero, position.times(-direction)))

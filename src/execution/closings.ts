@@ -4,7 +4,7 @@
  */
 import { dec, zero } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { insertAccountOrders, type NewAccountOrder } from '../storage/account-orders.ts'
+import { chainStart, insertAccountOrders, type NewAccountOrder } from '../storage/account-orders.ts'
 import {
   type ClosingRow,
   claimClosingSetups,
@@ -44,14 +44,9 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
     timeInForce: '0',
     positionEffect: 'C',
     orderQty: held.abs(),
-    cumQty: zero,
-    filledValue: zero,
-    carriedQty: zero,
     limitPx: null,
     stopPx: null,
     status: 'A',
-    signalFilledBefore: '0',
-    replacesOrderId: null,
     postedAt: now,
     endedAt: null,
     chaseAt: null,
@@ -63,6 +58,7 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
     heldQty: held,
     referencePx: side === '1' ? row.ask : row.bid,
     setupFence: row.fence,
+    ...chainStart,
   }
 }
 

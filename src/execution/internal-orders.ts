@@ -10,7 +10,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { BookContext } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import { causedBy, worked } from '../storage/order-books.ts'
-import type { SavedBook, SignalWish } from '../storage/save-books.ts'
+import { noWish, type SavedBook, type SignalWish } from '../storage/save-books.ts'
 import { bookContext, bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
 
 /** A trade that a book makes by itself. */
@@ -32,14 +32,13 @@ export interface InternalTrade {
 /** A book with what its own orders are remembered with. */
 export type InternalBook = SignalBook & Pick<SavedBook, 'wishes'>
 
-const wish: SignalWish = {
-  ...{ doNotSyncToOpen: false, fromDesired: false, parkedUntil: null, profitTarget: null, stopLoss: null },
-  ...{ doNotCreateOcaGroup: false, referencePx: null, isInternal: true },
-}
+const wish: SignalWish = { ...noWish, isInternal: true }
 
-/** A market order with nothing around it, good till it is done. */
-const marketOrder = (own: Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'>): BookDraft => ({
-  ...own,
+type MarketOrder = Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'> &
+  Partial<Pick<BookDraft, 'timeInForce'>>
+
+/** A market order with nothing around it; good till it is done unless it says otherwise. */
+export const marketOrder = (own: MarketOrder): BookDraft => ({
   type: '1',
   timeInForce: '1',
   limit: null,
@@ -50,6 +49,7 @@ const marketOrder = (own: Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClos
   profitTarget: null,
   stopLoss: null,
   doNotCreateOcaGroup: false,
+  ...own,
 })
 
 /** The order that closes a position at the market. */
@@ -76,7 +76,7 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     seen: { ...told, info },
   }
   const port = bookingPort(moment)
-  const wished = isFree ? wish : { ...wish, isInternal: false, referencePx: price.toFixed() }
+  const wished = isFree ? wish : { ...noWish, referencePx: price.toFixed() }
   const own = [id, other].filter((name) => placed.book.orders.has(name))
   const filled = own.reduce<SignalBook>((current, orderId) => {
     const order = current.book.orders.get(orderId)

@@ -1,15 +1,8 @@
 /** The words of each kind of message, as plain text and as HTML that says the same. */
+import { escaped } from '../domain/html.ts'
 import type { Message } from '../services/mail.ts'
 import type { MailRow } from '../storage/mail.ts'
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? '')
 /** One line: a name with a line break must not begin a paragraph of its own. */
 const line = (text: string): string => text.replace(/\s+/g, ' ').trim()
 

@@ -3,7 +3,8 @@
  * buying power is negative the positions that free the most margin are closed at the market, as much as is
  * needed and only where the market is open. A strategy has one call at a time.
  */
-import { type BookDraft, submitOrder } from '../domain/book-submit.ts'
+
+import { submitOrder } from '../domain/book-submit.ts'
 import { isOpen } from '../domain/calendar.ts'
 import { leverageOf } from '../domain/leverage.ts'
 import { type MarginCallOrder, wholeMarginCall } from '../domain/margin-call.ts'
@@ -20,12 +21,13 @@ import { runningDay } from '../domain/trading-day.ts'
 import { claimMarked, loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
-import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
+import { noWish, type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import { lockStrategies } from '../storage/signals.ts'
 import { fragment } from '../storage/sql.ts'
 import { raiseLeverage, type SeenLeverage } from '../storage/strategy-leverage.ts'
 import { bookContext } from './booking.ts'
 import { ratesOf, type Step, type WorkContext } from './context.ts'
+import { marketOrder } from './internal-orders.ts'
 
 /** What the orders of a call say of themselves. */
 const info = 'margin call'
@@ -97,30 +99,14 @@ function closing(
 ): SavedBook {
   const id = `${info} of ${key.strategyId} in ${key.instrumentId}`
   const empty = unworked(key, emptyBook(held))
-  const draft: BookDraft = {
-    id,
-    side,
-    quantity,
-    type: '1',
-    timeInForce: '0',
-    openClose: 'C',
-    limit: null,
-    stop: null,
-    parent: null,
-    isParked: false,
-    mid: null,
-    profitTarget: null,
-    stopLoss: null,
-    doNotCreateOcaGroup: false,
-  }
+  const draft = marketOrder({ id, side, quantity, timeInForce: '0', openClose: 'C' })
   const result = submitOrder(empty.book, draft, bookContext(now))
   const orders = new Map([...result.book.orders].map(([name, order]) => [name, { ...order, info }]))
   const cause = causedBy({ modelAccountValue: value, buyingPower: power, info })
   const referencePx = (side === '1' ? ask : bid)?.toFixed() ?? null
-  const wish = { doNotSyncToOpen: false, parkedUntil: null, profitTarget: null, stopLoss: null }
   return {
     ...worked(empty, { ...result, book: { ...result.book, orders } }, now, cause),
-    wishes: new Map([[id, { ...wish, doNotCreateOcaGroup: false, fromDesired: false, referencePx }]]),
+    wishes: new Map([[id, { ...noWish, referencePx }]]),
   }
 }
 

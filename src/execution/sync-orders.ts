@@ -3,14 +3,14 @@ import { type Decimal, dec, zero } from '../domain/decimal.ts'
 import type { PositionOrder } from '../domain/mirror-sync.ts'
 import type { Placement, Replacement } from '../domain/mirror-sync-copies.ts'
 import type { Instant } from '../domain/time.ts'
-import type { NewAccountOrder } from '../storage/account-orders.ts'
+import { chainStart, type NewAccountOrder } from '../storage/account-orders.ts'
 import { type NextOrder, type Succession, successionOf } from '../storage/successions.ts'
 import type { SyncCase } from '../storage/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../storage/sync-facts.ts'
 
 const info = 'AutoSync'
 
-const scalingOf = ({ setup }: SyncCase): number => Number(setup.columns.scaling_percentage)
+const scalingOf = ({ setup }: SyncCase): number => Number(setup.scaling_percentage)
 
 /** What an order says about the numbers behind it. */
 const reasonsOf = (one: SyncCase, symbol: string, reason: string | null) => ({
@@ -46,14 +46,9 @@ export const newOrder = (
   setupId: one.setup.id,
   strategyId: one.setup.strategyId,
   instrumentId: instrument.id,
-  cumQty: zero,
-  filledValue: zero,
-  carriedQty: zero,
   limitPx: null,
   stopPx: null,
   status: 'A',
-  signalFilledBefore: '0',
-  replacesOrderId: null,
   postedAt: at,
   endedAt: null,
   chaseAt: null,
@@ -61,7 +56,8 @@ export const newOrder = (
   info,
   ...reasonsOf(one, instrument.symbol, null),
   referencePx: kind.side === '1' ? instrument.ask : instrument.bid,
-  setupFence: Number(one.setup.columns.fence),
+  setupFence: Number(one.setup.fence),
+  ...chainStart,
   ...kind,
 })
 

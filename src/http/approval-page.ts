@@ -2,6 +2,7 @@
  * The page on which a customer reads what is asked of him and says yes or no. Finished HTML without a script;
  * whatever people have named things is text and nothing else.
  */
+import { escaped } from '../contract/index.ts'
 import type { ApprovalView } from '../operations/approvals.ts'
 
 const style = `
@@ -18,11 +19,6 @@ button[value=approve] { background: #14532d; border-color: #14532d; color: #fff;
 button[value=decline] { background: transparent; color: inherit; }
 button:focus-visible { outline: 3px solid #2563eb; outline-offset: 2px; }
 `
-
-const entities: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' },
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 
 const page = (title: string, body: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -13,7 +13,7 @@ import {
   type SignalType,
   type TimeInForce,
 } from '../domain/codes.ts'
-import type { Decimal } from '../domain/decimal.ts'
+import { type Decimal, zero } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -57,6 +57,15 @@ export interface NewAccountOrder {
   readonly referencePx: string | null
   readonly setupFence: number
 }
+
+/** Where an order begins that follows no other: nothing of its chain is executed yet. */
+export const chainStart = {
+  cumQty: zero,
+  filledValue: zero,
+  carriedQty: zero,
+  signalFilledBefore: '0',
+  replacesOrderId: null,
+} as const
 
 /** Writes orders one by one decided. A row that exists is a defect and throws. */
 export async function insertAccountOrders(tx: Sql, orders: readonly NewAccountOrder[]): Promise<void> {

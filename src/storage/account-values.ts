@@ -4,7 +4,7 @@
  */
 
 import type { SecurityType } from '../domain/codes.ts'
-import { type Decimal, dec, one, zero } from '../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import { loadRates } from './quotes.ts'
@@ -81,8 +81,6 @@ const loadValueRows = (sql: Sql, accountIds: readonly number[]): Promise<ValueRo
     left join instrument i on i.id = held.instrument_id left join quote q on q.instrument_id = i.id
     where a.id = any(${accountIds}::bigint[]) order by a.id`
 
-const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
-
 /** Worth asks nothing of an instrument but its class and what a point of it is worth. */
 const unasked = {
   ...{ symbol: '', root: '', initialMargin: null, underlying: null, putOrCall: null },
@@ -94,8 +92,8 @@ const holdingOf = (row: ValueRow, instrumentId: number, fx: Decimal): Holding =>
   instrument: { ...unasked, securityType: row.securityType, pointValue: dec(row.pointValue) },
   quantity: dec(row.quantity),
   avgPx: dec(row.avgPx),
-  bid: optional(row.bid),
-  ask: optional(row.ask),
+  bid: decOrNull(row.bid),
+  ask: decOrNull(row.ask),
   fx,
   underlyingPrice: null,
   cutoffAt: null,

@@ -1,10 +1,14 @@
 /** Marks of past days as they are stored, the present quotes among them, and what marks mean in money. */
-import type { PutOrCall, SecurityType } from '../domain/codes.ts'
 import type { ClosedInstrument } from '../domain/daily-close.ts'
 import type { CurrencyPair, DailyMark, MarkSplit } from '../domain/day-marks.ts'
 import { dec } from '../domain/decimal.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
 import { bookedDay } from '../domain/trading-day.ts'
+import {
+  type MarginInstrumentRow,
+  marginInstrumentColumns,
+  marginInstrumentOf,
+} from './margin-instruments.ts'
 import type { Sql } from './sql.ts'
 
 /** The marks of these days, and of each instrument the last one before them; by instrument and day. */
@@ -60,20 +64,9 @@ export async function saveDailyMarks(sql: Sql, marks: readonly DailyMark[]): Pro
     on conflict (instrument_id, day) do update set bid = excluded.bid, ask = excluded.ask`
 }
 
-interface InstrumentRow {
+interface InstrumentRow extends MarginInstrumentRow {
   readonly id: number
-  readonly symbol: string
-  readonly securityType: SecurityType
-  readonly root: string
-  readonly currency: string
-  readonly pointValue: string
-  readonly initialMargin: string | null
-  readonly underlying: string | null
   readonly underlyingId: number | null
-  readonly putOrCall: PutOrCall | null
-  readonly strike: string | null
-  readonly expiry: string | null
-  readonly indexOption: boolean
 }
 
 /** What the close must know of instruments. */
@@ -82,20 +75,16 @@ export async function loadClosedInstruments(
   ids: readonly number[],
 ): Promise<Map<number, ClosedInstrument>> {
   const rows = await sql.rows<InstrumentRow>`
-    select i.id, i.symbol, i.security_type as "securityType", i.root, i.currency, i.point_value as "pointValue",
-      i.initial_margin as "initialMargin", i.underlying, u.id as "underlyingId", i.put_or_call as "putOrCall",
-      i.strike, i.expiry, i.is_index_option as "indexOption"
+    select i.id, ${marginInstrumentColumns}, u.id as "underlyingId"
     from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying
     where i.id = any(${ids}::bigint[])`
-  return new Map(rows.map((row) => [row.id, closedInstrumentOf(row)]))
+  return new Map(
+    rows.map((row) => {
+      const { id, currency, underlyingId } = row
+      return [id, { ...marginInstrumentOf(row), currency, underlyingId }]
+    }),
+  )
 }
-
-const closedInstrumentOf = ({ id: _, ...row }: InstrumentRow): ClosedInstrument => ({
-  ...row,
-  pointValue: dec(row.pointValue),
-  initialMargin: row.initialMargin === null ? null : dec(row.initialMargin),
-  strike: row.strike === null ? null : dec(row.strike),
-})
 
 /** The pairs by which currencies are turned into `accountCurrency`; direct ones first. */
 export const listCurrencyPairs = (

@@ -3,7 +3,7 @@
  * hold. The rows of its quotes are locked first, so nobody trades meanwhile.
  */
 import type { CalendarName } from '../domain/calendar.ts'
-import { type Decimal, dec } from '../domain/decimal.ts'
+import { type Decimal, dec, decOrNull } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
@@ -66,12 +66,11 @@ export async function loadHoldingRows(sql: Sql, keys: readonly BookKey[]): Promi
       ${keys.map(({ instrumentId }) => instrumentId)}::bigint[]) book (strategy_id, instrument_id)
     join instrument i on i.id = book.instrument_id
     left join position p on p.strategy_id = book.strategy_id and p.instrument_id = i.id`
-  const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
   return rows.map((row) => ({
     ...row,
     quantity: dec(row.quantity ?? 0),
-    avgPx: optional(row.avgPx),
-    lastFx: optional(row.lastFx),
+    avgPx: decOrNull(row.avgPx),
+    lastFx: decOrNull(row.lastFx),
   }))
 }
 

@@ -3,11 +3,12 @@
  * the same transaction, so a twin either waits for the commit and reads the answer, or acts itself because
  * nothing was committed. Rows are claimed in the order of their key, so batches cannot block each other.
  */
+import { dayLength } from '../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** How long an answer is remembered, in business time. */
-const rememberedMs = 86_400_000
+const rememberedMs = dayLength
 
 export interface Claim {
   accessKeyId: number

@@ -3,18 +3,22 @@
  * that somebody is about to trade. Read under the strategies' locks it is exact until the commit.
  */
 import type { CalendarName } from '../domain/calendar.ts'
-import type { PutOrCall, SecurityType } from '../domain/codes.ts'
 import type { PlanRates } from '../domain/commission.ts'
-import { type Decimal, dec, one } from '../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, one } from '../domain/decimal.ts'
 import { cutoffOf } from '../domain/expiration.ts'
 import type { Holding, ModelAccount } from '../domain/model-account.ts'
+import {
+  type MarginInstrumentRow,
+  marginInstrumentColumns,
+  marginInstrumentOf,
+} from './margin-instruments.ts'
 import type { BookKey } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
 import { loadRates } from './quotes.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 /** Numbers are exact texts. */
-interface HoldingRow extends BookKey {
+interface HoldingRow extends BookKey, MarginInstrumentRow {
   readonly cash: string
   readonly quantity: string
   readonly avgPx: string | null
@@ -22,20 +26,24 @@ interface HoldingRow extends BookKey {
   readonly ask: string | null
   readonly underlyingPrice: string | null
   readonly lastFx: string | null
-  readonly symbol: string
-  readonly securityType: SecurityType
-  readonly root: string
-  readonly currency: string
-  readonly pointValue: string
-  readonly initialMargin: string | null
-  readonly underlying: string | null
-  readonly putOrCall: PutOrCall | null
-  readonly strike: string | null
-  readonly expiry: string | null
-  readonly indexOption: boolean
   readonly calendar: CalendarName
   readonly lastTradingDay: string | null
 }
+
+/**
+ * The accounts of strategies with what they hold and nothing else. One that holds nothing is missing: its cash is
+ * all there is.
+ */
+export const loadHeldAccounts = (
+  sql: Sql,
+  strategyIds: readonly number[],
+): Promise<Map<number, ModelAccount>> =>
+  // No instrument has the number 0: only what is held is found.
+  loadModelAccounts(
+    sql,
+    strategyIds.map((strategyId) => ({ strategyId, instrumentId: 0 })),
+    null,
+  )
 
 /** The accounts of the keys' strategies, with everything they hold and the keys' instruments; charged by `plan`. */
 export async function loadModelAccounts(
@@ -64,9 +72,7 @@ function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]>
       case when i.currency <> ${bookCurrency} then (
         select f.fx from fill f where f.strategy_id = s.id and f.instrument_id = i.id
         order by f.id desc limit 1) end as "lastFx",
-      i.symbol, i.security_type as "securityType", i.root, i.currency, i.point_value as "pointValue",
-      i.initial_margin as "initialMargin", i.underlying, i.put_or_call as "putOrCall", i.strike, i.expiry,
-      i.is_index_option as "indexOption", i.calendar, i.last_trading_day as "lastTradingDay"
+      ${marginInstrumentColumns}, i.calendar, i.last_trading_day as "lastTradingDay"
     from (
       select * from unnest(${strategyIds}::bigint[], ${keys.map(({ instrumentId }) => instrumentId)}::bigint[])
         wanted (strategy_id, instrument_id)
@@ -83,29 +89,16 @@ function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]>
     order by s.id, i.id`
 }
 
-const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
-
 const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holding => ({
   instrumentId: row.instrumentId,
   quantity: dec(row.quantity),
-  avgPx: optional(row.avgPx),
-  bid: optional(row.bid),
-  ask: optional(row.ask),
-  fx: row.currency === bookCurrency ? one : (rates.get(row.currency) ?? optional(row.lastFx) ?? one),
-  underlyingPrice: optional(row.underlyingPrice),
+  avgPx: decOrNull(row.avgPx),
+  bid: decOrNull(row.bid),
+  ask: decOrNull(row.ask),
+  fx: row.currency === bookCurrency ? one : (rates.get(row.currency) ?? decOrNull(row.lastFx) ?? one),
+  underlyingPrice: decOrNull(row.underlyingPrice),
   cutoffAt: cutoffOf(row),
-  instrument: {
-    symbol: row.symbol,
-    securityType: row.securityType,
-    root: row.root,
-    pointValue: dec(row.pointValue),
-    initialMargin: optional(row.initialMargin),
-    underlying: row.underlying,
-    putOrCall: row.putOrCall,
-    strike: optional(row.strike),
-    expiry: row.expiry,
-    indexOption: row.indexOption,
-  },
+  instrument: marginInstrumentOf(row),
 })
 
 /**

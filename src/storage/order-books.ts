@@ -12,7 +12,7 @@ import {
   type Side,
   type TimeInForce,
 } from '../domain/codes.ts'
-import { type Decimal, dec } from '../domain/decimal.ts'
+import { type Decimal, dec, decOrNull } from '../domain/decimal.ts'
 import type {
   BookAlert,
   BookEvent,
@@ -238,13 +238,12 @@ function bookOf(rows: readonly [BookRow, ...BookRow[]]): StoredBook {
   const facts = new Map(rows.map((row) => [String(row.signalId), factsOf(row)]))
   return {
     ...unworked(first, { position: dec(first.positionQty), orders }, facts),
-    positionAvgPx: optional(first.positionAvgPx),
+    positionAvgPx: decOrNull(first.positionAvgPx),
     openedAt: first.openedAt,
-    lastFx: optional(first.lastFx),
+    lastFx: decOrNull(first.lastFx),
   }
 }
 
-const optional = (text: string | null): Decimal | null => (text === null ? null : dec(text))
 const name = (id: number | null): string | null => (id === null ? null : String(id))
 
 const orderOf = (row: BookRow): BookOrder => ({
@@ -253,8 +252,8 @@ const orderOf = (row: BookRow): BookOrder => ({
   type: row.ordType,
   timeInForce: row.timeInForce,
   openClose: row.positionEffect,
-  limit: optional(row.limitPx),
-  stop: optional(row.stopPx),
+  limit: decOrNull(row.limitPx),
+  stop: decOrNull(row.stopPx),
   parent: name(row.parent),
   depth: row.depth,
   exit: row.exitRole,

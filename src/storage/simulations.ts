@@ -3,7 +3,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import { accountValue } from '../domain/model-account.ts'
 import type { SimFacts } from '../domain/simulation.ts'
 import type { Instant } from '../domain/time.ts'
-import { loadModelAccounts } from './model-accounts.ts'
+import { loadHeldAccounts } from './model-accounts.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -14,9 +14,10 @@ export async function loadStrategyValues(
 ): Promise<Map<number, Decimal>> {
   const known = await sql.rows<{ id: number; cash: string }>`
     select id, cash from strategy where id = any(${strategyIds}::bigint[])`
-  // No instrument has this number: only what is held is asked for.
-  const keys = known.map(({ id }) => ({ strategyId: id, instrumentId: 0 }))
-  const holding = await loadModelAccounts(sql, keys, null)
+  const holding = await loadHeldAccounts(
+    sql,
+    known.map(({ id }) => id),
+  )
   return new Map(
     known.map(({ id, cash }) => {
       const account = holding.get(id)

@@ -1,9 +1,9 @@
 /**
  * Secrets of customers, sealed before they reach a row. Each has a key of its own, which is wrapped by a key of a
  * ring that is kept outside the database; both seals name the place they were made for, so a row's secret opens
- * in that row alone. AES-256-GCM with a fresh nonce each time.
+ * in that row alone.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { newSealingKey, seal as sealBytes, unseal as unsealBytes } from './sealing.ts'
 
 /** Keys of 32 bytes by their names. New secrets are wrapped by the current one. */
 export interface KeyRing {
@@ -17,24 +17,6 @@ export interface Sealed {
   readonly sealed: Buffer
 }
 
-const nonceBytes = 12
-const tagBytes = 16
-const keyBytes = 32
-
-function encrypt(key: Buffer, plain: Buffer, place: string): Buffer {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
-  const body = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), body])
-}
-
-/** Throws when key, place or text are not the ones it was made with. */
-function decrypt(key: Buffer, text: Buffer, place: string): Buffer {
-  const decipher = createDecipheriv('aes-256-gcm', key, text.subarray(0, nonceBytes))
-  decipher.setAAD(Buffer.from(place)).setAuthTag(text.subarray(nonceBytes, nonceBytes + tagBytes))
-  return Buffer.concat([decipher.update(text.subarray(nonceBytes + tagBytes)), decipher.final()])
-}
-
 function keyOf(ring: KeyRing, keyId: string): Buffer {
   const key = ring.keys.get(keyId)
   if (key === undefined) throw new Error(`the key ring has no key ${keyId}`)
@@ -45,19 +27,19 @@ const wrapPlace = (keyId: string, place: string): string => `${keyId}\0${place}`
 
 /** Seals a text for a place, for example a table, a row and a column. */
 export function seal(ring: KeyRing, text: string, place: string): Sealed {
-  const own = randomBytes(keyBytes)
+  const own = newSealingKey()
   const keyId = ring.current
-  const sealed = encrypt(own, Buffer.from(text), place)
-  const wrappedKey = encrypt(keyOf(ring, keyId), own, wrapPlace(keyId, place))
+  const sealed = sealBytes(own, Buffer.from(text), place)
+  const wrappedKey = sealBytes(keyOf(ring, keyId), own, wrapPlace(keyId, place))
   own.fill(0)
   return { keyId, wrappedKey, sealed }
 }
 
 /** Opens what was sealed for the place; the caller overwrites it after use. Throws when anything differs. */
 export function unseal(ring: KeyRing, { keyId, wrappedKey, sealed }: Sealed, place: string): Buffer {
-  const own = decrypt(keyOf(ring, keyId), wrappedKey, wrapPlace(keyId, place))
+  const own = unsealBytes(keyOf(ring, keyId), wrappedKey, wrapPlace(keyId, place))
   try {
-    return decrypt(own, sealed, place)
+    return unsealBytes(own, sealed, place)
   } finally {
     own.fill(0)
   }
@@ -65,8 +47,8 @@ export function unseal(ring: KeyRing, { keyId, wrappedKey, sealed }: Sealed, pla
 
 /** The same secret, its key wrapped by the ring's current one; the secret itself is not opened. */
 export function rewrap(ring: KeyRing, { keyId, wrappedKey, sealed }: Sealed, place: string): Sealed {
-  const own = decrypt(keyOf(ring, keyId), wrappedKey, wrapPlace(keyId, place))
-  const next = encrypt(keyOf(ring, ring.current), own, wrapPlace(ring.current, place))
+  const own = unsealBytes(keyOf(ring, keyId), wrappedKey, wrapPlace(keyId, place))
+  const next = sealBytes(keyOf(ring, ring.current), own, wrapPlace(ring.current, place))
   own.fill(0)
   return { keyId: ring.current, wrappedKey: next, sealed }
 }

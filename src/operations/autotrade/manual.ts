@@ -10,7 +10,12 @@ import {
   setupMeant,
 } from '../../domain/manual-order.ts'
 import { offTick } from '../../domain/placing.ts'
-import { cancelOrders, insertAccountOrders, type NewAccountOrder } from '../../storage/account-orders.ts'
+import {
+  cancelOrders,
+  chainStart,
+  insertAccountOrders,
+  type NewAccountOrder,
+} from '../../storage/account-orders.ts'
 import { type AccountRow, lockAccount } from '../../storage/accounts.ts'
 import { findTickedInstrument } from '../../storage/instruments.ts'
 import {
@@ -112,14 +117,9 @@ function closingOrder(
     timeInForce: order.TIF,
     positionEffect: 'C',
     orderQty: isRejected ? wanted : quantity,
-    cumQty: zero,
-    filledValue: zero,
-    carriedQty: zero,
     limitPx: limitPx?.toFixed() ?? null,
     stopPx: stopPx?.toFixed() ?? null,
     status: isRejected ? '8' : 'A',
-    signalFilledBefore: '0',
-    replacesOrderId: null,
     postedAt: ctx.now,
     endedAt: isRejected ? ctx.now : null,
     chaseAt: null,
@@ -133,6 +133,7 @@ function closingOrder(
     heldQty: setup.quantity,
     referencePx: null,
     setupFence: setup.fence,
+    ...chainStart,
   }
 }
 

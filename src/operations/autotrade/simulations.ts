@@ -2,7 +2,7 @@
 import { isPlatformAdmin } from '../../domain/access.ts'
 import { dec } from '../../domain/decimal.ts'
 import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
-import { dayMs } from '../../domain/subscription.ts'
+import { dayLength } from '../../domain/time.ts'
 import { lockStrategies } from '../../storage/signals.ts'
 import {
   findPersonSite,
@@ -71,7 +71,7 @@ export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
     siteId: params.WhiteLabelSiteId,
     activeOnly: params.ActiveOnly,
     loginDays: params.MinLoginDays ?? 0,
-    from: ctx.now - params.MaxAccountDays * dayMs,
+    from: ctx.now - params.MaxAccountDays * dayLength,
   })
   const values = await loadStrategyValues(ctx.sql, [...new Set(rows.map(({ strategyId }) => strategyId))])
   return { results: rows.map((row) => shownSimulation(row, values)) }

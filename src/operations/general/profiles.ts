@@ -8,6 +8,7 @@ import { isIP } from 'node:net'
 import { type ParamsOf, publicView } from '../../contract/index.ts'
 import { Person } from '../../contract/resources/person.ts'
 import { refusedPassword } from '../../domain/password.ts'
+import { dayLength } from '../../domain/time.ts'
 import { HashingBusy } from '../../services/passwords.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
 import { isCountry, isDivision, isLanguage } from '../../services/places.ts'
@@ -31,7 +32,7 @@ import { scopeOf, shownPerson } from './people.ts'
 type NewProfile = ParamsOf<'AddProfile'>
 
 /** How long the link in the first message is good. */
-const confirmationLifeMs = 7 * 86_400_000
+const confirmationLifeMs = 7 * dayLength
 
 const newToken = (): string => randomBytes(32).toString('base64url')
 

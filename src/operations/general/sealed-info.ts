@@ -3,8 +3,8 @@
  * sealed with the platform's.
  */
 import type { ParamsOf } from '../../contract/index.ts'
-import { newSealingKey, seal, unseal } from '../../services/sealing.ts'
 import type { SealedInfo } from '../../storage/kyc.ts'
+import { newSealingKey, seal, unseal } from '../../storage/sealing.ts'
 import type { Photos } from './photos.ts'
 
 interface Info {

@@ -7,7 +7,7 @@ import { marginUsed } from '../../domain/margin.ts'
 import { accountValue, type ModelAccount, marginPositions } from '../../domain/model-account.ts'
 import { isPaidInFull } from '../../domain/position.ts'
 import { managedAssets, scoreOf, suggestedCapital } from '../../domain/ranking.ts'
-import { loadModelAccounts } from '../../storage/model-accounts.ts'
+import { loadHeldAccounts } from '../../storage/model-accounts.ts'
 import { findStrategyDetails, type StrategyDetailsRow } from '../../storage/strategy-details.ts'
 import { type Following, findFollowing } from '../../storage/strategy-listings.ts'
 import { refuse } from '../context.ts'
@@ -19,10 +19,9 @@ import { primaryClass, shownClasses, shownFigure } from './heads.ts'
 export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { StrategyId }) => {
   const row = await findStrategyDetails(ctx.sql, StrategyId)
   if (!row) return refuse('NotFound', 'StrategyId')
-  // Nothing but what it holds is asked for: no instrument has the id 0.
   const [following, accounts] = await Promise.all([
     findFollowing(ctx.sql, row.id),
-    loadModelAccounts(ctx.sql, [{ strategyId: row.id, instrumentId: 0 }], null),
+    loadHeldAccounts(ctx.sql, [row.id]),
   ])
   const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [], rates: null }
   const moments = [row.lastFillAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]

@@ -1,7 +1,7 @@
 /**
  * Sealed data: AES-256-GCM with a random nonce, bound to what it belongs to. Every record has a key of its own,
- * which is stored sealed with the platform's key; whoever destroys it destroys the record, in backups too once
- * these have gone their way.
+ * which is stored sealed with a key from outside the database; whoever destroys it destroys the record, in backups
+ * too once these have gone their way.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
