@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
-import { insertPersons, insertSite } from '../storage/provision.ts'
+import { insertAccounts, insertPersons, insertSite } from '../storage/provision.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
@@ -132,6 +132,24 @@ function addPersonCommands(tool: Tool, people: Command): void {
         say(options, { personId: Number(person), role }, `Person ${person} is ${role} now.`)
       }),
     )
+  tool(people, 'account <person> <number>', 'an account that a person has at a live broker')
+    .requiredOption('--broker <id>', 'which broker', Number)
+    .option('--currency <code>', 'what it is kept in', 'USD')
+    .option('--cash <amount>', 'what lies in it', '0')
+    .action((person: string, account: string, { broker, currency, cash, ...output }: AccountOptions) =>
+      withDatabase(async (db) => {
+        const where = { personId: Number(person), brokerId: broker, account }
+        const money = { currency, startingCash: cash, createdAt: Date.now() }
+        const [accountId] = await told(insertAccounts(db.write, [{ ...where, ...money, kind: 0 }]))
+        say(output, { accountId }, `Account ${account} is there.`)
+      }),
+    )
+}
+
+interface AccountOptions extends Output {
+  broker: number
+  currency: string
+  cash: string
 }
 
 async function giveRole(

@@ -51,8 +51,8 @@ async function followParents(ctx: WorkContext, tx: Transaction): Promise<number>
   if (variants.length === 0) return 0
   const cases = await loadVariantCases(tx, variants, now)
   const wanted = cases.flatMap((one) => {
-    const obstacles = { ending: new Set<string>(), unknown: new Set<string>(), noOpening: false }
-    return actsOf(one, planSync(one.input, { ...obstacles, rejected: one.rejected }))
+    const none = { ending: new Set<string>(), unknown: new Set<string>(), irreplaceable: new Set<string>() }
+    return actsOf(one, planSync(one.input, { ...none, noOpening: false, rejected: one.rejected }))
   })
   await carryOut(ctx, tx, wanted)
   await saveLooks(
