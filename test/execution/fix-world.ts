@@ -29,12 +29,17 @@ export interface FixWorker extends World {
 }
 
 /** A worker of its own; several may share database and exchange. */
-export async function makeFixWorker(db: Database, port: number, workerId: string): Promise<FixWorker> {
+export async function makeFixWorker(
+  db: Database,
+  port: number,
+  workerId: string,
+  more: object = {},
+): Promise<FixWorker> {
   const { ctx: own, clock } = makeWorld(db)
   const ctx = { ...own, workerId }
   const settings = readFixSettings({
     ...{ host: '127.0.0.1', port, senderCompId: 'LOCKSTEP', targetCompId: 'EXCHANGE' },
-    ...{ heartbeatSeconds: 5, tellsPositions: true, listsWorking: true },
+    ...{ heartbeatSeconds: 5, tellsPositions: true, listsWorking: true, ...more },
   })
   const broker = createFixBroker({
     name: connection,
@@ -68,6 +73,8 @@ const built = compileAcceptor()
 export const missing = 'missing' in built ? built.missing : null
 if (missing !== null) console.warn(`FIX against QuickFIX is skipped: ${missing}`)
 
+export type FixWorld = Awaited<ReturnType<typeof makeFixWorld>>
+
 /** An exchange, a database and a worker for a test file, and what its tests ask them. */
 export async function makeFixWorld() {
   if ('missing' in built) throw new Error(built.missing)
@@ -92,12 +99,15 @@ export async function makeFixWorld() {
   })
 
   /** Another worker after this one; meanwhile nobody holds the session. */
-  const restart = async (meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> => {
+  const restart = async (
+    meanwhile: () => Promise<unknown> = async () => undefined,
+    more: object = {},
+  ): Promise<void> => {
     const { broker, clock } = world.worker
     await broker.close()
     await meanwhile()
     workers += 1
-    world.worker = await makeFixWorker(db, exchange.port, `w${workers}`)
+    world.worker = await makeFixWorker(db, exchange.port, `w${workers}`, more)
     world.worker.clock.time = clock.time
     await world.worker.up()
   }
