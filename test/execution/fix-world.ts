@@ -75,14 +75,25 @@ if (missing !== null) console.warn(`FIX against QuickFIX is skipped: ${missing}`
 
 export type FixWorld = Awaited<ReturnType<typeof makeFixWorld>>
 
-/** An exchange, a database and a worker for a test file, and what its tests ask them. */
-export async function makeFixWorld() {
+/** An exchange and a database that knows it, for a test file. At its end QuickFIX's messages are counted. */
+export async function makeExchange() {
   if ('missing' in built) throw new Error(built.missing)
-  const { db } = await testDatabase()
+  const { db, url } = await testDatabase()
   const exchange = await startAcceptor(built.program)
   const { id: brokerId } = await db.write.one<{ id: number }>`
     insert into broker (name, connection_name, environment, adapter)
     values ('Exchange', ${connection}, 'live', ${connection}) returning id`
+  afterAll(async () => {
+    const { received, sent } = exchange.counts()
+    console.info(`QuickFIX received ${countsOf(received)}; sent ${countsOf(sent)}`)
+    await exchange.stop()
+  })
+  return { db, url, exchange, brokerId }
+}
+
+/** An exchange, a database and a worker for a test file, and what its tests ask them. */
+export async function makeFixWorld() {
+  const { db, exchange, brokerId } = await makeExchange()
   const world = { worker: await makeFixWorker(db, exchange.port, 'w1') }
   let workers = 1
 
@@ -91,12 +102,8 @@ export async function makeFixWorld() {
     await world.worker.up()
   })
   afterEach(async () => expect(await accountViolations(world.worker)).toEqual([]))
-  afterAll(async () => {
-    await world.worker.broker.close()
-    const { received, sent } = exchange.counts()
-    console.info(`QuickFIX received ${countsOf(received)}; sent ${countsOf(sent)}`)
-    await exchange.stop()
-  })
+  // Hooks of the end run in reverse: the worker logs out before the exchange is gone.
+  afterAll(() => world.worker.broker.close())
 
   /** Another worker after this one; meanwhile nobody holds the session. */
   const restart = async (

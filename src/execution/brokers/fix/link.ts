@@ -16,9 +16,9 @@ import type { FixRequest } from './message.ts'
 import { dailyStart, type FixSettings } from './settings.ts'
 
 /** Numbers set aside at once, those of them that only the engine's own messages may use, and when more are fetched. */
-const setAside = 1_000
+const setAside = 10_000
 const ownNumbers = 50
-const fewNumbers = 500
+const fewNumbers = 5_000
 const logOnMs = 10_000
 const shortestPause = 1_000
 const longestPause = 30_000
@@ -39,6 +39,7 @@ interface Open {
   limit: number
   /** Given to the engine and not numbered yet. */
   queued: number
+  isSettingAside: boolean
 }
 
 export class FixLink {
@@ -133,7 +134,14 @@ export class FixLink {
       alarm: alarmOf(ctx, name, held),
     }
     const connection = await openConnection(engine, settings, numbers, listener)
-    const open: Open = { connection, lease, held, limit: row.nextOutbound + setAside, queued: 0 }
+    const open: Open = {
+      connection,
+      lease,
+      held,
+      limit: row.nextOutbound + setAside,
+      queued: 0,
+      isSettingAside: false,
+    }
     this.#open = open
     intake.follow(connection)
     const tending = setInterval(() => {
@@ -165,17 +173,20 @@ export class FixLink {
   /** Sets more numbers aside before those at hand run out; without them the connection ends. */
   #setMoreAside(ctx: WorkContext, open: Open): void {
     const next = open.connection.nextOutbound()
-    if (open.limit - next > fewNumbers) return
+    if (open.isSettingAside || open.limit - next > fewNumbers) return
+    open.isSettingAside = true
     const outbound = next + setAside
-    setFixOutbound(ctx.db, open.lease, this.#parts.name, outbound).then(
-      () => {
+    setFixOutbound(ctx.db, open.lease, this.#parts.name, outbound)
+      .then(() => {
         open.limit = outbound
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         ctx.log.warn({ error, connection: this.#parts.name }, 'no numbers could be set aside')
         if (open.connection.nextOutbound() >= open.limit - ownNumbers / 2) open.connection.cut()
-      },
-    )
+      })
+      .finally(() => {
+        open.isSettingAside = false
+      })
   }
 }
 
