@@ -11,7 +11,6 @@ import { publishBars } from '../src/execution/matcher.ts'
 import { newStrategyOrder } from '../src/operations/strategies/index.ts'
 import { insertInstruments } from '../src/storage/instruments.ts'
 import { findPlatformSite } from '../src/storage/provision.ts'
-import { relaxed } from '../src/storage/relaxed.ts'
 import { quiet, secrets, startPlatform } from './support/platform.ts'
 import { profiled } from './support/profile.ts'
 import type { Bench, Figure } from './support/report.ts'
@@ -79,7 +78,8 @@ async function run() {
     await insertInstruments(tx, [completeInstrument({ symbol, securityType: 'CS' }, 20_000)])
     return findPlatformSite(tx)
   })
-  const stage = buildStage(relaxed(db), quiet, 'B', secrets)
+  const quick = db.relaxed()
+  const stage = buildStage(quick, quiet, 'B', secrets)
   const owner = { personId: platform.ownerId, siteId, siteKind: 'platform' as const }
   const followers = platform.strategyIds.map((strategyId, place) => ({
     strategyId,
@@ -91,6 +91,7 @@ async function run() {
   const seconds = (performance.now() - startedAt) / 1000
   const { events, fills } = await db.read.one<{ events: number; fills: number }>`
     select (select count(*)::int from signal_event) as events, (select count(*)::int from fill) as fills`
+  await quick.close()
   await platform.close()
   const bars = readIndexBars().length
   const figure = (name: string, unit: string, value: number): Figure => ({

@@ -1,7 +1,8 @@
 /**
- * Who appears in the demo: sites, people with keys, strategies, and twenty followers with everything that
- * makes mirroring interesting (the other 41 are in `crowd.ts`): rounding, caps, late joiners, one who does not join what is held, one who lets
- * positions run out, two who stop. Dates are trade dates; what they name happens an hour before the open.
+ * Who appears in the demo: sites, people with keys, strategies, and twenty followers with everything that makes
+ * mirroring interesting (the others are in `crowd.ts`): rounding, caps, late joiners, one who does not join what is
+ * held, one who lets positions run out, two who stop. Dates are trade dates; what they name happens an hour before
+ * the open.
  */
 import { type Day, readDay } from '../domain/time.ts'
 import { fallingKnives, givingUp, martingale } from './risky-rules.ts'

@@ -8,7 +8,6 @@ import { bootstrap } from '../operations/bootstrap.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import type { Database } from '../storage/database.ts'
 import { emptyPlatform, isEmptyPlatform, lockProvisioning } from '../storage/provision.ts'
-import { relaxed } from '../storage/relaxed.ts'
 import { listSwitches, setSwitch } from '../storage/switches.ts'
 import { followerParts, investorPart, strategyParts } from './cast.ts'
 import { crowd } from './crowd.ts'
@@ -55,7 +54,12 @@ export async function seedDemo(options: SeedOptions): Promise<DemoFacts | undefi
     const seeding = await readSeeding(db)
     if (seeding?.state === 'done') return undefined
     if (!seeding && !(await isEmptyPlatform(db.read))) return undefined
-    return seed(options)
+    const quick = db.relaxed()
+    try {
+      return await seed({ ...options, db: quick })
+    } finally {
+      await quick.close()
+    }
   })
 }
 
@@ -84,7 +88,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const tape = openTape(options.lastDay === undefined ? undefined : readDay(options.lastDay))
   const begin = tape.days[0]?.open ?? now
   const people = await begun(db, begin, now)
-  const stage = buildStage(relaxed(db), options.log, env.orders, secrets)
+  const stage = buildStage(db, options.log, env.orders, secrets)
   const strategies = await playHistory(stage, people, tape, onDay)
   await enterMarks(db.write, tape)
   await enterIndex(db.write, tape)

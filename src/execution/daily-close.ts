@@ -4,7 +4,7 @@
  * from its own on once more. Books that have not moved since a day are taken as they are now; those that have are
  * made up again from their fills, dividends and splits.
  */
-import { accountOn, type ClosedDay, type CloseFacts, closeDay } from '../domain/daily-close.ts'
+import { accountOn, type CloseFacts, closeDay } from '../domain/daily-close.ts'
 import { dayMarks } from '../domain/day-marks.ts'
 import { groupBy } from '../domain/group.ts'
 import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
@@ -46,11 +46,7 @@ export const closeDays = (ctx: WorkContext, kind: BookKind): Promise<number> => 
     if (records.length === 0) return 0
     const books = await loadBooks(tx, kind, records, now)
     const facts = await loadFacts(tx, books)
-    await saveDays(
-      tx,
-      kind,
-      books.flatMap((book) => closed(kind, book, facts.get(book.record.currency) as CloseFacts)),
-    )
+    await saveDays(tx, kind, closedDays(kind, books, facts))
     await saveRecords(
       tx,
       kind,
@@ -137,15 +133,23 @@ async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<s
   return facts
 }
 
-function closed(kind: BookKind, { record, days, states }: Book, facts: CloseFacts): NewDay[] {
-  return days.map((day, place) => {
-    const state = states[place] as LedgerState
-    const row: ClosedDay =
-      kind === 'strategy'
-        ? closeDay(state, day, facts)
-        : { day, cash: state.cash, value: accountValue(accountOn(state, day, facts)), leverage: null }
-    return { bookId: record.id, ...row }
-  })
+/** Works the days out as they are asked for: while the database takes some in, the next ones are made. */
+function* closedDays(
+  kind: BookKind,
+  books: readonly Book[],
+  facts: ReadonlyMap<string, CloseFacts>,
+): Generator<NewDay> {
+  for (const { record, days, states } of books) {
+    const own = facts.get(record.currency) as CloseFacts
+    for (const [place, day] of days.entries()) {
+      const state = states[place] as LedgerState
+      const { cash, value, leverage } =
+        kind === 'strategy'
+          ? closeDay(state, day, own)
+          : { cash: state.cash, value: accountValue(accountOn(state, day, own)), leverage: null }
+      yield { bookId: record.id, day, cash, value, leverage }
+    }
+  }
 }
 
 function changeOf({ record, days }: Book, now: Instant): RecordChange {

@@ -31,7 +31,7 @@ function wantedStop(one: SyncCase, instrument: SyncInstrumentRow, rates: Rates):
   return autoStopLoss({
     quantity: dec(held.quantity),
     averagePrice: dec(held.avgPx),
-    dollars: dec(String(one.setup.columns.auto_stop_loss_dollars ?? 0)),
+    dollars: dec(String(one.setup.auto_stop_loss_dollars ?? 0)),
     pointValue: dec(instrument.pointValue),
     exchangeRate: rates.get(instrument.currency) ?? unit,
     tick: dec(instrument.tick),
@@ -80,7 +80,7 @@ const currentStops = (one: SyncCase): Map<number, SyncOrderRow> =>
 /** Instruments in which a setup has, or needs, a protective stop. */
 export function guardedInstruments(one: SyncCase): number[] {
   if (one.setup.isAutotradeDisabled) return []
-  const isGuarded = Number(one.setup.columns.auto_stop_loss_dollars) > 0
+  const isGuarded = Number(one.setup.auto_stop_loss_dollars) > 0
   return [...new Set([...(isGuarded ? one.held.keys() : []), ...currentStops(one).keys()])]
 }
 

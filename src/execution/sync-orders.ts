@@ -10,7 +10,7 @@ import type { SyncInstrumentRow, SyncOrderRow } from '../storage/sync-facts.ts'
 
 const info = 'AutoSync'
 
-const scalingOf = ({ setup }: SyncCase): number => Number(setup.columns.scaling_percentage)
+const scalingOf = ({ setup }: SyncCase): number => Number(setup.scaling_percentage)
 
 /** What an order says about the numbers behind it. */
 const reasonsOf = (one: SyncCase, symbol: string, reason: string | null) => ({
@@ -56,7 +56,7 @@ export const newOrder = (
   info,
   ...reasonsOf(one, instrument.symbol, null),
   referencePx: kind.side === '1' ? instrument.ask : instrument.bid,
-  setupFence: Number(one.setup.columns.fence),
+  setupFence: Number(one.setup.fence),
   ...chainStart,
   ...kind,
 })

@@ -3,6 +3,7 @@
  * whoever books a fill or an execution touches its record too and waits, so that all statements after the claim see
  * the same books.
  */
+import { setImmediate } from 'node:timers/promises'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { LedgerPosition } from '../domain/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
@@ -126,35 +127,56 @@ export interface NewDay {
 }
 
 /** Rows of one statement. */
-const rowsAtOnce = 20_000
+const rowsAtOnce = 10_000
 
-/** Writes closed days, new ones and those that are closed again. A day counts with its highest leverage. */
-export async function saveDays(tx: Transaction, kind: BookKind, days: readonly NewDay[]): Promise<void> {
-  for (let at = 0; at < days.length; at += rowsAtOnce) {
-    const part = days.slice(at, at + rowsAtOnce)
-    const column = <K extends keyof NewDay>(name: K): NewDay[K][] => part.map((row) => row[name])
-    const dates = part.map(({ day }) => formatDay(day))
-    if (kind === 'account') {
-      await tx.run`
-        insert into account_day (account_id, day, cash, value)
-        select * from unnest(${column('bookId')}::bigint[], ${dates}::date[], ${column('cash')}::numeric[],
-          ${column('value')}::numeric[])
-        on conflict (account_id, day) do update set cash = excluded.cash, value = excluded.value
-        where (account_day.cash, account_day.value) is distinct from (excluded.cash, excluded.value)`
-      continue
-    }
-    await tx.run`
-      insert into strategy_day (strategy_id, day, cash, value, leverage)
-      select n.id, n.day, n.cash, n.value, greatest(n.leverage, seen.leverage)
-      from unnest(${column('bookId')}::bigint[], ${dates}::date[], ${column('cash')}::numeric[],
-        ${column('value')}::numeric[], ${column('leverage')}::numeric[]) n (id, day, cash, value, leverage)
-      left join strategy_leverage seen on seen.strategy_id = n.id and seen.day = n.day
-      on conflict (strategy_id, day) do update
-        set cash = excluded.cash, value = excluded.value, leverage = excluded.leverage
-      where (strategy_day.cash, strategy_day.value, strategy_day.leverage)
-        is distinct from (excluded.cash, excluded.value, excluded.leverage)`
+/**
+ * Writes closed days, new ones and those that are closed again. A day counts with its highest leverage. The next rows
+ * are asked for while the database writes the ones before.
+ */
+export async function saveDays(tx: Transaction, kind: BookKind, days: Iterable<NewDay>): Promise<void> {
+  let writing: Promise<unknown> = Promise.resolve()
+  for (const part of chunked(days, rowsAtOnce)) {
+    await writing
+    writing = kind === 'account' ? saveAccountDays(tx, part) : saveStrategyDays(tx, part)
+    // Lets the statement leave before the next rows are made.
+    await setImmediate()
   }
+  await writing
 }
+
+function* chunked<Row>(rows: Iterable<Row>, size: number): Generator<Row[]> {
+  let part: Row[] = []
+  for (const row of rows) {
+    part.push(row)
+    if (part.length < size) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
+}
+
+const column = <K extends keyof NewDay>(rows: readonly NewDay[], name: K): NewDay[K][] =>
+  rows.map((row) => row[name])
+
+const dates = (rows: readonly NewDay[]): string[] => rows.map(({ day }) => formatDay(day))
+
+const saveAccountDays = (tx: Transaction, rows: readonly NewDay[]): Promise<unknown> => tx.run`
+  insert into account_day (account_id, day, cash, value)
+  select * from unnest(${column(rows, 'bookId')}::bigint[], ${dates(rows)}::date[],
+    ${column(rows, 'cash')}::numeric[], ${column(rows, 'value')}::numeric[])
+  on conflict (account_id, day) do update set cash = excluded.cash, value = excluded.value
+  where (account_day.cash, account_day.value) is distinct from (excluded.cash, excluded.value)`
+
+const saveStrategyDays = (tx: Transaction, rows: readonly NewDay[]): Promise<unknown> => tx.run`
+  insert into strategy_day (strategy_id, day, cash, value, leverage)
+  select n.id, n.day, n.cash, n.value, greatest(n.leverage, seen.leverage)
+  from unnest(${column(rows, 'bookId')}::bigint[], ${dates(rows)}::date[], ${column(rows, 'cash')}::numeric[],
+    ${column(rows, 'value')}::numeric[], ${column(rows, 'leverage')}::numeric[]) n (id, day, cash, value, leverage)
+  left join strategy_leverage seen on seen.strategy_id = n.id and seen.day = n.day
+  on conflict (strategy_id, day) do update
+    set cash = excluded.cash, value = excluded.value, leverage = excluded.leverage
+  where (strategy_day.cash, strategy_day.value, strategy_day.leverage)
+    is distinct from (excluded.cash, excluded.value, excluded.leverage)`
 
 /** How far a record is closed after a pass. */
 export interface RecordChange {

@@ -56,6 +56,13 @@ export interface Database {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Calls back for each notification; see `listener.ts`. */
   listen(channel: string, heard: Listener): Promise<Subscription>
+  /**
+   * The same database on connections of its own, for work that begins again when it is cut short. Commits do not
+   * wait for the disk one by one: they keep their order, so a crash loses the last of them and never one from
+   * between, and the next ordinary commit makes all of them durable. Statements are planned once, not for each
+   * of their ten thousand runs. To be closed by whoever asked for it.
+   */
+  relaxed(): Database
   /** Connections of the pool: all, and those in use. */
   connections(): { total: number; inUse: number }
   /** Waits for what is under way, then closes every connection. */
@@ -67,25 +74,7 @@ export interface Database {
  * `DatabaseUnavailable` when it does not answer for half a minute.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
-  const client = clientConfig(options, waitMs)
-  const setup = `set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = ${statementTimeoutMs}`
-  const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
-  const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })
-  const pool = makePool(client, setup, options.poolSize ?? 10, log)
-  const acquire = () => checkOut(pool, waitMs)
-  const listener = makeListener(client, log)
-  const database: Database = {
-    read: makeSql(reader.execute),
-    write: makeSql((statement) => repeated(() => writeOnce(acquire, withLimit(statement, answerMs)))),
-    transaction: (work, chosen = {}) =>
-      repeated(() => transactOnce(acquire, chosen, statementTimeoutMs, work)),
-    listen: listener.listen,
-    connections: () => ({ total: pool.totalCount, inUse: pool.totalCount - pool.idleCount }),
-    close: async () => {
-      await Promise.all([reader.close(), listener.close(), pool.end()])
-    },
-  }
+  const database = connect(options)
   try {
     await checkServer(database)
   } catch (error) {
@@ -93,6 +82,32 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     throw error
   }
   return database
+}
+
+const relaxation = '; set synchronous_commit = off; set plan_cache_mode = force_generic_plan'
+
+/** Connections are made when they are needed. `manner`: settings of each of them beside the usual ones. */
+function connect(options: DatabaseOptions, manner = ''): Database {
+  const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
+  const client = clientConfig(options, waitMs)
+  const setup = `set timezone = 'UTC'; set datestyle = 'ISO'; set statement_timeout = ${statementTimeoutMs}${manner}`
+  const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
+  const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })
+  const pool = makePool(client, setup, options.poolSize ?? 10, log)
+  const acquire = () => checkOut(pool, waitMs)
+  const listener = makeListener(client, log)
+  return {
+    read: makeSql(reader.execute),
+    write: makeSql((statement) => repeated(() => writeOnce(acquire, withLimit(statement, answerMs)))),
+    transaction: (work, chosen = {}) =>
+      repeated(() => transactOnce(acquire, chosen, statementTimeoutMs, work)),
+    listen: listener.listen,
+    relaxed: () => connect(options, relaxation),
+    connections: () => ({ total: pool.totalCount, inUse: pool.totalCount - pool.idleCount }),
+    close: async () => {
+      await Promise.all([reader.close(), listener.close(), pool.end()])
+    },
+  }
 }
 
 function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number): pg.ClientConfig {

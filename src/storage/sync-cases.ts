@@ -49,19 +49,19 @@ const amount = (value: unknown): Decimal | null =>
   typeof value === 'number' || typeof value === 'string' ? dec(value) : null
 
 /** The setup's choices for a class, from its columns. */
-function settingsOf(assetClass: SecurityType, columns: SyncSetupRow['columns']): MirrorSettings {
+function settingsOf(assetClass: SecurityType, setup: SyncSetupRow): MirrorSettings {
   const prefix = prefixes[assetClass]
   const isStock = assetClass === 'CS'
   return {
-    scalingPercentage: amount(columns.scaling_percentage) ?? dec(100),
-    enabled: columns[`${prefix}_enabled`] === true,
-    long: columns[`${prefix}_long`] === true,
-    short: columns[`${prefix}_short`] === true,
-    closingOrdersOnly: columns.closing_orders_only === true,
-    minimum: (isStock ? null : amount(columns[`min_${prefix}`])) ?? zero,
-    maximum: isStock ? null : amount(columns[`max_${prefix}`]),
-    maximumDollars: isStock ? amount(columns.max_stocks_dollars) : null,
-    lot: (assetClass === 'FOR' ? amount(columns.forex_lot_size) : null) ?? dec(1),
+    scalingPercentage: amount(setup.scaling_percentage) ?? dec(100),
+    enabled: setup[`${prefix}_enabled`] === true,
+    long: setup[`${prefix}_long`] === true,
+    short: setup[`${prefix}_short`] === true,
+    closingOrdersOnly: setup.closing_orders_only === true,
+    minimum: (isStock ? null : amount(setup[`min_${prefix}`])) ?? zero,
+    maximum: isStock ? null : amount(setup[`max_${prefix}`]),
+    maximumDollars: isStock ? amount(setup.max_stocks_dollars) : null,
+    lot: (assetClass === 'FOR' ? amount(setup.forex_lot_size) : null) ?? dec(1),
   }
 }
 
@@ -201,7 +201,7 @@ const factsOf = (setup: SyncSetupRow, index: Index): SetupFacts => ({
   orders: index.orders.get(setup.id) ?? [],
   ours: index.accountPositions.get(setup.id) ?? [],
   theirs: index.strategyPositions.get(setup.strategyId) ?? [],
-  groups: syncGroups.filter((group) => setup.columns[`will_sync_${group}`] === true),
+  groups: syncGroups.filter((group) => setup[`will_sync_${group}`] === true),
 })
 
 const symbolIn =
@@ -218,7 +218,7 @@ function termsIn({ setup, theirs, groups }: SetupFacts, index: Index): SyncInput
     const { securityType: assetClass, calendar } = instrument
     return {
       assetClass,
-      settings: settingsOf(assetClass, setup.columns),
+      settings: settingsOf(assetClass, setup),
       willSyncToOpen: groups.includes(syncGroupOf(assetClass, calendar)),
       referencePrice: averages.get(symbol) ?? midOf(instrument),
     }
@@ -242,7 +242,7 @@ function inputOf(facts: SetupFacts, index: Index, now: Instant): SyncInput {
     orders: ordersOf(orders, liveSignals, symbolOf),
     termsOf: termsIn(facts, index),
     exclusions: new Map(exclusions.map(({ instrumentId, sign }) => [symbolOf(instrumentId), sign])),
-    chaseFilled: setup.columns.chase_filled === true,
+    chaseFilled: setup.chase_filled === true,
     isSyncEnabled: setup.isSyncEnabled && !setup.isAutotradeDisabled,
     driftGraceSeconds,
   }

@@ -22,7 +22,7 @@ export interface SyncSetupRow {
   readonly noOpening: boolean
   readonly currency: string
   /** The setup's own columns by name. */
-  readonly columns: Readonly<Record<string, string | number | boolean | null>>
+  readonly [column: string]: string | number | boolean | null
 }
 
 export interface HeldRow {
@@ -98,9 +98,9 @@ export interface SyncFacts {
 
 const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =>
   sql.rows<SyncSetupRow>`
-    select t.id, t.account_id as "accountId", t.strategy_id as "strategyId", a.broker_id as "brokerId",
+    select t.*, t.account_id as "accountId", t.strategy_id as "strategyId", a.broker_id as "brokerId",
       a.is_sync_enabled as "isSyncEnabled", a.is_autotrade_disabled as "isAutotradeDisabled",
-      b.is_enabled as "isBrokerEnabled", a.currency, to_jsonb(t) as columns,
+      b.is_enabled as "isBrokerEnabled", a.currency,
       subscribed.lapsed or exists (
         select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening"
     from setup t join account a on a.id = t.account_id join broker b on b.id = a.broker_id

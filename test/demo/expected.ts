@@ -8,24 +8,38 @@ export const switchedOff: Record<string, number> = {
 }
 
 /**
- * What AutoSync opened because the account had not yet held what its strategy held: no price was known when the
- * signal came (Elena Rossi), the strategy was joined while it held something (Iris Novak, Ines Investor), a cap in
- * dollars allowed one more when the price had fallen (Nadia Haddad).
+ * What AutoSync opened because caps had left the account with less than its strategy's part: no price was known when
+ * the signal came (Elena Rossi), or a cap in dollars allowed one more when the price had fallen (Nadia Haddad).
  */
-export const corrections: readonly (Expected & { readonly account: string })[] = [
-  { account: 'PAPER-1005', symbol: 'SPX', quantity: 6, ...openOn('2000-01-04T14:30:00Z') },
-  { account: 'PAPER-1009', symbol: 'SPX', quantity: 72, ...openOn('2004-06-01T13:30:00Z') },
-  { account: 'PAPER-1014', symbol: 'SPX', quantity: 1, ...openOn('2009-04-02T13:30:00Z') },
-  { account: 'PAPER-1000', symbol: 'SPX', quantity: 41, ...openOn('2015-06-01T13:30:00Z') },
+const capped: readonly (Expected & { readonly account: string })[] = [
+  { account: 'PAPER-1005', symbol: 'SPX', quantity: 6, ...openAt(Date.parse('2000-01-04T14:30:00Z')) },
+  { account: 'PAPER-1014', symbol: 'SPX', quantity: 1, ...openAt(Date.parse('2009-04-02T13:30:00Z')) },
 ]
 
-/** The open of the index on a day. */
-function openOn(moment: string): { px: number; at: number } {
-  const at = Date.parse(moment)
+/** What AutoSync opened for a follower: what caps had held back, and what was held when the strategy was joined. */
+export function openedFor(follower: FollowerView, own: readonly SignalView[]): Expected[] {
+  const late = capped.filter(({ account }) => account === follower.account)
+  const made = late.map(({ account: _, ...opening }) => opening)
+  if (!follower.joins) return made
+  const before = own.filter(({ filledAt }) => filledAt !== null && filledAt < follower.startedAt)
+  const held: Record<string, number> = {}
+  for (const { symbol, filledQty, side } of before)
+    held[symbol] = (held[symbol] ?? 0) + (filledQty ?? 0) * side
+  const joined = Object.entries(held).map(([symbol, position]) => ({
+    ...{ symbol, quantity: Math.floor((position * follower.percent) / 100) },
+    ...openAt(follower.startedAt + hour),
+  }))
+  return [...joined.filter(({ quantity }) => quantity !== 0), ...made]
+}
+
+const hour = 3_600_000
+
+/** The open of the index on the day whose session begins then. */
+function openAt(at: number): { px: number; at: number } {
   return { px: rowAfter('SPX', dateOf(at - 86_400_000)).open, at }
 }
 
-interface Expected {
+export interface Expected {
   symbol: string
   quantity: number
   px: number
@@ -40,12 +54,12 @@ export function expectedOf(follower: FollowerView, own: readonly SignalView[]): 
   const strategyHeld: Record<string, number> = {}
   const isExcluded: Record<string, boolean> = {}
   const made: Expected[] = []
-  const ahead = corrections.filter(({ account }) => account === follower.account)
+  const ahead = openedFor(follower, own)
   const correct = (until: number): void => {
     while (ahead[0] && ahead[0].at <= until) {
-      const { account: _, ...correction } = ahead.shift()!
-      held[correction.symbol] = (held[correction.symbol] ?? 0) + correction.quantity
-      made.push(correction)
+      const opening = ahead.shift()!
+      held[opening.symbol] = (held[opening.symbol] ?? 0) + opening.quantity
+      made.push(opening)
     }
   }
   for (const signal of own) {

@@ -14,7 +14,7 @@ import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 import { randomSecrets } from '../support/secrets.ts'
 import { dump, readExecutions, readFollowers, readLedger, readSignals, type SignalView } from './books.ts'
-import { corrections, expectedOf, switchedOff } from './expected.ts'
+import { expectedOf, openedFor, switchedOff } from './expected.ts'
 import { apple, dateOf, index, rowAfter, tradeDates } from './record.ts'
 
 const { db } = await testDatabase()
@@ -127,11 +127,11 @@ describe('twelve records', () => {
       from strategy order by id`
   })
 
-  test('with 61 followers beside the investor, and somebody on every strategy', async () => {
+  test('with 200 followers, and somebody on every strategy', async () => {
     expect(records).toHaveLength(12)
     expect(records.filter(({ followers }) => followers < 5)).toEqual([])
     expect(await db.read.one`select count(distinct account_id)::int as accounts from setup`).toEqual({
-      accounts: 62,
+      accounts: 200,
     })
   })
 
@@ -198,7 +198,7 @@ describe('twelve records', () => {
 describe('followers', () => {
   test('every account traded what its settings make of the strategy, at the same prices and moments', async () => {
     const followers = await readFollowers(db)
-    expect(new Set(followers.map(({ account }) => account)).size).toBe(62 - 10)
+    expect(new Set(followers.map(({ account }) => account)).size).toBe(200 - 44)
     expect(new Set(followers.map(({ percent }) => percent)).size).toBeGreaterThan(12)
     for (const follower of followers) {
       const traded = await readExecutions(db, follower.setupId)
@@ -211,12 +211,19 @@ describe('followers', () => {
 
   test('AutoSync opened what joining and caps asked for, and nothing else', async () => {
     const opened = await db.read.rows`
-      select account.account, i.symbol, (case e.side when '1' then e.quantity else -e.quantity end)::int as quantity,
+      select account.account, strategy.name as strategy, i.symbol, (case e.side when '1' then e.quantity else -e.quantity end)::int as quantity,
         (e.px * 100)::int as px, e.executed_at as at
       from execution e join account_order o on o.id = e.order_id join account on account.id = e.account_id
-      join instrument i on i.id = e.instrument_id
-      where o.source = 'Y' order by e.executed_at`
-    expect(opened).toEqual(corrections)
+      join instrument i on i.id = e.instrument_id join strategy on strategy.id = o.strategy_id
+      where o.source = 'Y' and i.security_type = 'CS' order by e.executed_at, account.account`
+    const expected = (await readFollowers(db)).flatMap((follower) =>
+      openedFor(follower, ofStrategy(follower.strategy)).map((opening) => ({
+        ...{ account: follower.account, strategy: follower.strategy },
+        ...opening,
+      })),
+    )
+    expected.sort((a, b) => a.at - b.at || a.account.localeCompare(b.account))
+    expect(opened).toEqual(expected)
   })
 
   test('without caps and from the start, every step is the scaled position rounded down', async () => {

@@ -68,7 +68,8 @@ describe('a transaction', () => {
         { isolation: 'serializable' },
       )
     await Promise.all([move(1, 2), move(2, 1)])
-    expect(runs).toBe(3)
+    // At least one of the two was; PostgreSQL may ask both.
+    expect(runs).toBeGreaterThanOrEqual(3)
     const orders = [
       [first + (second + first / 2) / 2, second + first / 2],
       [first + second / 2, second + (first + second / 2) / 2],
