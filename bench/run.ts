@@ -8,8 +8,9 @@ import { bench as place } from './place.ts'
 import { bench as replay } from './replay.ts'
 import { bench as statistics } from './statistics.ts'
 import { publish } from './support/report.ts'
+import { bench as sync } from './sync.ts'
 
-const benches = [place, fanout, matcher, replay, http, lists, statistics, close]
+const benches = [place, fanout, matcher, replay, http, lists, statistics, close, sync]
 const wanted = process.argv[2]
 const chosen = benches.filter(({ name }) => wanted === undefined || name === wanted)
 if (chosen.length === 0) {

@@ -4,7 +4,7 @@ import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import { changeRole, changeStrategy, changeSupport } from '../storage/administration.ts'
 import { violatedConstraint } from '../storage/failure.ts'
-import { findPlatformSite, insertPersons, insertSite } from '../storage/provision.ts'
+import { findPlatformSite, insertAccounts, insertPersons, insertSite } from '../storage/provision.ts'
 import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
@@ -27,6 +27,8 @@ const onOrOff = (name: string, value: string | undefined): boolean | undefined =
 const wordsOf: Readonly<Record<string, string>> = {
   person_email: 'a person has this address already',
   site_code_key: 'there is a site with this code already',
+  account_broker_id_account_key: 'the broker has an account of this number already',
+  account_check: 'only at a live broker is there a live account',
 }
 
 /** What the rows do not allow, in words for whoever typed it. */
@@ -154,6 +156,24 @@ function addPersonCommands(tool: Tool, people: Command): void {
         say(options, { personId: Number(person), role }, `Person ${person} is ${role} now.`)
       }),
     )
+  tool(people, 'account <person> <number>', 'an account that a person has at a live broker')
+    .requiredOption('--broker <id>', 'which broker', Number)
+    .option('--currency <code>', 'what it is kept in', 'USD')
+    .option('--cash <amount>', 'what lies in it', '0')
+    .action((person: string, account: string, { broker, currency, cash, ...output }: AccountOptions) =>
+      withDatabase(async (db) => {
+        const where = { personId: Number(person), brokerId: broker, account }
+        const money = { currency, startingCash: cash, createdAt: Date.now() }
+        const [accountId] = await told(insertAccounts(db.write, [{ ...where, ...money, kind: 0 }]))
+        say(output, { accountId }, `Account ${account} is there.`)
+      }),
+    )
+}
+
+interface AccountOptions extends Output {
+  broker: number
+  currency: string
+  cash: string
 }
 
 async function giveRole(

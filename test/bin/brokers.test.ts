@@ -1,11 +1,14 @@
-/** The file of live brokers: what it may say, and that it is said without a trace of its secrets. */
+/** Live brokers as an operator sets them up: the file of connections, and the rows that they lead to. */
+import { execFile } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connectBrokers } from '../../src/bin/brokers.ts'
 import { readConfig } from '../../src/bin/config.ts'
+import { testDatabase } from '../support/database.ts'
 
+const { db, url } = await testDatabase()
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-brokers-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const path = join(folder, 'brokers.json')
@@ -44,7 +47,61 @@ describe('the file of live brokers', () => {
     expect(await saying('{}')).toBe('')
   })
 
+  test.each([
+    ['another environment', { environment: 'moon' }, 'its environment must be paper or live'],
+    ['an address that is none', { url: 'alpaca' }, 'its url is no address'],
+    [
+      'a limit that is none',
+      { requestsPerMinute: 0.5 },
+      'its requestsPerMinute must be a whole number above 0',
+    ],
+  ])('Alpaca refuses %s', async (_, settings, reason) => {
+    const said = await saying(JSON.stringify({ a: { kind: 'alpaca', ...settings } }))
+    expect(said).toBe(`LOCKSTEP_BROKERS: the connection a cannot be used: ${reason}`)
+  })
+
+  test('Alpaca needs nothing but its kind', async () => {
+    expect(
+      await saying(
+        '{"alpaca": {"kind": "alpaca"}, "alpaca-live": {"kind": "alpaca", "environment": "live"}}',
+      ),
+    ).toBe('alpaca alpaca-live')
+  })
+
   test('no file, no live broker', async () => {
     expect((await connectBrokers(readConfig({ DATA_DIR: folder }))).brokers).toEqual({})
   })
 })
+
+/** Runs the program; answers its exit status and what it said. */
+function running(...words: string[]): Promise<{ status: number; output: string; errors: string }> {
+  const env = { ...process.env, DATABASE_URL: url, DATA_DIR: folder, LOCKSTEP_BROKERS: path }
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['scripts/lockstep.mjs', ...words], { env }, (error, output, errors) =>
+      resolve({ status: error ? Number(error.code) : 0, output: output.trim(), errors }),
+    )
+  })
+}
+
+test('an operator adds a broker and the account that somebody has there', async () => {
+  await saying('{"alpaca": {"kind": "alpaca"}}')
+  const made = await running('brokers', 'create', 'Alpaca', '--connection', 'alpaca', '--json')
+  expect(made).toMatchObject({ status: 0, output: expect.stringMatching(/^\{"brokerId":\d+\}$/) })
+  const { brokerId } = JSON.parse(made.output) as { brokerId: number }
+  const name = ['--first', 'A', '--last', 'B', '--email', 'a@example.com', '--json']
+  const { personId } = JSON.parse((await running('people', 'add', ...name)).output) as { personId: number }
+  const account = ['people', 'account', String(personId), 'PA123', '--broker', String(brokerId)]
+  expect(await running(...account, '--cash', '1000')).toMatchObject({ status: 0 })
+  expect(await running(...account)).toMatchObject({
+    ...{ status: 1, errors: 'lockstep: the broker has an account of this number already\n' },
+  })
+  const rows = await db.read.rows`
+    select b.adapter, b.environment, b.needs_credentials as "needsCredentials", a.account, a.kind, a.cash::float8
+    from account a join broker b on b.id = a.broker_id`
+  expect(rows).toEqual([
+    {
+      ...{ adapter: 'alpaca', environment: 'live', needsCredentials: true },
+      ...{ account: 'PA123', kind: 0, cash: 1000 },
+    },
+  ])
+}, 120_000)

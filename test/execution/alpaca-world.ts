@@ -69,7 +69,7 @@ export async function makeAlpacaWorld(db: Database): Promise<AlpacaWorld> {
           await drain()
           await holds()
         },
-        { timeout: 8_000, interval: 20 },
+        { timeout: 20_000, interval: 20 },
       ),
     askAgain: () => db.write.run`update account_order set claimed_until = null`,
     anotherWorker: async () => {
