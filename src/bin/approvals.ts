@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/approvals.ts'
 import type { Database } from '../storage/database.ts'
+import { requestFixReset } from '../storage/fix-sessions.ts'
 import { changeBroker, insertLiveBroker } from '../storage/provision.ts'
 import { kindOf } from './brokers.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -52,7 +53,7 @@ const onOff = (text: string): boolean => {
   return text === 'on'
 }
 
-/** Adds brokers create and set. */
+/** Adds brokers create, restart-session and set. */
 export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: Command): void {
   tool(brokers, 'create <name>', 'add a broker that a connection of LOCKSTEP_BROKERS leads to')
     .requiredOption('--connection <name>', 'which of them')
@@ -65,6 +66,17 @@ export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: C
         say(output, { brokerId }, `Broker ${brokerId} is ${name}.`)
       }),
     )
+  tool(
+    brokers,
+    'restart-session <connection>',
+    'let both sides of a FIX session count anew from the next log-on',
+  ).action((connection: string, output: Output) =>
+    withDatabase(async (db) => {
+      if (!(await requestFixReset(db.write, connection)))
+        throw new ConfigError(`there is no FIX session ${connection}`)
+      say(output, { connection }, `${connection} begins anew at its next log-on.`)
+    }),
+  )
   tool(brokers, 'set <brokerId>', 'change what a broker asks for')
     .option('--authorization <on|off>', 'it enables accounts one by one', onOff)
     .option('--credentials <on|off>', 'it signs in as its customers', onOff)

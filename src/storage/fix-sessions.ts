@@ -4,10 +4,12 @@
  */
 import type { ClientOrderKey } from '../domain/client-order-id.ts'
 import type { PositionEffect, PutOrCall, SecurityType, Side } from '../domain/codes.ts'
+import type { Instant } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { guardLease, type Lease } from './leases.ts'
 import { insertIncidents, insertReports, type NewIncident, type NewReport, type NewTotal } from './reports.ts'
 import type { Sql } from './sql.ts'
+import { instant } from './wire.ts'
 
 export interface FixSessionRow {
   /** The first number that has not been booked. */
@@ -17,39 +19,50 @@ export interface FixSessionRow {
   readonly isResetDue: boolean
 }
 
-/** Takes a session up where it was left, and sets `ahead` more outbound numbers aside. */
+/**
+ * Takes a session up where it was left, and sets `ahead` more outbound numbers aside. One that began before `since`
+ * is to begin anew.
+ */
 export const openFixSession = (
   db: Database,
   lease: Lease,
   connection: string,
-  ahead: number,
+  { ahead, since }: { readonly ahead: number; readonly since: Instant | null },
 ): Promise<FixSessionRow> =>
   db.transaction(async (tx) => {
     await guardLease(tx, lease)
     await tx.run`insert into fix_session (connection) values (${connection}) on conflict do nothing`
     return tx.one<FixSessionRow>`
-      with before as (select * from fix_session where connection = ${connection} for update)
-      update fix_session s set
-        next_outbound = case when before.is_reset_due then 1 else before.next_outbound end + ${ahead}::bigint,
-        next_inbound = case when before.is_reset_due then 1 else before.next_inbound end
+      with before as (
+        select *, is_reset_due or coalesce(started_at, '-infinity') < ${instant(since)}::timestamptz as is_due
+        from fix_session where connection = ${connection} for update)
+      update fix_session s set is_reset_due = coalesce(before.is_due, false),
+        next_outbound = case when before.is_due then 1 else before.next_outbound end + ${ahead}::bigint,
+        next_inbound = case when before.is_due then 1 else before.next_inbound end
       from before where s.connection = before.connection
       returning s.next_inbound as "nextInbound", s.next_outbound - ${ahead}::bigint as "nextOutbound",
-        before.is_reset_due as "isResetDue"`
+        s.is_reset_due as "isResetDue"`
   })
 
-/** The first outbound number that nobody has set aside. `isReset`: what the operator asked for is done. */
+/** Both sides have begun anew. */
+export const startFixSession = (db: Database, lease: Lease, connection: string, at: Instant): Promise<void> =>
+  db.transaction(async (tx) => {
+    await guardLease(tx, lease)
+    await tx.run`
+      update fix_session set is_reset_due = false, started_at = ${instant(at)}::timestamptz
+      where connection = ${connection}`
+  })
+
+/** The first outbound number that nobody has set aside from now on. */
 export const setFixOutbound = (
   db: Database,
   lease: Lease,
   connection: string,
-  { outbound, isReset }: { readonly outbound: number; readonly isReset: boolean },
+  outbound: number,
 ): Promise<void> =>
   db.transaction(async (tx) => {
     await guardLease(tx, lease)
-    await tx.run`
-      update fix_session set next_outbound = ${outbound}::bigint,
-        is_reset_due = is_reset_due and not ${isReset}::boolean
-      where connection = ${connection}`
+    await tx.run`update fix_session set next_outbound = ${outbound}::bigint where connection = ${connection}`
   })
 
 /** What arrived in order, and how far that is. */

@@ -553,6 +553,7 @@ create table fix_session (
   connection text not null,
   next_inbound bigint not null default 1,
   next_outbound bigint not null default 1,
+  started_at timestamp with time zone,
   is_reset_due boolean not null default false,
   constraint fix_session_pkey PRIMARY KEY (connection),
   constraint fix_session_next_inbound_check CHECK ((next_inbound > 0)),

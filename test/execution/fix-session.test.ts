@@ -5,12 +5,12 @@
 import { describe, expect, test } from 'vitest'
 import { requestFixReset } from '../../src/storage/fix-sessions.ts'
 import { readIncidents } from './account-world.ts'
-import { connection, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
+import { connection, type FixWorld, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
 
-describe.skipIf(missing !== null)('a FIX session with QuickFIX', async () => {
-  if (missing !== null) return
-  const { world, db, exchange, restart, worked, scene, sentOrders } = await makeFixWorld()
+const { world, db, exchange, restart, worked, scene, sentOrders } =
+  missing === null ? await makeFixWorld() : ({} as FixWorld)
 
+describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
   describe('the session', () => {
     test('each report sent twice is booked once', async () => {
       const { order, reaches, executions } = await scene()
@@ -101,6 +101,21 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', async () => {
       expect(exchange.logged('|35=A|', '|49=LOCKSTEP|', '|34=1|', '|141=Y|')).toHaveLength(1)
       await order('1', '5')
       await reaches('2', 1)
+    })
+
+    test('a session that starts anew each day does so at its time, and keeps its numbers until then', async () => {
+      const restarts = () => exchange.logged('|35=A|', '|49=LOCKSTEP|', '|34=1|', '|141=Y|').length
+      const daily = { startsDaily: '17:00 America/New_York' }
+      const before = restarts()
+      await restart(() => db.write.run`update fix_session set started_at = null`, daily)
+      await restart(undefined, daily)
+      expect(restarts()).toBe(before + 1)
+      world.worker.clock.time += 24 * 60 * 60_000
+      await until(() => restarts() === before + 2)
+      await world.worker.up()
+      const { order, reaches } = await scene()
+      await order('1', '10')
+      await reaches('2')
     })
 
     test('of two workers one speaks, the other takes over', async () => {

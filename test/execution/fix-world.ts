@@ -29,12 +29,17 @@ export interface FixWorker extends World {
 }
 
 /** A worker of its own; several may share database and exchange. */
-export async function makeFixWorker(db: Database, port: number, workerId: string): Promise<FixWorker> {
+export async function makeFixWorker(
+  db: Database,
+  port: number,
+  workerId: string,
+  more: object = {},
+): Promise<FixWorker> {
   const { ctx: own, clock } = makeWorld(db)
   const ctx = { ...own, workerId }
   const settings = readFixSettings({
     ...{ host: '127.0.0.1', port, senderCompId: 'LOCKSTEP', targetCompId: 'EXCHANGE' },
-    ...{ heartbeatSeconds: 5, tellsPositions: true, listsWorking: true },
+    ...{ heartbeatSeconds: 5, tellsPositions: true, listsWorking: true, ...more },
   })
   const broker = createFixBroker({
     name: connection,
@@ -68,14 +73,27 @@ const built = compileAcceptor()
 export const missing = 'missing' in built ? built.missing : null
 if (missing !== null) console.warn(`FIX against QuickFIX is skipped: ${missing}`)
 
-/** An exchange, a database and a worker for a test file, and what its tests ask them. */
-export async function makeFixWorld() {
+export type FixWorld = Awaited<ReturnType<typeof makeFixWorld>>
+
+/** An exchange and a database that knows it, for a test file. At its end QuickFIX's messages are counted. */
+export async function makeExchange() {
   if ('missing' in built) throw new Error(built.missing)
-  const { db } = await testDatabase()
+  const { db, url } = await testDatabase()
   const exchange = await startAcceptor(built.program)
   const { id: brokerId } = await db.write.one<{ id: number }>`
     insert into broker (name, connection_name, environment, adapter)
     values ('Exchange', ${connection}, 'live', ${connection}) returning id`
+  afterAll(async () => {
+    const { received, sent } = exchange.counts()
+    console.info(`QuickFIX received ${countsOf(received)}; sent ${countsOf(sent)}`)
+    await exchange.stop()
+  })
+  return { db, url, exchange, brokerId }
+}
+
+/** An exchange, a database and a worker for a test file, and what its tests ask them. */
+export async function makeFixWorld() {
+  const { db, exchange, brokerId } = await makeExchange()
   const world = { worker: await makeFixWorker(db, exchange.port, 'w1') }
   let workers = 1
 
@@ -84,20 +102,19 @@ export async function makeFixWorld() {
     await world.worker.up()
   })
   afterEach(async () => expect(await accountViolations(world.worker)).toEqual([]))
-  afterAll(async () => {
-    await world.worker.broker.close()
-    const { received, sent } = exchange.counts()
-    console.info(`QuickFIX received ${countsOf(received)}; sent ${countsOf(sent)}`)
-    await exchange.stop()
-  })
+  // Hooks of the end run in reverse: the worker logs out before the exchange is gone.
+  afterAll(() => world.worker.broker.close())
 
   /** Another worker after this one; meanwhile nobody holds the session. */
-  const restart = async (meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> => {
+  const restart = async (
+    meanwhile: () => Promise<unknown> = async () => undefined,
+    more: object = {},
+  ): Promise<void> => {
     const { broker, clock } = world.worker
     await broker.close()
     await meanwhile()
     workers += 1
-    world.worker = await makeFixWorker(db, exchange.port, `w${workers}`)
+    world.worker = await makeFixWorker(db, exchange.port, `w${workers}`, more)
     world.worker.clock.time = clock.time
     await world.worker.up()
   }

@@ -5,6 +5,8 @@ create table fix_session (
   connection text primary key,
   next_inbound bigint not null default 1 check (next_inbound > 0),
   next_outbound bigint not null default 1 check (next_outbound > 0),
+  -- When both sides began to count at 1, as far as that was agreed on; never: null.
+  started_at timestamptz,
   -- The operator wants both sides to begin anew at the next Logon.
   is_reset_due boolean not null default false
 );

@@ -27,6 +27,8 @@ export interface Listener {
   take(message: FixMessage): void
   /** Logged on; `take` has not necessarily heard everything that was missed. */
   loggedOn(): void
+  /** The next number to take has changed without a message to take. */
+  moved(): void
   /** The counterparty began anew, or said that numbers will never come: something may have been lost. */
   alarm(
     kind: 'FixSessionRestarted' | 'FixMessagesLost' | 'FixSequenceBroken' | 'FixLoggedOut',
@@ -99,10 +101,12 @@ export class Conversation {
         if (this.#expected > 1) this.#listener.alarm('FixSessionRestarted', { expected: this.#expected })
         this.#seen = 0
         this.#advance(placed.next)
+        this.#listener.moved()
         return true
       case 'lost':
         this.#listener.alarm('FixMessagesLost', { from: this.#expected, to: placed.next - 1 })
         this.#advance(placed.next)
+        this.#listener.moved()
         return false
       case 'ignore':
         return false

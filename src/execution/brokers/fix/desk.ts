@@ -46,7 +46,9 @@ export class Desk {
   /** Sends a request and waits for its answer. */
   ask<T>({ request, names, hear, unsent, unknown }: Question<T>): Promise<T> {
     return new Promise((resolve) => {
+      let isOver = false
       const end = (answer: T): void => {
+        isOver = true
         clearTimeout(timer)
         this.#forget(names, waiting)
         resolve(answer)
@@ -62,10 +64,8 @@ export class Desk {
       const timer = setTimeout(waiting.giveUp, this.#patienceMs)
       for (const name of names) this.#waiting.set(name, (this.#waiting.get(name) ?? new Set()).add(waiting))
       this.#send(request, (seqNum) => {
-        if (seqNum === undefined) {
-          end(unsent)
-          return
-        }
+        if (seqNum === undefined) end(unsent)
+        if (seqNum === undefined || isOver) return
         waiting.seqNum = seqNum
         this.#bySeqNum.set(seqNum, waiting)
       })

@@ -127,7 +127,10 @@ function requests(desk: Desk, settings: FixSettings, refusals: Refusals): Reques
       }),
     find: async (ctx, _, names) => {
       const orders = await ordersOf(ctx, names)
-      return Promise.all(orders.map((order) => findOne(desk, settings, order)))
+      const found = await Promise.all(orders.map((order) => findOne(desk, settings, order)))
+      if (found.length > 0 && found.every((standing) => standing === undefined))
+        throw new BrokerUnreachable('the broker did not say how orders stand')
+      return found
     },
   }
 }
@@ -177,29 +180,27 @@ function answerOf(id: string, heard: Heard): Answer | undefined {
   return { answer: says === 'known' ? 'unknown' : 'accepted' }
 }
 
+/** How an order stands; undefined where the broker does not say. */
 async function findOne(
   desk: Desk,
   settings: FixSettings,
   order: FixOrder | undefined,
-): Promise<OrderStanding | null> {
+): Promise<OrderStanding | null | undefined> {
   if (!order) throw new Error('an order to be found must exist')
   const id = `Q${nonce()}`
-  const found = await desk.ask<OrderStanding | null | 'unreachable'>({
+  const found = await desk.ask<OrderStanding | null | 'silent'>({
     request: askOrder(id, order, settings),
     names: [id, order.clientOrderId],
     hear: (heard) => standingOf([id, order.clientOrderId], heard),
-    unsent: 'unreachable',
-    unknown: 'unreachable',
+    unsent: 'silent',
+    unknown: 'silent',
   })
-  if (found === 'unreachable') throw new BrokerUnreachable('the broker did not say how an order stands')
+  if (found === 'silent') return undefined
   return found && withoutReplaced(found, order)
 }
 
-function standingOf(
-  names: readonly string[],
-  heard: Heard,
-): OrderStanding | null | 'unreachable' | undefined {
-  if ('refused' in heard) return 'unreachable'
+function standingOf(names: readonly string[], heard: Heard): OrderStanding | null | 'silent' | undefined {
+  if ('refused' in heard) return 'silent'
   const reading = readingOf(heard.message)
   if (!reading || 'malformed' in reading) return undefined
   const name = names.find((one) => reading.standings.has(one))

@@ -35,6 +35,8 @@ export class Intake {
   #connection: FixConnection | undefined
   #work: Promise<void> = Promise.resolve()
   #isWorking = false
+  /** The number to book up to has changed. */
+  #isBehind = false
   #hasFailed = false
 
   constructor(around: Surroundings) {
@@ -44,32 +46,39 @@ export class Intake {
   /** Takes the next message of the session. */
   readonly take = (message: FixMessage): void => {
     this.#waiting.push(message)
+    this.moved()
+  }
+
+  /** Books how far the session has come. */
+  readonly moved = (): void => {
+    this.#isBehind = true
     if (!this.#isWorking) this.#work = this.#bookAll()
   }
 
   /** Says which connection the messages come over. */
   follow(connection: FixConnection): void {
     this.#connection = connection
-    if (this.#waiting.length > 0 && !this.#isWorking) this.#work = this.#bookAll()
+    if (this.#isBehind) this.moved()
   }
 
   /** Books the rest after the connection has ended; answers whether all of it is. */
   async finish(): Promise<boolean> {
     await this.#work
-    if (!this.#hasFailed) await this.#bookAll(true)
+    this.moved()
+    await this.#work
     return !this.#hasFailed
   }
 
-  async #bookAll(isLast = false): Promise<void> {
+  async #bookAll(): Promise<void> {
     const connection = this.#connection
-    if (!connection || this.#hasFailed) return
+    if (!connection) return
     this.#isWorking = true
     try {
-      while (this.#waiting.length > 0 || isLast) {
+      while (this.#isBehind && !this.#hasFailed) {
         const messages = this.#waiting
         this.#waiting = []
+        this.#isBehind = false
         await this.#book(messages, connection.conversation.expected)
-        if (isLast) break
       }
     } catch (error) {
       this.#hasFailed = true

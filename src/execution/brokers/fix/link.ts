@@ -4,7 +4,7 @@
  * a crash leaves unbooked is asked for at the next log-on. Numbers to send are set aside ahead of their use, so none
  * is ever used twice.
  */
-import { openFixSession, setFixOutbound } from '../../../storage/fix-sessions.ts'
+import { openFixSession, setFixOutbound, startFixSession } from '../../../storage/fix-sessions.ts'
 import type { Lease } from '../../../storage/leases.ts'
 import { insertIncidents } from '../../../storage/reports.ts'
 import type { WorkContext } from '../../context.ts'
@@ -13,16 +13,16 @@ import type { Listener } from './conversation.ts'
 import { type FixConnection, type FixEngine, openConnection } from './engine.ts'
 import { Intake, type IntakeParts } from './intake.ts'
 import type { FixRequest } from './message.ts'
-import type { FixSettings } from './settings.ts'
+import { dailyStart, type FixSettings } from './settings.ts'
 
 /** Numbers set aside at once, those of them that only the engine's own messages may use, and when more are fetched. */
-const setAside = 1_000
+const setAside = 10_000
 const ownNumbers = 50
-const fewNumbers = 500
+const fewNumbers = 5_000
 const logOnMs = 10_000
 const shortestPause = 1_000
 const longestPause = 30_000
-const fetchMs = 2_000
+const tendMs = 2_000
 
 export interface LinkParts extends IntakeParts {
   readonly engine: FixEngine
@@ -39,6 +39,7 @@ interface Open {
   limit: number
   /** Given to the engine and not numbered yet. */
   queued: number
+  isSettingAside: boolean
 }
 
 export class FixLink {
@@ -117,33 +118,48 @@ export class FixLink {
   /** One connection from log-on to its end; answers whether it was up and all that it brought is booked. */
   async #connect(ctx: WorkContext, lease: Lease, held: AbortSignal): Promise<boolean> {
     const { name, engine, settings } = this.#parts
-    const row = await openFixSession(ctx.db, lease, name, setAside)
+    const since = dailyStart(settings, ctx.clock.now())
+    const row = await openFixSession(ctx.db, lease, name, { ahead: setAside, since })
     const intake = new Intake({ ctx, lease, held, parts: this.#parts })
     const numbers = { inbound: row.nextInbound, outbound: row.nextOutbound, isReset: row.isResetDue }
     let wasUp = false
     const loggedOn = (): void => {
       wasUp = true
       ctx.log.info({ connection: name }, 'a FIX session is up')
+      if (row.isResetDue)
+        void startFixSession(ctx.db, lease, name, ctx.clock.now()).catch(() => connection.cut())
     }
-    const listener: Listener = { take: intake.take, loggedOn, alarm: alarmOf(ctx, name, held) }
+    const listener: Listener = {
+      ...{ take: intake.take, moved: intake.moved, loggedOn },
+      alarm: alarmOf(ctx, name, held),
+    }
     const connection = await openConnection(engine, settings, numbers, listener)
-    const open: Open = { connection, lease, held, limit: row.nextOutbound + setAside, queued: 0 }
+    const open: Open = {
+      connection,
+      lease,
+      held,
+      limit: row.nextOutbound + setAside,
+      queued: 0,
+      isSettingAside: false,
+    }
     this.#open = open
     intake.follow(connection)
-    const fetching = setInterval(() => this.#setMoreAside(ctx, open), fetchMs)
+    const tending = setInterval(() => {
+      this.#setMoreAside(ctx, open)
+      if (dailyStart(settings, ctx.clock.now()) !== since) void connection.logOut()
+    }, tendMs)
     const silent = setTimeout(() => !wasUp && connection.cut(), logOnMs)
     const leave = (): void => void this.#leave(ctx, connection)
     held.addEventListener('abort', leave, { once: true })
     if (held.aborted) leave()
     const reason = await connection.ended
     ctx.log.info({ connection: name, reason }, 'a FIX connection has ended')
-    for (const timer of [fetching, silent]) clearTimeout(timer)
+    for (const timer of [tending, silent]) clearTimeout(timer)
     held.removeEventListener('abort', leave)
     this.#open = undefined
     this.#parts.lost()
     const isBooked = await intake.finish()
-    const isReset = row.isResetDue && wasUp
-    await setFixOutbound(ctx.db, lease, name, { outbound: connection.nextOutbound(), isReset })
+    await setFixOutbound(ctx.db, lease, name, connection.nextOutbound())
     return wasUp && isBooked
   }
 
@@ -157,17 +173,20 @@ export class FixLink {
   /** Sets more numbers aside before those at hand run out; without them the connection ends. */
   #setMoreAside(ctx: WorkContext, open: Open): void {
     const next = open.connection.nextOutbound()
-    if (open.limit - next > fewNumbers) return
+    if (open.isSettingAside || open.limit - next > fewNumbers) return
+    open.isSettingAside = true
     const outbound = next + setAside
-    setFixOutbound(ctx.db, open.lease, this.#parts.name, { outbound, isReset: false }).then(
-      () => {
+    setFixOutbound(ctx.db, open.lease, this.#parts.name, outbound)
+      .then(() => {
         open.limit = outbound
-      },
-      (error: unknown) => {
+      })
+      .catch((error: unknown) => {
         ctx.log.warn({ error, connection: this.#parts.name }, 'no numbers could be set aside')
         if (open.connection.nextOutbound() >= open.limit - ownNumbers / 2) open.connection.cut()
-      },
-    )
+      })
+      .finally(() => {
+        open.isSettingAside = false
+      })
   }
 }
 

@@ -2,6 +2,7 @@
  * What a connection of kind `fix` is told: where the counterparty is, who both sides are, and what that broker can
  * do beyond orders. Read once from the operator's file; a value that cannot be used is named, never repeated.
  */
+import { dayIn, type Instant, instantAt, type TimeZone } from '../../../domain/time.ts'
 import type { RequestHabits } from './requests.ts'
 
 export interface FixSettings extends RequestHabits {
@@ -16,6 +17,8 @@ export interface FixSettings extends RequestHabits {
   readonly username: string | undefined
   readonly password: string | undefined
   readonly heartbeatSeconds: number
+  /** When both sides begin to count anew each day; absent: never. */
+  readonly startsDaily: { readonly minutes: number; readonly zone: TimeZone } | undefined
   /** The broker tells positions (RequestForPositions); without them accounts cannot be held against its word. */
   readonly tellsPositions: boolean
   /** The broker lists working orders (OrderMassStatusRequest). */
@@ -41,6 +44,7 @@ export function readFixSettings(settings: Readonly<Record<string, unknown>>): Fi
       least: 5,
       most: 300,
     }),
+    startsDaily: startOf(optionalOf(plain, 'startsDaily')),
     tellsPositions: switchOf(plain, 'tellsPositions', false),
     listsWorking: switchOf(plain, 'listsWorking', false),
     marksShortSales: switchOf(plain, 'marksShortSales', true),
@@ -49,8 +53,16 @@ export function readFixSettings(settings: Readonly<Record<string, unknown>>): Fi
 
 const known: readonly string[] = [
   ...['host', 'port', 'senderCompId', 'targetCompId', 'senderSubId', 'targetSubId', 'username', 'password'],
-  ...['heartbeatSeconds', 'tellsPositions', 'listsWorking', 'marksShortSales'],
+  ...['heartbeatSeconds', 'startsDaily', 'tellsPositions', 'listsWorking', 'marksShortSales'],
 ]
+
+/** The latest daily start at or before an instant; null where there is none. */
+export function dailyStart({ startsDaily }: FixSettings, at: Instant): Instant | null {
+  if (!startsDaily) return null
+  const { minutes, zone } = startsDaily
+  const today = instantAt(dayIn(at, zone), minutes, zone)
+  return today <= at ? today : instantAt(dayIn(at, zone) - 1, minutes, zone)
+}
 
 type Settings = Readonly<Record<string, unknown>>
 
@@ -81,6 +93,19 @@ function switchOf(settings: Settings, name: string, otherwise: boolean): boolean
   const value = settings[name] ?? otherwise
   if (typeof value !== 'boolean') throw new Error(`${name} must be true or false`)
   return value
+}
+
+const zones: readonly TimeZone[] = [
+  ...(['UTC', 'America/New_York', 'America/Chicago', 'Europe/Berlin', 'Europe/London'] as const),
+]
+
+/** A wall-clock minute and its zone, as `17:00 America/New_York`. */
+function startOf(text: string | undefined): FixSettings['startsDaily'] {
+  if (text === undefined) return undefined
+  const [, hours = '', minutes = '', name = ''] = /^([01]\d|2[0-3]):([0-5]\d) (\S+)$/.exec(text) ?? []
+  const zone = zones.find((known) => known === name)
+  if (!zone) throw new Error(`startsDaily must be a time and one of ${zones.join(', ')}`)
+  return { minutes: Number(hours) * 60 + Number(minutes), zone }
 }
 
 function tlsOf(value: unknown): NonNullable<FixSettings['tls']> {
