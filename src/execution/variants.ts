@@ -3,7 +3,7 @@
  * strategy. Both strategies are locked, both sides are read whole, so a look is decided from the present alone and a
  * second look without news does nothing.
  */
-import { cancelOrder, replaceOrder } from '../domain/book-request.ts'
+import { replaceOrder, withdrawOrder } from '../domain/book-request.ts'
 import { submitOrder } from '../domain/book-submit.ts'
 import { isLive, type OrdType, type Side } from '../domain/codes.ts'
 import { type Decimal, dec, sign, zero } from '../domain/decimal.ts'
@@ -94,7 +94,7 @@ function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
     ...actions.cancel.map(
       (id): Act => ({
         ...{ one, symbol: symbolOf(one, orderOf(id).instrumentId), makes: null },
-        apply: (book, _, context) => cancelOrder(book, id, context),
+        apply: (book, _, context) => withdrawOrder(book, id, 'no longer wanted', context),
       }),
     ),
     ...actions.toMarket.map(({ clientOrderId, quantity }) =>

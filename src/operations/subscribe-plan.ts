@@ -71,6 +71,8 @@ async function upgrade(
   const price: Price = whole.markup > 0n ? { base: 0n, markup: cost } : { base: cost, markup: 0n }
   const period = { from: at, to, dueAt: at }
   const charge = { ...period, subscriptionId, purpose: 'upgrade', price, provider, planId } as const
-  const declined = await collectNow(tx, provider, await insertCharges(tx, [charge]), at)
-  return declined ?? { subscriptionId, begins: 'now' }
+  const ids = await insertCharges(tx, [charge])
+  if (ids.length === 0)
+    return refuse('StateConflict', 'PlanId', 'A change of this moment was asked for already')
+  return (await collectNow(tx, provider, ids, at)) ?? { subscriptionId, begins: 'now' }
 }

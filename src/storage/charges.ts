@@ -121,4 +121,5 @@ export const retryCharges = async (sql: Sql, subscriptionId: number, at: number)
     update charge set status = 'due', next_try_at = ${instant(at)}::timestamptz
     from subscription s
     where s.id = charge.subscription_id and s.ended_at is null and charge.status = 'failed'
+      and charge.purpose <> 'upgrade'
       and s.id = ${subscriptionId}::bigint`) > 0

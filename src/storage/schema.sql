@@ -1283,7 +1283,7 @@ create table strategy (
 CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
 CREATE UNIQUE INDEX strategy_transmit_account ON public.strategy USING btree (transmit_account_id) WHERE (transmit_account_id IS NOT NULL);
-CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, owner_person_id, starting_cash, is_alive, is_private, monthly_cost, is_resellable, no_subs_allowed, stocks_enabled, options_enabled, futures_enabled, forex_enabled, owner_share_percent, transmit_account_id, name, short_description, long_description ON public.strategy FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,owner_person_id,starting_cash,is_alive,is_private,monthly_cost,is_resellable,no_subs_allowed,stocks_enabled,options_enabled,futures_enabled,forex_enabled,owner_share_percent,transmit_account_id', 'name,short_description,long_description');
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, owner_person_id, starting_cash, is_alive, is_private, monthly_cost, is_resellable, no_subs_allowed, stocks_enabled, options_enabled, futures_enabled, forex_enabled, owner_share_percent, performance_fee_percent, transmit_account_id, name, short_description, long_description ON public.strategy FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,owner_person_id,starting_cash,is_alive,is_private,monthly_cost,is_resellable,no_subs_allowed,stocks_enabled,options_enabled,futures_enabled,forex_enabled,owner_share_percent,performance_fee_percent,transmit_account_id', 'name,short_description,long_description');
 CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
 
 create table strategy_day (
@@ -1411,7 +1411,7 @@ CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (p
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);
-CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, person_id, strategy_id, plan_id, kind, status, base_price, markup, currency, term_ends_at, is_cancel_pending, ended_at, end_reason, next_plan_id ON public.subscription FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,person_id,strategy_id,plan_id,kind,status,base_price,markup,currency,term_ends_at,is_cancel_pending,ended_at,end_reason,next_plan_id', '');
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, person_id, strategy_id, plan_id, kind, status, base_price, markup, currency, performance_fee_percent, term_ends_at, is_cancel_pending, ended_at, end_reason, next_plan_id ON public.subscription FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,person_id,strategy_id,plan_id,kind,status,base_price,markup,currency,performance_fee_percent,term_ends_at,is_cancel_pending,ended_at,end_reason,next_plan_id', '');
 CREATE TRIGGER subscription_revives AFTER UPDATE OF status ON public.subscription FOR EACH ROW WHEN (((new.status = 'active'::text) AND (old.status <> 'active'::text) AND (new.strategy_id IS NOT NULL))) EXECUTE FUNCTION subscription_revives();
 
 create table sync_due (
@@ -1507,6 +1507,7 @@ create table variant (
 );
 CREATE INDEX variant_look ON public.variant USING btree (look_at) WHERE (look_at IS NOT NULL);
 CREATE INDEX variant_parent ON public.variant USING btree (parent_id);
+CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF parent_id, scaling_percentage, security_types, ended_at ON public.variant FOR EACH ROW EXECUTE FUNCTION audit_change('strategy_id', 'strategy_id,parent_id,scaling_percentage,security_types,ended_at', '');
 
 create table variant_mark (
   id bigint not null generated always as identity,

@@ -112,7 +112,9 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
   await beginUpgrades(sql, ids)
   await sql.run`
     update subscription set status = 'active', billing_failures = 0
-    where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[]) and ended_at is null`
+    where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[]) and ended_at is null
+      and not exists (select from charge owed where owed.subscription_id = subscription.id
+        and owed.status = 'failed' and owed.purpose <> 'upgrade')`
   await book(
     sql,
     settled.flatMap(({ charge, answer }) =>

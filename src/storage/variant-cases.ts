@@ -6,6 +6,7 @@ import { isLive, type OrdStatus } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
 import type { SyncInput, SyncOrder } from '../domain/mirror-sync-state.ts'
+import { insufficientBuyingPower } from '../domain/model-account.ts'
 import type { Instant } from '../domain/time.ts'
 import { variantSettings } from '../domain/variant.ts'
 import type { Sql, Transaction } from './sql.ts'
@@ -89,7 +90,7 @@ const listOrders = (
       and (s.status in ('A', '0', '1', '6', 'E') or o.copied_signal_id = any(${signalIds}::bigint[]))
     order by s.id`
 
-/** The last order of each symbol, where it was rejected and is younger than everything of the parent's. */
+/** The last order of each symbol, where the account could not bear it and the parent has done nothing since. */
 const listRejections = (sql: Sql, variantIds: readonly number[]) =>
   sql.rows<{ variantId: number; instrumentId: number; text: string }>`
     select v.strategy_id as "variantId", last.instrument_id as "instrumentId",
@@ -98,7 +99,8 @@ const listRejections = (sql: Sql, variantIds: readonly number[]) =>
       select distinct on (s.instrument_id) s.* from variant_order o join signal s on s.id = o.signal_id
       where o.variant_id = v.strategy_id order by s.instrument_id, s.id desc
     ) last
-    where v.strategy_id = any(${variantIds}::bigint[]) and last.status = '8' and not exists (
+    where v.strategy_id = any(${variantIds}::bigint[]) and (last.status = '8' or last.info = ${insufficientBuyingPower})
+      and not exists (
       select from signal p where p.strategy_id = v.parent_id and p.instrument_id = last.instrument_id
         and p.id > last.id)`
 

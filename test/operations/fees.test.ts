@@ -254,7 +254,10 @@ describe('plans', () => {
     expect(await charges('upgrade')).toMatchObject([{ status: 'failed' }])
     const [present] = await held()
     expect(present).toMatchObject({ LicenseTypeId: small, Cost: 30 })
-    expect(await choose(small, 1)).toBe('now')
+    await door('/payment-methods', [{ personId: customer.personId }])
+    expect(await choose(large, 1)).toBe('StateConflict')
+    expect(await choose(large, 2)).toBe('now')
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
     await audit()
   })
 

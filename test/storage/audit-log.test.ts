@@ -84,6 +84,7 @@ const unwatched = {
       'charge',
       'daily_mark',
       'execution',
+      'fee_settlement',
       'fill',
       'ledger_account',
       'ledger_transfer',
@@ -99,19 +100,29 @@ const unwatched = {
       'signal',
       'simulated_payment',
     ],
-    ...['simulation', 'strategy_day', 'strategy_leverage', 'strategy_record', 'strategy_statistics', 'trade'],
+    ...[
+      'simulation',
+      'strategy_day',
+      'strategy_leverage',
+      'strategy_record',
+      'strategy_statistics',
+      'trade',
+      'variant_order',
+    ],
   ],
   queues: [
     ...[
+      'broker_pull',
       'broker_report',
       'dashboard_session',
       'email_confirmation',
+      'fix_session',
       'idempotency',
       'lease',
       'mail',
       'paper_report',
     ],
-    ...['rate_window', 'reconciliation', 'sync_due', 'transmission', 'webhook_delivery'],
+    ...['rate_window', 'reconciliation', 'sync_due', 'transmission', 'variant_mark', 'webhook_delivery'],
   ],
   records: [
     ...[
@@ -165,6 +176,7 @@ const moving: Readonly<Record<string, readonly string[]>> = {
   site: ['created_at'],
   site_catalog: ['added_at'],
   strategy: ['started_at', 'cash', 'membership_version', 'xid'],
+  variant: ['created_at', 'look_at'],
   subscription: [
     ...[
       'started_at',

@@ -39,11 +39,11 @@ export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx,
   const compared = await compare(ctx.sql, variants)
   const age = ({ since }: Compared): number => (since === null ? 0 : (ctx.now - since) / second)
   const synced = variants.map(({ strategyId }) => {
-    const drifts = compared.filter(({ row }) => row.strategyId === strategyId).map(age)
+    const own = compared.filter(({ row }) => row.strategyId === strategyId)
     return {
       VariantGuid: strategyId,
-      InSync: drifts.every((drift) => drift === 0),
-      DriftSecs: Math.max(0, ...drifts),
+      InSync: own.every(({ since }) => since === null),
+      DriftSecs: Math.max(0, ...own.map(age)),
     }
   })
   const exceptions = compared.filter((one) => one.since !== null && age(one) > Number(DriftGrace))
