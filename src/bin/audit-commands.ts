@@ -4,7 +4,7 @@ import { auditViolations } from '../storage/audit.ts'
 import { verifyChains } from '../storage/audit-chain.ts'
 import { listAuditEntries } from '../storage/audit-log.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { type Output, say, type Tool, withDatabase } from './tool.ts'
 
 const booksLimitMs = 300_000
@@ -62,14 +62,14 @@ const verifyLog = ({ head, ...output }: Output & { head?: string }): Promise<voi
     if (lines.length > 0) process.exitCode = 1
   })
 
-const showHead = (output: Output): Promise<void> =>
-  withDatabase(async (_, config) => {
-    const publicKey = auditPublicKey(config)
-    const kept = readHeads(config)
-    const lines = kept?.heads.map(({ chain, seq, hash }) => `chain ${chain}: entry ${seq}, ${hash}`) ?? []
-    const signing = kept ? `signed at ${kept.signedAt}: ${kept.signature}` : 'nothing has been signed yet'
-    say(output, { ...kept, publicKey }, [...lines, signing, publicKey.trim()].join('\n'))
-  })
+function showHead(output: Output): void {
+  const config = readConfig(process.env)
+  const publicKey = auditPublicKey(config)
+  const kept = readHeads(config)
+  const lines = kept?.heads.map(({ chain, seq, hash }) => `chain ${chain}: entry ${seq}, ${hash}`) ?? []
+  const signing = kept ? `signed at ${kept.signedAt}: ${kept.signature}` : 'nothing has been signed yet'
+  say(output, { ...kept, publicKey }, [...lines, signing, publicKey.trim()].join('\n'))
+}
 
 const showLog = ({ limit, object, ...output }: Output & { limit: number; object?: string }): Promise<void> =>
   withDatabase(async (db) => {

@@ -5,7 +5,7 @@
 import type { SecurityType } from '../domain/codes.ts'
 import type { Scope } from '../domain/scope.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
-import { siteColumns as sites, within } from './scope.ts'
+import { bySite, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -31,7 +31,7 @@ export interface SiteFilter {
 }
 
 const ofSites = ({ scope, siteId, geoSite }: SiteFilter): Fragment => fragment`
-  ${within(scope, { sites })} and (${siteId}::bigint is null or site.id = ${siteId}::bigint)
+  ${within(scope, { sites: bySite })} and (${siteId}::bigint is null or site.id = ${siteId}::bigint)
   and (${geoSite}::text is null or ${geoSite}::text in (site.code, site.domain) and site.kind = 'geo'
     or ${geoSite}::text in (region.code, region.domain))`
 
@@ -81,7 +81,7 @@ export const pageAccounts = (
       p.first_name as "firstName", p.last_name as "lastName", p.email, p.language, ${siteColumns},
       p.country_code as "countryCode", a.authenticated_at as "authenticatedAt"`,
     from: accountTables,
-    where: fragment`${within(scope, { persons: [fragment`a.person_id`], sites })}
+    where: fragment`${within(scope, { persons: [fragment`a.person_id`], sites: bySite })}
       and (${search.account}::text is null or strpos(a.account, ${search.account}::text) > 0)
       and (${search.personId}::bigint is null or a.person_id = ${search.personId}::bigint)
       and (${search.brokerId}::int is null or a.broker_id = ${search.brokerId}::int)
@@ -145,7 +145,7 @@ export const pageAutotraded = (
       greatest(a.settings_changed_at, setup.changed_at) as "settingsChangedAt"`,
     from: fragment`${accountTables} join setup on setup.account_id = a.id
       join strategy on strategy.id = setup.strategy_id`,
-    where: fragment`${within(scope, { sites })} and not exists (
+    where: fragment`${within(scope, { sites: bySite })} and not exists (
         select from setup later where later.account_id = setup.account_id and later.id > setup.id
           and later.strategy_id = setup.strategy_id)
       and (${filter.strategyId}::bigint is null or setup.strategy_id = ${filter.strategyId}::bigint)

@@ -1,7 +1,7 @@
 /** People as they are shown, found and added. Whose rows a caller may see is part of every question. */
 import type { Scope } from '../domain/scope.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
-import { siteColumns, within } from './scope.ts'
+import { bySite, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -104,7 +104,7 @@ export function pagePeople(
   const query: PageQuery = {
     select: columns,
     from: tables,
-    where: fragment`${matching(filter)} and ${within(scope, { sites: siteColumns })}`,
+    where: fragment`${matching(filter)} and ${within(scope, { sites: bySite })}`,
     key: [{ column: fragment`p.id`, type: 'bigint' }],
     order,
     xid: fragment`p.xid`,

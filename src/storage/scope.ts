@@ -13,7 +13,7 @@ interface Owners {
 }
 
 /** The columns of the tables `site`, which is the row's. */
-export const siteColumns = [fragment`site.id`, fragment`site.parent_site_id`] as const
+export const bySite = [fragment`site.id`, fragment`site.parent_site_id`] as const
 
 /** The condition that a row belongs to the person or to the site of the scope, or to a site below it. */
 export function within(scope: Scope, { persons = [], sites }: Owners): Fragment {

@@ -6,7 +6,7 @@ import type { Scope } from '../domain/scope.ts'
 import type { SimFacts } from '../domain/simulation.ts'
 import type { Instant } from '../domain/time.ts'
 import { loadHeldAccounts } from './model-accounts.ts'
-import { siteColumns, within } from './scope.ts'
+import { bySite, within } from './scope.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -136,7 +136,7 @@ export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Prom
         and setup.stopped_at is null
       order by setup.id limit 1
     ) followed on sub.ended_at is null
-    where sub.kind = 'simulated' and ${within(scope, { persons: [fragment`p.id`], sites: siteColumns })}
+    where sub.kind = 'simulated' and ${within(scope, { persons: [fragment`p.id`], sites: bySite })}
       and (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
       and (${filter.siteId}::bigint is null or site.id = ${filter.siteId}::bigint)
       and (sub.ended_at is null or not ${filter.activeOnly}::boolean)

@@ -1,7 +1,7 @@
 /** Subscriptions as they are listed: a person's own, the subscribers of a strategy, and what they paid. */
 import type { Scope } from '../domain/scope.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
-import { siteColumns, within } from './scope.ts'
+import { bySite, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { nextPrice, offerTables } from './subscriptions.ts'
 
@@ -137,7 +137,7 @@ const subscriberTables = fragment`
 const scoped = (scope: Scope): Fragment =>
   within(scope, {
     persons: [fragment`strategy.owner_person_id`, fragment`subscription.person_id`],
-    sites: siteColumns,
+    sites: bySite,
   })
 
 /** Who subscribes to a strategy for real, by id of the subscription. */

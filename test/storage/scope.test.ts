@@ -1,7 +1,7 @@
 /** Scopes: only the callers' own make one, and what they leave out is not found. */
 import { expect, test } from 'vitest'
 import { ownRowsOrSite, rowsOf, rowsOfSite, type Scope } from '../../src/domain/scope.ts'
-import { siteColumns, within } from '../../src/storage/scope.ts'
+import { bySite, within } from '../../src/storage/scope.ts'
 import { fragment, identifier } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -25,7 +25,7 @@ const found = async (scope: Scope, column: 'person' | 'nobody' = 'person'): Prom
   const rows = await db.read.rows<{ person: number }>`
     select t.person from (values (1, 10), (2, 10), (3, 5), (6, 20), (8, 99)) t (person, home)
     join (values (10, 5), (5, null), (20, 7), (99, null)) ${identifier('site')} (id, parent_site_id) on site.id = t.home
-    where ${within(scope, { persons, sites: siteColumns })} order by 1`
+    where ${within(scope, { persons, sites: bySite })} order by 1`
   return rows.map(({ person }) => person)
 }
 
@@ -54,6 +54,6 @@ test('nothing else is a scope', () => {
   // @ts-expect-error a literal does not say that it was made from a caller
   const forged: Scope = { rows: 'all' }
   // @ts-expect-error and without one there is no condition
-  expect(() => within(undefined, { sites: siteColumns })).toThrow()
+  expect(() => within(undefined, { sites: bySite })).toThrow()
   expect(forged).toBeDefined()
 })
