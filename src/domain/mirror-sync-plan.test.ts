@@ -2,8 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { type Given, inputOf, told } from '../../test/support/mirror-sync-given.ts'
 import { planSync, type SyncObstacles } from './mirror-sync-plan.ts'
 
-const free: SyncObstacles = { ending: new Set(), unknown: new Set(), rejected: new Map(), noOpening: false }
+const free: SyncObstacles = {
+  ...{ ending: new Set(), unknown: new Set(), rejected: new Map(), irreplaceable: new Set() },
+  noOpening: false,
+}
 const es = new Set(['ES'])
+
+const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
 
 const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['opens', { p: 2 }, {}, ['open ES buy 2']],
@@ -13,6 +18,9 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['closes beside an unknown order', { a: 2 }, { unknown: es }, ['close ES sell 2']],
   ['tries nothing again that was refused', { p: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
   ['nor a close', { a: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
+  ['changes an order', moved, {}, ['replace a 2 @5']],
+  ['tries no refused change again', moved, { irreplaceable: new Set(['a']) }, []],
+  ['shrinks others all the same', moved, { rejected: new Map([['ES', 'no']]) }, ['replace a 2 @5']],
   ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
   ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],
   ['places none while one is canceled', { signals: [{ q: 2, limit: 5 }] }, { ending: es }, []],

@@ -15,6 +15,8 @@ export type SyncObstacles = {
   readonly unknown: ReadonlySet<string>
   /** Why the broker refused the last order of the symbol. */
   readonly rejected: ReadonlyMap<string, string>
+  /** Orders whose replacement the broker refused last, by their client order ids. */
+  readonly irreplaceable: ReadonlySet<string>
   /** The operator forbids new risk everywhere. */
   readonly noOpening: boolean
 }
@@ -58,17 +60,18 @@ function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
 /** What the next cycle does, and how the account stands before it. */
 export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSync {
   const { actions, report, clearedExclusions } = autoSync(input)
-  const { ending, unknown, rejected, noOpening } = obstacles
+  const { ending, unknown, rejected, irreplaceable, noOpening } = obstacles
   const mayMove = ({ symbol }: Named): boolean => !ending.has(symbol)
   const mayAdd = (named: Named): boolean => mayMove(named) && !rejected.has(named.symbol)
   const mayOpen = (named: Named): boolean => mayAdd(named) && !unknown.has(named.symbol) && !noOpening
   const symbols = new Map(input.orders.map(({ clientOrderId, symbol }) => [clientOrderId, symbol]))
-  const symbolOf = (clientOrderId: string): Named => ({ symbol: symbols.get(clientOrderId) ?? '' })
+  const mayChange = ({ clientOrderId }: { readonly clientOrderId: string }): boolean =>
+    mayMove({ symbol: symbols.get(clientOrderId) ?? '' }) && !irreplaceable.has(clientOrderId)
   return {
     actions: {
       cancel: actions.cancel,
-      toMarket: actions.toMarket.filter(({ clientOrderId }) => mayAdd(symbolOf(clientOrderId))),
-      replace: actions.replace.filter(({ clientOrderId }) => mayAdd(symbolOf(clientOrderId))),
+      toMarket: actions.toMarket.filter(mayChange),
+      replace: actions.replace.filter(mayChange),
       place: actions.place.filter(({ signal }) =>
         signal.openClose === 'C' ? mayAdd(signal) : mayOpen(signal),
       ),

@@ -7,7 +7,7 @@ import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
-import type { Step, WorkContext, WorkSettings } from './context.ts'
+import type { DueSource, Step, WorkContext, WorkSettings } from './context.ts'
 import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
 import { closeSteps } from './daily-close.ts'
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './expiries.ts'
@@ -50,6 +50,18 @@ export interface Assembly {
 /** What makes track records of what has been traded. */
 export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
+/** When time alone makes work, on every platform. */
+const moments: readonly DueSource[] = [
+  nextAction,
+  nextEnd,
+  nextSignalExpiry,
+  nextSignalRelease,
+  nextChase,
+  nextSync,
+  nextConfirmation,
+  nextApprovalExpiry,
+]
+
 /** Builds context and steps; nothing runs until a worker does. */
 export function assembleWork(options: AssemblyOptions): Assembly {
   const {
@@ -70,14 +82,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
     dueSources: [
-      nextAction,
-      nextEnd,
-      nextSignalExpiry,
-      nextSignalRelease,
-      nextChase,
-      nextSync,
-      nextConfirmation,
-      nextApprovalExpiry,
+      ...moments,
       paper.dueSource,
       ...billingMoments,
       ...(mail ? [nextMail] : []),

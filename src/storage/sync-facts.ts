@@ -83,6 +83,8 @@ export interface RejectionRow {
   readonly setupId: number
   readonly instrumentId: number
   readonly text: string
+  /** The order that it was to replace. */
+  readonly replaces: number | null
 }
 
 export interface SyncFacts {
@@ -161,7 +163,7 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
-      coalesce(o.reject_text, 'rejected by the broker') as text
+      coalesce(o.reject_text, 'rejected by the broker') as text, o.replaces_order_id as replaces
     from account_order o join setup t on t.id = o.setup_id
     where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.id > t.retries_after and not exists (
       select from account_order n where n.account_id = o.account_id and n.id > o.id and n.setup_id = o.setup_id

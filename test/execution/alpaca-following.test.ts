@@ -1,4 +1,5 @@
 /** What is heard of Alpaca: lost, late and repeated events, a history that is read again, and nonsense. */
+import { inspect } from 'node:util'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { auditViolations } from '../../src/storage/audit.ts'
 import { saveCredentials } from '../../src/storage/credentials.ts'
@@ -260,4 +261,13 @@ test('one worker of two holds the streams, and the other takes over', async () =
   await another.close()
   one.fill(6, 50)
   await world.until(async () => expect(await one.held()).toBe(6))
+})
+
+test('no secret is told to the log or the rows', async () => {
+  const rows = await db.read.rows<{ text: string }>`
+    select detail::text as text from incident union all select r::text from broker_report r
+    union all select o::text from account_order o union all select a::text from account a`
+  const told = [inspect(world.logged, { depth: 12 }), ...rows.map(({ text }) => text)].join('\n')
+  expect(told).toContain('KEY-')
+  expect(told).not.toMatch(/secret-/)
 })

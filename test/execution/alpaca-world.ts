@@ -29,6 +29,8 @@ export interface AlpacaWorld extends World {
   readonly broker: LiveBroker
   readonly brokerId: number
   readonly keyRing: KeyRing
+  /** Everything that was written to the log. */
+  readonly logged: readonly unknown[]
   /** Works until nothing is left to do. */
   drain(): Promise<number>
   /** Works, and listens, until this holds. */
@@ -44,6 +46,9 @@ const { keyRing } = randomSecrets()
 
 export async function makeAlpacaWorld(db: Database): Promise<AlpacaWorld> {
   const world = makeWorld(db)
+  const logged: unknown[] = []
+  const note = (fields: object, message: string) => logged.push([fields, message])
+  world.ctx.log = { info: note, warn: note, error: note }
   const alpaca = await startAlpacaStandIn(world.clock.now)
   const connect = (): Promise<LiveBroker> =>
     connectAlpaca({
@@ -62,7 +67,7 @@ export async function makeAlpacaWorld(db: Database): Promise<AlpacaWorld> {
   if (brokerId === undefined) throw new Error('there is a broker already')
   const drain = () => worker.drain()
   return {
-    ...{ ...world, alpaca, broker, brokerId, keyRing, drain },
+    ...{ ...world, alpaca, broker, brokerId, keyRing, logged, drain },
     until: (holds) =>
       vi.waitFor(
         async () => {

@@ -3,10 +3,10 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connectAlpaca } from '../../src/execution/brokers/alpaca/alpaca.ts'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
 import { publishQuotes } from '../../src/execution/matcher.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
 import { Refusal } from '../support/alpaca-book.ts'
 import { type Fault, startAlpacaStandIn } from '../support/alpaca-stand-in.ts'
 import { testDatabase } from '../support/database.ts'
+import { accountViolations } from './account-world.ts'
 import { makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
 import { endSignal, quote } from './world.ts'
 
@@ -251,7 +251,7 @@ describe('a replacement', () => {
     one.fill(4, 52)
     await world.until(async () => expect(await one.held()).toBe(6))
     expect(one.holdings()).toBe(6)
-    expect(await auditViolations(db.read)).toEqual([])
+    expect(await accountViolations(world)).toEqual([])
   })
 
   test('of another type waits until the order is certainly gone', async () => {

@@ -9,7 +9,7 @@ import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
 import { findAll, snapshotAll } from './asking.ts'
 import { createClient, type Endpoint, loadSdk, type Outcome } from './client.ts'
 import type { Desk } from './desk.ts'
-import { createFollowing } from './following.ts'
+import { Following } from './following.ts'
 import { createNotices } from './notices.ts'
 import { createSessions, isSession, type Session } from './sessions.ts'
 import type { AlpacaInstrument } from './tickets.ts'
@@ -30,8 +30,8 @@ export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker>
   const sdk = await loadSdk()
   const link = createLink()
   const sessions = createSessions(options.keyRing, (keys) => createClient(sdk, options, keys, link.note))
-  const following = createFollowing(options.adapter, sessions)
-  const desk: Desk = { sessions, pull: following.pull }
+  const following = new Following(options.adapter, sessions)
+  const desk: Desk = { sessions, pull: (accountIds) => following.pull(accountIds) }
   const notices = createNotices()
   return {
     limits,
@@ -48,8 +48,8 @@ export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker>
       withSessions(ctx, desk, orders, (session, order) => cancelOne(ctx, session, order)),
     find: (ctx, _brokerId, orders) => findAll(ctx, desk, orders),
     snapshot: (ctx, accountIds) => snapshotAll(ctx, desk, notices, accountIds),
-    steps: following.steps,
-    close: following.close,
+    steps: following.steps(),
+    close: () => following.close(),
   }
 }
 

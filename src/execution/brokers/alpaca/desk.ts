@@ -33,14 +33,14 @@ export async function take(ctx: WorkContext, reports: readonly Report[]): Promis
   return news.length
 }
 
-/** Takes in what an order by itself tells. */
-export async function takeOrder(ctx: WorkContext, session: Session, order: AlpacaOrder): Promise<void> {
-  const settled = await settledOrder(ctx, session, order)
-  if (settled) await take(ctx, reportsOfOrder(sourceOf(ctx, session), settled))
+/** Takes in what an order by itself tells; answers how many reports that were. */
+export async function takeOrder(ctx: WorkContext, session: Session, order: AlpacaOrder): Promise<number> {
+  const settled = isOurs(ctx, order.clientOrderId) ? await settledOrder(ctx, session, order) : null
+  return settled ? take(ctx, reportsOfOrder(sourceOf(ctx, session), settled)) : 0
 }
 
 /** The order as it ended for us; null while that cannot be said. */
-export async function settledOrder(
+async function settledOrder(
   ctx: WorkContext,
   session: Session,
   order: AlpacaOrder,
@@ -58,7 +58,7 @@ async function isBeingReplaced(
   { accountId }: Session,
   order: AlpacaOrder,
 ): Promise<boolean> {
-  const key = isOurs(ctx, order.clientOrderId) ? parseClientOrderId(order.clientOrderId) : null
+  const key = parseClientOrderId(order.clientOrderId)
   return key !== null && (await findReplacing(ctx.db.read, [{ ...key, accountId }])).size > 0
 }
 

@@ -11,9 +11,9 @@ import { fragment } from '../../../storage/sql.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import { inLanes } from './asking.ts'
 import type { Client, Stream } from './client.ts'
-import { lookUp, settledOrder, sourceOf, take, takeOrder } from './desk.ts'
+import { lookUp, sourceOf, take, takeOrder } from './desk.ts'
 import { type Depth, pullHistory } from './history.ts'
-import { reportsOfUpdate } from './reports.ts'
+import { isAboutOrder, reportsOfUpdate } from './reports.ts'
 import { isSession, raise, type Session, type Sessions } from './sessions.ts'
 import { readTradeUpdate } from './wire.ts'
 
@@ -21,13 +21,6 @@ const lookEveryMs = 1_000
 const leaseMs = 10_000
 /** A history that could not be read is asked for again after this. */
 const pullAgainMs = 5_000
-
-export interface Following {
-  readonly steps: readonly Step[]
-  /** Asks that the history of these accounts be read soon. */
-  pull(accountIds: readonly number[]): void
-  close(): Promise<void>
-}
 
 /** What a stream has said and nobody has read yet. */
 interface Heard {
@@ -45,121 +38,139 @@ interface Pull {
   readonly notBefore: number
 }
 
-/** Builds the part that follows the accounts of one connection. */
-export function createFollowing(adapter: string, sessions: Sessions): Following {
-  const followed = new Map<number, Followed>()
-  const pulls = new Map<number, Pull>()
-  let heard: Heard[] = []
-  let nextLook = 0
-  let held: { readonly lease: Lease; readonly ctx: WorkContext } | undefined
+/** The part that follows the accounts of one connection, until it is closed. */
+export class Following {
+  readonly #adapter: string
+  readonly #sessions: Sessions
+  readonly #followed = new Map<number, Followed>()
+  readonly #pulls = new Map<number, Pull>()
+  readonly #heard: Heard[] = []
+  #nextLook = 0
+  #held: { readonly lease: Lease; readonly ctx: WorkContext } | undefined
 
-  const want = (accountId: number, depth: Depth, notBefore = 0): void => {
-    const isDeep = depth === 'deep' || pulls.get(accountId)?.depth === 'deep'
-    pulls.set(accountId, { depth: isDeep ? 'deep' : 'shallow', notBefore })
+  constructor(adapter: string, sessions: Sessions) {
+    this.#adapter = adapter
+    this.#sessions = sessions
   }
 
-  const duePulls = (): [number, Depth][] =>
-    [...pulls].flatMap(([accountId, { depth, notBefore }]) =>
-      performance.now() < notBefore ? [] : [[accountId, depth] as [number, Depth]],
+  /** Two steps, so that a long history never holds up what the streams say. */
+  steps(): readonly Step[] {
+    const isHeard = (): boolean => this.#heard.length > 0 || performance.now() >= this.#nextLook
+    return [
+      {
+        name: `follow ${this.#adapter}`,
+        due: () => (isHeard() ? fragment`true` : fragment`false`),
+        run: async (ctx) => {
+          if (performance.now() >= this.#nextLook) await this.#look(ctx)
+          return this.#read(ctx)
+        },
+      },
+      {
+        name: `catch up ${this.#adapter}`,
+        due: () => (this.#duePulls().length > 0 ? fragment`true` : fragment`false`),
+        run: (ctx) => this.#catchUp(ctx),
+      },
+    ]
+  }
+
+  /** Asks that the history of these accounts be read soon. */
+  pull(accountIds: readonly number[]): void {
+    for (const accountId of new Set(accountIds)) this.#want(accountId, 'shallow')
+  }
+
+  async close(): Promise<void> {
+    for (const accountId of [...this.#followed.keys()]) this.#leave(accountId)
+    if (this.#held) await releaseLease(this.#held.ctx.db.write, this.#held.lease)
+    this.#held = undefined
+  }
+
+  #want(accountId: number, depth: Depth, notBefore = 0): void {
+    const isDeep = depth === 'deep' || this.#pulls.get(accountId)?.depth === 'deep'
+    this.#pulls.set(accountId, { depth: isDeep ? 'deep' : 'shallow', notBefore })
+  }
+
+  #duePulls(): [number, Depth][] {
+    const now = performance.now()
+    return [...this.#pulls].flatMap(([accountId, { depth, notBefore }]): [number, Depth][] =>
+      now < notBefore ? [] : [[accountId, depth]],
     )
-
-  const open = (session: Session): void => {
-    const { client, accountId } = session
-    const stream = client.stream()
-    stream.onTradeUpdate((update) => heard.push({ session, update }))
-    // What was missed is read once the stream is known to run: nothing falls between the two.
-    stream.on('subscription', () => want(accountId, 'deep'))
-    stream.on('error', () => undefined)
-    stream.subscribeTradeUpdates()
-    stream.connect()
-    followed.set(accountId, { client, stream })
-  }
-
-  const leave = (accountId: number): void => {
-    followed.get(accountId)?.stream.disconnect()
-    followed.delete(accountId)
-  }
-
-  const hold = async (ctx: WorkContext): Promise<boolean> => {
-    if (held && !(await renewLease(ctx.db.write, held.lease, leaseMs))) held = undefined
-    if (!held) {
-      const lease = await claimLease(ctx.db.write, `follow:${adapter}`, ctx.workerId, leaseMs)
-      held = lease && { lease, ctx }
-    }
-    return held !== undefined
   }
 
   /** Opens and closes streams until each account that follows a strategy has one. */
-  const look = async (ctx: WorkContext): Promise<void> => {
-    nextLook = performance.now() + lookEveryMs
-    const ids = (await hold(ctx)) ? await listFollowedAccounts(ctx.db.read, adapter) : []
-    const ready = (await sessions.of(ctx, ids)).filter(isSession)
+  async #look(ctx: WorkContext): Promise<void> {
+    this.#nextLook = performance.now() + lookEveryMs
+    const ids = (await this.#hold(ctx)) ? await listFollowedAccounts(ctx.db.read, this.#adapter) : []
+    const ready = (await this.#sessions.of(ctx, ids)).filter(isSession)
     const clients = new Map(ready.map(({ accountId, client }) => [accountId, client]))
-    for (const [accountId, { client, stream }] of followed) {
+    for (const [accountId, { client, stream }] of this.#followed) {
       const isOver = stream.getState() === 'disconnected'
-      if (clients.get(accountId) !== client || isOver) leave(accountId)
+      if (clients.get(accountId) !== client || isOver) this.#leave(accountId)
     }
-    for (const session of ready) if (!followed.has(session.accountId)) open(session)
+    for (const session of ready) if (!this.#followed.has(session.accountId)) this.#open(session)
   }
 
-  const read = async (ctx: WorkContext): Promise<number> => {
-    const batch = heard
-    heard = []
+  async #hold(ctx: WorkContext): Promise<boolean> {
+    if (this.#held && !(await renewLease(ctx.db.write, this.#held.lease, leaseMs))) this.#held = undefined
+    if (!this.#held) {
+      const lease = await claimLease(ctx.db.write, `follow:${this.#adapter}`, ctx.workerId, leaseMs)
+      this.#held = lease && { lease, ctx }
+    }
+    return this.#held !== undefined
+  }
+
+  #open(session: Session): void {
+    const { client, accountId } = session
+    const stream = client.stream()
+    stream.onTradeUpdate((update) => this.#heard.push({ session, update }))
+    // What was missed is read once the stream is known to run: nothing falls between the two.
+    stream.on('subscription', () => this.#want(accountId, 'deep'))
+    stream.subscribeTradeUpdates()
+    stream.connect()
+    this.#followed.set(accountId, { client, stream })
+  }
+
+  #leave(accountId: number): void {
+    this.#followed.get(accountId)?.stream.disconnect()
+    this.#followed.delete(accountId)
+  }
+
+  async #read(ctx: WorkContext): Promise<number> {
     let taken = 0
-    for (const { session, update } of batch) taken += await takeUpdate(ctx, session, update)
+    for (let next = this.#heard[0]; next; next = this.#heard[0]) {
+      taken += await takeUpdate(ctx, next.session, next.update)
+      this.#heard.shift() // only now: what could not be taken in is read again
+    }
     return taken
   }
 
-  const catchUp = async (ctx: WorkContext): Promise<number> => {
-    const due = duePulls()
-    const found = await sessions.of(
-      ctx,
-      due.map(([accountId]) => accountId),
-    )
-    for (const [accountId] of due) pulls.delete(accountId)
+  async #catchUp(ctx: WorkContext): Promise<number> {
+    const due = this.#duePulls()
+    const ids = due.map(([accountId]) => accountId)
+    const found = await this.#sessions.of(ctx, ids)
+    for (const accountId of ids) this.#pulls.delete(accountId)
     await inLanes(due, async ([accountId, depth], place) => {
       const session = found[place]
       if (!session || 'refused' in session) return
-      const isRead = isSession(session) && (await pullAccount(ctx, session, depth))
-      if (!isRead) want(accountId, depth, performance.now() + pullAgainMs)
+      let isRead = false
+      try {
+        isRead = isSession(session) && (await pullAccount(ctx, session, depth))
+      } finally {
+        if (!isRead) this.#want(accountId, depth, performance.now() + pullAgainMs)
+      }
     })
     return due.length
   }
-
-  const step: Step = {
-    name: `follow ${adapter}`,
-    due: () =>
-      heard.length > 0 || duePulls().length > 0 || performance.now() >= nextLook
-        ? fragment`true`
-        : fragment`false`,
-    run: async (ctx) => {
-      if (performance.now() >= nextLook) await look(ctx)
-      return (await read(ctx)) + (await catchUp(ctx))
-    },
-  }
-
-  return {
-    steps: [step],
-    pull: (accountIds) => {
-      for (const accountId of new Set(accountIds)) want(accountId, 'shallow')
-    },
-    close: async () => {
-      for (const accountId of [...followed.keys()]) leave(accountId)
-      if (held) await releaseLease(held.ctx.db.write, held.lease)
-      held = undefined
-    },
-  }
 }
 
+/** Takes an event in; answers how many reports it made. */
 async function takeUpdate(ctx: WorkContext, session: Session, heard: unknown): Promise<number> {
   const update = readTradeUpdate(heard)
-  const source = sourceOf(ctx, session)
-  if (update && reportsOfUpdate(source, update)) {
-    const order = await settledOrder(ctx, session, update.order)
-    return order ? take(ctx, reportsOfUpdate(source, { ...update, order }) ?? []) : 0
+  const reports = update && reportsOfUpdate(sourceOf(ctx, session), update)
+  if (!reports) {
+    await raise(ctx, session.brokerId, session.accountId, 'MalformedAnswer', 'stream')
+    return 0
   }
-  await raise(ctx, session.brokerId, session.accountId, 'MalformedAnswer', 'stream')
-  return 0
+  return isAboutOrder(update) ? takeOrder(ctx, session, update.order) : take(ctx, reports)
 }
 
 /** Reads the history; after a break also asks what became of every order that lives here. */

@@ -62,6 +62,11 @@ export function reportsOfOrder(source: Source, order: AlpacaOrder): Report[] {
   return end.kind === 'reject' ? [told] : [ack, told]
 }
 
+const tellsMore = ['fill', 'partial_fill', 'trade_bust', 'trade_correct', 'order_cancel_rejected']
+
+/** Whether the event says no more than how its order stands. */
+export const isAboutOrder = ({ event }: TradeUpdate): boolean => !tellsMore.includes(event)
+
 /** What an event of the stream tells; null where it lacks what its kind must say. */
 export function reportsOfUpdate(source: Source, update: TradeUpdate): Report[] | null {
   const { event, order, at } = update
