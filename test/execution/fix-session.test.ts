@@ -118,6 +118,21 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       await reaches('2')
     })
 
+    test('a broker that cannot be reached costs no numbers', async () => {
+      const numbers = () => db.read.rows`select next_inbound, next_outbound from fix_session`
+      await restart(async () => {
+        const before = await numbers()
+        const lost = await makeFixWorker(db, 1, 'lost')
+        let failures = 0
+        lost.ctx.log = { ...lost.ctx.log, warn: () => (failures += 1) }
+        await lost.drain()
+        await until(() => failures > 1)
+        expect(lost.broker.isUp()).toBe(false)
+        await lost.broker.close()
+        expect(await numbers()).toEqual(before)
+      })
+    })
+
     test('of two workers one speaks, the other takes over', async () => {
       const { order, reaches } = await scene()
       const second = await makeFixWorker(db, exchange.port, 'other')

@@ -133,7 +133,10 @@ export class FixLink {
       ...{ take: intake.take, moved: intake.moved, loggedOn },
       alarm: alarmOf(ctx, name, held),
     }
-    const connection = await openConnection(engine, settings, numbers, listener)
+    const connection = await openConnection(engine, settings, numbers, listener).catch(async (error) => {
+      await setFixOutbound(ctx.db, lease, name, row.nextOutbound)
+      throw error
+    })
     const open: Open = {
       connection,
       lease,
