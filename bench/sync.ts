@@ -10,7 +10,7 @@ import { reconcile } from '../src/execution/reconciliation.ts'
 import { conclude } from '../src/execution/reconciliation-gaps.ts'
 import type { Database } from '../src/storage/database.ts'
 import { lastReport, listSentOrders, lockQuietAccounts, sumBooked } from '../src/storage/reconciliation.ts'
-import { quiet, startPlatform } from './support/platform.ts'
+import { startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 
 const accounts = 10_000
@@ -139,14 +139,7 @@ function methods(ctx: WorkContext, brokerId: number): Method[] {
 async function run() {
   const platform = await startPlatform(1)
   const { db, ownerId, strategyIds } = platform
-  const settings = {
-    commissionPlan: 'none',
-    environment,
-    quoteSinks: [],
-    barSinks: [],
-    dueSources: [],
-  } as const
-  const ctx: WorkContext = { db, clock: { now: () => now }, log: quiet, workerId: 'bench', settings }
+  const ctx = workContext(db, () => now)
   await fill(db, ownerId, strategyIds[0] ?? 0)
   const { id: brokerId } = await db.read.one<{ id: number }>`select id from broker where name = 'B'`
   const figures = await interleaved(methods(ctx, brokerId), rounds)
