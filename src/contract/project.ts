@@ -9,13 +9,21 @@ import type { Audience } from './schema.ts'
 import { writerOf } from './write.ts'
 
 /**
- * A text, or the pieces of a long one in their order. Pieces are written to their connection one by one, which takes
- * a tenth of the time of putting half a megabyte together first (0.09 against 0.94 ms).
+ * A text, or the parts of a long one. The parts are written to their connection one by one, which takes a fifth of the
+ * time of putting half a megabyte together first (0.17 against 0.89 ms).
  */
-export type Body = string | readonly string[]
+export type Body = string | LongList
+
+/** Items with a comma between any two. */
+export interface LongList {
+  readonly before: string
+  readonly items: readonly string[]
+  readonly after: string
+}
 
 /** A body in one text. */
-export const textOf = (body: Body): string => (typeof body === 'string' ? body : body.join(''))
+export const textOf = (body: Body): string =>
+  typeof body === 'string' ? body : body.before + body.items.join(',') + body.after
 
 /** So many results are put together. */
 const shortList = 20
@@ -58,12 +66,9 @@ export function compileRow(
   }
 }
 
-/** Everything around and between the texts of the results. */
-function enveloped(texts: readonly string[], links: PageLinks | undefined): Body {
+/** The texts of the results and what is around them. */
+function enveloped(items: readonly string[], links: PageLinks | undefined): Body {
   const [before, after] = envelope(links)
-  if (texts.length < shortList) return before + texts.join(',') + after
-  const pieces = [before]
-  for (const text of texts) pieces.push(text, ',')
-  pieces[pieces.length - 1] = after
-  return pieces
+  const list = { before, items, after }
+  return items.length < shortList ? textOf(list) : list
 }

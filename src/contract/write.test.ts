@@ -100,7 +100,7 @@ describe('an answer', () => {
     expect(compileRow(rows.StopAutotrade, 'Gen', 'native').writeAnswer({ bare: false })).toBe('false')
   })
 
-  test('is the same text in pieces as in one', () => {
+  test('is the same text as a long list as in one', () => {
     const compiled = compileRow(rows.GetStrategyOpenPositions, 'Gen', 'native')
     const one = element(write('GetStrategyOpenPositions', position))
     for (const count of [1, 2, 19, 20, 21, 1000]) {

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Body } from '../contract/index.ts'
+import type { Body, LongList } from '../contract/index.ts'
 import type { Verdict, Window } from '../operations/limits.ts'
 import type { Reply } from '../operations/reply.ts'
 import { codingOf } from './media.ts'
@@ -60,12 +60,20 @@ export async function sendBody(
   end(response, status, headers, packed.length, packed)
 }
 
-function bytesOf(pieces: readonly string[]): Buffer {
-  let length = 0
-  for (const piece of pieces) length += Buffer.byteLength(piece)
+const comma = 0x2c
+
+/** Around the items stand no letters but ASCII. */
+function bytesOf({ before, items, after }: LongList): Buffer {
+  let length = before.length + items.length - 1 + after.length
+  for (const item of items) length += Buffer.byteLength(item)
   const bytes = Buffer.allocUnsafe(length)
-  let at = 0
-  for (const piece of pieces) at += bytes.write(piece, at)
+  let at = bytes.write(before)
+  for (const item of items) {
+    at += bytes.write(item, at)
+    bytes[at++] = comma
+  }
+  // Over the last comma.
+  bytes.write(after, at - 1)
   return bytes
 }
 
