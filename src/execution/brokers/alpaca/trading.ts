@@ -175,7 +175,7 @@ export async function cancelOne(ctx: WorkContext, session: Session, name: OrderN
   const order = await lookUp(ctx, session, name.clientOrderId)
   if (order === undefined) return unknown
   if (order === null) return unknownOrder
-  if (order.status === 'canceled' || ended.includes(order.status)) return tooLate(ctx, session, order)
+  if (goingAway.includes(order.status) || ended.includes(order.status)) return tooLate(ctx, session, order)
   const said = await session.client.cancel(order.id)
   if (said.outcome === 'done') return accepted
   if (said.outcome !== 'refused') return { answer: said.outcome }
@@ -184,10 +184,12 @@ export async function cancelOne(ctx: WorkContext, session: Session, name: OrderN
   return now ? tooLate(ctx, session, now) : unknown
 }
 
+const goingAway = ['canceled', 'pending_cancel']
+
 const unknownOrder: Answer = { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
 
-/** The order has ended by itself, or was canceled before: what it came to is told again. */
+/** The order has ended by itself, or is being canceled already: what it came to is told again. */
 async function tooLate(ctx: WorkContext, session: Session, order: AlpacaOrder): Promise<Answer> {
   await takeOrder(ctx, session, order)
-  return order.status === 'canceled' ? accepted : rejected(`too late to cancel: ${order.status}`)
+  return goingAway.includes(order.status) ? accepted : rejected(`too late to cancel: ${order.status}`)
 }
