@@ -40,7 +40,13 @@ export function eventOf({ kind, quantity, px }: ReportRow): ChainEvent<number> |
       return quantity === null || px === null || !dec(quantity).greaterThan(0)
         ? undefined
         : { event: 'FILL', quantity: dec(quantity), price: dec(px) }
-    default:
+    // These are no event of an order: executions taken back, totals, and what happens to accounts.
+    case 'bust':
+    case 'total':
+    case 'delink':
+    case 'marginCall':
+    case 'patternDayTrader':
+    case 'restriction':
       return undefined
   }
 }
