@@ -19,18 +19,8 @@ const fromTheStart: Record<StrategyName, number> = {
 }
 
 /** What the later ones join, and when, in turn. */
-const joined: readonly StrategyName[] = [
-  ...(['trend', 'golden', 'breakoutAgain', 'reversion', 'turn', 'hold', 'gold', 'euro'] as const),
-]
-const joiningDays = [
-  '2018-02-05',
-  '2018-05-07',
-  '2018-08-06',
-  '2018-11-05',
-  '2019-02-04',
-  '2019-05-06',
-  '2019-09-09',
-]
+const joined: readonly StrategyName[] = ['trend', 'golden', 'breakoutAgain', 'hold']
+const joiningDays = ['2019-02-04', '2019-05-06', '2019-09-09', '2019-11-04']
 const laterOnes = 138
 
 /** Percentages in turn. */

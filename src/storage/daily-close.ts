@@ -126,8 +126,8 @@ export interface NewDay {
   readonly leverage: Decimal | null
 }
 
-/** Rows of one statement. */
-const rowsAtOnce = 10_000
+/** Rows of one statement: what a socket takes in at once, so that it has left before the next rows are made. */
+const rowsAtOnce = 2_000
 
 /**
  * Writes closed days, new ones and those that are closed again. A day counts with its highest leverage. The next rows
@@ -138,7 +138,7 @@ export async function saveDays(tx: Transaction, kind: BookKind, days: Iterable<N
   for (const part of chunked(days, rowsAtOnce)) {
     await writing
     writing = kind === 'account' ? saveAccountDays(tx, part) : saveStrategyDays(tx, part)
-    // Lets the statement leave before the next rows are made.
+    // Lets the statement leave.
     await setImmediate()
   }
   await writing

@@ -181,6 +181,7 @@ const moving: Readonly<Record<string, readonly string[]>> = {
     ...[
       'started_at',
       'term_started_at',
+      'term_ends_at',
       'billing_failures',
       'billing_failure_reason',
       'billing_failed_at',
