@@ -45,7 +45,7 @@ async function placeSignal({ db, strategyId }: Stage): Promise<number> {
 }
 
 const empty = async (db: Database): Promise<void> => {
-  await db.write.run`truncate account_order, account_skip`
+  await db.write.run`truncate account_order, account_skip, order_gap`
 }
 
 const seconds = async (work: () => Promise<unknown>): Promise<number> => {
