@@ -44,14 +44,15 @@ async function pageFor(
   word: string | null | undefined,
 ): Promise<{ status: number; html: string }> {
   const { approvals, limiter } = operations
+  const address = addressOf(request.raw)
   if (operations.isInMaintenance()) return { status: 503, html: laterPage() }
   if (isCounting()) {
-    const { isAllowed } = await limiter.take(`address:${addressOf(request.raw)}`, platformWindows)
+    const { isAllowed } = await limiter.take(`address:${address}`, platformWindows)
     if (!isAllowed) return { status: 429, html: laterPage() }
   }
   const { token } = request.params
   const isAnswer = word === 'approve' || word === 'decline'
-  const view = isAnswer ? await approvals.answer(token, word) : await approvals.show(token)
+  const view = isAnswer ? await approvals.answer(token, word) : await approvals.open(token, address)
   if (isAnswer && view) await afterWrite?.()
   return view ? { status: 200, html: approvalPage(view) } : { status: 404, html: missingPage() }
 }

@@ -14,6 +14,7 @@ import {
 } from '../storage/approvals.ts'
 import { actAs } from '../storage/audit-log.ts'
 import type { Database } from '../storage/database.ts'
+import { saveArrival } from '../storage/sign-ins.ts'
 import { lockStrategies } from '../storage/signals.ts'
 import type { Sql } from '../storage/sql.ts'
 import { performStart, prepareStart } from './autotrade/starting.ts'
@@ -34,25 +35,31 @@ export interface ApprovalView {
 }
 
 export interface Approvals {
-  /** The request behind a token; undefined when there is none. */
-  show(token: string): Promise<ApprovalView | undefined>
+  /** The request behind a token, for a customer who comes from an address; undefined when there is none. */
+  open(token: string, ipAddress: string): Promise<ApprovalView | undefined>
   /** The customer's word. A request that is no longer open stays as it is. */
   answer(token: string, word: 'approve' | 'decline'): Promise<ApprovalView | undefined>
 }
 
 export const createApprovals = (options: { db: Database; clock: Clock; secrets: Secrets }): Approvals => {
   const { db, clock, secrets } = options
-  const show = async (token: string): Promise<ApprovalView | undefined> => {
+  const find = async (token: string): Promise<ApprovalRow | undefined> => {
     const id = approvalIdOf(secrets.cursor, token)
     const row = id === undefined ? undefined : await findApproval(db.read, id)
     return row && { ...row, status: approvalAt(row, clock.now()) }
   }
   return {
-    show,
+    open: async (token, ipAddress) => {
+      const row = await find(token)
+      if (!row) return undefined
+      const { id: requestId, personId, siteId } = row
+      await saveArrival(db.write, { requestId, personId, siteId, ipAddress, at: clock.now() })
+      return row
+    },
     answer: async (token, word) => {
       const id = approvalIdOf(secrets.cursor, token)
       if (id !== undefined) await db.transaction((tx) => answerRequest(tx, id, word, clock.now()))
-      return show(token)
+      return find(token)
     },
   }
 }

@@ -57,6 +57,21 @@ beforeEach(async () => {
   await town.door('/accounts', [{ account, personId, cash: 10_000 }])
 })
 
+test('a customer who comes by the address was signed in by the site, once', async () => {
+  const request = await ask()
+  for (let visit = 0; visit < 2; visit++) {
+    expect((await fetch(request.ApprovalUrl ?? '')).status).toBe(200)
+  }
+  const params = { WhiteLabelSiteId: town.sites.west, PersonId: personId }
+  const [found] = resultsOf<{ SessionEvents: object[]; SessionEventSummary: object }>(
+    await town.ask('GetWlInstrumentationExport', params, { key: people.westAdmin.key, host: 'WL' }),
+  )
+  expect(found?.SessionEvents).toMatchObject([
+    { PersonId: personId, Kind: 'sso', Outcome: 'success', IPAddress: '127.0.0.1' },
+  ])
+  expect(found?.SessionEventSummary).toEqual({ Sso: 1, Login: 0, Failed: 0 })
+})
+
 test('a start is a request until its customer agrees', async () => {
   const asked = await start({ MaxStocksDollars: 2500, ScalingPercentage: 50 })
   expect([asked.status, asked.text]).toEqual([200, 'true'])
