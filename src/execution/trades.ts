@@ -152,15 +152,18 @@ function tradeOf(row: OpenTradeRow): OpenTrade {
 function stateOf({ book, trade, position, fills }: Chapter, id: number, currency: string): TradeState {
   const { worst } = trade
   const finished = 'closedAt' in trade ? trade : null
+  // A late quote fills at its own time: what is booked last need not be what happened last.
+  const moments = [trade.openedAt, ...fills.map(({ at }) => at)]
+  const changedAt = Math.max(...moments)
   return {
     id,
     strategyId: book.strategyId,
     instrumentId: book.instrumentId,
     signalId: trade.tradeId,
     openSide: trade.openSide,
-    openedAt: trade.openedAt,
-    changedAt: fills.at(-1)?.at ?? trade.openedAt,
-    closedAt: finished?.closedAt ?? null,
+    openedAt: Math.min(...moments),
+    changedAt,
+    closedAt: finished && changedAt,
     openedQty: trade.openedQuantity,
     closedQty: trade.closedQuantity,
     openTurnover: trade.openTurnover,

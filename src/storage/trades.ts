@@ -120,7 +120,9 @@ export async function saveTrades(tx: Transaction, trades: readonly TradeState[])
       ${column('watchPx')}::numeric[], ${column('profitLoss')}::numeric[], ${column('worstResult')}::numeric[],
       ${column('worstPx')}::numeric[], ${times('worstAt')}::timestamptz[], ${column('worstEntryPx')}::numeric[],
       ${column('worstQty')}::numeric[], ${column('worstEquity')}::numeric[])
-    on conflict (id) do update set changed_at = excluded.changed_at, closed_at = excluded.closed_at,
+    on conflict (id) do update set opened_at = least(trade.opened_at, excluded.opened_at),
+      changed_at = greatest(trade.changed_at, excluded.changed_at),
+      closed_at = case when excluded.closed_at is not null then greatest(trade.changed_at, excluded.changed_at) end,
       opened_qty = excluded.opened_qty, closed_qty = excluded.closed_qty, open_turnover = excluded.open_turnover,
       close_turnover = excluded.close_turnover, commission = excluded.commission, realised = excluded.realised,
       fx = excluded.fx, avg_px = excluded.avg_px, avg_cost = excluded.avg_cost, watch_px = excluded.watch_px,

@@ -99,6 +99,29 @@ describe('from flat to flat', () => {
     ])
   })
 
+  test('a quote that comes late fills at its own time; the trade spans all its fills', async () => {
+    const { world, strategyId, instrumentId, see, trade, later, trades } = await setting()
+    const limit = async (side: '1' | '2', price: string, openClose: 'O' | 'C') => {
+      await place(world, { strategyId, instrumentId, side, quantity: '40', openClose, limit: price })
+      await matchArrivals(world.ctx)
+    }
+    await see('10', '10')
+    await limit('1', '9', 'O')
+    later(2)
+    await trade('1', '100')
+    await see('9', '9', opening + 1000)
+    expect(await trades()).toMatchObject([
+      { opened: 140, closed: 0, openedAt: opening + 1000, closedAt: null },
+    ])
+    await limit('2', '12', 'C')
+    later(2)
+    await trade('2', '100', 'C')
+    await see('12', '12', opening + 3000)
+    expect(await trades()).toMatchObject([
+      { opened: 140, closed: 140, openedAt: opening + 1000, closedAt: opening + 4000 },
+    ])
+  })
+
   test('scaled in and out: averages over all fills, the lowest moment with the size of then', async () => {
     const { see, trade, later, trades } = await setting()
     await see('10', '10')
