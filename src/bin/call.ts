@@ -1,12 +1,12 @@
 /** Any operation of the interface without a key: asked by the operator, or in the name and with the rights of a person. */
-import { compileRow, type HostName, hostNames, type Route, routesOf, textOf } from '../contract/index.ts'
+import { compileRow, textOf } from '../contract/index.ts'
 import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
 import type { Database } from '../storage/database.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import { environments } from './environment.ts'
-import { callerOf, refusal } from './export.ts'
+import { callerOf, refusal, routeOf } from './export.ts'
 import { loadSecrets } from './secrets.ts'
 import { told } from './tool.ts'
 
@@ -22,7 +22,7 @@ export interface Asked {
 
 /** The results of one call. Throws a ConfigError with the reason when it is refused. */
 export async function askOperation(db: Database, config: Config, asked: Asked): Promise<unknown> {
-  const { operation, row, version, host } = routeOf(asked)
+  const { operation, row, version, host } = routeOf(asked.operation, asked.host)
   const audience = { host, dialect: 'native' as const }
   const compiled = compileRow(row, host, 'native', version)
   const takesBody = row.method === 'POST' || row.method === 'PUT'
@@ -39,14 +39,4 @@ export async function askOperation(db: Database, config: Config, asked: Asked): 
   if (reply.status === 200)
     return typeof answer === 'object' ? (answer as { Results: unknown }).Results : answer
   throw refusal(asked.operation, (answer as { ResponseStatus: { Errors: [] } }).ResponseStatus.Errors)
-}
-
-function routeOf({ operation, host: wanted }: Asked): Route & { host: HostName } {
-  if (wanted !== undefined && !hostNames.includes(wanted as HostName))
-    throw new ConfigError(`host must be one of ${hostNames.join(', ')}, not ${wanted}`)
-  for (const host of wanted === undefined ? hostNames : [wanted as HostName]) {
-    const route = routesOf(host, 'native').find((candidate) => candidate.operation === operation)
-    if (route) return { ...route, host }
-  }
-  throw new ConfigError(`${wanted ?? 'no host'} offers ${operation}`)
 }

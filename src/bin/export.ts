@@ -39,6 +39,8 @@ export async function* exportListing(
   run: Run,
   { listing, words, host, caller }: ExportOrder,
 ): AsyncGenerator<string> {
+  if (!listings.includes(listing as OperationName))
+    throw new ConfigError(`there is no listing ${listing}; there are ${listings.join(', ')}`)
   const { operation, row, version, ...at } = routeOf(listing, host)
   const audience = { host: at.host, dialect: 'native' as const }
   const form = csvFormOf(row, audience)
@@ -86,16 +88,17 @@ export async function callerOf(sql: Sql, personId: number | undefined): Promise<
   return { ...own, personId, ...tenant }
 }
 
-function routeOf(listing: string, wanted: string | undefined): Route & { host: HostName } {
-  if (!listings.includes(listing as OperationName))
-    throw new ConfigError(`there is no listing ${listing}; there are ${listings.join(', ')}`)
+/** The route of an operation: on the host that is named, else on the first that offers it. Throws ConfigError. */
+export function routeOf(operation: string, wanted: string | undefined): Route & { host: HostName } {
   if (wanted !== undefined && !hostNames.includes(wanted as HostName))
     throw new ConfigError(`host must be one of ${hostNames.join(', ')}, not ${wanted}`)
   for (const host of wanted === undefined ? hostNames : [wanted as HostName]) {
-    const route = routesOf(host, 'native').find(({ operation }) => operation === listing)
+    const route = routesOf(host, 'native').find((candidate) => candidate.operation === operation)
     if (route) return { ...route, host }
   }
-  throw new ConfigError(`the host ${wanted} does not offer ${listing}`)
+  throw new ConfigError(
+    wanted === undefined ? `no host offers ${operation}` : `the host ${wanted} does not offer ${operation}`,
+  )
 }
 
 function queryOf(words: readonly string[]): Map<string, string[]> {

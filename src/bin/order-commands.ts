@@ -8,7 +8,7 @@ import {
 } from '../storage/order-confirmations.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds orders waiting, confirm and decline. */
 export function addOrderCommands(tool: Tool, orders: Command): void {
@@ -42,11 +42,11 @@ const decide = (
   done: 'confirmed' | 'declined',
 ): Promise<void> =>
   withDatabase(async (db) => {
-    if (!/^\d{1,15}$/.test(id)) throw new ConfigError(`${id} is no id`)
+    const orderId = readId(id)
     await db.transaction(async (tx) => {
-      if (!(await decision(tx, Number(id), systemClock.now())))
+      if (!(await decision(tx, orderId, systemClock.now())))
         throw new ConfigError(`no order ${id} waits for its holder's word`)
       await noteCommand(tx, `account_order ${id}`)
     })
-    say(output, { orderId: Number(id), [done]: true }, `Order ${id} is ${done}.`)
+    say(output, { orderId, [done]: true }, `Order ${id} is ${done}.`)
   })

@@ -1,4 +1,4 @@
-/** Rows by what they have in common. */
+/** Rows in groups: by what they have in common, or so many at a time. */
 
 /** The rows of each key, in their order; keys in the order of their first rows. */
 export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
@@ -9,4 +9,16 @@ export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key
     else groups.set(keyOf(row), [row])
   }
   return groups
+}
+
+/** So many rows at a time, in their order; the last part may be smaller. Takes a row only when it is needed. */
+export function* chunked<Row>(rows: Iterable<Row>, size: number): Generator<Row[]> {
+  let part: Row[] = []
+  for (const row of rows) {
+    part.push(row)
+    if (part.length < size) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
 }

@@ -5,6 +5,7 @@
  */
 import type { Mailer, Message } from '../services/mail.ts'
 import { claimMail, deleteMail, isMailDue, type MailRow, nextMailAt, postponeMail } from '../storage/mail.ts'
+import { backoff } from './backoff.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import { composeMail } from './mail-words.ts'
 
@@ -18,8 +19,7 @@ const atOnce = 10
 const shortestPauseMs = 30_000
 const longestPauseMs = 6 * 3_600_000
 
-const pauseAfter = (attempts: number): number =>
-  Math.min(shortestPauseMs * 2 ** Math.min(attempts, 20), longestPauseMs)
+const pauseAfter = (attempts: number): number => backoff(attempts, shortestPauseMs, longestPauseMs)
 
 export const nextMail: DueSource = nextMailAt
 

@@ -3,9 +3,10 @@
  * differs is believed once it has lasted a minute unchanged. A broker that does not answer has said nothing: no
  * question that failed changes anything.
  */
+
 import { clientOrderId } from '../domain/client-order-id.ts'
 import { dec } from '../domain/decimal.ts'
-import { groupBy } from '../domain/group.ts'
+import { chunked, groupBy } from '../domain/group.ts'
 import { minute } from '../domain/time.ts'
 import { claimLease, guardLease, type Lease, releaseLease, renewLease } from '../storage/leases.ts'
 import {
@@ -112,8 +113,7 @@ async function ask(
   const open = named.filter(
     ({ order, clientOrderId }) => !working.has(orderNameOf(order.accountId, clientOrderId)),
   )
-  for (let next = 0; next < open.length; next += broker.limits.batch) {
-    const chunk = open.slice(next, next + broker.limits.batch)
+  for (const chunk of chunked(open, broker.limits.batch)) {
     const names = chunk.map(({ order, clientOrderId }) => ({ ...order, clientOrderId }))
     const answers = await broker.find(ctx, brokerId, names)
     for (const [place, one] of chunk.entries()) {

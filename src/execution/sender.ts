@@ -7,6 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clientOrderId } from '../domain/client-order-id.ts'
 import { dec } from '../domain/decimal.ts'
+import { chunked } from '../domain/group.ts'
 import { claimLease, guardLease, type Lease, releaseLease, renewLease } from '../storage/leases.ts'
 import { insertReports, type NewReport, type ReportKind } from '../storage/reports.ts'
 import {
@@ -22,6 +23,7 @@ import { fragment } from '../storage/sql.ts'
 import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from './brokers/broker.ts'
 import { type Claimed, claimSends } from './claims.ts'
 import type { Step, WorkContext } from './context.ts'
+import { inLanes } from './lanes.ts'
 import { driftGrace } from './mirror-follow.ts'
 
 const ordersAtOnce = 200
@@ -136,20 +138,11 @@ async function inCalls(
   send: (chunk: readonly Claimed[]) => Promise<readonly Answer[]>,
 ): Promise<Sent[]> {
   const { batch, concurrency } = broker.limits
-  const sent: Sent[] = []
-  let next = 0
-  const lane = async (): Promise<void> => {
-    while (next < orders.length) {
-      const chunk = orders.slice(next, next + batch)
-      next += batch
-      const answers = isLate() ? [] : await answersOf(ctx, send(chunk))
-      for (const [place, order] of chunk.entries()) {
-        sent.push({ order, answer: answers[place] ?? { answer: 'unknown' } })
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: concurrency }, lane))
-  return sent
+  const sent = await inLanes([...chunked(orders, batch)], concurrency, async (chunk): Promise<Sent[]> => {
+    const answers = isLate() ? [] : await answersOf(ctx, send(chunk))
+    return chunk.map((order, place) => ({ order, answer: answers[place] ?? { answer: 'unknown' } }))
+  })
+  return sent.flat()
 }
 
 async function answersOf(ctx: WorkContext, call: Promise<readonly Answer[]>): Promise<readonly Answer[]> {

@@ -6,6 +6,7 @@
  */
 import type { Subscription } from '../storage/listener.ts'
 import { join } from '../storage/sql.ts'
+import { backoff } from './backoff.ts'
 import type { Step, WorkContext } from './context.ts'
 import { runFeed } from './feeds.ts'
 import { pause } from './leases.ts'
@@ -96,7 +97,7 @@ async function watch(
     } catch (error) {
       silence += 1
       ctx.log.warn({ error }, 'looking for work failed')
-      await pause(backoff(silence), ending)
+      await pause(restAfter(silence), ending)
     }
     await bell.wait()
   }
@@ -119,11 +120,11 @@ async function runStep(
     const count = (failures.get(step) ?? 0) + 1
     failures.set(step, count)
     ctx.log.error({ error, step: step.name }, 'a step failed and will run again')
-    await pause(backoff(count), ending)
+    await pause(restAfter(count), ending)
   }
 }
 
-const backoff = (failures: number): number => Math.min(shortestPause * 2 ** failures, longestPause)
+const restAfter = (failures: number): number => backoff(failures, shortestPause, longestPause)
 
 /** A bell that remembers having been rung until somebody waited for it. */
 interface Bell {

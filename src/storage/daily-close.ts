@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { type Decimal, dec } from '../domain/decimal.ts'
+import { chunked } from '../domain/group.ts'
 import type { LedgerPosition } from '../domain/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
@@ -142,17 +143,6 @@ export async function saveDays(tx: Transaction, kind: BookKind, days: Iterable<N
     await setImmediate()
   }
   await writing
-}
-
-function* chunked<Row>(rows: Iterable<Row>, size: number): Generator<Row[]> {
-  let part: Row[] = []
-  for (const row of rows) {
-    part.push(row)
-    if (part.length < size) continue
-    yield part
-    part = []
-  }
-  if (part.length > 0) yield part
 }
 
 const column = <K extends keyof NewDay>(rows: readonly NewDay[], name: K): NewDay[K][] =>

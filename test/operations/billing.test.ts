@@ -1,6 +1,6 @@
 /** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, call, resultsOf } from '../support/http.ts'
+import { type Answer, call, doorOf, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 
 const platform = await testPlatform()
@@ -14,11 +14,7 @@ interface Citizen {
 }
 type Row = Record<string, unknown>
 
-const door = async <T>(path: string, body: unknown): Promise<T> => {
-  const answer = await call(platform.url, `/test${path}`, { body })
-  if (answer.status !== 200) throw new Error(`/test${path}: ${answer.text}`)
-  return answer.json as T
-}
+const door = doorOf(platform.url)
 const get = (path: string, params: object, who: Citizen): Promise<Answer> => {
   const query = new URLSearchParams(params as Record<string, string>)
   return call(platform.url, `${path}?${query}`, { key: who.key })

@@ -5,7 +5,7 @@ import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { changeStrategy } from '../../src/storage/administration.ts'
 import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
 import { findPlatformSite } from '../../src/storage/provision.ts'
-import { call, resultsOf } from '../support/http.ts'
+import { call, doorOf, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 
 const platform = await testPlatform()
@@ -20,11 +20,7 @@ interface Citizen {
 }
 type Row = Record<string, unknown>
 
-const door = async <T>(path: string, body: unknown): Promise<T> => {
-  const answer = await call(platform.url, `/test${path}`, { body })
-  if (answer.status !== 200) throw new Error(`/test${path}: ${answer.text}`)
-  return answer.json as T
-}
+const door = doorOf(platform.url)
 const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
 const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
 const ask = async (path: string, who: Citizen, body: object): Promise<Row[]> => {

@@ -62,6 +62,15 @@ function readJson(text: string): unknown {
   }
 }
 
+/** Calls of the test door, whose answers must be successes. */
+export const doorOf =
+  (url: string) =>
+  async <T>(path: string, body: unknown): Promise<T> => {
+    const answer = await call(url, `/test${path}`, { body })
+    if (answer.status !== 200) throw new Error(`/test${path} answered ${answer.status} ${answer.text}`)
+    return answer.json as T
+  }
+
 /** The elements of `Results`; throws with the whole answer when the call did not succeed. */
 export function resultsOf<Row = Record<string, unknown>>(answer: Answer): Row[] {
   const { Results } = (answer.json ?? {}) as { Results?: Row[] }

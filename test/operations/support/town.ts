@@ -7,7 +7,7 @@ import { type Dialect, type HostName, type OperationName, routesOf } from '../..
 import { isRefused } from '../../../src/operations/context.ts'
 import { issueKey, revokeKey } from '../../../src/operations/keys.ts'
 import { exactJson } from '../../../src/sdk/json.ts'
-import { type Answer, type Call, call, resultsOf } from '../../support/http.ts'
+import { type Answer, type Call, call, doorOf, resultsOf } from '../../support/http.ts'
 import { keyEnvironment, secrets, type TestPlatform, testPlatform } from '../../support/platform.ts'
 
 export interface Citizen {
@@ -65,11 +65,7 @@ export const holderAccount = 'U100'
 /** Builds the town. Its hosts speak one dialect. */
 export async function buildTown(dialect: Dialect = 'native'): Promise<Town> {
   const platform = await testPlatform(dialect)
-  const door = async <T>(path: string, body: unknown): Promise<T> => {
-    const answer = await call(platform.url, `/test${path}`, { body })
-    if (answer.status !== 200) throw new Error(`/test${path} answered ${answer.status} ${answer.text}`)
-    return answer.json as T
-  }
+  const door = doorOf(platform.url)
   await door('/reset', { now: townStart })
   const sites = await buildSites(door)
   const people = await settle(door)

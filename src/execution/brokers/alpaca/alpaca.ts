@@ -4,6 +4,7 @@
  */
 import { loadQuotedInstruments } from '../../../storage/quotes.ts'
 import type { KeyRing } from '../../../storage/vault.ts'
+import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
 import { findAll, snapshotAll } from './asking.ts'
@@ -65,7 +66,7 @@ export function createLink(now: () => number = () => performance.now()) {
     note: (outcome: Outcome['outcome']): void => {
       if (outcome === 'done' || outcome === 'refused') failures = 0
       if (outcome !== 'unsent' || now() < downUntil) return
-      downUntil = now() + Math.min(shortestPauseMs * 2 ** failures, longestPauseMs)
+      downUntil = now() + backoff(failures, shortestPauseMs, longestPauseMs)
       failures += 1
     },
   }

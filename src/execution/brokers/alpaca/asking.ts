@@ -3,6 +3,7 @@
  * sense, is left out, and the others are heard. What is learnt of orders by the way is taken in as reports.
  */
 import type { WorkContext } from '../../context.ts'
+import { inLanes } from '../../lanes.ts'
 import { type AccountSnapshot, BrokerUnreachable, type OrderName, type OrderStanding } from '../broker.ts'
 import { type Desk, lookUp, takeOrder } from './desk.ts'
 import type { Notices } from './notices.ts'
@@ -12,25 +13,7 @@ import { symbolOf } from './tickets.ts'
 import { readAccount, readAll, readOrder, readPosition } from './wire.ts'
 
 /** Accounts that are asked side by side. */
-const lanes = 20
-
-/** Works on items side by side, at most `lanes` at once; answers in their order. */
-export async function inLanes<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item, place: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  let next = 0
-  const lane = async (): Promise<void> => {
-    while (next < items.length) {
-      const place = next
-      next += 1
-      results[place] = await work(items[place] as Item, place)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(lanes, items.length) }, lane))
-  return results
-}
+export const lanes = 20
 
 /** How each order stands: null where Alpaca has none, undefined where it did not say. */
 export async function findAll(
@@ -42,7 +25,7 @@ export async function findAll(
     ctx,
     orders.map(({ accountId }) => accountId),
   )
-  const found = await inLanes(orders, async ({ clientOrderId }, place) => {
+  const found = await inLanes(orders, lanes, async ({ clientOrderId }, place) => {
     const session = sessions[place]
     if (!session || !isSession(session)) return undefined
     const order = await lookUp(ctx, session, clientOrderId)
@@ -64,7 +47,7 @@ export async function snapshotAll(
   accountIds: readonly number[],
 ): Promise<AccountSnapshot[]> {
   const sessions = await desk.sessions.of(ctx, accountIds)
-  const said = await inLanes(sessions, async (session) => {
+  const said = await inLanes(sessions, lanes, async (session) => {
     if (isSession(session)) return snapshotOf(ctx, notices, session)
     if ('revoked' in session) await notices.ofKey(ctx, session.revoked)
     return undefined

@@ -9,7 +9,8 @@ import { claimLease, type Lease, releaseLease, renewLease } from '../../../stora
 import { listSentOrders } from '../../../storage/reconciliation.ts'
 import { fragment } from '../../../storage/sql.ts'
 import type { Step, WorkContext } from '../../context.ts'
-import { inLanes } from './asking.ts'
+import { inLanes } from '../../lanes.ts'
+import { lanes } from './asking.ts'
 import type { Client, Stream } from './client.ts'
 import { lookUp, sourceOf, take, takeOrder } from './desk.ts'
 import { type Depth, pullHistory } from './history.ts'
@@ -148,7 +149,7 @@ export class Following {
     const ids = due.map(([accountId]) => accountId)
     const found = await this.#sessions.of(ctx, ids)
     for (const accountId of ids) this.#pulls.delete(accountId)
-    await inLanes(due, async ([accountId, depth], place) => {
+    await inLanes(due, lanes, async ([accountId, depth], place) => {
       const session = found[place]
       if (!session || 'refused' in session) return
       let isRead = false

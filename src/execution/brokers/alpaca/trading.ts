@@ -19,6 +19,7 @@ import type { AlpacaOrder } from './wire.ts'
 const accepted: Answer = { answer: 'accepted' }
 const unknown: Answer = { answer: 'unknown' }
 const rejected = (text: string): Answer => ({ answer: 'rejected', text })
+const unknownOrder: Answer = { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
 
 /** Places one order. */
 export async function placeOne(
@@ -101,7 +102,7 @@ export async function replaceOne(
   const request = requestOf(ticket, instrument)
   if ('refusal' in request) return rejected(request.refusal)
   const old = await lookUp(ctx, session, ticket.replacesClientOrderId)
-  if (old === null) return { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
+  if (old === null) return unknownOrder
   const before = old && (await executedBefore(ctx, session, ticket))
   if (!old || !before) return unknown
   if (ended.includes(old.status)) return tooLateToReplace(ctx, session, ticket, old)
@@ -185,8 +186,6 @@ export async function cancelOne(ctx: WorkContext, session: Session, name: OrderN
 }
 
 const goingAway = ['canceled', 'pending_cancel']
-
-const unknownOrder: Answer = { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true }
 
 /** The order has ended by itself, or is being canceled already: what it came to is told again. */
 async function tooLate(ctx: WorkContext, session: Session, order: AlpacaOrder): Promise<Answer> {

@@ -7,6 +7,7 @@
 import { openFixSession, setFixOutbound, startFixSession } from '../../../storage/fix-sessions.ts'
 import type { Lease } from '../../../storage/leases.ts'
 import { insertIncidents } from '../../../storage/reports.ts'
+import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import { pause, underLease } from '../../leases.ts'
 import type { Listener } from './conversation.ts'
@@ -111,7 +112,7 @@ export class FixLink {
         return false
       })
       failures = wasUp ? 0 : failures + 1
-      await pause(Math.min(shortestPause * 2 ** Math.max(0, failures - 1), longestPause), held)
+      await pause(backoff(Math.max(0, failures - 1), shortestPause, longestPause), held)
     }
   }
 
