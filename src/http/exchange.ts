@@ -130,12 +130,13 @@ export async function answer(
     exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
   const isLast = exchange.isLast || isDraining() || (!request.complete && isStray(head))
   try {
-    await sendReply(response, reply, {
+    const sent = sendReply(response, reply, {
       requestId,
       acceptEncoding: head.acceptEncoding,
       standing: exchange.standing,
       isLast,
     })
+    if (sent) await sent
   } catch (error) {
     log.error({ requestId, err: error }, 'an answer could not be sent')
     response.destroy()
@@ -191,7 +192,8 @@ async function admit(options: Edge, exchange: Exchange, to: Destination): Promis
   if (isClosed && to.operation !== 'Hello') return closed
   const { head, request } = exchange
   if (!options.isCounting()) {
-    const caller = await operations.authenticate(head.authorization, to.dialect)
+    const found = operations.authenticate(head.authorization, to.dialect)
+    const caller = found instanceof Promise ? await found : found
     if (isRefused(caller)) return notLetIn(caller)
     exchange.caller = caller
     return isClosed ? closed : caller

@@ -32,32 +32,33 @@ export interface Envoy {
 
 export const jsonType = 'application/json; charset=utf-8'
 
-/** Sends a JSON answer. Resolves when it was handed to the connection. */
-export async function sendReply(response: ServerResponse, reply: Reply, envoy: Envoy): Promise<void> {
+/** Sends a JSON answer: it was handed to the connection when this returns, or what it returns resolves. */
+export function sendReply(response: ServerResponse, reply: Reply, envoy: Envoy): Promise<void> | undefined {
   const headers = commonHeaders(envoy)
   for (const name in reply.headers) headers.push(name, reply.headers[name] ?? '')
   if (reply.status === 304) return end(response, 304, headers)
   headers.push('Content-Type', jsonType)
-  await sendBody(response, reply.status, headers, reply.body, envoy.acceptEncoding)
+  return sendBody(response, reply.status, headers, reply.body, envoy.acceptEncoding)
 }
 
-/** Sends text under headers that are complete but for its length and coding. */
-export async function sendBody(
+/** Sends text under headers that are complete but for its length and coding; waits only to compress it. */
+export function sendBody(
   response: ServerResponse,
   status: number,
   headers: string[],
   body: Body,
   acceptEncoding: string | undefined,
-): Promise<void> {
+): Promise<void> | undefined {
   const whole = typeof body === 'string' ? body : bytesOf(body)
   const length = Buffer.byteLength(whole)
   if (length < compressMinBytes) return end(response, status, headers, length, whole)
   headers.push('Vary', 'Accept-Encoding')
   const coding = codingOf(acceptEncoding)
   if (coding === 'identity') return end(response, status, headers, length, whole)
-  const packed = await compress[coding](typeof whole === 'string' ? Buffer.from(whole) : whole)
-  headers.push('Content-Encoding', coding)
-  end(response, status, headers, packed.length, packed)
+  return compress[coding](typeof whole === 'string' ? Buffer.from(whole) : whole).then((packed) => {
+    headers.push('Content-Encoding', coding)
+    end(response, status, headers, packed.length, packed)
+  })
 }
 
 const comma = 0x2c
@@ -83,7 +84,7 @@ function end(
   headers: string[],
   length?: number,
   body?: string | Buffer,
-): void {
+): undefined {
   if (length !== undefined) headers.push('Content-Length', String(length))
   response.writeHead(status, headers).end(body)
 }

@@ -108,15 +108,14 @@ export async function remember<Call extends Repeatable>(
   })
   const lasting = keyed.filter(({ answer }) => isLasting(answer))
   const passing = keyed.filter(({ answer }) => !isLasting(answer))
-  if (passing.length > 0) await releaseKeys(tx, passing)
-  if (lasting.length === 0) return
-  await storeAnswers(
-    tx,
-    lasting.map(({ answer, ...key }) => ({
-      ...key,
-      status: answer.status,
-      answer: textOf(answer.body),
-      headers: answer.headers ?? null,
-    })),
-  )
+  const stored = lasting.map(({ answer, ...key }) => ({
+    ...key,
+    status: answer.status,
+    answer: textOf(answer.body),
+    headers: answer.headers ?? null,
+  }))
+  await Promise.all([
+    passing.length > 0 && releaseKeys(tx, passing),
+    stored.length > 0 && storeAnswers(tx, stored),
+  ])
 }

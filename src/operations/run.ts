@@ -70,19 +70,20 @@ interface Asked {
 
 type Many = (sql: Sql, calls: readonly Asked[]) => Promise<readonly Outcome<unknown>[]>
 
-/** Reads of one moment go as one statement. */
+/** Reads that come while others are under way go together as one statement. */
 const readLimits: BatchLimits = {
   sizeMax: 500,
   shareMin: 500,
   runningMax: 16,
-  patienceMs: 0,
+  patienceMs: 3,
   waitingMax: 20_000,
 }
+/** A batch has costs of its own, so a second one is not begun for a few orders while the first gets on. */
 const writeLimits: BatchLimits = {
   sizeMax: 256,
   shareMin: 32,
   runningMax: 4,
-  patienceMs: 5,
+  patienceMs: 25,
   waitingMax: 5_000,
 }
 
@@ -167,8 +168,9 @@ const oneByOne =
 const undoingRefusals =
   (many: Many): Many =>
   async (sql, calls) => {
-    await sql.run`savepoint effect`
-    const outcomes = await many(sql, calls)
+    // Not waited for: what is sent behind it stands behind it.
+    const saved = sql.run`savepoint effect`
+    const [outcomes] = await Promise.all([many(sql, calls), saved])
     if (outcomes.some(isRefused)) await sql.run`rollback to savepoint effect`
     return outcomes
   }
@@ -247,7 +249,9 @@ async function runWrites(
   acting.forEach((call, place) => {
     made.set(call, replyWith(outcomes[place] as Outcome<unknown>, call.compiled))
   })
-  await Promise.all([remember(tx, made), insertAuditNotes(tx, orderNotes(acting, outcomes, now))])
+  await tx.withCommit(() =>
+    Promise.all([remember(tx, made), insertAuditNotes(tx, orderNotes(acting, outcomes, now))]),
+  )
   return calls.map((call) => {
     const reply = made.get(call) ?? replies.get(call) ?? made.get(turns.twins.get(call) ?? call)
     if (reply === undefined) throw new Error('a call lost its turn')

@@ -4,6 +4,7 @@
  */
 import { type Actor, isPlatformAdmin, type StrategyFacts, type Tenancy } from '../domain/access.ts'
 import type { KeyHolder } from './keys.ts'
+import { distinct } from './places.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { isLive } from './subscriptions.ts'
 
@@ -35,22 +36,27 @@ export function visibleTo(viewer: Actor): Fragment {
     or ${liveSubscriber(fragment`strategy.id`, fragment`${personId}::bigint`)} or ${bySite[viewer.role]})`
 }
 
-/** Strategy facts as each person sees them, in the order of the pairs; null where no such strategy exists. */
+/**
+ * Strategy facts as each person sees them, in the order of the pairs; null where no such strategy exists. Of an
+ * owner's subscriptions nothing is asked: they change nothing.
+ */
 export async function loadStrategyFacts(
   sql: Sql,
   strategyIds: readonly (number | bigint)[],
   personIds: readonly number[],
 ): Promise<(StrategyFacts | null)[]> {
-  const rows = await sql.rows<{ facts: StrategyFacts | null }>`
-    select case when s.id is not null then jsonb_build_object(
-      'ownerPersonId', s.owner_person_id, 'siteId', s.site_id, 'parentSiteId', site.parent_site_id,
-      'isPrivate', s.is_private, 'isLiveSubscriber', ${liveSubscriber(fragment`s.id`, fragment`asked.person_id`)}
-      ) end as facts
-    from unnest(${strategyIds}::bigint[], ${personIds}::bigint[]) with ordinality asked (strategy_id, person_id, place)
-    left join strategy s on s.id = asked.strategy_id
-    left join site on site.id = s.site_id
-    order by asked.place`
-  return rows.map((row) => row.facts)
+  const pairs = strategyIds.map((strategyId, at) => ({ strategyId, personId: personIds[at] }))
+  const { asked, places } = distinct(pairs, ({ strategyId, personId }) => `${strategyId} ${personId}`)
+  const rows = await sql.rows<StrategyFacts & { place: number }>`
+    select place - 1 as place, s.owner_person_id as "ownerPersonId", s.site_id as "siteId",
+      site.parent_site_id as "parentSiteId", s.is_private as "isPrivate", s.owner_person_id <> asked.person_id
+        and ${liveSubscriber(fragment`s.id`, fragment`asked.person_id`)} as "isLiveSubscriber"
+    from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
+      ${asked.map(({ personId }) => personId)}::bigint[]) with ordinality asked (strategy_id, person_id, place)
+    join strategy s on s.id = asked.strategy_id
+    join site on site.id = s.site_id`
+  const found = new Map(rows.map((row) => [row.place, row]))
+  return places.map((place) => found.get(place) ?? null)
 }
 
 /** The strategy of each signal; a signal that does not exist is missing from the map. */

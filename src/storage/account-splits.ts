@@ -113,7 +113,7 @@ async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<v
       returning o.broker_id, o.account_id, o.client_order_id
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select broker_id, 'A' || nextval(pg_get_serial_sequence('paper_report', 'id')), account_id, client_order_id,
+    select broker_id, 'A' || nextval('paper_report_id_seq'), account_id, client_order_id,
       'cancel', i.symbol, ${instant(split.at)}::timestamptz
     from ended join instrument i on i.id = ${split.instrumentId}::bigint`
   await tx.run`

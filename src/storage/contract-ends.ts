@@ -110,7 +110,7 @@ export async function expireAccountOrders(tx: Transaction, instrumentId: number,
       returning broker_id, account_id, client_order_id
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select broker_id, 'A' || nextval(pg_get_serial_sequence('paper_report', 'id')), account_id, client_order_id,
+    select broker_id, 'A' || nextval('paper_report_id_seq'), account_id, client_order_id,
       'expire', i.symbol, ${instant(at)}::timestamptz
     from expired join instrument i on i.id = ${instrumentId}::bigint`
 }

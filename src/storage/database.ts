@@ -10,9 +10,10 @@ import pg from 'pg'
 import { type Acting, actingText } from './audit-log.ts'
 import { CommitUnknown, DatabaseUnavailable, isConnectionLoss, isRepeatable, translate } from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
-import { sendTogether } from './packet.ts'
-import { makeReader, withLimit } from './reader.ts'
-import { makeSql, type Outcome, type Sql, type Transaction } from './sql.ts'
+import { sendAlone } from './packet.ts'
+import { makeReader } from './reader.ts'
+import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
+import { type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
 
 const OLDEST_VERSION = 150_000
@@ -43,13 +44,6 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number
   /** How long a caller waits for a connection in milliseconds (1000). */
   readonly waitMs?: number
-}
-
-interface TransactionOptions {
-  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
-  readonly readOnly?: boolean
-  /** Limit of one statement in milliseconds, instead of the database's own. */
-  readonly statementTimeoutMs?: number
 }
 
 export interface Database {
@@ -95,15 +89,15 @@ function connect(options: DatabaseOptions, manner: readonly string[] = []): Data
   const client = clientConfig(options, waitMs)
   const setup = setupOf(options, [`statement_timeout = ${statementTimeoutMs}`, ...manner])
   const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
+  const limits = { usualMs: statementTimeoutMs, graceMs: ANSWER_GRACE_MS }
   const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })
   const pool = makePool(client, setup, options.poolSize ?? 10, log)
   const acquire = () => checkOut(pool, waitMs)
   const listener = makeListener(client, log)
   return {
     read: makeSql(reader.execute),
-    write: makeSql((statement) => repeated(() => writeOnce(acquire, withLimit(statement, answerMs)))),
-    transaction: (work, chosen = {}) =>
-      repeated(() => transactOnce(acquire, chosen, statementTimeoutMs, work)),
+    write: makeSql((statement) => repeated(() => writeOnce(acquire, statement, answerMs))),
+    transaction: (work, chosen = {}) => repeated(() => transactOnce(acquire, chosen, limits, work)),
     listen: listener.listen,
     relaxed: () => connect(options, relaxation),
     connections: () => ({ total: pool.totalCount, inUse: pool.totalCount - pool.idleCount }),
@@ -193,82 +187,15 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-async function writeOnce(acquire: Acquire, statement: pg.QueryConfig): Promise<Outcome> {
+async function writeOnce(acquire: Acquire, statement: Statement, limitMs: number): Promise<Outcome> {
   const client = await acquire()
   let broken = false
   try {
-    return await client.query(statement)
+    return await sendAlone(client, statement, limitMs)
   } catch (error) {
     broken = isConnectionLoss(error)
     throw broken ? new CommitUnknown(String(error), { cause: error }) : translate(error)
   } finally {
     client.release(broken)
   }
-}
-
-async function transactOnce<T>(
-  acquire: Acquire,
-  options: TransactionOptions,
-  usualTimeoutMs: number,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  const client = await acquire()
-  const timeoutMs = options.statementTimeoutMs ?? usualTimeoutMs
-  let open = true
-  let broken = false
-  const send = (statement: pg.QueryConfig) => {
-    sendTogether(client)
-    return client.query(withLimit(statement, timeoutMs + ANSWER_GRACE_MS)).catch((error) => {
-      throw translate(error)
-    })
-  }
-  const execute = async (statement: pg.QueryConfig): Promise<Outcome> => {
-    if (!open) throw new Error('a statement was sent after the end of its transaction')
-    return send(statement)
-  }
-  const script = async (text: string) => {
-    await execute({ text })
-  }
-  try {
-    // Waited for: were it refused, statements sent behind it would commit one by one.
-    await send({ text: beginning(options, timeoutMs, usualTimeoutMs) })
-    const result = await work({ ...makeSql(execute), isTransaction: true, script })
-    open = false
-    await commit(client)
-    return result
-  } catch (error) {
-    open = false
-    broken = error instanceof CommitUnknown || !(await rolledBack(client))
-    throw error
-  } finally {
-    client.release(broken)
-  }
-}
-
-function beginning(
-  { isolation = 'read committed', readOnly = false }: TransactionOptions,
-  timeoutMs: number,
-  usualTimeoutMs: number,
-): string {
-  const begin = `begin isolation level ${isolation} ${readOnly ? 'read only' : 'read write'}`
-  // Every connection has the usual limit already.
-  return timeoutMs === usualTimeoutMs
-    ? begin
-    : `${begin}; set local statement_timeout = ${Math.ceil(timeoutMs)}`
-}
-
-/** An aborted transaction answers COMMIT with ROLLBACK: some statement's failure was ignored. */
-async function commit(client: pg.PoolClient): Promise<void> {
-  const answer = await client.query('commit').catch((error) => {
-    throw isConnectionLoss(error) ? new CommitUnknown(String(error), { cause: error }) : translate(error)
-  })
-  if (answer.command !== 'COMMIT')
-    throw new Error('a failed statement was ignored: the transaction is rolled back')
-}
-
-async function rolledBack(client: pg.PoolClient): Promise<boolean> {
-  return client.query('rollback').then(
-    () => true,
-    () => false,
-  )
 }

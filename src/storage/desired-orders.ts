@@ -16,7 +16,7 @@ export const loadHoldings = (sql: Sql, strategyId: number): Promise<PlacingRow[]
   sql.rows<PlacingRow>`
     select i.id::int as place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
       i.last_trading_day as "lastTradingDay", coalesce(p.quantity, 0) as position, q.bid, q.ask,
-      nextval(pg_get_serial_sequence('signal', 'id')) as "signalId", array[nextval(pg_get_serial_sequence('signal', 'id'))] as "moreIds"
+      nextval('signal_id_seq') as "signalId", array[nextval('signal_id_seq')] as "moreIds"
     from (
       select instrument_id from position where strategy_id = ${strategyId}::bigint and quantity <> 0
       union

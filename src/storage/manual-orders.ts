@@ -32,7 +32,7 @@ export const lockHoldings = (sql: Sql, accountId: number, instrumentId: number):
 
 /** The number of a new order. */
 export const nextManualId = async (sql: Sql): Promise<number> =>
-  (await sql.one<{ id: number }>`select nextval(pg_get_serial_sequence('signal', 'id')) as id`).id
+  (await sql.one<{ id: number }>`select nextval('signal_id_seq') as id`).id
 
 /** An order as its holder may change it. */
 export interface OwnOrder extends CopyRow {

@@ -88,7 +88,7 @@ export async function insertPaperNotice(
 ): Promise<void> {
   await sql.run`
     insert into paper_report (broker_id, report_key, account_id, kind, symbol, text, occurred_at)
-    values (${notice.brokerId}::int, 'N' || nextval(pg_get_serial_sequence('paper_report', 'id')),
+    values (${notice.brokerId}::int, 'N' || nextval('paper_report_id_seq'),
       ${notice.accountId}::bigint, ${notice.kind}, '', ${notice.text}, ${instant(notice.at)}::timestamptz)`
 }
 

@@ -49,7 +49,7 @@ async function closeAtCost(sql: Sql, accountId: number, at: Instant): Promise<vo
       group by e.broker_id, e.setup_id, e.instrument_id, i.symbol having sum(e.quantity) <> 0
     ), closed as (
       select held.*, coalesce(p.avg_px, last.px) as px, case when held.quantity > 0 then '2' else '1' end as side,
-        'R' || nextval(pg_get_serial_sequence('paper_report', 'id')) as exec_id
+        'R' || nextval('paper_report_id_seq') as exec_id
       from held
       left join account_position p on p.setup_id = held.setup_id and p.instrument_id = held.instrument_id
       cross join lateral (

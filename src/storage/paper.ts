@@ -62,7 +62,7 @@ const requestRows = (requests: readonly PaperRequest[]): Fragment => {
 }
 
 /** An answer's key: the broker numbers what it says. */
-const nextKey = fragment`'A' || nextval(pg_get_serial_sequence('paper_report', 'id'))`
+const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
 
 /** Takes new orders; one whose id is known stays what it is. */
 export const insertPaperOrders = (

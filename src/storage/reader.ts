@@ -7,7 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnavailable, isConnectionLoss, translate } from './failure.ts'
-import { sendTogether } from './packet.ts'
+import { sendAlone } from './packet.ts'
 import type { Execute, Outcome, Statement } from './sql.ts'
 
 const RETRY_MS = 50
@@ -59,11 +59,10 @@ class Lane {
     this.busy++
     try {
       const client = this.#connected ?? (await this.#ready())
-      sendTogether(client)
-      return await client.query(withLimit(statement, this.#settings.answerMs)).catch(async (error) => {
+      return await sendAlone(client, statement, this.#settings.answerMs).catch(async (error) => {
         if (!isConnectionLoss(error)) throw error
         this.#forget(client)
-        return (await this.#ready()).query(withLimit(statement, this.#settings.answerMs))
+        return sendAlone(await this.#ready(), statement, this.#settings.answerMs)
       })
     } finally {
       this.busy--
@@ -119,10 +118,4 @@ class Lane {
     this.#connected = client
     return client
   }
-}
-
-/** The statement with a limit on our side too: a frozen server sends no time-out error. */
-export function withLimit(statement: pg.QueryConfig, milliseconds: number): pg.QueryConfig {
-  const limited: pg.QueryConfig & { query_timeout: number } = { ...statement, query_timeout: milliseconds }
-  return limited
 }

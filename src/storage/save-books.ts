@@ -89,7 +89,7 @@ async function withRealIds(sql: Sql, books: readonly SavedBook[]): Promise<reado
 /** Ids for signals and groups that do not exist yet. */
 export async function newSignalIds(sql: Sql, count: number): Promise<number[]> {
   const rows = await sql.rows<{ id: number }>`
-    select nextval(pg_get_serial_sequence('signal', 'id')) as id from generate_series(1, ${count}::int)`
+    select nextval('signal_id_seq') as id from generate_series(1, ${count}::int)`
   return rows.map(({ id }) => id)
 }
 

@@ -62,7 +62,7 @@ const choiceColumns = fragment`
 
 /** The last order that was made: what brokers refused up to it is forgiven. */
 const lastOrder = fragment`
-  coalesce(pg_sequence_last_value(pg_get_serial_sequence('account_order', 'id')::regclass), 0)`
+  coalesce(pg_sequence_last_value('account_order_id_seq'::regclass), 0)`
 
 /** Long and short follow Enabled, except short options; every enabled group may be synced to open once. */
 const choiceValues = (choices: SetupChoices): Fragment => {

@@ -15,7 +15,7 @@ import type {
 import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
-import { byPlace } from './places.ts'
+import { byPlace, distinct } from './places.ts'
 import { type Fragment, fragment, join, type Sql } from './sql.ts'
 
 /** An order of a listing, strategy signal and account order alike. */
@@ -66,6 +66,16 @@ const signalColumns: Fragment = fragment`
 const signalTables: Fragment = fragment`
   signal o join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id`
 
+/** A signal with the state of everything that its row in a listing shows. */
+export interface SignalVersion {
+  id: number
+  /** Another text whenever the signal or its instrument was written, or the strategy got another name. */
+  version: string
+}
+
+const signalVersion: Fragment = fragment`
+  o.id, o.xmin::text || ' ' || i.xmin::text || ' ' || hashtext(strategy.name) as version`
+
 export interface ActiveSignalFilter {
   strategyIds: readonly (number | bigint)[]
   securityType?: SecurityType | undefined
@@ -76,23 +86,28 @@ export interface ActiveSignalFilter {
 export async function listActiveSignals(
   sql: Sql,
   filters: readonly ActiveSignalFilter[],
-): Promise<OrderRow[][]> {
-  const asked = filters.flatMap((filter, place) =>
+): Promise<SignalVersion[][]> {
+  const { asked, places } = distinct(filters, ({ strategyIds, securityType, ordType }) =>
+    [securityType, ordType, ...strategyIds].join(' '),
+  )
+  const wanted = asked.flatMap((filter, place) =>
     [...new Set(filter.strategyIds)].map((id) => ({ ...filter, id, place })),
   )
-  const rows = await sql.rows<OrderRow & { place: number }>`
-    select asked.place, ${signalColumns}
-    from unnest(${asked.map(({ place }) => place)}::int[], ${asked.map(({ id }) => id)}::bigint[],
-      ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ ordType }) => ordType)}::text[])
-      asked (place, strategy_id, security_type, ord_type)
+  const rows = await sql.rows<SignalVersion & { place: number }>`
+    select wanted.place, ${signalVersion}
+    from unnest(${wanted.map(({ place }) => place)}::int[], ${wanted.map(({ id }) => id)}::bigint[],
+      ${wanted.map(({ securityType }) => securityType)}::text[], ${wanted.map(({ ordType }) => ordType)}::text[])
+      wanted (place, strategy_id, security_type, ord_type)
     -- Fenced: from many questions the planner would conclude that reading every live signal is cheaper.
     cross join lateral (
-      select * from signal where strategy_id = asked.strategy_id and status in ('A', '0', '1', '6', 'E') offset 0) o
+      select id, xmin, instrument_id, strategy_id, ord_type from signal
+      where strategy_id = wanted.strategy_id and status in ('A', '0', '1', '6', 'E') offset 0) o
     join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id
-    where (asked.security_type is null or i.security_type = asked.security_type)
-      and (asked.ord_type is null or o.ord_type = asked.ord_type)
+    where (wanted.security_type is null or i.security_type = wanted.security_type)
+      and (wanted.ord_type is null or o.ord_type = wanted.ord_type)
     order by o.id`
-  return byPlace(rows, filters.length)
+  const lists = byPlace(rows, asked.length)
+  return places.map((place) => lists[place] ?? [])
 }
 
 /** These signals, whatever became of them, in the order of the ids. */
@@ -125,13 +140,6 @@ function historical({ strategyId, signalId, status, from, until }: HistoricalSig
   return join(parts, ' and ')
 }
 
-/** A signal with the state of everything that its row in a listing shows. */
-export interface SignalVersion {
-  id: number
-  /** Another text whenever the signal or its instrument was written, or the strategy got another name. */
-  version: string
-}
-
 /** Ended signals that pass the filter, by id. A signal is new to this listing when it ends, whenever it was posted. */
 export const pageSignals = (
   sql: Sql,
@@ -139,7 +147,7 @@ export const pageSignals = (
   { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
 ): Promise<Page<SignalVersion> | CursorRefusal> => {
   const query: PageQuery = {
-    select: fragment`o.id, o.xmin::text || ' ' || i.xmin::text || ' ' || hashtext(strategy.name) as version`,
+    select: signalVersion,
     from: signalTables,
     where: historical(filter),
     key: [{ column: fragment`o.id`, type: 'bigint' }],

@@ -63,10 +63,11 @@ export async function loadPlacing(
     select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
       i.last_trading_day as "lastTradingDay",
       coalesce(p.quantity, 0) as position, q.bid, q.ask,
-      nextval(pg_get_serial_sequence('signal', 'id')) as "signalId",
-      array(select nextval(pg_get_serial_sequence('signal', 'id')) from generate_series(1, asked.more_ids
-        + case when p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
-          then 1 else 0 end)) as "moreIds"
+      nextval('signal_id_seq') as "signalId",
+      case when asked.more_ids > 0 or p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
+        then array(select nextval('signal_id_seq') from generate_series(1, asked.more_ids
+          + case when p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
+            then 1 else 0 end)) else '{}' end as "moreIds"
     from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],
       ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[],
       ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[],

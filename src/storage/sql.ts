@@ -8,6 +8,7 @@
  *   await sql.rows<Row>`select * from strategy where ${where}`
  */
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { encode, type Value } from './wire.ts'
 
 /** A piece of SQL with its parameters, to be used inside another template. */
@@ -27,6 +28,11 @@ export interface Sql {
   maybe<Row>(...statement: Parameters<Tag<Row>>): Promise<Row | undefined>
   /** The number of rows written. */
   run(...statement: Parameters<Tag<number>>): Promise<number>
+  /**
+   * Sends what the work need not wait for: in a transaction together with the commit, elsewhere at once. `send`
+   * sends all its statements in one turn of the event loop; what they throw is thrown by the transaction.
+   */
+  withCommit(send: () => Promise<unknown>): Promise<void>
 }
 
 /** Statements that commit or vanish together, in the order in which they were sent. */
@@ -46,6 +52,8 @@ export interface Statement {
 export interface Outcome {
   readonly rows: unknown[]
   readonly rowCount: number | null
+  /** The server's word for what was done. */
+  readonly command: string
 }
 
 export type Execute = (statement: Statement) => Promise<Outcome>
@@ -82,7 +90,10 @@ export function makeSql(execute: Execute): Sql {
   }
   const run = async (...[strings, ...values]: Parameters<Tag<number>>): Promise<number> =>
     (await execute(prepare(strings, values))).rowCount ?? 0
-  return { rows, one, maybe, run }
+  const withCommit = async (send: () => Promise<unknown>): Promise<void> => {
+    await send()
+  }
+  return { rows, one, maybe, run, withCommit }
 }
 
 interface Prepared {
@@ -120,4 +131,13 @@ function isFragment(value: Value | Fragment): value is Fragment {
   return typeof value === 'object' && value !== null && 'strings' in value
 }
 
-const nameOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 24)
+/** Names of composed statements; there are only so many ways to compose them. */
+const names = new LRUCache<string, string>({ max: 5_000 })
+
+function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
+  names.set(text, name)
+  return name
+}

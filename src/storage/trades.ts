@@ -67,7 +67,7 @@ export async function loadOtherValues(
 /** Ids for new trades. */
 export async function nextTradeIds(sql: Sql, count: number): Promise<number[]> {
   const rows = await sql.rows<{ id: number }>`
-    select nextval(pg_get_serial_sequence('trade', 'id')) as id from generate_series(1, ${count}::int)`
+    select nextval('trade_id_seq') as id from generate_series(1, ${count}::int)`
   return rows.map(({ id }) => id)
 }
 

@@ -113,6 +113,62 @@ describe('a transaction', () => {
     expect(await cashOf(1)).toBe(before)
   })
 
+  test('sends what it need not wait for with the commit, all or nothing', async () => {
+    const before = Number(await cashOf(1))
+    const order: string[] = []
+    await db.transaction(async (tx) => {
+      await tx.withCommit(() => add(tx, 1, 2).then(() => order.push('written')))
+      order.push('worked')
+      await add(tx, 1, 3)
+    })
+    expect(order).toEqual(['worked', 'written'])
+    expect(Number(await cashOf(1))).toBe(before + 5)
+    const failing = (last: (tx: Sql) => Promise<unknown>) =>
+      db.transaction(async (tx) => {
+        await tx.withCommit(() => Promise.all([add(tx, 1, 1), last(tx)]))
+        await add(tx, 1, 1)
+      })
+    await expect(failing((tx) => add(tx, 2, -1e9))).rejects.toMatchObject({ constraint: 'account_cash' })
+    await expect(failing(() => Promise.reject(new RangeError('never sent')))).rejects.toThrow('never sent')
+    expect(Number(await cashOf(1))).toBe(before + 5)
+    expect(await db.write.withCommit(() => add(db.write, 1, -5))).toBeUndefined()
+    expect(Number(await cashOf(1))).toBe(before)
+  })
+
+  test('sends nothing of the turn in which its work fails', async () => {
+    const before = await cashOf(1)
+    const asked: Promise<unknown>[] = []
+    const failing = db.transaction(async (tx) => {
+      await add(tx, 1, 1)
+      asked.push(add(tx, 1, 1).catch((error: Error) => error.message))
+      throw new RangeError('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    expect(await Promise.all(asked)).toEqual(['the transaction was rolled back before this was sent'])
+    expect(await cashOf(1)).toBe(before)
+  })
+
+  test('goes on with a statement that failed before, prepared or not', async () => {
+    const one = await openDatabase({ url, applicationName: 'one', log: silentLog, poolSize: 1 })
+    const halves = (by: number) =>
+      one.transaction(async (tx) => {
+        const [, half] = await Promise.all([
+          add(tx, 1, 0),
+          tx.one<{ half: number }>`select 10 / ${by}::int as half`,
+          tx.run`select ${by}::int as behind`,
+        ])
+        return half
+      })
+    const misspelled = () => one.write.run`selekt 1`
+    await expect(halves(0)).rejects.toMatchObject({ code: '22012' })
+    expect(await halves(5)).toEqual({ half: 2 })
+    expect(await halves(2)).toEqual({ half: 5 })
+    await expect(misspelled()).rejects.toMatchObject({ code: '42601' })
+    await expect(misspelled()).rejects.toMatchObject({ code: '42601' })
+    expect(one.connections()).toEqual({ total: 1, inUse: 0 })
+    await one.close()
+  })
+
   test('takes no statement after its end', async () => {
     const kept: Sql[] = []
     await db.transaction(async (tx) => {

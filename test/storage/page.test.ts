@@ -256,7 +256,7 @@ test('a late page does not look through what was read before', async () => {
       const how = { strings: [`explain (analyze, format json) execute late (${given})`], values: [] }
       const plan = JSON.stringify(await tx.rows`${how}`)
       for (const [, count] of plan.matchAll(/"Rows Removed by Filter":(\d+)/g)) removed.push(Number(count))
-      return { rows: [], rowCount: 0 }
+      return { rows: [], rowCount: 0, command: '' }
     })
     await read('asc', 'one column', cursor, { limit }, explain)
   })

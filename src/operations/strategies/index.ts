@@ -1,11 +1,12 @@
 /** The Strategies group as the runner calls it. */
-
+import { isLive } from '../../domain/codes.ts'
 import {
   listActiveSignals,
   listSignals,
   pageSignals,
   type SignalVersion,
 } from '../../storage/signal-listings.ts'
+import type { Sql } from '../../storage/sql.ts'
 import { insertStrategy, listPositions } from '../../storage/strategies.ts'
 import { saveTransmitter } from '../../storage/transmissions.ts'
 import { instant } from '../../storage/wire.ts'
@@ -26,14 +27,23 @@ const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<Signal
   return isRefused(outcome) ? outcome : signalIds(outcome)
 }
 
+const sentAtOnce = (sql: Sql): Sql => ({
+  ...sql,
+  withCommit: async (send) => {
+    await send()
+  },
+})
+
 /** New orders of one tick share their statements; those that replace a signal run by themselves, in order. */
 export const newStrategyOrder: BatchHandler<'NewStrategyOrder'> = {
   many: async (sql, calls) => {
     const isNew = ({ params }: OperationCall<'NewStrategyOrder'>): boolean =>
       params.Order.CancelReplaceSignalId === undefined
     const fresh = calls.filter(isNew)
+    // What is to be replaced is looked for among the orders that were written.
+    const placing = fresh.length === calls.length ? sql : sentAtOnce(sql)
     const placed = await placeOrders(
-      sql,
+      placing,
       fresh.map(({ ctx, params }) => ({ ctx, order: params.Order })),
     )
     const outcomes = new Map(fresh.map((call, index) => [call, placed[index]]))
@@ -54,6 +64,9 @@ export const cancelStrategyOrder: Handler<'CancelStrategyOrder'> = async (ctx, {
   return isRefused(outcome) ? outcome : signalIds(outcome)
 }
 
+/** A signal's row names no account, so it has no part of this platform's own order ids. */
+const knownSignals = keptRows(listSignals, (row) => shownOrder(row, ''))
+
 /** Polled by every client: the questions of one moment are one statement. */
 export const getStrategyActiveOrders: BatchHandler<'GetStrategyActiveOrders'> = {
   many: async (sql, calls) => {
@@ -63,9 +76,11 @@ export const getStrategyActiveOrders: BatchHandler<'GetStrategyActiveOrders'> = 
       ordType: params.OrderType,
     }))
     const lists = await listActiveSignals(sql, filters)
-    return lists.map((rows, place) => ({
-      results: rows.map((row) => shownOrder(row, calls[place]?.ctx.environment ?? '')),
-    }))
+    const listed = [...new Map(lists.flat().map((row) => [row.id, row])).values()]
+    // One that has ended since it was listed is not live any more.
+    const shown = (await knownSignals(sql, listed)).filter(({ OrderStatus }) => isLive(OrderStatus))
+    const byId = new Map(shown.map((row) => [row.Id, row]))
+    return lists.map((rows) => ({ results: rows.flatMap(({ id }) => byId.get(id) ?? []) }))
   },
 }
 
@@ -80,9 +95,6 @@ export const getStrategyOpenPositions: BatchHandler<'GetStrategyOpenPositions'> 
   },
 }
 
-/** A signal's row names no account, so it has no part of this platform's own order ids. */
-const endedSignals = keptRows(listSignals, (row) => shownOrder(row, ''))
-
 export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'> = (ctx, params) => {
   const filter = {
     strategyId: params.StrategyId,
@@ -91,7 +103,7 @@ export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'>
     from: params.StartDate,
     until: params.EndDate,
   }
-  const show = (rows: readonly SignalVersion[]) => endedSignals(ctx.sql, rows)
+  const show = (rows: readonly SignalVersion[]) => knownSignals(ctx.sql, rows)
   return pagedTogether(ctx, 'GetStrategyHistoricalOrders', params, show, (asked) =>
     pageSignals(ctx.sql, filter, asked),
   )

@@ -171,10 +171,8 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
   })
   const accounts = await loadModelAccounts(sql, opening, chargedRates(calls[0]?.ctx.charging ?? 'default'))
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
-  await savePlaced(
-    sql,
-    placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome])),
-  )
+  const accepted = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome]))
+  await sql.withCommit(() => savePlaced(sql, accepted))
   return placed.map((outcome) => (isRefused(outcome) ? outcome : outcome.answer))
 }
 
