@@ -44,8 +44,10 @@ async function placeSignal({ db, strategyId }: Stage): Promise<number> {
   return id
 }
 
+/** Every round begins alike: without copies, and without live signals whose copies would be looked for. */
 const empty = async (db: Database): Promise<void> => {
   await db.write.run`truncate account_order, account_skip, order_gap`
+  await db.write.run`update signal set status = '4', ended_at = now(), mirror_due = false where ended_at is null`
 }
 
 const seconds = async (work: () => Promise<unknown>): Promise<number> => {

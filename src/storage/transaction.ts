@@ -65,9 +65,9 @@ class Line {
   readonly transaction: Transaction
   readonly #client: pg.PoolClient
   readonly #limitMs: number
-  readonly #begun: Promise<unknown>
+  #ready: Promise<unknown> = Promise.resolve()
   readonly #lasts: (() => Promise<unknown>)[] = []
-  #hasBegun = false
+  #isReady = false
   #isOpen = true
   #packet: Packet | undefined
   #end: (() => void) | undefined
@@ -75,13 +75,7 @@ class Line {
   constructor(client: pg.PoolClient, limitMs: number, beginning: readonly Statement[]) {
     this.#client = client
     this.#limitMs = limitMs
-    this.#begun = Promise.all(beginning.map((statement) => this.#add(statement)))
-    this.#begun.then(
-      () => {
-        this.#hasBegun = true
-      },
-      () => undefined,
-    )
+    this.#becomesReady(Promise.all(beginning.map((statement) => this.#add(statement))))
     this.transaction = {
       ...makeSql((statement) => this.#execute(statement)),
       isTransaction: true,
@@ -131,14 +125,10 @@ class Line {
     )
   }
 
-  #execute(statement: Statement): Promise<Outcome> {
-    return this.#inside(() => this.#add(statement))
-  }
-
   /** A begin that is refused takes its packet with it; what comes later waits to hear that it was not. */
-  #inside<T>(send: () => Promise<T>): Promise<T> {
-    const sent =
-      this.#hasBegun || this.#packet ? this.#whileOpen(send) : this.#begun.then(() => this.#whileOpen(send))
+  #execute(statement: Statement): Promise<Outcome> {
+    const send = () => this.#whileOpen(() => this.#add(statement))
+    const sent = this.#isReady || this.#packet ? send() : this.#ready.then(send)
     return sent.catch((error) => {
       throw translate(error)
     })
@@ -174,12 +164,31 @@ class Line {
 
   /** Several statements in one text have no parameters and a packet of their own. */
   #script(text: string): Promise<void> {
-    return this.#begun.then(() =>
-      this.#inside(async () => {
-        this.#flush()
-        const limited: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: this.#limitMs }
-        await this.#client.query(limited)
-      }),
+    return this.#alone(async () => {
+      const limited: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: this.#limitMs }
+      await this.#client.query(limited)
+    })
+  }
+
+  /** What shares the connection with nothing: what was asked for earlier is sent before it, the rest behind it. */
+  #alone(send: () => Promise<void>): Promise<void> {
+    this.#flush()
+    const sent = this.#ready.then(() => this.#whileOpen(send))
+    this.#isReady = false
+    this.#becomesReady(sent)
+    return sent.catch((error) => {
+      throw translate(error)
+    })
+  }
+
+  /** Until then, what comes later waits. A failure is told to those who wait as well. */
+  #becomesReady(sent: Promise<unknown>): void {
+    this.#ready = sent
+    sent.then(
+      () => {
+        if (this.#ready === sent) this.#isReady = true
+      },
+      () => undefined,
     )
   }
 }
