@@ -2,7 +2,9 @@
  * What a plan writes: one row per follower, an order or a skip, thousands of them in two statements. Array
  * texts are made by hand from the columns, which is several times faster than rows of parameters.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import type { OrdStatus } from '../domain/codes.ts'
+import { chunked } from '../domain/group.ts'
 import { codeOf, type PlanColumns } from '../domain/mirror-columns.ts'
 import type { DueSignal, FollowerSlice } from './followers.ts'
 import type { Transaction } from './sql.ts'
@@ -40,7 +42,12 @@ const reasons = ({ columns, ...ids }: FollowerSlice, plan: PlanColumns, rows: re
   positions: arrayText(rows, (row) => columns.position[row]!),
 })
 
-/** Writes the first revision of the copies of the slice's `rows`. A row that exists is a defect and throws. */
+const rowsAtOnce = 2_000
+
+/**
+ * Writes the first revision of the copies of the slice's `rows`. A row that exists is a defect and throws. The
+ * texts of one part are made while the server writes those before it.
+ */
 export async function insertCopies(
   tx: Transaction,
   signal: DueSignal,
@@ -49,7 +56,24 @@ export async function insertCopies(
   rows: readonly number[],
   state: CopyState,
 ): Promise<void> {
-  if (rows.length === 0) return
+  const written: Promise<unknown>[] = []
+  for (const part of chunked(rows, rowsAtOnce)) {
+    const sent = insertPart(tx, signal, slice, plan, part, state)
+    sent.catch(() => undefined) // said below
+    written.push(sent)
+    await turn()
+  }
+  await Promise.all(written)
+}
+
+async function insertPart(
+  tx: Transaction,
+  signal: DueSignal,
+  slice: FollowerSlice,
+  plan: PlanColumns,
+  rows: readonly number[],
+  state: CopyState,
+): Promise<void> {
   const why = reasons(slice, plan, rows)
   await tx.run`
     insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, signal_type,
