@@ -8,7 +8,6 @@
  *   await sql.rows<Row>`select * from strategy where ${where}`
  */
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { encode, type Value } from './wire.ts'
 
 /** A piece of SQL with its parameters, to be used inside another template. */
@@ -131,13 +130,15 @@ function isFragment(value: Value | Fragment): value is Fragment {
   return typeof value === 'object' && value !== null && 'strings' in value
 }
 
-/** Names of composed statements; there are only so many ways to compose them. */
-const names = new LRUCache<string, string>({ max: 5_000 })
+/** Names of composed statements, which are composed again for every call. */
+const names = new Map<string, string>()
+const namesMax = 5_000
 
 function nameOf(text: string): string {
   const known = names.get(text)
   if (known !== undefined) return known
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
+  if (names.size >= namesMax) names.clear()
   names.set(text, name)
   return name
 }
