@@ -7,6 +7,7 @@ import type { PlanRates } from '../domain/commission.ts'
 import { type Decimal, dec, decOrNull, one } from '../domain/decimal.ts'
 import { cutoffOf } from '../domain/expiration.ts'
 import type { Holding, ModelAccount } from '../domain/model-account.ts'
+import { type InstrumentQuestion, listedAsAsked } from './instruments.ts'
 import {
   type MarginInstrumentRow,
   marginInstrumentColumns,
@@ -15,7 +16,7 @@ import {
 import type { BookKey } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
 import { loadRates } from './quotes.ts'
-import type { Sql, Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 
 /** Numbers are exact texts. */
 interface HoldingRow extends BookKey, MarginInstrumentRow {
@@ -46,13 +47,52 @@ export const loadHeldAccounts = (
   )
 
 /** The accounts of the keys' strategies, with everything they hold and the keys' instruments; charged by `plan`. */
-export async function loadModelAccounts(
+export const loadModelAccounts = async (
   sql: Sql,
   keys: readonly BookKey[],
   plan: PlanRates | null,
+): Promise<Map<number, ModelAccount>> =>
+  keys.length === 0
+    ? new Map()
+    : loadAccounts(
+        sql,
+        keys.map(({ strategyId }) => strategyId),
+        fragment`
+          select * from unnest(${keys.map(({ strategyId }) => strategyId)}::bigint[],
+            ${keys.map(({ instrumentId }) => instrumentId)}::bigint[]) wanted (strategy_id, instrument_id)`,
+        plan,
+      )
+
+/** The same for instruments by their names, as far as they are known. */
+export async function loadNamedAccounts(
+  sql: Sql,
+  questions: readonly (InstrumentQuestion & { readonly strategyId: number | bigint })[],
+  plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
-  if (keys.length === 0) return new Map()
-  const rows = await loadHoldings(sql, keys)
+  const asked = questions.flatMap((question) => question.spellings.map((symbol) => ({ ...question, symbol })))
+  if (asked.length === 0) return new Map()
+  const wanted = fragment`
+    select asked.strategy_id, i.id as instrument_id
+    from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[], ${asked.map(({ symbol }) => symbol)}::text[],
+      ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ currency }) => currency)}::text[],
+      ${asked.map(({ exchange }) => exchange)}::text[], ${asked.map(({ lastDay }) => lastDay)}::date[])
+      asked (strategy_id, symbol, security_type, currency, exchange, last_day)
+    join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type and ${listedAsAsked}`
+  return loadAccounts(
+    sql,
+    asked.map(({ strategyId }) => strategyId),
+    wanted,
+    plan,
+  )
+}
+
+async function loadAccounts(
+  sql: Sql,
+  strategyIds: readonly (number | bigint)[],
+  wanted: Fragment,
+  plan: PlanRates | null,
+): Promise<Map<number, ModelAccount>> {
+  const rows = await loadHoldings(sql, strategyIds, wanted)
   const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
   const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
   const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
@@ -64,9 +104,13 @@ export async function loadModelAccounts(
   return accounts
 }
 
-function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]> {
-  const strategyIds = keys.map(({ strategyId }) => strategyId)
-  return sql.rows<HoldingRow>`
+/** `wanted` gives pairs of a strategy and an instrument that it may not hold yet. */
+const loadHoldings = (
+  sql: Sql,
+  strategyIds: readonly (number | bigint)[],
+  wanted: Fragment,
+): Promise<HoldingRow[]> =>
+  sql.rows<HoldingRow>`
     select s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
       p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
       case when i.currency <> ${bookCurrency} then (
@@ -74,8 +118,7 @@ function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]>
         order by f.id desc limit 1) end as "lastFx",
       ${marginInstrumentColumns}, i.calendar, i.last_trading_day as "lastTradingDay"
     from (
-      select * from unnest(${strategyIds}::bigint[], ${keys.map(({ instrumentId }) => instrumentId)}::bigint[])
-        wanted (strategy_id, instrument_id)
+      ${wanted}
       union
       select strategy_id, instrument_id from position
       where strategy_id = any(${strategyIds}::bigint[]) and quantity <> 0
@@ -87,7 +130,6 @@ function loadHoldings(sql: Sql, keys: readonly BookKey[]): Promise<HoldingRow[]>
     left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
     left join quote u on u.instrument_id = ui.id
     order by s.id, i.id`
-}
 
 const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holding => ({
   instrumentId: row.instrumentId,

@@ -6,7 +6,7 @@ import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
 import type { ExitRole } from '../domain/order-book.ts'
 import { type InstrumentQuestion, listedAsAsked } from './instruments.ts'
-import { type Fragment, join, type Sql } from './sql.ts'
+import { type Fragment, fragment, join, type Sql } from './sql.ts'
 
 export interface LockedStrategy {
   id: number
@@ -124,8 +124,8 @@ export interface NewSignal {
   mirroredAt: string | null
 }
 
-/** Columns of a new signal in the order of the statement, with their types. */
-const newSignalColumns = [
+/** Columns of every new signal, with their types. */
+const usualColumns = [
   ['id', 'id', 'bigint'],
   ['strategyId', 'strategy_id', 'bigint'],
   ['instrumentId', 'instrument_id', 'bigint'],
@@ -137,49 +137,63 @@ const newSignalColumns = [
   ['limitPx', 'limit_px', 'numeric'],
   ['stopPx', 'stop_px', 'numeric'],
   ['status', 'status', 'text'],
-  ['isHeld', 'is_held', 'boolean'],
-  ['cumQty', 'cum_qty', 'numeric'],
-  ['avgPx', 'avg_px', 'numeric'],
   ['postedAt', 'posted_at', 'timestamptz'],
   ['workingAt', 'working_at', 'timestamptz'],
   ['expiresAt', 'expires_at', 'timestamptz'],
-  ['endedAt', 'ended_at', 'timestamptz'],
-  ['replacesSignalId', 'replaces_signal_id', 'bigint'],
-  ['parentSignalId', 'parent_signal_id', 'bigint'],
-  ['depth', 'depth', 'smallint'],
-  ['exitRole', 'exit_role', 'text'],
-  ['coversFrom', 'covers_from', 'numeric'],
-  ['ocaGroupId', 'oca_group_id', 'bigint'],
-  ['waitsForParent', 'waits_for_parent', 'boolean'],
-  ['isParked', 'is_parked', 'boolean'],
-  ['parkedUntil', 'parked_until', 'timestamptz'],
-  ['profitTarget', 'profit_target', 'numeric'],
-  ['stopLoss', 'stop_loss', 'numeric'],
-  ['doNotCreateOcaGroup', 'do_not_create_oca_group', 'boolean'],
-  ['doNotSyncToOpen', 'do_not_sync_to_open', 'boolean'],
-  ['fromDesired', 'from_desired', 'boolean'],
-  ['rejectText', 'reject_text', 'text'],
-  ['info', 'info', 'text'],
   ['requestId', 'request_id', 'text'],
   ['referencePx', 'reference_px', 'numeric'],
   ['needsMatch', 'needs_match', 'boolean'],
-  ['mirroredAt', 'mirrored_at', 'timestamptz'],
 ] as const satisfies readonly (readonly [keyof NewSignal, string, string])[]
 
-const newSignalNames = { strings: [newSignalColumns.map(([, column]) => column).join(', ')], values: [] }
+/** Columns that most signals have at the table's own default, which stands behind the type. */
+const rareColumns = [
+  ['isHeld', 'is_held', 'boolean', false],
+  ['cumQty', 'cum_qty', 'numeric', '0'],
+  ['avgPx', 'avg_px', 'numeric', null],
+  ['endedAt', 'ended_at', 'timestamptz', null],
+  ['replacesSignalId', 'replaces_signal_id', 'bigint', null],
+  ['parentSignalId', 'parent_signal_id', 'bigint', null],
+  ['depth', 'depth', 'smallint', 0],
+  ['exitRole', 'exit_role', 'text', null],
+  ['coversFrom', 'covers_from', 'numeric', '0'],
+  ['ocaGroupId', 'oca_group_id', 'bigint', null],
+  ['waitsForParent', 'waits_for_parent', 'boolean', false],
+  ['isParked', 'is_parked', 'boolean', false],
+  ['parkedUntil', 'parked_until', 'timestamptz', null],
+  ['profitTarget', 'profit_target', 'numeric', null],
+  ['stopLoss', 'stop_loss', 'numeric', null],
+  ['doNotCreateOcaGroup', 'do_not_create_oca_group', 'boolean', false],
+  ['doNotSyncToOpen', 'do_not_sync_to_open', 'boolean', false],
+  ['fromDesired', 'from_desired', 'boolean', false],
+  ['rejectText', 'reject_text', 'text', null],
+  ['info', 'info', 'text', null],
+  ['mirroredAt', 'mirrored_at', 'timestamptz', null],
+] as const satisfies readonly (readonly [keyof NewSignal, string, string, unknown])[]
+
+const allColumns = [...usualColumns, ...rareColumns]
+
+const isPlain = (signal: NewSignal): boolean =>
+  rareColumns.every(([member, , , usual]) => signal[member] === usual)
 
 /** Writes signals. One that works is due for mirroring, to those who follow its strategy now. */
 export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Promise<void> {
-  const arrays = newSignalColumns.map(([member, , type]): Fragment => {
+  // Two statements for all there is: a column that says nothing costs as much to read as any other.
+  const arePlain = signals.every(isPlain)
+  const columns = arePlain ? usualColumns : allColumns
+  const names = { strings: [columns.map(([, column]) => column).join(', ')], values: [] }
+  const arrays = columns.map(([member, , type]): Fragment => {
     const values = signals.map((signal) => signal[member])
     return { strings: ['', `::${type}[]`], values: [values] }
   })
+  const isDue = arePlain
+    ? fragment`working_at is not null`
+    : fragment`working_at is not null and mirrored_at is null`
   await sql.run`
-    insert into signal (${newSignalNames}, mirror_due, membership_horizon)
+    insert into signal (${names}, mirror_due, membership_horizon)
     overriding system value
-    select ${newSignalNames}, working_at is not null and mirrored_at is null, case when working_at is not null and mirrored_at is null then (
+    select ${names}, ${isDue}, case when ${isDue} then (
       select membership_version from strategy where strategy.id = new.strategy_id) end
-    from unnest(${join(arrays, ', ')}) new (${newSignalNames})`
+    from unnest(${join(arrays, ', ')}) new (${names})`
 }
 
 export interface NewSignalEvent {

@@ -16,8 +16,13 @@ type Encoded = string | Buffer | null
 export function instant(epochMs: number): string
 export function instant(epochMs: number | null): string | null
 export function instant(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString()
+  if (epochMs === null) return null
+  if (epochMs !== last.epochMs) last = { epochMs, text: new Date(epochMs).toISOString() }
+  return last.text
 }
+
+/** What is written together mostly happened at the same time. */
+let last = { epochMs: 0, text: '1970-01-01T00:00:00.000Z' }
 
 /** The text (or bytes) that the driver sends for a parameter. */
 export function encode(value: Value): Encoded {

@@ -13,7 +13,7 @@ import { type ModelAccount, openingRejection } from '../../domain/model-account.
 import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/order-book.ts'
 import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/placing.ts'
 import { chargedRates } from '../../domain/tables/commission-plans.ts'
-import { loadModelAccounts } from '../../storage/model-accounts.ts'
+import { loadModelAccounts, loadNamedAccounts } from '../../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
 import {
@@ -22,6 +22,7 @@ import {
   loadPlacing,
   lockStrategies,
   type ParentRow,
+  type PlacingQuestion,
   type PlacingRow,
   wakeWorkers,
 } from '../../storage/signals.ts'
@@ -130,10 +131,12 @@ function familySize({ ProfitTarget, StopLoss, DoNotCreateOCAGroup }: OrderInput)
   return exits + (exits === 2 && DoNotCreateOCAGroup !== true ? 1 : 0)
 }
 
-/** Places new orders, all in the caller's transaction; one answer per call, in order. */
-export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promise<(SignalIds | Refused)[]> {
-  const read = calls.map(readOrder)
-  const questions = calls.map(({ order }, index) => {
+/** What the orders would trade, as questions to the database; one without an instrument asks for none. */
+const questionsOf = (
+  calls: readonly OrderCall[],
+  read: readonly (NamedInstrument | Refused)[],
+): PlacingQuestion[] =>
+  calls.map(({ order }, index) => {
     const named = read[index]
     const unnamed = named === undefined || isRefused(named)
     return {
@@ -143,12 +146,25 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
       ...(order.OpenClose === undefined && order.ParentSignalId === undefined && { reverses: order.Side }),
     }
   })
+
+/** Places new orders, all in the caller's transaction; one answer per call, in order. */
+export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promise<(SignalIds | Refused)[]> {
+  const read = calls.map(readOrder)
+  const questions = questionsOf(calls, read)
   const parentIds = calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? [])
-  // Sent together: the server reads the positions after it has the locks, in a snapshot of its own.
-  const [strategies, known, parents] = await Promise.all([
+  // Only what may open is held against the account.
+  const mayOpen = (index: number): boolean => calls[index]?.order.OpenClose !== 'C'
+  const rates = chargedRates(calls[0]?.ctx.charging ?? 'default')
+  // Sent together: the server reads the positions after it has the locks, in snapshots of their own.
+  const [strategies, known, parents, knownAccounts] = await Promise.all([
     lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
     loadPlacing(sql, questions),
     loadParents(sql, parentIds),
+    loadNamedAccounts(
+      sql,
+      questions.filter((_, index) => mayOpen(index)),
+      rates,
+    ),
   ])
   const answer = (index: number, row: PlacingRow | undefined, accounts: Facts['accounts']) => {
     const call = calls[index] as OrderCall
@@ -164,12 +180,11 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
     known,
     (row) => !isRefused(answer(row.place, row, new Map())),
   )
-  // Only what may open is held against the account.
-  const opening = calls.flatMap(({ order }, index) => {
-    const row = order.OpenClose === 'C' ? undefined : rows.get(index)
-    return row ? [{ strategyId: Number(order.StrategyId), instrumentId: row.instrumentId }] : []
-  })
-  const accounts = await loadModelAccounts(sql, opening, chargedRates(calls[0]?.ctx.charging ?? 'default'))
+  // An instrument that was made just now is in no account yet.
+  const opening = [...rows.values()].flatMap(({ place, instrumentId }) =>
+    mayOpen(place) ? [{ strategyId: Number(questions[place]?.strategyId), instrumentId }] : [],
+  )
+  const accounts = rows === known ? knownAccounts : await loadModelAccounts(sql, opening, rates)
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
   const accepted = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome]))
   await sql.withCommit(() => savePlaced(sql, accepted))
