@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
+import { workingFlags } from '../../src/bin/children.ts'
 
 export interface Served {
   url: string
@@ -11,7 +12,7 @@ export interface Served {
 /** Starts a server script as a child process; it says its address when it listens. */
 export function serve(script: string, args: readonly string[]): Promise<Served> {
   const path = join(import.meta.dirname, script)
-  const child = fork(path, args, { execArgv: ['--import', 'tsx'] })
+  const child = fork(path, args, { execArgv: [...workingFlags, '--import', 'tsx'] })
   return new Promise((resolve, reject) => {
     child.once('message', (url) => resolve({ url: String(url), stop: () => child.disconnect() }))
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
