@@ -4,7 +4,7 @@ import { retryCharges } from '../storage/charges.ts'
 import { setSwitch } from '../storage/switches.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds the choice of the provider, payment methods and second tries. */
 export function addPaymentCommands(tool: Tool, payments: Command): void {
@@ -30,7 +30,7 @@ export function addPaymentCommands(tool: Tool, payments: Command): void {
     (subscription: string, output: Output) =>
       withDatabase(async (db) => {
         const isAsked = await db.transaction(async (tx) => {
-          const isAnything = await retryCharges(tx, Number(subscription), Date.now())
+          const isAnything = await retryCharges(tx, readId(subscription), Date.now())
           if (isAnything) await noteCommand(tx, `subscription ${subscription}`)
           return isAnything
         })

@@ -35,7 +35,7 @@ export function addPeopleCommands(tool: Tool, program: Command): void {
   tool(kyc, 'token <person>', 'a new user token; it is shown once and ends the one before').action(
     (person: string, output: Output) =>
       withDatabase(async (db, config) => {
-        const token = await issueUserToken(db.write, loadSecrets(config), Number(person), Date.now())
+        const token = await issueUserToken(db.write, loadSecrets(config), readId(person), Date.now())
         if (isRefused(token)) throw new ConfigError(`there is no person ${person}`)
         say(output, { personId: Number(person), userToken: token }, token)
       }),
@@ -128,7 +128,7 @@ function addPersonCommands(tool: Tool, people: Command): void {
     .action((person: string, role: string, options: Output & { permissions?: string }) =>
       withDatabase(async (db) => {
         const given = options.permissions?.split(',').map((one) => oneOf('--permissions', one, permissions))
-        await giveRole(db.write, Number(person), oneOf('the role', role, roles), given ?? null)
+        await giveRole(db.write, readId(person), oneOf('the role', role, roles), given ?? null)
         say(options, { personId: Number(person), role }, `Person ${person} is ${role} now.`)
       }),
     )
@@ -138,7 +138,7 @@ function addPersonCommands(tool: Tool, people: Command): void {
     .option('--cash <amount>', 'what lies in it', '0')
     .action((person: string, account: string, { broker, currency, cash, ...output }: AccountOptions) =>
       withDatabase(async (db) => {
-        const where = { personId: Number(person), brokerId: broker, account }
+        const where = { personId: readId(person), brokerId: broker, account }
         const money = { currency, startingCash: cash, createdAt: Date.now() }
         const [accountId] = await told(insertAccounts(db.write, [{ ...where, ...money, kind: 0 }]))
         say(output, { accountId }, `Account ${account} is there.`)

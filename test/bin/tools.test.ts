@@ -281,6 +281,21 @@ test(
 )
 
 test(
+  'an id that is none',
+  async () => {
+    const typed = [
+      ['kyc', 'token', 'me'],
+      ['people', 'role', '1.5', 'user'],
+      ['people', 'account', '-3', 'U1', '--broker', id(brokerId)],
+      ['brokers', 'set', 'b1', '--enabled', 'off'],
+      ['payments', 'retry', '1e3'],
+    ]
+    for (const words of typed) expect(await refused(...words)).toMatch(/^lockstep: \S+ is no id$/)
+  },
+  patience,
+)
+
+test(
   'the mass switch and maintenance',
   async () => {
     const value = async (name: string) =>
