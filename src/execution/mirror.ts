@@ -65,7 +65,7 @@ const mirrorNext = (ctx: WorkContext, followersAtOnce: number): Promise<number |
       const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
       if (slice?.hasMore) return slice.rows
       const followed = await followSignal(tx, signal, now)
-      await settleMirroring(tx, signal.id)
+      await tx.withCommit(() => settleMirroring(tx, signal.id))
       return (slice?.rows ?? 0) + followed + 1
     },
     { statementTimeoutMs },
@@ -128,14 +128,10 @@ async function planSlice(
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
   // Those whom a circumstance kept from the signal may be brought in step when it is over.
-  const kept = skips.filter((row) => isBlockCode(codeOf(plan.code[row]!)))
-  await markSetups(
-    tx,
-    kept.map((row) => setupIds[row]!),
-    now,
-  )
+  const kept = skips.filter((row) => isBlockCode(codeOf(plan.code[row]!))).map((row) => setupIds[row]!)
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
+    markSetups(tx, kept, now),
     insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),
     insertSkips(tx, signal, slice, plan, skips, instant(now)),
     saveMirrorProgress(tx, signal.id, {

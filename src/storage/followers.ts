@@ -363,18 +363,35 @@ function sliceOf(texts: ColumnTexts): FollowerSlice {
   }
 }
 
+const comma = 0x2c
+const zero = 0x30
+/** So many digits are exact in a double, however they are added up. */
+const exactDigits = 15
+
 /** Reads numbers with commas between them into a column; without a text the column stays as it is. */
 function readNumbers<Column extends Record<number, number> & { readonly length: number }>(
   text: string | null,
   column: Column,
 ): Column {
   if (text === null) return column
-  let start = 0
+  let at = 0
   for (let row = 0; row < column.length; row += 1) {
-    const comma = text.indexOf(',', start)
-    const end = comma < 0 ? text.length : comma
-    ;(column as Record<number, number>)[row] = Number(text.slice(start, end))
-    start = end + 1
+    const start = at
+    let value = 0
+    let isPlain = true
+    // Most are whole and small: digit by digit takes a third of the time of a text for each.
+    for (
+      let letter = text.charCodeAt(at);
+      at < text.length && letter !== comma;
+      letter = text.charCodeAt(at)
+    ) {
+      if (letter < zero || letter > zero + 9) isPlain = false
+      value = 10 * value + letter - zero
+      at += 1
+    }
+    const isExact = isPlain && at - start <= exactDigits
+    ;(column as Record<number, number>)[row] = isExact ? value : Number(text.slice(start, at))
+    at += 1
   }
   return column
 }
