@@ -2,11 +2,10 @@
  * What a plan writes: one row per follower, an order or a skip, thousands of them in two statements. Array
  * texts are made by hand from the columns, which is several times faster than rows of parameters.
  */
-import { setImmediate as turn } from 'node:timers/promises'
 import type { OrdStatus } from '../domain/codes.ts'
-import { chunked } from '../domain/group.ts'
 import { codeOf, type PlanColumns } from '../domain/mirror-columns.ts'
 import type { DueSignal, FollowerSlice } from './followers.ts'
+import { writeInParts } from './parts.ts'
 import type { Transaction } from './sql.ts'
 
 /** In what state the copies of a signal are written: it may have ended while they were planned. */
@@ -42,57 +41,35 @@ const reasons = ({ columns, ...ids }: FollowerSlice, plan: PlanColumns, rows: re
   positions: arrayText(rows, (row) => columns.position[row]!),
 })
 
-const rowsAtOnce = 2_000
-
-/**
- * Writes the first revision of the copies of the slice's `rows`. A row that exists is a defect and throws. The
- * texts of one part are made while the server writes those before it.
- */
-export async function insertCopies(
+/** Writes the first revision of the copies of the slice's `rows`. A row that exists is a defect and throws. */
+export const insertCopies = (
   tx: Transaction,
   signal: DueSignal,
   slice: FollowerSlice,
   plan: PlanColumns,
   rows: readonly number[],
   state: CopyState,
-): Promise<void> {
-  const written: Promise<unknown>[] = []
-  for (const part of chunked(rows, rowsAtOnce)) {
-    const sent = insertPart(tx, signal, slice, plan, part, state)
-    sent.catch(() => undefined) // said below
-    written.push(sent)
-    await turn()
-  }
-  await Promise.all(written)
-}
-
-async function insertPart(
-  tx: Transaction,
-  signal: DueSignal,
-  slice: FollowerSlice,
-  plan: PlanColumns,
-  rows: readonly number[],
-  state: CopyState,
-): Promise<void> {
-  const why = reasons(slice, plan, rows)
-  await tx.run`
-    insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, signal_type,
-      side, ord_type, time_in_force, position_effect, order_qty, limit_px, stop_px, status, signal_filled_before,
-      posted_at, ended_at, chase_at, pending_action, info, reason, strategy_qty, scaling_percentage, limit_value,
-      held_qty, reference_px, setup_fence)
-    select account_id, broker_id, setup_id, ${signal.strategyId}::bigint, ${signal.id}::bigint,
-      ${signal.instrumentId}::bigint, ${signal.signalType}::smallint, ${signal.side}::text, ${signal.ordType}::text,
-      ${signal.timeInForce}::text, ${signal.positionEffect}::text, quantity, ${signal.limitPx}::numeric,
-      ${signal.stopPx}::numeric, ${state.status}::text, ${signal.filledBefore}::numeric,
-      ${state.postedAt}::timestamptz, ${state.endedAt}::timestamptz, ${state.chaseAt}::timestamptz,
-      ${state.pendingAction}::text, ${state.info}::text, code, strategy_qty, scaling, limit_value, held,
-      ${signal.referencePx}::numeric, fence
-    from unnest(${why.accountIds}::bigint[], ${arrayText(rows, (row) => slice.brokerIds[row]!)}::int[],
-      ${why.setupIds}::bigint[], ${arrayText(rows, (row) => plan.quantity[row]!)}::numeric[],
-      ${why.codes}::text[], ${why.strategyQuantities}::numeric[], ${why.scalings}::int[], ${why.limits}::numeric[],
-      ${why.positions}::numeric[], ${arrayText(rows, (row) => slice.fences[row]!)}::bigint[])
-      copy (account_id, broker_id, setup_id, quantity, code, strategy_qty, scaling, limit_value, held, fence)`
-}
+): Promise<void> =>
+  writeInParts(rows, async (part) => {
+    const why = reasons(slice, plan, part)
+    await tx.run`
+      insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, signal_type,
+        side, ord_type, time_in_force, position_effect, order_qty, limit_px, stop_px, status, signal_filled_before,
+        posted_at, ended_at, chase_at, pending_action, info, reason, strategy_qty, scaling_percentage, limit_value,
+        held_qty, reference_px, setup_fence)
+      select account_id, broker_id, setup_id, ${signal.strategyId}::bigint, ${signal.id}::bigint,
+        ${signal.instrumentId}::bigint, ${signal.signalType}::smallint, ${signal.side}::text, ${signal.ordType}::text,
+        ${signal.timeInForce}::text, ${signal.positionEffect}::text, quantity, ${signal.limitPx}::numeric,
+        ${signal.stopPx}::numeric, ${state.status}::text, ${signal.filledBefore}::numeric,
+        ${state.postedAt}::timestamptz, ${state.endedAt}::timestamptz, ${state.chaseAt}::timestamptz,
+        ${state.pendingAction}::text, ${state.info}::text, code, strategy_qty, scaling, limit_value, held,
+        ${signal.referencePx}::numeric, fence
+      from unnest(${why.accountIds}::bigint[], ${arrayText(part, (row) => slice.brokerIds[row]!)}::int[],
+        ${why.setupIds}::bigint[], ${arrayText(part, (row) => plan.quantity[row]!)}::numeric[],
+        ${why.codes}::text[], ${why.strategyQuantities}::numeric[], ${why.scalings}::int[], ${why.limits}::numeric[],
+        ${why.positions}::numeric[], ${arrayText(part, (row) => slice.fences[row]!)}::bigint[])
+        copy (account_id, broker_id, setup_id, quantity, code, strategy_qty, scaling, limit_value, held, fence)`
+  })
 
 /** Writes why the slice's `rows` get no order. */
 export async function insertSkips(

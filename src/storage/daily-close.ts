@@ -3,11 +3,10 @@
  * whoever books a fill or an execution touches its record too and waits, so that all statements after the claim see
  * the same books.
  */
-import { setImmediate } from 'node:timers/promises'
 import { type Decimal, dec } from '../domain/decimal.ts'
-import { chunked } from '../domain/group.ts'
 import type { LedgerPosition } from '../domain/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
+import { writeInParts } from './parts.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -127,23 +126,9 @@ export interface NewDay {
   readonly leverage: Decimal | null
 }
 
-/** Rows of one statement: what a socket takes in at once, so that it has left before the next rows are made. */
-const rowsAtOnce = 2_000
-
-/**
- * Writes closed days, new ones and those that are closed again. A day counts with its highest leverage. The next rows
- * are asked for while the database writes the ones before.
- */
-export async function saveDays(tx: Transaction, kind: BookKind, days: Iterable<NewDay>): Promise<void> {
-  let writing: Promise<unknown> = Promise.resolve()
-  for (const part of chunked(days, rowsAtOnce)) {
-    await writing
-    writing = kind === 'account' ? saveAccountDays(tx, part) : saveStrategyDays(tx, part)
-    // Lets the statement leave.
-    await setImmediate()
-  }
-  await writing
-}
+/** Writes closed days, new ones and those that are closed again. A day counts with its highest leverage. */
+export const saveDays = (tx: Transaction, kind: BookKind, days: Iterable<NewDay>): Promise<void> =>
+  writeInParts(days, (part) => (kind === 'account' ? saveAccountDays(tx, part) : saveStrategyDays(tx, part)))
 
 const column = <K extends keyof NewDay>(rows: readonly NewDay[], name: K): NewDay[K][] =>
   rows.map((row) => row[name])
