@@ -112,8 +112,8 @@ export const copiesOf = (signalId: number): Fragment =>
 
 /**
  * Withdraws live orders: what no broker has seen ends at once, the rest waits for a cancel. A replacement that
- * is still unanswered takes the order it replaces with it: that one is what the broker works. Answers how many
- * rows moved.
+ * is still unanswered takes the order it replaces with it: that one is what the broker works. Two steps back reach
+ * it, as nothing is sent in the place of an order that is itself unanswered. Answers how many rows moved.
  */
 export const cancelOrders = (
   tx: Sql,
@@ -126,16 +126,19 @@ export const cancelOrders = (
       where ${which} and o.status in ('A', '0', '1', '6', 'E')
       order by o.account_id, o.id for update
     ), replaced as (
-      select x.account_id, x.id, n.id as replacement_id
-      from named n join account_order x on x.account_id = n.account_id and x.id = n.replaces_order_id
-      where n.status = 'A' and x.status in ('A', '0', '1', '6', 'E')
-      order by x.account_id, x.id for update of x
+      ${replacedBy(fragment`named`)}
+    ), worked as (
+      ${replacedBy(fragment`replaced`)}
     ), withdrawn as (
       select account_id, id, false as waits from named
       union
       select account_id, id, false from replaced
       union
+      select account_id, id, false from worked
+      union
       select account_id, replacement_id, true from replaced
+      union
+      select account_id, replacement_id, true from worked
     ), decided as (
       select account_id, id, bool_or(waits) as waits from withdrawn group by account_id, id
     )
@@ -149,6 +152,13 @@ export const cancelOrders = (
       chase_at = null, info = ${end.info}
     from decided d
     where o.account_id = d.account_id and o.id = d.id and o.status <> '6' and not (d.waits and o.attempts > 0)`
+
+/** The live orders that unanswered replacements among `orders` are to replace, locked. */
+const replacedBy = (orders: Fragment): Fragment => fragment`
+  select x.account_id, x.id, x.replaces_order_id, x.status, n.id as replacement_id
+  from ${orders} n join account_order x on x.account_id = n.account_id and x.id = n.replaces_order_id
+  where n.status = 'A' and x.status in ('A', '0', '1', '6', 'E')
+  order by x.account_id, x.id for update of x`
 
 /** Ends orders that no broker has seen because a successor took their place. */
 export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: Instant): Promise<void> {
