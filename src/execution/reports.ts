@@ -3,11 +3,12 @@
  * transaction or not at all, so a crash leaves the reports to be applied again. An execution is booked once,
  * by its id; what no order of ours explains is booked as the account's own and told to the operator.
  */
+import { isLive } from '../domain/codes.ts'
 import { addTurnover, fillCommission, noTurnover, type OrderTurnover } from '../domain/commission.ts'
 import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
 import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
-import type { Instant } from '../domain/time.ts'
+import { type Instant, minute } from '../domain/time.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
 import { loadRates } from '../storage/quotes.ts'
 import {
@@ -21,6 +22,7 @@ import {
   lockReportedOrders,
   type NewExecution,
   type ReportedAccount,
+  type ReportedOrder,
   type ReportRow,
   saveLedgers,
   saveReportedOrders,
@@ -29,7 +31,7 @@ import {
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
-import { applyBatch, type BatchExecution, orderKeyOf } from './report-batch.ts'
+import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
 const accountsAtOnce = 1_000
@@ -78,8 +80,32 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
     ),
   ])
   await followBatch(tx, batch, accounts, now)
-  await markSetups(tx, [...new Set(orders.map(({ setupId }) => setupId))], now)
+  const { news, rest } = setupsOf(environment, reports, orders, batch)
+  await markSetups(tx, news, now)
+  await markSetups(tx, rest, now + minute)
   return reports.length
+}
+
+/**
+ * The setups of these orders. The rest has heard only that orders which go on cannot be canceled: that gives
+ * AutoSync nothing to do but to ask the same again, over and over, as long as the broker says no.
+ */
+function setupsOf(
+  environment: string,
+  reports: readonly ReportRow[],
+  orders: readonly ReportedOrder[],
+  { changes }: Batch,
+): { readonly news: readonly number[]; readonly rest: readonly number[] } {
+  const ended = new Set(changes.flatMap(({ id, status }) => (isLive(status) ? [] : [id])))
+  const news = new Set([
+    ...reports.flatMap((report) =>
+      report.kind === 'cancelReject' ? [] : (orderKeyOf(environment, report)?.setupId ?? []),
+    ),
+    ...orders.flatMap(({ id, setupId }) => (ended.has(id) ? [setupId] : [])),
+  ])
+  const [heard, rest] = [new Set<number>(), new Set<number>()]
+  for (const { setupId } of orders) (news.has(setupId) ? heard : rest).add(setupId)
+  return { news: [...heard], rest: [...rest] }
 }
 
 /** A sub-ledger's row while executions are booked on it. */
