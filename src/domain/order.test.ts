@@ -198,6 +198,14 @@ describe('what precedence decides', () => {
     expect(applyEvent(filled, unknown)).toEqual({ order: filled, outcome: 'ignored' })
   })
 
+  test('an order that carries on what another one executed is partially filled as soon as it works', () => {
+    const carrying = { ...newOrder(dec(100), false), filledQuantity: dec(40), filledValue: dec(400) }
+    expect(applyEvent(carrying, { event: 'ACK' })).toMatchObject({
+      order: { status: '1' },
+      outcome: 'applied',
+    })
+  })
+
   test('a released order is no longer held', () => {
     expect(run(newOrder(dec(100), true), { event: 'ACK' })).toMatchObject({ status: '0', held: false })
     expect(run(newOrder(dec(100), true), fill(1))).toMatchObject({ status: '1', held: false })

@@ -38,7 +38,8 @@ const transitions = {
   //                           FILL              CANCEL               REPLACE                   UNSOL. BUST
   //             ACK   REJECT  part  rest  over  REQ   ACK    REJ   REQ    ACK    REJ   EXPIRE CANCEL live dead
   'A held':     ['0',  '8',    '1?', '2?', '2?', '4',  '-',   '-',  '5/A', '-',   '-',   'C',   '4',   '-', '-'],
-  'A':          ['0',  '8',    '1',  '2',  '2+', '6',  '4',   'A~', 'A!',  'A~',  'A~',  'C',   '4',   '-', '-'],
+  // What an order carries on from one that ended counts as filled.
+  'A':          ['b',  '8',    '1',  '2',  '2+', '6',  '4',   'A~', 'A!',  'A~',  'A~',  'C',   '4',   '-', '-'],
   '0':          ['0~', '8',    '1',  '2',  '2+', '6',  '4',   '0~', 'E/A', '0~',  '0~',  'C',   '4',   '-', '-'],
   // What a venue calls rejected after a fill is canceled.
   '1':          ['1~', '4?',   '1',  '2',  '2+', '6',  '4',   '1~', 'E/A', '1~',  '1~',  'C',   '4',   'b', '-'],
