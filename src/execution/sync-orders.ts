@@ -3,7 +3,7 @@ import { type Decimal, dec, zero } from '../domain/decimal.ts'
 import type { PositionOrder } from '../domain/mirror-sync.ts'
 import type { Placement, Replacement } from '../domain/mirror-sync-copies.ts'
 import type { Instant } from '../domain/time.ts'
-import { chainStart, type NewAccountOrder } from '../storage/account-orders.ts'
+import { carrierOf, chainStart, type NewAccountOrder } from '../storage/account-orders.ts'
 import { type NextOrder, type Succession, successionOf } from '../storage/successions.ts'
 import type { SyncCase } from '../storage/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../storage/sync-facts.ts'
@@ -109,7 +109,7 @@ const revisionAfter = (rows: readonly SyncOrderRow[], sourceId: number): number 
 export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: Instant): Succession {
   const row = one.signals.get(Number(signal.signalId))!
   const copies = rowsOf(one, new Set(row.chain))
-  const last = copies.at(-1)
+  const last = carrierOf(copies)
   const revision = revisionAfter(copies, row.id)
   const terms = {
     ordType: row.ordType,

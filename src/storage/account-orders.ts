@@ -13,7 +13,8 @@ import {
   type SignalType,
   type TimeInForce,
 } from '../domain/codes.ts'
-import { type Decimal, zero } from '../domain/decimal.ts'
+import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
+import { groupBy } from '../domain/group.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -213,7 +214,20 @@ export const copyColumns: Fragment = fragment`
   o.status, o.attempts, o.pending_action as "pendingAction", o.signal_filled_before as "signalFilledBefore",
   o.replaces_order_id as "replacesOrderId", o.reference_px as "referencePx", o.setup_fence as "setupFence"`
 
-/** The copies that a chain of signals left in these setups, locked: of each setup the live one, else the last. */
+/**
+ * The order that a copy goes on from, of its orders from the oldest to the newest: the live one, otherwise the last
+ * with all that the copy executed. A replacement that never lived has nothing of it.
+ */
+export function carrierOf<Row extends Pick<CopyRow, 'status' | 'cumQty'>>(
+  orders: readonly Row[],
+): Row | undefined {
+  const live = orders.findLast(({ status }) => isLive(status))
+  if (live || orders.length <= 1) return live ?? orders[0]
+  const executed = orders.reduce((most, { cumQty }) => max(most, dec(cumQty)), zero)
+  return orders.findLast(({ cumQty }) => executed.equals(cumQty))
+}
+
+/** What carries on the copies that a chain of signals left in these setups, locked: of each setup one order. */
 export async function lockLastCopies(
   tx: Transaction,
   signalIds: readonly number[],
@@ -224,12 +238,8 @@ export async function lockLastCopies(
     where o.source_id = any(${signalIds}::bigint[]) and o.source = 'S'
       and o.setup_id > ${setups.after}::bigint and o.setup_id <= ${setups.upTo}::bigint
     order by o.account_id, o.id for update`
-  const last = new Map<number, CopyRow>()
-  for (const row of rows) {
-    const known = last.get(row.setupId)
-    if (!known || !isLive(known.status) || isLive(row.status)) last.set(row.setupId, row)
-  }
-  return [...last.values()]
+  const copies = groupBy(rows, ({ setupId }) => setupId)
+  return [...copies.values()].flatMap((orders) => carrierOf(orders) ?? [])
 }
 
 /** Ends replacements that no broker has seen; what they should have replaced goes on. */
