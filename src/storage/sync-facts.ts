@@ -166,6 +166,10 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
     select setup_id as "setupId", instrument_id as "instrumentId", sign from setup_exclusion
     where setup_id = any(${ids}::bigint[])`
 
+/**
+ * What brokers refused last. A replacement that was refused because its order had traded first (a successor sent by
+ * itself carries what that one executed) says nothing about the symbol.
+ */
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
@@ -174,6 +178,9 @@ const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[
     where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.id > t.retries_after and not exists (
       select from account_order n where n.account_id = o.account_id and n.id > o.id and n.setup_id = o.setup_id
         and n.instrument_id = o.instrument_id)
+      and not exists (
+        select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
+          and x.status in ('2', '4', 'C') and x.cum_qty > o.carried_qty)
     order by o.setup_id, o.instrument_id, o.id desc`
 
 /** Instruments with their last quotes. */
