@@ -1,5 +1,5 @@
 /**
- * Margin calls: whenever a mark has moved, the accounts of those who hold the instrument are looked at. Where
+ * Margin calls: whenever a mark has moved, the accounts of those whose margin depends on it are looked at. Where
  * buying power is negative the positions that free the most margin are closed at the market, as much as is
  * needed and only where the market is open. A strategy has one call at a time.
  */

@@ -144,18 +144,28 @@ const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holdin
 })
 
 /**
- * Takes up to `limit` instruments whose mark has moved and answers who holds them. Strategies that work on a
- * margin call already are left out.
+ * Takes up to `limit` instruments whose mark has moved and answers whose margin that moves: who holds one of them, an
+ * option on it, or what is quoted in the currency of a pair. Strategies that work on a margin call already are left
+ * out.
  */
 export async function claimMarked(tx: Transaction, info: string, limit: number): Promise<BookKey[]> {
   return tx.rows<BookKey>`
-    with marked as (
+    with marked as materialized (
       update quote set margin_due = false where instrument_id in (
         select instrument_id from quote where margin_due order by instrument_id limit ${limit} for update skip locked)
       returning instrument_id
+    ), moved as (
+      select instrument_id from marked
+      union
+      select o.id from marked join instrument u on u.id = marked.instrument_id
+      join instrument o on o.security_type = 'OPT' and o.underlying = u.symbol
+      union
+      select i.id from marked join instrument pair on pair.id = marked.instrument_id and pair.security_type = 'FOR'
+      join instrument i on i.currency = case ${bookCurrency}
+        when right(pair.symbol, 3) then left(pair.symbol, 3) when left(pair.symbol, 3) then right(pair.symbol, 3) end
     )
     select p.strategy_id as "strategyId", min(p.instrument_id) as "instrumentId"
-    from marked join position p on p.instrument_id = marked.instrument_id and p.quantity <> 0
+    from moved join position p on p.instrument_id = moved.instrument_id and p.quantity <> 0
     where not exists (
       select from signal s where s.strategy_id = p.strategy_id and s.info = ${info}
         and s.status in ('A', '0', '1', '6', 'E'))
