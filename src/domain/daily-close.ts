@@ -6,7 +6,7 @@ import type { DayMarks } from './day-marks.ts'
 import { type Decimal, one } from './decimal.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { leverageOf } from './leverage.ts'
-import type { MarginInstrument } from './margin-position.ts'
+import { baseCurrencyOf, type MarginInstrument } from './margin-position.ts'
 import { accountValue, type Holding, type ModelAccount, marginPositions } from './model-account.ts'
 import type { Day } from './time.ts'
 
@@ -45,7 +45,9 @@ export function accountOn(
     const size = marks.resized(instrumentId, day)
     const mark = marks.at(instrumentId, day)
     const under = instrument.underlyingId === null ? undefined : marks.at(instrument.underlyingId, day)
-    const fx = instrument.currency === currency ? one : (marks.rate(instrument.currency, day) ?? position.fx)
+    const rateOf = (other: string): Decimal | undefined => (other === currency ? one : marks.rate(other, day))
+    const fx = rateOf(instrument.currency) ?? position.fx
+    const base = baseCurrencyOf(instrument)
     return [
       {
         ...{ instrumentId, instrument, quantity, fx },
@@ -53,6 +55,7 @@ export function accountOn(
         bid: mark?.bid.times(size) ?? null,
         ask: mark?.ask.times(size) ?? null,
         underlyingPrice: under ? under.bid.plus(under.ask).div(2).times(size) : null,
+        baseRate: base === null ? null : (rateOf(base) ?? null),
         cutoffAt: null,
       },
     ]

@@ -66,6 +66,13 @@ export function forexLeverage(pair: string): Decimal {
   return dec(currencies.every((currency) => majorCurrencies.has(currency)) ? 50 : 20)
 }
 
+/** The first currency of a pair; null for what is none. */
+export const baseCurrencyOf = ({
+  securityType,
+  root,
+}: Pick<Instrument, 'securityType' | 'root'>): string | null =>
+  securityType === 'FOR' ? root.slice(0, 3) : null
+
 /** Absolute market value in account currency; of a forex position that of its base currency. */
 export function nominalValue(position: MarginPosition): Decimal {
   const size = position.quantity.abs()
@@ -97,6 +104,8 @@ export interface HeldFacts {
   readonly fx: Decimal
   /** For options: the current price of the underlying. */
   readonly underlyingPrice?: Decimal | undefined
+  /** For pairs: account currency per unit of base currency, where it is known. */
+  readonly baseRate?: Decimal | undefined
 }
 
 /**
@@ -115,8 +124,8 @@ export function marginPositionOf(instrument: MarginInstrument, held: HeldFacts):
       return { ...common, securityType: 'FUT', pointValue, initialMargin }
     }
     case 'FOR': {
-      // A pair's price is quote currency per base currency, so price times fx is the base rate.
-      const baseRate = price.times(fx)
+      // A pair's price is quote currency per base currency, so price times fx is nearly the base rate.
+      const baseRate = held.baseRate ?? price.times(fx)
       return { ...common, securityType: 'FOR', fx: one, baseRate, leverage: forexLeverage(instrument.root) }
     }
     case 'OPT':

@@ -50,6 +50,7 @@ function held(
     ...prices,
     fx: dec(fx),
     underlyingPrice: null,
+    baseRate: null,
     cutoffAt: null,
   }
 }

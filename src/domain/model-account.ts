@@ -26,6 +26,8 @@ export interface Holding {
   readonly fx: Decimal
   /** Of an option; null without a quote. */
   readonly underlyingPrice: Decimal | null
+  /** Of a currency pair: account currency per unit of its base currency; null where no pair tells it. */
+  readonly baseRate: Decimal | null
   /** From when on nothing is opened in it; null where that never comes. */
   readonly cutoffAt: Instant | null
 }
@@ -76,9 +78,11 @@ export const marginPositions = ({ holdings }: Pick<ModelAccount, 'holdings'>): M
   holdings.filter(({ quantity }) => !quantity.isZero()).map((holding) => marginPosition(holding))
 
 const marginPosition = (holding: Holding, price = markOf(holding)): MarginPosition => {
-  const { instrument, quantity, avgPx, fx, underlyingPrice } = holding
-  const facts = { quantity, avgPx, price, fx, underlyingPrice: underlyingPrice ?? undefined }
-  return marginPositionOf(instrument, facts)
+  const { instrument, quantity, avgPx, fx, underlyingPrice, baseRate } = holding
+  return marginPositionOf(instrument, {
+    ...{ quantity, avgPx, price, fx },
+    ...{ underlyingPrice: underlyingPrice ?? undefined, baseRate: baseRate ?? undefined },
+  })
 }
 
 /** BuyingPower: the account value less what the positions bind; negative in a margin call. */

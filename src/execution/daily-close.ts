@@ -8,6 +8,7 @@ import { accountOn, type CloseFacts, closeDay } from '../domain/daily-close.ts'
 import { dayMarks } from '../domain/day-marks.ts'
 import { groupBy } from '../domain/group.ts'
 import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
+import { baseCurrencyOf } from '../domain/margin-position.ts'
 import { accountValue } from '../domain/model-account.ts'
 import type { Day, Instant } from '../domain/time.ts'
 import { endedDays, endOfDay, firstDayOf, nextCloseAt } from '../domain/trading-day.ts'
@@ -117,10 +118,12 @@ async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<s
   const days = books.flatMap((book) => [book.days[0] ?? [], book.days.at(-1) ?? []].flat())
   const currencies = new Set(books.map(({ record }) => record.currency))
   const instruments = await loadClosedInstruments(tx, [...held])
-  const quoted = [...new Set([...instruments.values()].map(({ currency }) => currency))]
+  const quoted = new Set(
+    [...instruments.values()].flatMap((each) => [each.currency, baseCurrencyOf(each) ?? each.currency]),
+  )
   const facts = new Map<string, CloseFacts>()
   for (const currency of currencies) {
-    const foreign = quoted.filter((other) => other !== currency)
+    const foreign = [...quoted].filter((other) => other !== currency)
     const pairs = foreign.length > 0 ? await listCurrencyPairs(tx, currency, foreign) : []
     const underlyings = [...instruments.values()].flatMap(({ underlyingId }) => underlyingId ?? [])
     const ids = new Set([...held, ...underlyings, ...pairs.map(({ instrumentId }) => instrumentId)])

@@ -96,6 +96,7 @@ const holdingOf = (row: ValueRow, instrumentId: number, fx: Decimal): Holding =>
   ask: decOrNull(row.ask),
   fx,
   underlyingPrice: null,
+  baseRate: null,
   cutoffAt: null,
 })
 

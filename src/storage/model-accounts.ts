@@ -6,6 +6,7 @@ import type { CalendarName } from '../domain/calendar.ts'
 import type { PlanRates } from '../domain/commission.ts'
 import { type Decimal, dec, decOrNull, one } from '../domain/decimal.ts'
 import { cutoffOf } from '../domain/expiration.ts'
+import { baseCurrencyOf } from '../domain/margin-position.ts'
 import type { Holding, ModelAccount } from '../domain/model-account.ts'
 import { type InstrumentQuestion, listedAsAsked } from './instruments.ts'
 import {
@@ -93,7 +94,8 @@ async function loadAccounts(
   plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
   const rows = await loadHoldings(sql, strategyIds, wanted)
-  const foreign = [...new Set(rows.map(({ currency }) => currency))].filter((each) => each !== bookCurrency)
+  const named = rows.flatMap((row) => [row.currency, baseCurrencyOf(row) ?? row.currency])
+  const foreign = [...new Set(named)].filter((each) => each !== bookCurrency)
   const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
   const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
   for (const row of rows) {
@@ -131,13 +133,17 @@ const loadHoldings = (
     left join quote u on u.instrument_id = ui.id
     order by s.id, i.id`
 
+const rateOf = (currency: string | null, rates: ReadonlyMap<string, Decimal>): Decimal | null =>
+  currency === bookCurrency ? one : (rates.get(currency ?? '') ?? null)
+
 const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holding => ({
   instrumentId: row.instrumentId,
   quantity: dec(row.quantity),
   avgPx: decOrNull(row.avgPx),
   bid: decOrNull(row.bid),
   ask: decOrNull(row.ask),
-  fx: row.currency === bookCurrency ? one : (rates.get(row.currency) ?? decOrNull(row.lastFx) ?? one),
+  fx: rateOf(row.currency, rates) ?? decOrNull(row.lastFx) ?? one,
+  baseRate: rateOf(baseCurrencyOf(row), rates),
   underlyingPrice: decOrNull(row.underlyingPrice),
   cutoffAt: cutoffOf(row),
   instrument: marginInstrumentOf(row),
