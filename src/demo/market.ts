@@ -112,6 +112,7 @@ export async function openSimulation(
       instrumentId: id,
       bid: price,
       ask: price,
+      hasBid: true,
       bidSize: null,
       askSize: null,
       at: now,

@@ -4,7 +4,7 @@
  * before the next one. A quote outside the session voids it.
  */
 import type { SecurityType, Side } from './codes.ts'
-import { type Decimal, zero } from './decimal.ts'
+import { type Decimal, one, zero } from './decimal.ts'
 import type { Instant } from './time.ts'
 
 export interface Quote {
@@ -49,6 +49,10 @@ export function markOf(quote: Quote, securityType: SecurityType, quantity: Decim
   const closingSide = quantity.isNegative() ? '1' : '2'
   return isTradable(quote, closingSide) ? priceFor(quote, closingSide) : null
 }
+
+/** Whether the quote says what a long position is worth. */
+export const hasBid = (quote: Quote, securityType: SecurityType): boolean =>
+  markOf(quote, securityType, one) !== null
 
 /** A share of a displayed size in whole units; a missing size counts as 0, a missing or zero share as no limit. */
 export function participate(participation: Decimal | null, size: Decimal | null): Decimal | null {

@@ -4,7 +4,8 @@
  * that commits while a batch is booked waits for the quote and is then held against it, so none falls between.
  */
 import { isOpen } from '../domain/calendar.ts'
-import { isValidQuote } from '../domain/quote.ts'
+import { hasBid, isValidQuote, type Quote } from '../domain/quote.ts'
+import type { Day, Instant } from '../domain/time.ts'
 import { bookedDay, runningDay } from '../domain/trading-day.ts'
 import { guardLease, type Lease } from '../storage/leases.ts'
 import {
@@ -207,7 +208,7 @@ async function toSinks<Item>(
   return moved
 }
 
-/** One row per instrument: of several items the latest, of equal ones the last. */
+/** One row per instrument: of several items the latest, of equal ones the last. A bid stays until there is another. */
 function lastOfEach<Item>(
   batch: readonly Known<Item>[],
   rowOf: (known: Known<Item>) => DatedQuote,
@@ -215,7 +216,9 @@ function lastOfEach<Item>(
   const last = new Map<number, DatedQuote>()
   for (const known of batch) {
     const row = rowOf(known)
-    if ((last.get(row.instrumentId)?.at ?? row.at) <= row.at) last.set(row.instrumentId, row)
+    const before = last.get(row.instrumentId)
+    if (before && before.at > row.at) continue
+    last.set(row.instrumentId, before && !row.hasBid ? { ...row, bid: before.bid } : row)
   }
   return [...last.values()]
 }
@@ -223,23 +226,21 @@ function lastOfEach<Item>(
 const quoteMark = ({ bid, ask, at }: MarketQuote): PriceMark => ({ bid, ask, at })
 const barMark = (bar: MarketBar): PriceMark => ({ bid: bar.close, ask: bar.close, at: endOf(bar) })
 
-const quoteRow = ({ item, instrument }: Known<MarketQuote>): DatedQuote => ({
-  instrumentId: instrument.id,
-  ...quoteOf(item),
-  at: item.at,
-  day: runningDay(item.at),
-})
+const quoteRow = ({ item, instrument }: Known<MarketQuote>): DatedQuote =>
+  datedQuote(instrument, quoteOf(item), item.at, runningDay(item.at))
 
 /** A bar that ends with its day is a mark of that day. */
-const markRow = ({ item, instrument }: Known<MarketBar>): DatedQuote => ({
-  instrumentId: instrument.id,
-  bid: item.close,
-  ask: item.close,
-  bidSize: null,
-  askSize: null,
-  at: endOf(item),
-  day: bookedDay(endOf(item)),
-})
+const markRow = ({ item, instrument }: Known<MarketBar>): DatedQuote => {
+  const close = { bid: item.close, ask: item.close, bidSize: null, askSize: null }
+  return datedQuote(instrument, close, endOf(item), bookedDay(endOf(item)))
+}
+
+const datedQuote = (
+  { id, securityType }: QuotedInstrument,
+  quote: Quote,
+  at: Instant,
+  day: Day,
+): DatedQuote => ({ instrumentId: id, ...quote, hasBid: hasBid(quote, securityType), at, day })
 
 const byId = (instruments: readonly QuotedInstrument[]): Map<number, QuotedInstrument> =>
   new Map(instruments.map((instrument) => [instrument.id, instrument]))

@@ -1,6 +1,7 @@
 /**
  * The last quote of each instrument: what an arriving order may fill at, and the mark of what is held. A
- * quote never moves back in time; outside the session only its validity goes, the mark stays.
+ * quote never moves back in time; outside the session only its validity goes, the mark stays. Where nobody can sell
+ * the stored bid is the one before: it marks what is held, and fills nothing.
  */
 import type { CalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
@@ -49,6 +50,8 @@ export async function loadQuotedInstruments(
 /** A quote with the day whose mark it is. */
 export interface DatedQuote extends QuoteRow {
   readonly day: Day
+  /** Whether somebody can sell on it. Otherwise its bid is one of before, or 0. */
+  readonly hasBid: boolean
 }
 
 /**
@@ -69,14 +72,16 @@ export async function saveQuotes(
       join quote q on q.instrument_id = next.instrument_id and q.day < next.day
       on conflict (instrument_id, day) do update set bid = excluded.bid, ask = excluded.ask
     )
-    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, day, is_valid, margin_due)
+    insert into quote (instrument_id, bid, ask, bid_size, ask_size, quoted_at, day, has_bid, is_valid, margin_due)
     select q.*, ${isValid}, true from unnest(
       ${quotes.map((quote) => quote.instrumentId)}::bigint[], ${quotes.map((quote) => quote.bid)}::numeric[],
       ${quotes.map((quote) => quote.ask)}::numeric[], ${quotes.map((quote) => quote.bidSize)}::numeric[],
       ${quotes.map((quote) => quote.askSize)}::numeric[], ${quotes.map((quote) => instant(quote.at))}::timestamptz[],
-      ${quotes.map(({ day }) => formatDay(day))}::date[]
+      ${quotes.map(({ day }) => formatDay(day))}::date[], ${quotes.map(({ hasBid }) => hasBid)}::boolean[]
     ) q order by 1
-    on conflict (instrument_id) do update set bid = excluded.bid, ask = excluded.ask,
+    on conflict (instrument_id) do update set
+      bid = case when excluded.has_bid or excluded.bid > 0 then excluded.bid else quote.bid end, ask = excluded.ask,
+      has_bid = excluded.has_bid,
       bid_size = excluded.bid_size, ask_size = excluded.ask_size, quoted_at = excluded.quoted_at,
       day = excluded.day, is_valid = excluded.is_valid, margin_due = true
     where quote.quoted_at <= excluded.quoted_at`
@@ -112,7 +117,7 @@ export async function lockLastQuotes(
   instrumentIds: readonly number[],
 ): Promise<Map<number, QuoteRow>> {
   const rows = await tx.rows<StoredQuote & { isValid: boolean }>`
-    select instrument_id as "instrumentId", bid, ask, bid_size as "bidSize", ask_size as "askSize", quoted_at as at,
+    select instrument_id as "instrumentId", case when has_bid then bid else 0 end as bid, ask, bid_size as "bidSize", ask_size as "askSize", quoted_at as at,
       is_valid as "isValid"
     from quote where instrument_id = any(${instrumentIds}::bigint[]) order by instrument_id for share`
   return new Map(rows.filter((row) => row.isValid).map((row) => [row.instrumentId, readQuote(row)]))

@@ -934,6 +934,7 @@ create table quote (
   is_valid boolean not null,
   margin_due boolean not null default false,
   day date not null,
+  has_bid boolean not null default true,
   constraint quote_pkey PRIMARY KEY (instrument_id),
   constraint quote_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id)
 );

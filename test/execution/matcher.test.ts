@@ -1,9 +1,11 @@
 /** Orders against quotes and bars on a real database: who fills, when, and who does not. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { accountValue } from '../../src/domain/model-account.ts'
 import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
+import { loadHeldAccounts } from '../../src/storage/model-accounts.ts'
 import { saveQuotes } from '../../src/storage/quotes.ts'
 import { testDatabase } from '../support/database.ts'
 import {
@@ -123,6 +125,7 @@ describe('an order beside a batch that is being booked', () => {
         instrumentId,
         bid: price,
         ask: price,
+        hasBid: true,
         bidSize: null,
         askSize: null,
         at: opening,
@@ -233,6 +236,41 @@ describe('quotes', () => {
     for (const id of ids) expect((await readSignal(world, id)).avgPx).toBe(99.5)
     const last = await db.read.one`select bid::float8 from quote where instrument_id = ${own.instrumentId}`
     expect(last).toEqual({ bid: 90 })
+  })
+
+  test('one that nobody can sell on leaves what is held at the bid before, at which nothing trades', async () => {
+    const { world, ctx, own, symbol, drain } = await setting()
+    const value = async () =>
+      accountValue((await loadHeldAccounts(db.read, [own.strategyId])).get(own.strategyId)!)
+    await publishQuotes(ctx, [quote(symbol, '10', '10')])
+    await place(world, { ...own, side: '1' })
+    await drain()
+    await publishQuotes(ctx, [quote(symbol, '12', '12.10', opening + 1)])
+    await publishQuotes(ctx, [quote(symbol, '0', '12.20', opening + 2)])
+    expect((await value()).toNumber()).toBe(100_200)
+    world.clock.time = opening + 3
+    const id = await place(world, { ...own, side: '2', openClose: 'C' })
+    await drain()
+    expect((await readSignal(world, id)).status).toBe('0')
+    await publishQuotes(ctx, [
+      quote(symbol, '11', '11.10', opening + 4),
+      quote(symbol, '0', '9', opening + 5),
+    ])
+    expect(await readSignal(world, id)).toMatchObject({ status: '2', avgPx: 11 })
+    const last = await db.read
+      .one`select bid::float8, ask::float8 from quote where instrument_id = ${own.instrumentId}`
+    expect(last).toEqual({ bid: 11, ask: 9 })
+  })
+
+  test('an option that nobody can sell on stands halfway to its ask', async () => {
+    const { world, ctx, strategyId, drain } = await setting()
+    const { symbol, id: instrumentId } = await addInstrument(db, { securityType: 'OPT', pointValue: '100' })
+    await publishQuotes(ctx, [quote(symbol, '0.10', '0.10')])
+    await place(world, { strategyId, instrumentId, side: '1' })
+    await drain()
+    await publishQuotes(ctx, [quote(symbol, '0', '0.05', opening + 1)])
+    const account = (await loadHeldAccounts(db.read, [strategyId])).get(strategyId)!
+    expect(accountValue(account).toNumber()).toBe(99_250)
   })
 
   test('an unknown symbol is passed over', async () => {
