@@ -117,7 +117,7 @@ export interface DueAction {
   readonly newUnits: string | null
   readonly oldUnits: string | null
   readonly at: Instant
-  /** It was entered after it had taken effect: what was traded since is no part of it. */
+  /** It was entered when it had taken effect: what was traded since, at the opening too, is no part of it. */
   readonly isLate: boolean
 }
 
@@ -126,7 +126,7 @@ export const claimAction = (tx: Transaction, now: Instant): Promise<DueAction | 
   tx.maybe<DueAction>`
     select a.id, a.instrument_id as "instrumentId", i.symbol, i.currency, a.kind, a.ex_date as day, a.amount,
       a.new_units as "newUnits", a.old_units as "oldUnits", a.takes_effect_at as at,
-      a.imported_at > a.takes_effect_at as "isLate"
+      a.imported_at >= a.takes_effect_at as "isLate"
     from corporate_action a join instrument i on i.id = a.instrument_id
     where a.booked_at is null and a.takes_effect_at <= ${instant(now)}::timestamptz
     order by a.takes_effect_at, a.kind, a.id limit 1 for update of a`
