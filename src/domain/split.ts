@@ -168,7 +168,8 @@ const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
 
 /**
  * A holding after a split as the books keep it: quantities to eight decimals, the fraction still a part of it. What is
- * open of the trade is the position; the rest of the division goes to what is closed.
+ * open of the trade is the position; the rest of the division goes to what is closed. The position costs what it cost:
+ * what rounding adds to its size is taken out of the cost of a unit.
  */
 export function splitHolding<Trade extends OpenTrade | null>(
   held: { readonly position: Position; readonly trade: Trade },
@@ -176,7 +177,8 @@ export function splitHolding<Trade extends OpenTrade | null>(
 ): { readonly position: Position; readonly trade: OpenTrade | Trade } {
   const exact = multiplies ? restatePosition(held.position, ratio) : resizePosition(held.position, ratio)
   const quantity = roundTo(exact.quantity, quantityPlaces)
-  const position = quantity.isZero() ? flat : { ...exact, quantity }
+  const cost = held.position.avgCost?.times(held.position.quantity)
+  const position = quantity.isZero() ? flat : { ...exact, quantity, avgCost: cost?.div(quantity) ?? null }
   if (!held.trade) return { position, trade: held.trade }
   const restated = (multiplies ? restateTrade : resizeTrade)(held.trade, ratio)
   const closedQuantity = roundTo(restated.closedQuantity, quantityPlaces)
