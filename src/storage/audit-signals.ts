@@ -98,11 +98,12 @@ export const signalRules: Record<string, Fragment> = {
     where s.strategy_id <> p.strategy_id or s.depth > 11 or s.exit_role is not null and (
       s.side = p.side or s.position_effect <> 'C' or p.position_effect <> 'O' or s.instrument_id <> p.instrument_id)`,
 
+  // An entry that had ended before a split stays in old units; what its exits cover tells the difference.
   exitsCoverWhatIsFilled: fragment`
-    select format('signal %s works for %s of %s', s.id, s.order_qty - s.cum_qty, p.cum_qty)
+    select format('signal %s works for %s of %s', s.id, s.order_qty - s.cum_qty, p.cum_qty - s.covers_from)
     from signal s join signal p on p.id = s.parent_signal_id
     where s.exit_role is not null and s.oca_group_id is not null and s.status in ('0', '1', '6', 'E')
-      and s.replaces_signal_id is null and s.order_qty - s.cum_qty > p.cum_qty`,
+      and s.replaces_signal_id is null and s.order_qty - s.cum_qty > p.cum_qty - s.covers_from`,
 
   chainHasOneEnd: fragment`
     select format('signal %s', s.id) from signal s left join signal r on r.replaces_signal_id = s.id
