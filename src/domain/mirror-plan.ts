@@ -127,6 +127,18 @@ export function planSignal(signal: SignalFacts, columns: FollowerColumns): PlanC
   return plan
 }
 
+/**
+ * Whether a follower got no copy although he holds what the signal closes: his other closing orders, all of them
+ * older, keep the whole position. What the signal does to the strategy is then for AutoSync to follow.
+ */
+export const isCrowdedOut = (
+  signal: SignalFacts,
+  columns: FollowerColumns,
+  plan: PlanColumns,
+  row: number,
+): boolean =>
+  codeOf(plan.code[row]!) === 'NothingHeld' && columns.position[row]! * -directionOf(signal.side) > 0
+
 /** The numbers behind one row, for the skip's record or the order's information. */
 export function explainRow(signal: SignalFacts, columns: FollowerColumns, plan: PlanColumns, row: number) {
   return {

@@ -7,7 +7,7 @@
 import { directionOf } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
 import { codeNumber, codeOf, type SignalFacts } from '../domain/mirror-columns.ts'
-import { planSignal } from '../domain/mirror-plan.ts'
+import { isCrowdedOut, planSignal } from '../domain/mirror-plan.ts'
 import { isBlockCode } from '../domain/skip.ts'
 import { type CopyState, insertCopies, insertSkips } from '../storage/copies.ts'
 import {
@@ -127,8 +127,11 @@ async function planSlice(
   for (let row = 0; row < columns.count; row += 1) {
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
-  // Those whom a circumstance kept from the signal may be brought in step when it is over.
-  const kept = skips.filter((row) => isBlockCode(codeOf(plan.code[row]!))).map((row) => setupIds[row]!)
+  // Those whom a circumstance kept from the signal may be brought in step when it is over; those whose resting
+  // exits left no room for it, as soon as it has traded: no report of an order would make them due.
+  const isKept = (row: number): boolean =>
+    isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, columns, plan, row)
+  const kept = skips.filter(isKept).map((row) => setupIds[row]!)
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
     markSetups(tx, kept, now),
