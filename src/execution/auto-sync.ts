@@ -19,8 +19,15 @@ import { type Succession, saveSuccessions } from '../storage/successions.ts'
 import { type SyncCase, syncCases } from '../storage/sync-cases.ts'
 import { claimSyncs, isSyncDue, settleSyncs } from '../storage/sync-due.ts'
 import { loadSyncFacts } from '../storage/sync-facts.ts'
-import { deleteExclusions, nextRevisions, type SetupSymbol, savePasses } from '../storage/sync-writes.ts'
+import {
+  deleteExclusions,
+  nextRevisions,
+  type RevisedOrder,
+  type SetupSymbol,
+  savePasses,
+} from '../storage/sync-writes.ts'
 import type { Step, WorkContext } from './context.ts'
+import { clampOwnExits } from './own-exits.ts'
 import { followStops, guardedInstruments, type Rates, type StopChanges } from './stop-losses.ts'
 import { changedCopy, correction, placedCopy } from './sync-orders.ts'
 
@@ -54,7 +61,11 @@ async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promi
   const cases = syncCases(await loadSyncFacts(tx, ids), now).filter(({ setup }) => !setup.isAutotradeDisabled)
   const planned = cases.map((one): Planned => ({ one, plan: planSync(one.input, one.obstacles) }))
   const stops = await planStops(tx, cases, now)
-  const acted = new Set([...(await carryOut(tx, planned, now)), ...(await guard(tx, stops, now))])
+  const acted = new Set([
+    ...(await carryOut(tx, planned, now)),
+    ...(await guard(tx, stops, now)),
+    ...(await clampOwnExits(tx, cases, now)),
+  ])
   await deleteExclusions(
     tx,
     planned.flatMap(({ one, plan }) => plan.clearedExclusions.map((symbol) => symbolIn(one, symbol))),
@@ -67,6 +78,12 @@ async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promi
 const symbolIn = ({ setup, instruments }: SyncCase, symbol: string): SetupSymbol => ({
   setupId: setup.id,
   instrumentId: instruments.get(symbol)?.id ?? 0,
+})
+
+/** Corrections and protective stops are numbered by their instrument. */
+const revisedIn = ({ setup }: SyncCase, instrumentId: number): RevisedOrder => ({
+  setupId: setup.id,
+  sourceId: instrumentId,
 })
 
 /** Writes what the plans demand, closes before opens; answers the setups in which something was done. */
@@ -97,7 +114,7 @@ async function planCorrections(
   const revisions = await nextRevisions(
     tx,
     'Y',
-    wanted.map(({ one, order }) => symbolIn(one, order.symbol)),
+    wanted.map(({ one, order }) => revisedIn(one, symbolIn(one, order.symbol).instrumentId)),
   )
   return wanted.map(({ one, order, action }) => {
     const { setupId, instrumentId } = symbolIn(one, order.symbol)
@@ -111,9 +128,7 @@ async function planStops(tx: Transaction, cases: readonly SyncCase[], now: Insta
     .map((one) => ({ one, ids: guardedInstruments(one) }))
     .filter(({ ids }) => ids.length > 0)
   if (guarded.length === 0) return []
-  const symbols = guarded.flatMap(({ one, ids }) =>
-    ids.map((instrumentId) => ({ setupId: one.setup.id, instrumentId })),
-  )
+  const symbols = guarded.flatMap(({ one, ids }) => ids.map((instrumentId) => revisedIn(one, instrumentId)))
   const [revisions, rates] = await Promise.all([nextRevisions(tx, 'L', symbols), ratesOf(tx, guarded)])
   return guarded.flatMap(({ one }) =>
     followStops(one, rates.get(one.setup.currency) ?? new Map(), revisions, now),

@@ -157,4 +157,12 @@ export const changedStop = (
   return follow(one, row, { ...next, info: 'auto stop loss' })
 }
 
+/** An exit of the holder's own, cut to what is held. */
+export const cutExit = (
+  one: SyncCase,
+  row: SyncOrderRow,
+  terms: { readonly leaves: Decimal; readonly revision: number },
+  at: Instant,
+): Succession => follow(one, row, { sourceId: row.sourceId, ...terms, at, info: 'cut to the position' })
+
 export const isUntouched = (row: SyncOrderRow): boolean => dec(row.cumQty).isZero()

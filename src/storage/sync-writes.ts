@@ -64,18 +64,25 @@ export async function insertExclusions(
     on conflict (setup_id, instrument_id) do nothing`
 }
 
-/** The revision that the next order of each kind has. */
+/** What the orders of one kind and one setup have in common, revision after revision. */
+export interface RevisedOrder {
+  readonly setupId: number
+  readonly sourceId: number
+}
+
+/** The revision that the next order of each has. */
 export async function nextRevisions(
   tx: Transaction,
   source: OrderSource,
-  symbols: readonly SetupSymbol[],
+  orders: readonly RevisedOrder[],
 ): Promise<Map<string, number>> {
-  if (symbols.length === 0) return new Map()
-  const rows = await tx.rows<SetupSymbol & { next: number }>`
-    select named.setup_id as "setupId", named.instrument_id as "instrumentId", coalesce((
+  if (orders.length === 0) return new Map()
+  const rows = await tx.rows<RevisedOrder & { next: number }>`
+    select named.setup_id as "setupId", named.source_id as "sourceId", coalesce((
         select max(o.revision) + 1 from account_order o
-        where o.source_id = named.instrument_id and o.setup_id = named.setup_id and o.source = ${source}
+        where o.source_id = named.source_id and o.setup_id = named.setup_id and o.source = ${source}
       ), 0) as next
-    from ${pairs(symbols)}`
-  return new Map(rows.map(({ setupId, instrumentId, next }) => [`${setupId} ${instrumentId}`, next]))
+    from unnest(${orders.map(({ setupId }) => setupId)}::bigint[],
+      ${orders.map(({ sourceId }) => sourceId)}::bigint[]) named (setup_id, source_id)`
+  return new Map(rows.map(({ setupId, sourceId, next }) => [`${setupId} ${sourceId}`, next]))
 }

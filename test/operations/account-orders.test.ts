@@ -181,6 +181,38 @@ describe('closing by hand', () => {
     await audit()
   })
 
+  test('what works by hand stays within what is held, and ends with it', async () => {
+    const trade = (Side: '1' | '2', OrderQuantity: number) =>
+      owned('NewStrategyOrder', {
+        Order: {
+          ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity, TIF: '0' },
+          PlatformSymbol: apple,
+        },
+      })
+    await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100.1 }])
+    const small = await place({ Limit: 120, OrderQuantity: 20 })
+    const large = await place({ Limit: 121, OrderQuantity: 100 })
+    const latest = async ({ SignalId }: Listed) => {
+      const found = (await orders()).filter((order) => order.SignalId === SignalId).at(-1)
+      return [found?.OrderStatus, found?.OrderQuantity]
+    }
+    await trade('2', 70)
+    expect(await position()).toMatchObject([{ Quantity: 30 }])
+    expect([await latest(small), await latest(large)]).toEqual([
+      ['0', 20],
+      ['0', 30],
+    ])
+    await trade('2', 30)
+    expect(await position()).toEqual([])
+    expect([await latest(small), await latest(large)]).toEqual([
+      ['4', 20],
+      ['4', 30],
+    ])
+    await trade('1', 100)
+    expect(await position()).toMatchObject([{ Quantity: 100 }])
+    await audit()
+  })
+
   test('a fill takes the symbol out of the mirroring until the strategy is flat', async () => {
     const order = await place({ Limit: 105, OrderQuantity: 60 })
     await town.door('/quotes', [{ symbol: 'AAPL', bid: 106, ask: 106.1 }])
