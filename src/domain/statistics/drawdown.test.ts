@@ -14,6 +14,7 @@ describe('the deepest drawdown', () => {
     ['the deeper of two', [100, 90, 120, 60, 130], [0.5, 2, 3]],
     ['deeper in percent, not in money', [10, 5, 100, 80], [0.5, 0, 1]],
     ['the first of equals', [100, 75, 200, 150, 100, 50, 400, 100], [0.75, 2, 5]],
+    ['the first of equals, whatever doubles make of them', [1000, 543, 3000, 1629], [0.457, 0, 1]],
     ['the last day of the peak', [100, 120, 110, 120, 120, 90, 95], [0.25, 4, 5]],
     ['the first day of the valley', [100, 50, 60, 50, 100], [0.5, 0, 1]],
     ['a peak that is only reached is the same peak', [100, 90, 100, 80], [0.2, 2, 3]],

@@ -16,7 +16,7 @@ export interface Drawdown {
 export function deepestDrawdown(values: Float64Array): Drawdown | null {
   let peak = Number.NEGATIVE_INFINITY
   let peakAt = 0
-  let depth = negligible
+  let depth = 0
   let floor = Number.NEGATIVE_INFINITY
   let deepestFrom = 0
   let valleyAt = -1
@@ -25,7 +25,8 @@ export function deepestDrawdown(values: Float64Array): Drawdown | null {
     if (value >= peak) {
       peak = value
       peakAt = at
-      if (peak > 0) floor = peak * (1 - depth)
+      // Deeper by more than noise: an equal fall from another peak is not a deeper one.
+      if (peak > 0) floor = peak * (1 - depth - negligible)
     } else if (value < floor) {
       depth = 1 - value / peak
       floor = value

@@ -35,7 +35,9 @@ export function excessMoments(returns: Float64Array, riskFree = 0): ExcessMoment
     const loss = excess - Math.abs(excess)
     losses += loss * loss
   }
-  return { count, mean, deviation: Math.sqrt(squares / (count - 1)), downside: Math.sqrt(losses / count) / 2 }
+  // One value less than there are; without any, that is no number rather than one below nothing.
+  const freedom = Math.max(count - 1, 0)
+  return { count, mean, deviation: Math.sqrt(squares / freedom), downside: Math.sqrt(losses / count) / 2 }
 }
 
 /** mean / deviation * sqrt(periods per year). Sharpe, The Sharpe Ratio (1994). */

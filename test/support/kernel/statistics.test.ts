@@ -175,6 +175,7 @@ describe('stats.returns', () => {
     ['totalReturn', [], {}, 0],
     ['annualVolatility', returns, { periodsPerYear: 12 }, deviation(returns) * Math.sqrt(12)],
     ['annualVolatility', [0.1], {}, null],
+    ['annualVolatility', [], {}, null],
     ['maxDrawdown', [-0.1, 0.05, -0.1], {}, 0.9 * 1.05 * 0.9 - 1],
     ['maxDrawdown', [0.1, 0], {}, 0],
     ['maxDrawdown', [], {}, 0],
