@@ -73,11 +73,12 @@ export const aDate = value('a date YYYY-MM-DD', (raw) =>
     : undefined,
 )
 
-/** One of several words, each with what it means. */
+/** One of several words, each with what it means; a code of digits may come as a number. */
 export const word = <T>(meanings: Readonly<Record<string, T>>): Read<T> =>
-  value(`one of ${Object.keys(meanings).join(', ')}`, (raw) =>
-    typeof raw === 'string' && Object.hasOwn(meanings, raw) ? meanings[raw] : undefined,
-  )
+  value(`one of ${Object.keys(meanings).join(', ')}`, (raw) => {
+    const text = typeof raw === 'number' ? String(raw) : raw
+    return typeof text === 'string' && Object.hasOwn(meanings, text) ? meanings[text] : undefined
+  })
 
 /** May be absent or null. */
 export const maybe =

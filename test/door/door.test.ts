@@ -93,6 +93,14 @@ describe('bodies are read strictly', () => {
     expect([answer.status, faultsOf(answer)]).toEqual([400, [fault]])
   })
 
+  test.each([0, '0', 'put'])('the code %j is understood', async (putOrCall) => {
+    const put = { symbol: 'AAPL2414O100', securityType: 'OPT', underlying: 'AAPL', putOrCall, strike: 100 }
+    await made('/instruments', [{ ...put, expiry: '2024-03-14' }])
+    const rows = await platform.db.read.rows<{ code: string }>`
+      select put_or_call as code from instrument where symbol = ${put.symbol}`
+    expect(rows).toEqual([{ code: '0' }])
+  })
+
   test('text that is no JSON', async () => {
     expect((await door('/quotes', '{')).status).toBe(400)
   })
