@@ -2,7 +2,7 @@
  * The listening socket: time-outs, limits per address, and an answer in our words to everything that Node
  * refuses before it becomes a request. Node's strict parser is kept.
  */
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../operations/context.ts'
 import { replyTo, type TextReply } from '../operations/reply.ts'
@@ -23,9 +23,17 @@ export function createListener(listener: RequestListener, newId: () => string): 
   // A missing Host is refused by us, in our words.
   const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, listener)
   server.maxHeadersCount = 0
+  // Who has said all it wants to say may still listen.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  const refused = new WeakSet<Socket>()
   const refuseRaw = (socket: Socket, reply: TextReply): void => {
-    if (isAnswering(socket)) socket.destroy()
-    else socket.end(rawAnswer(reply, newId()), () => socket.destroySoon())
+    // Every further byte breaks the grammar anew.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    afterAnswers(socket, () => {
+      if (!socket.writable || isAnswering(socket)) socket.destroy()
+      else socket.end(rawAnswer(reply, newId()), () => socket.destroySoon())
+    })
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
@@ -37,10 +45,18 @@ export function createListener(listener: RequestListener, newId: () => string): 
   return server
 }
 
+/** The answer that is being made or sent on a connection. */
+const answerOf = (socket: Socket): ServerResponse | null | undefined =>
+  (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage
+
 /** True while an answer is on its way: writing into it would corrupt it. */
-function isAnswering(socket: Socket): boolean {
-  const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null }
-  return message?.headersSent === true
+const isAnswering = (socket: Socket): boolean => answerOf(socket)?.headersSent === true
+
+/** Waits until the whole requests that came before have their own answers, which callers tell by their order. */
+function afterAnswers(socket: Socket, then: () => void): void {
+  const answer = answerOf(socket)
+  if (!answer?.req.complete || socket.destroyed) then()
+  else answer.once('close', () => afterAnswers(socket, then))
 }
 
 function rawAnswer({ status, body }: TextReply, requestId: string): string {

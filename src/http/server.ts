@@ -75,6 +75,8 @@ export function createServer(options: ServerOptions): Server {
     return503OnClosing: false,
     bodyLimit: 16 * 1024 * 1024,
     frameworkErrors: (_, request, reply) => say(edge, request, reply, routeUnknown),
+    // The listener's own.
+    clientErrorHandler: () => undefined,
   })
   addFallbacks(app, edge)
   addProbes(app, edge)

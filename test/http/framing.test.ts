@@ -1,5 +1,6 @@
 /** Bytes that are no proper HTTP: each gets 400 in the envelope and the end of its connection; others live on. */
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Edge, startEdge } from './support/edge.ts'
 
@@ -7,7 +8,14 @@ let edge: Edge
 let key: string
 
 beforeAll(async () => {
-  edge = await startEdge({ handlers: { Hello: async (_, { Name }) => ({ results: [Name ?? ''] }) } })
+  edge = await startEdge({
+    handlers: {
+      Hello: async (_, { Name }) => {
+        if (Name === 'later') await pause(50)
+        return { results: [Name ?? ''] }
+      },
+    },
+  })
   key = (await edge.key(await edge.person())).key
 })
 
@@ -75,6 +83,34 @@ describe('framing', () => {
     const text = await edge.raw(`${all}GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     const names = [...text.matchAll(/"Results":\["(\d\d)"\]/g)].map(([, name]) => Number(name))
     expect(names).toEqual(Array.from({ length: 1000 }, (_, at) => at % 100))
+  })
+
+  test.each<[string, () => string]>([
+    ['no HTTP', () => 'hello\r\n\r\n'],
+    ['a broken body', () => `${line}${usual()}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ])('what came before %s on the connection keeps its own answers', async (_, broken) => {
+    const whole = ['A', 'B'].map((name) => `${line}${usual()}Content-Length: 12\r\n\r\n{"Name":"${name}"}`)
+    const text = await edge.raw(`${whole.join('')}${broken()}`)
+    expect(text.match(/HTTP\/1.1 \d+|"Results":\["."\]|"ErrorCode":"3\d+"/g)).toEqual([
+      ...['HTTP/1.1 200', '"Results":["A"]', 'HTTP/1.1 200', '"Results":["B"]'],
+      ...['HTTP/1.1 400', '"ErrorCode":"3015"'],
+    ])
+  })
+
+  test('a caller that ends its side after a request is answered', async () => {
+    const text = await new Promise<string>((resolve) => {
+      const socket = connect({ port: edge.port, host: '127.0.0.1', allowHalfOpen: true })
+      let got = ''
+      socket.on('data', (data) => {
+        got += data.toString()
+      })
+      socket.on('end', () => {
+        socket.destroy()
+        resolve(got)
+      })
+      socket.end(`${line}${usual()}Content-Length: 16\r\n\r\n{"Name":"later"}`)
+    })
+    expect(answerOf(text)).toMatchObject({ status: 200, json: { Results: ['later'] } })
   })
 
   test('an endless chunked body is refused and cut off', async () => {
