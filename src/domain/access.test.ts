@@ -15,27 +15,33 @@ const strategy = (over: Partial<StrategyFacts> = {}): StrategyFacts => ({
   siteId: 20,
   parentSiteId: 10,
   isPrivate: false,
+  isSubscriber: false,
   isLiveSubscriber: false,
   ...over,
 })
 
-// caller, private strategy?, subscriber? -> sees it, sees its orders
-const cases: [string, Actor, boolean, boolean, boolean, boolean][] = [
-  ['the owner', actor('user', 1, 20), true, false, true, true],
-  ['a stranger, public', actor('user', 2, 20), false, false, true, false],
-  ['a stranger, private', actor('user', 2, 20), true, false, false, false],
-  ['a live subscriber', actor('user', 2, 30), true, true, true, true],
-  ['admin of the white-label site', actor('whitelabel_admin', 9, 20), true, false, true, true],
-  ['admin of another white-label site', actor('whitelabel_admin', 9, 21), true, false, false, false],
-  ['admin of the region above', actor('geosite_admin', 9, 10), true, false, true, true],
-  ['admin of another region', actor('geosite_admin', 9, 11), true, false, false, false],
-  ['white-label admin whose site is the parent', actor('whitelabel_admin', 9, 10), true, false, false, false],
-  ['the platform', actor('platform_admin', 9, 1), true, false, true, true],
+type Subscription = 'live' | 'simulated' | 'none'
+
+// caller, private strategy?, subscription -> sees it, sees its orders
+const cases: [string, Actor, boolean, Subscription, boolean, boolean][] = [
+  ['the owner', actor('user', 1, 20), true, 'none', true, true],
+  ['a stranger, public', actor('user', 2, 20), false, 'none', true, false],
+  ['a stranger, private', actor('user', 2, 20), true, 'none', false, false],
+  ['a live subscriber', actor('user', 2, 30), true, 'live', true, true],
+  ['who simulates it, private', actor('user', 2, 30), true, 'simulated', true, false],
+  ['who simulates it, public', actor('user', 2, 30), false, 'simulated', true, false],
+  ['admin of the white-label site', actor('whitelabel_admin', 9, 20), true, 'none', true, true],
+  ['admin of another white-label site', actor('whitelabel_admin', 9, 21), true, 'none', false, false],
+  ['admin of the region above', actor('geosite_admin', 9, 10), true, 'none', true, true],
+  ['admin of another region', actor('geosite_admin', 9, 11), true, 'none', false, false],
+  ['white-label admin of the parent', actor('whitelabel_admin', 9, 10), true, 'none', false, false],
+  ['the platform', actor('platform_admin', 9, 1), true, 'none', true, true],
 ]
 
 describe('who sees a strategy and its orders', () => {
-  test.each(cases)('%s', (_name, who, isPrivate, isLiveSubscriber, sees, views) => {
-    const facts = strategy({ isPrivate, isLiveSubscriber })
+  test.each(cases)('%s', (_name, who, isPrivate, subscription, sees, views) => {
+    const isSubscriber = subscription !== 'none'
+    const facts = strategy({ isPrivate, isSubscriber, isLiveSubscriber: subscription === 'live' })
     expect(seesStrategy(who, facts)).toBe(sees)
     expect(viewsOrders(who, facts)).toBe(views)
   })

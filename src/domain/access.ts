@@ -20,7 +20,9 @@ export interface Tenancy {
 export interface StrategyFacts extends Tenancy {
   ownerPersonId: number
   isPrivate: boolean
-  /** The caller has a live subscription to it, in live or paper accounts; a simulated one does not count. */
+  /** The caller has a running subscription to it, simulated or not. */
+  isSubscriber: boolean
+  /** The subscription is for live or paper accounts; a simulated one does not count. */
   isLiveSubscriber: boolean
 }
 
@@ -42,9 +44,11 @@ export const ownsStrategy = (actor: Actor, strategy: StrategyFacts): boolean =>
 export const viewsOrders = (actor: Actor, strategy: StrategyFacts): boolean =>
   ownsStrategy(actor, strategy) || strategy.isLiveSubscriber || isSiteAdmin(actor, strategy)
 
-/** A private strategy is seen by those who see its orders; to everybody else it does not exist. */
+/**
+ * A private strategy is seen by those who see its orders and by who simulates it; to everybody else it does not exist.
+ */
 export const seesStrategy = (actor: Actor, strategy: StrategyFacts): boolean =>
-  !strategy.isPrivate || viewsOrders(actor, strategy)
+  !strategy.isPrivate || strategy.isSubscriber || viewsOrders(actor, strategy)
 
 export interface PersonFacts extends Tenancy {
   personId: number

@@ -6,7 +6,7 @@ import { type Actor, isPlatformAdmin, type StrategyFacts, type Tenancy } from '.
 import type { KeyHolder } from './keys.ts'
 import { distinct } from './places.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
-import { isLive } from './subscriptions.ts'
+import { isActive, isLive } from './subscriptions.ts'
 
 export interface AccountHolder extends Tenancy {
   account: string
@@ -14,10 +14,10 @@ export interface AccountHolder extends Tenancy {
   personId: number
 }
 
-/** Whether a person has a live subscription to a strategy; both are columns or values. */
-const liveSubscriber = (strategyId: Fragment, personId: Fragment): Fragment => fragment`exists (
+/** Whether a person has such a subscription to a strategy; both are columns or values. */
+const subscriber = (strategyId: Fragment, personId: Fragment, such: Fragment): Fragment => fragment`exists (
   select from subscription
-  where subscription.strategy_id = ${strategyId} and subscription.person_id = ${personId} and ${isLive})`
+  where subscription.strategy_id = ${strategyId} and subscription.person_id = ${personId} and ${such})`
 
 /**
  * The condition on `strategy` and its `site` that the viewer sees the strategy: what the domain's rule says of
@@ -33,7 +33,7 @@ export function visibleTo(viewer: Actor): Fragment {
     platform_admin: fragment`true`,
   }
   return fragment`(not strategy.is_private or strategy.owner_person_id = ${personId}::bigint
-    or ${liveSubscriber(fragment`strategy.id`, fragment`${personId}::bigint`)} or ${bySite[viewer.role]})`
+    or ${subscriber(fragment`strategy.id`, fragment`${personId}::bigint`, isActive)} or ${bySite[viewer.role]})`
 }
 
 /**
@@ -50,7 +50,9 @@ export async function loadStrategyFacts(
   const rows = await sql.rows<StrategyFacts & { place: number }>`
     select place - 1 as place, s.owner_person_id as "ownerPersonId", s.site_id as "siteId",
       site.parent_site_id as "parentSiteId", s.is_private as "isPrivate", s.owner_person_id <> asked.person_id
-        and ${liveSubscriber(fragment`s.id`, fragment`asked.person_id`)} as "isLiveSubscriber"
+        and ${subscriber(fragment`s.id`, fragment`asked.person_id`, isActive)} as "isSubscriber",
+      s.owner_person_id <> asked.person_id
+        and ${subscriber(fragment`s.id`, fragment`asked.person_id`, isLive)} as "isLiveSubscriber"
     -- In brackets the planner cannot count them: one plan is kept, which costs less than to make one each time.
     from unnest((select ${asked.map(({ strategyId }) => strategyId)}::bigint[]),
       (select ${asked.map(({ personId }) => personId)}::bigint[])) with ordinality asked (strategy_id, person_id, place)

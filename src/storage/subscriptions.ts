@@ -122,8 +122,10 @@ export const hasPaymentMethod = async (
         as known`
   ).known
 
+/** A condition on `subscription`: it shows the strategy. */
+export const isActive: Fragment = fragment`subscription.status = 'active'`
 /** A condition on `subscription`: it shows the strategy's orders. */
-export const isLive: Fragment = fragment`(subscription.status = 'active' and subscription.kind <> 'simulated')`
+export const isLive: Fragment = fragment`(${isActive} and subscription.kind <> 'simulated')`
 
 /**
  * Of people that ever subscribed to a strategy otherwise than to a simulation: whether no subscription to it runs

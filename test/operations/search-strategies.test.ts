@@ -163,6 +163,17 @@ describe('what is private', () => {
     await door('/strategies', [{ strategyId, private: false }])
   })
 
+  test('is shown to who simulates it, without its positions', async () => {
+    const { personId, key } = people.neighbour
+    await door('/subscriptions', [{ personId, strategyId, kind: 'simulated' }])
+    await door('/strategies', [{ strategyId, private: true }])
+    expect(await idsOf({ StrategyName: 'Trend' }, { key })).toContain(strategyId)
+    expect((await ask('GetStrategyDetails', { StrategyId: strategyId }, { key })).status).toBe(200)
+    const positions = await ask('GetStrategyOpenPositions', { StrategyIds: strategyId }, { key })
+    expect([positions.status, ...faultsOf(positions)]).toEqual([403, '1002 StrategyIds'])
+    await door('/strategies', [{ strategyId, private: false }])
+  })
+
   test('needs a key', async () => expect((await search({}, { key: undefined })).status).toBe(401))
 })
 

@@ -2,7 +2,7 @@
  * What a start of Autotrade comes to, whoever gave the last word: the caller, or the customer whose approval was
  * asked for. The strategy is locked before the account, as everywhere.
  */
-import { type Actor, isSiteAdmin, ownsStrategy } from '../../domain/access.ts'
+import { type Actor, ownsStrategy, seesStrategy } from '../../domain/access.ts'
 import { loadStrategyFacts } from '../../storage/access.ts'
 import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
 import { type AccountRow, enableAutotrade, lockAccount } from '../../storage/accounts.ts'
@@ -42,8 +42,7 @@ async function refusedStrategy(
   if (!strategy.isAlive) return refuse('StateConflict', 'StrategyId', 'The strategy is not alive')
   if (ownsStrategy(actor, facts)) return undefined
   if (facts.isPrivate) {
-    const knows = facts.isLiveSubscriber || isSiteAdmin(actor, facts)
-    return knows
+    return seesStrategy(actor, facts)
       ? refuse('StateConflict', 'StrategyId', 'The strategy is private')
       : refuse('NotFound', 'StrategyId')
   }
