@@ -87,6 +87,16 @@ export const listApprovals = (sql: Sql, asked: ApprovalAsked, sites: SiteFilter)
       and ${ofSites(sites)}
     order by approved.id`
 
+/** Whether a member of the sites has an account of this number, or had it approved. */
+export const isNumberOfSites = async (sql: Sql, account: string, sites: SiteFilter): Promise<boolean> =>
+  (
+    await sql.one<{ isKnown: boolean }>`
+      select exists (select from ${accountTables} where a.account = ${account} and ${ofSites(sites)})
+        or exists (
+          select from approved_account ${approvedTables} where approved.account = ${account} and ${ofSites(sites)}
+        ) as "isKnown"`
+  ).isKnown
+
 /** Withdraws approvals. */
 export async function withdrawApproval(sql: Sql, id: number, deletedAt: string): Promise<void> {
   await sql.run`update approved_account set deleted_at = ${deletedAt}::timestamptz where id = ${id}::bigint`

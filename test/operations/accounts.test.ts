@@ -220,6 +220,15 @@ describe('approvals of accounts', () => {
     ])
   })
 
+  test.each<[string, string, CitizenName, (number | string)[]]>([
+    ['of another region', 'U101', 'southAdmin', [403, '1002 Account']],
+    ['that does not exist', 'NONE', 'southAdmin', [403, '1002 Account']],
+    ['of another region, to the operator', 'U101', 'operator', [404, '2013 Account']],
+    ['that does not exist, to the operator', 'NONE', 'operator', [404, '2013 Account']],
+  ])('the approval of an account %s is not withdrawn', async (_, Account, who, expected) => {
+    expect(told(await geo('DeleteApprovedAutotradeAccount', { Account }, who))).toEqual(expected)
+  })
+
   test('an account that feeds a strategy is not mirrored into', async () => {
     const mirrored = { ...approval, Account: holderAccount }
     expect(told(await geo('ApprovedBrokerTransmitAccount', mirrored))).toEqual([409, '3016 Account'])

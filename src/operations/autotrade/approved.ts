@@ -4,6 +4,7 @@
  */
 
 import type { ParamsOf } from '../../contract/index.ts'
+import { isPlatformAdmin } from '../../domain/access.ts'
 import { rowsOfSite } from '../../domain/scope.ts'
 import { switchAccounts } from '../../storage/accounts.ts'
 import {
@@ -12,12 +13,13 @@ import {
   type ConnectionType,
   findMembership,
   findMirroredAccount,
+  isNumberOfSites,
   listApprovals,
   withdrawApproval,
 } from '../../storage/approved-accounts.ts'
 import { isBroker } from '../../storage/provision.ts'
 import { instant } from '../../storage/wire.ts'
-import { type Context, type Outcome, refuse } from '../context.ts'
+import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 
 const shownApproved = (row: ApprovedRow) => ({
@@ -68,6 +70,17 @@ async function approve(
   return { results: [shownApproved(await approveAccount(ctx.sql, { ...approval, ...given }))] }
 }
 
+/** To an admin of a site an account of others is like one that does not exist. */
+async function refuseAbsent(
+  ctx: Context,
+  { Account: account, PersonId: personId }: ParamsOf<'DeleteApprovedAutotradeAccount'>,
+): Promise<Refused> {
+  const own = { scope: rowsOfSite(ctx.caller), siteId: undefined, geoSite: undefined }
+  const isTold =
+    isPlatformAdmin(ctx.caller) || personId !== undefined || (await isNumberOfSites(ctx.sql, account, own))
+  return refuse(isTold ? 'NotFound' : 'Forbidden', 'Account')
+}
+
 async function withdraw(
   ctx: Context,
   connectionType: ConnectionType,
@@ -76,7 +89,7 @@ async function withdraw(
   const { Account: account, PersonId: personId, BrokerId: brokerId } = params
   const asked = { connectionType, account, personId, brokerId }
   const [row, second] = await listApprovals(ctx.sql, asked, sitesOf(ctx, params))
-  if (!row) return refuse('NotFound', 'Account')
+  if (!row) return refuseAbsent(ctx, params)
   if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
   await withdrawApproval(ctx.sql, row.id, instant(ctx.now))
   return { results: [shownApproved({ ...row, isDeleted: true })] }
