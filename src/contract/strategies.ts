@@ -217,7 +217,7 @@ export const strategies = {
     },
     needs: [neededWhen('StartingCapital', 'without Account', ({ Account }) => Account === undefined)],
     result: StrategyIdResult,
-    access: { rule: 'anyKey' },
+    access: { rule: 'person', account: 'Account' },
   }),
   UpdateStrategy: put({
     says: 'Not yet available: the strategy is changed in the dashboard.',

@@ -38,9 +38,10 @@ beforeAll(async () => {
   expect((await approve('T1')).status).toBe(200)
 })
 
-test('an account must be there, be one’s own and be approved', async () => {
-  expect(told(await add({ Account: 'NONE' }))).toEqual([404, '2013 Account'])
-  expect(told(await add({ Account: 'T1' }, 'stranger'))).toEqual([404, '2013 Account'])
+test('an account must be one’s own, which one that is not there is not, and be approved', async () => {
+  expect(told(await add({ Account: 'NONE' }))).toEqual([403, '1002 Account'])
+  expect(told(await add({ Account: 'T1' }, 'stranger'))).toEqual([403, '1002 Account'])
+  expect(told(await add({ Account: 'NONE' }, 'operator'))).toEqual([404, '2013 Account'])
   expect(told(await add({ Account: 'T2' }))[0]).toBe(409)
 })
 
