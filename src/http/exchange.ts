@@ -11,6 +11,7 @@ import { type Caller, isRefused, type Refused, refuse } from '../operations/cont
 import { failureWindows, platformWindows, type Verdict, windowsOf } from '../operations/limits.ts'
 import type { Operations } from '../operations/operations.ts'
 import { type Reply, replyTo, type TextReply } from '../operations/reply.ts'
+import { passingReply } from '../operations/run.ts'
 import { addressOf } from './address.ts'
 import { readBody } from './body.ts'
 import {
@@ -102,7 +103,8 @@ export async function serve(
     if (reply === 'gone') return
     if (options.afterWrite && reply.status < 300 && to.method !== 'GET') await options.afterWrite()
   } catch (error) {
-    reply = replyTo(refuse('Unknown'))
+    // What is awaited after a write may meet a database that has gone away since.
+    reply = passingReply(error) ?? replyTo(refuse('Unknown'))
     const { requestId } = exchange
     options.log.error({ requestId, operation: to.operation, err: error }, 'a request failed')
   }

@@ -87,6 +87,12 @@ const writeLimits: BatchLimits = {
   waitingMax: 5_000,
 }
 
+/** The reply to a failure that passes by itself; nothing for one that nobody expected. */
+export function passingReply(error: unknown): Reply | undefined {
+  if (error instanceof DatabaseUnavailable) return replyTo(refuse('Disconnected'))
+  return error instanceof Overloaded ? replyTo(refuse('Overloaded')) : undefined
+}
+
 /** The way of every call to its handler. Throws what nobody expected; everything else is a reply. */
 export function createRunner(given: RunnerOptions): Run {
   const options = { ...given, passwords: createPasswords(given.secrets.passwords) }
@@ -96,8 +102,8 @@ export function createRunner(given: RunnerOptions): Run {
     try {
       return await (ways.get(call.operation) as Run)(call)
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) return replyTo(refuse('Disconnected'))
-      if (error instanceof Overloaded) return replyTo(refuse('Overloaded'))
+      const reply = passingReply(error)
+      if (reply) return reply
       throw error
     }
   }

@@ -1,6 +1,7 @@
 /** The server's own life: what is awaited before an answer, what a caller adds to it, how it ends. */
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
 const hello = '/gen/General/Hello'
@@ -28,6 +29,22 @@ test('after a successful write, and only then, the answer waits for what it has 
   await edge.call(hello, { key, body: '{' })
   await edge.call(hello, { body: '{}' })
   expect(settled).toBe(1)
+})
+
+test('a database that goes away after a write is a passing fault, anything else is one of ours', async () => {
+  let failure: Error = new DatabaseUnavailable('gone')
+  const edge = await startEdge({
+    handlers: { Hello: async () => ({ results: ['x'] }) },
+    afterWrite: async () => {
+      throw failure
+    },
+  })
+  const key = await withKey(edge)
+  const gone = await edge.call(hello, { key, body: '{}' })
+  expect([gone.status, faultsOf(gone)[0]?.code, gone.headers['retry-after']]).toEqual([503, '1001', '1'])
+  failure = new Error('secret detail')
+  const failed = await edge.call(hello, { key, body: '{}' })
+  expect([failed.status, failed.text.includes('secret detail')]).toEqual([500, false])
 })
 
 test('routes of a caller stand beside the hosts; their faults speak the envelope', async () => {
