@@ -164,10 +164,10 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
   test.each<[string, OperationName, (town: Town) => object, (number | string)[]]>([
     ['capital is needed', 'AddStrategy', () => ({ StrategyName: 'x' }), [400, '1102 StartingCapital']],
     [
-      'an account that feeds it must be there',
+      'an account that feeds it must be one’s own',
       'AddStrategy',
       () => ({ StrategyName: 'x', Account: 'U1' }),
-      [404, '2013 Account'],
+      [403, '1002 Account'],
     ],
     [
       'an unknown signal',
