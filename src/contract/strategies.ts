@@ -41,6 +41,8 @@ const siteAdmin = { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelS
 const catalogAdmin = { ...siteAdmin, permission: 'catalog' } as const
 const reportsAdmin = { ...siteAdmin, permission: 'reports' } as const
 
+/** The books hold less than a hundred times as much, so there is room for what is sold short and for gains. */
+const startingCapitalMax = 10_000_000_000
 const CommissionPlan = withDefault(code('0', '1', '3', '4', '5'), '0')
 const StrategyIds = array(I64, { min: 1, max: 1000 })
 
@@ -212,7 +214,7 @@ export const strategies = {
     hosts: orderHosts,
     params: {
       StrategyName: Str,
-      StartingCapital: maybe(i64({ min: 1, max: 999_999_999_999 })),
+      StartingCapital: maybe(i64({ min: 1, max: startingCapitalMax })),
       Account: maybe(Str),
     },
     needs: [neededWhen('StartingCapital', 'without Account', ({ Account }) => Account === undefined)],

@@ -40,6 +40,18 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     expect(resultsOf(open)).toEqual([])
   })
 
+  test('the largest capital may be sold short whole', async () => {
+    const params = { StrategyName: 'Large', StartingCapital: 10_000_000_000 }
+    const [{ StrategyId = 0 } = {}] = resultsOf<{ StrategyId?: number }>(
+      await owned(town, 'AddStrategy', params),
+    )
+    const order = { StrategyId, OrderType: '1', Side: '2', OrderQuantity: 90_000_000, TIF: '1' }
+    const symbol = { [symbolMember(dialect)]: platformSymbol }
+    expect((await owned(town, 'NewStrategyOrder', { Order: { ...order, ...symbol } })).status).toBe(200)
+    const held = resultsOf(await owned(town, 'GetStrategyOpenPositions', { StrategyIds: StrategyId }))
+    expect(held).toMatchObject([{ Quantity: -90_000_000 }])
+  })
+
   test('NewStrategyOrder answers the id alone', async () => {
     const answer = await owned(town, 'NewStrategyOrder', orderOf(town, dialect))
     expect(answer.text).toMatch(
@@ -163,6 +175,12 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
 
   test.each<[string, OperationName, (town: Town) => object, (number | string)[]]>([
     ['capital is needed', 'AddStrategy', () => ({ StrategyName: 'x' }), [400, '1102 StartingCapital']],
+    [
+      'capital has an end',
+      'AddStrategy',
+      () => ({ StrategyName: 'x', StartingCapital: 10_000_000_001 }),
+      [400, '1130 StartingCapital'],
+    ],
     [
       'an account that feeds it must be one’s own',
       'AddStrategy',
