@@ -51,17 +51,17 @@ export const closeChange = (change: BookChange, outcome: BookOutcome): BookResul
 const nothing = { events: [], alerts: [], ended: [] }
 
 export const unchanged = (book: OrderBook): BookResult => ({
-  ...nothing,
   book,
   outcome: 'ignored',
   refusal: null,
+  ...nothing,
 })
 
 export const refused = (book: OrderBook, refusal: BookRefusal): BookResult => ({
-  ...nothing,
   book,
   outcome: 'refused',
   refusal,
+  ...nothing,
 })
 
 /** The order as it stands now. Throws when the book does not have it. */

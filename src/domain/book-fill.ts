@@ -38,12 +38,12 @@ export function fillOrder(
 ): FillResult {
   const order = book.orders.get(id)
   const quantity = order ? tradable(book, order, fill.quantity) : zero
-  if (!order || quantity.lessThanOrEqualTo(zero)) return { ...unchanged(book), quantity: zero }
+  if (!order || quantity.lessThanOrEqualTo(zero)) return { quantity: zero, ...unchanged(book) }
   const change = openChange(book, context)
   if (order.openClose === 'O' && actsAgainst(order.side, book.position)) {
-    if (!isLive(order.status)) return { ...unchanged(book), quantity: zero }
+    if (!isLive(order.status)) return { quantity: zero, ...unchanged(book) }
     withdraw(change, id, 'position changed')
-    return { ...settle(change, 'applied'), quantity: zero }
+    return { quantity: zero, ...settle(change, 'applied') }
   }
   // Of a replaced order it is the replacement that its family belongs to.
   const carrier = order.status === '5' ? lastOfChain([...book.orders.values()], order) : order
@@ -51,7 +51,7 @@ export function fillOrder(
   change.position = change.position.plus(quantity.times(directionOf(order.side)))
   if (order.openClose === 'O') protect(change, carrier.id, quantity, !isLive(carrier.status))
   else reduce(change, carrier.id, quantity)
-  return { ...settle(change, outcome), quantity }
+  return { quantity, ...settle(change, outcome) }
 }
 
 function reduce(change: BookChange, id: string, quantity: Decimal): void {

@@ -89,7 +89,7 @@ export function replaceOrder(
   if (outcome === 'refused') return refused(book, 'notAllowedNow')
   const { at } = context
   const workingSince = orderIn(change, newId).held ? null : at
-  amend(change, newId, { ...terms, acceptedAt: at, workingSince, isTriggered: false })
+  amend(change, newId, { acceptedAt: at, workingSince, isTriggered: false, ...terms })
   if (orderIn(change, id).status === 'E') applyTo(change, id, { event: 'REPLACE_ACK' })
   followReplacement(change, id, newId)
   followEntryQuantity(change, orderIn(change, newId))

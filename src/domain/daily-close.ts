@@ -50,13 +50,13 @@ export function accountOn(
     const base = baseCurrencyOf(instrument)
     return [
       {
-        ...{ instrumentId, instrument, quantity, fx },
         avgPx: position.avgPx.times(size),
         bid: mark?.bid.times(size) ?? null,
         ask: mark?.ask.times(size) ?? null,
         underlyingPrice: under ? under.bid.plus(under.ask).div(2).times(size) : null,
         baseRate: base === null ? null : (rateOf(base) ?? null),
         cutoffAt: null,
+        ...{ instrumentId, instrument, quantity, fx },
       },
     ]
   })

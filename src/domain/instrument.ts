@@ -111,13 +111,13 @@ for (const { roots, ...group } of futureGroups) {
     const [root = '', currency = '', pointValue = '', tick = '', initial = '', maintenance = '', ...words] =
       line.trim().split(' ')
     futureRoots.set(root, {
-      ...group,
       currency,
       pointValue: dec(pointValue),
       tick: dec(tick),
       initialMargin: initial === '-' ? null : dec(initial),
       maintenanceMargin: maintenance === '-' ? null : dec(maintenance),
       description: words.join(' '),
+      ...group,
     })
   }
 }

@@ -118,19 +118,18 @@ export function marginPositionOf(instrument: MarginInstrument, held: HeldFacts):
   const common = { symbol, quantity, price, fx }
   switch (instrument.securityType) {
     case 'CS':
-      return { ...common, securityType: 'CS', pointValue, avgPx: held.avgPx }
+      return { securityType: 'CS', pointValue, avgPx: held.avgPx, ...common }
     case 'FUT': {
       const initialMargin = instrument.initialMargin ?? price.abs().times(pointValue)
-      return { ...common, securityType: 'FUT', pointValue, initialMargin }
+      return { securityType: 'FUT', pointValue, initialMargin, ...common }
     }
     case 'FOR': {
       // A pair's price is quote currency per base currency, so price times fx is nearly the base rate.
       const baseRate = held.baseRate ?? price.times(fx)
-      return { ...common, securityType: 'FOR', fx: one, baseRate, leverage: forexLeverage(instrument.root) }
+      return { securityType: 'FOR', baseRate, leverage: forexLeverage(instrument.root), ...common, fx: one }
     }
     case 'OPT':
       return {
-        ...common,
         securityType: 'OPT',
         pointValue,
         underlyingSymbol: instrument.underlying ?? instrument.root,
@@ -139,6 +138,7 @@ export function marginPositionOf(instrument: MarginInstrument, held: HeldFacts):
         strike: strike ?? price,
         expiry: (instrument.expiry ?? '').replaceAll('-', ''),
         indexOption: instrument.indexOption,
+        ...common,
       }
   }
 }

@@ -60,7 +60,7 @@ function sized(signal: SignalFacts, follower: Follower, strategyBase: Decimal, r
     remaining,
     executed: zero,
     strategyBase,
-    sizing: { ...signal, settings: follower.settings, held },
+    sizing: { settings: follower.settings, held, ...signal },
     entryExecuted: follower.entryExecuted,
   })
   if (signal.openClose === 'O') {

@@ -54,7 +54,7 @@ function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
   const isWaiting =
     obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
   const reason = isWaiting && !row.inSync && row.reason !== 'SyncDisabled' ? 'OrderPending' : row.reason
-  return { ...row, reason, text }
+  return { text, ...row, reason }
 }
 
 /** What the next cycle does, and how the account stands before it. */

@@ -160,8 +160,8 @@ export function readSymbol(input: SyncInput, symbol: string, excluded: boolean):
   const copied = new Set(copies.flatMap((copy) => copy.orders))
   const progress = copies.map(progressOf)
   const base = strategyBase(strategyPosition, progress)
-  const sizing = { ...terms, held: accountPosition }
-  const baseSizing = { ...terms, held: accountBase(accountPosition, progress) }
+  const sizing = { held: accountPosition, ...terms }
+  const baseSizing = { held: accountBase(accountPosition, progress), ...terms }
   const followed = orders.filter((order) => order.care === 'follow' && order.leaves.greaterThan(0))
   return {
     symbol,

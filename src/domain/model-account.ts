@@ -79,10 +79,8 @@ export const marginPositions = ({ holdings }: Pick<ModelAccount, 'holdings'>): M
 
 const marginPosition = (holding: Holding, price = markOf(holding)): MarginPosition => {
   const { instrument, quantity, avgPx, fx, underlyingPrice, baseRate } = holding
-  return marginPositionOf(instrument, {
-    ...{ quantity, avgPx, price, fx },
-    ...{ underlyingPrice: underlyingPrice ?? undefined, baseRate: baseRate ?? undefined },
-  })
+  const rates = { underlyingPrice: underlyingPrice ?? undefined, baseRate: baseRate ?? undefined }
+  return marginPositionOf(instrument, { quantity, avgPx, price, fx, ...rates })
 }
 
 /** BuyingPower: the account value less what the positions bind; negative in a margin call. */
@@ -139,7 +137,7 @@ export const openingRejection =
     if (held && held.cutoffAt !== null && held.cutoffAt <= at) return contractExpiring
     const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
     const commission = commissionOf(account, order)
-    return bears(account, { ...order, commission }, position) ? null : insufficientBuyingPower
+    return bears(account, { commission, ...order }, position) ? null : insufficientBuyingPower
   }
 
 /** What a full fill of the order would be charged; nothing without a price to charge it by. */

@@ -44,10 +44,10 @@ export function applyExecution<Id>(
     if (known) return { outcome: 'duplicate', chain }
     if (report.quantity.lessThanOrEqualTo(zero)) return { outcome: 'ignored', chain }
     const { event, ...fill } = report
-    return { ...applyToChain(chain, fill.orderId, { ...fill, event }), execution: { ...fill, busted: false } }
+    return { execution: { busted: false, ...fill }, ...applyToChain(chain, fill.orderId, { event, ...fill }) }
   }
   if (!known || known.busted) return { outcome: 'ignored', chain }
   const { orderId, quantity, price } = known
   const applied = applyToChain(chain, orderId, { event: 'BUST', quantity, price, live: report.live })
-  return applied.outcome === 'ignored' ? applied : { ...applied, execution: { ...known, busted: true } }
+  return applied.outcome === 'ignored' ? applied : { execution: { ...known, busted: true }, ...applied }
 }

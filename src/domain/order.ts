@@ -87,10 +87,10 @@ export interface Applied {
 export function applyEvent(order: OrderState, event: OrderEvent, replacement?: OrderState): Applied {
   const cell: Cell = transitions[rowOf(order, replacement)][columns[columnOf(order, event)]]
   const unchanged = replacement ? { order, replacement } : { order }
-  if (cell === '-') return { ...unchanged, outcome: 'ignored' }
+  if (cell === '-') return { outcome: 'ignored', ...unchanged }
   const [own = '', answer] = cell.split('/') as [string, Code?]
   const outcome = outcomes[own.slice(1) as Mark]
-  if (outcome === 'ignored' || outcome === 'refused') return { ...unchanged, outcome }
+  if (outcome === 'ignored' || outcome === 'refused') return { outcome, ...unchanged }
 
   const booked = { ...book(order, event), acknowledged: isAcknowledgedBy(order, event) }
   const status = statusAfter(own.slice(0, 1) as Code, booked)

@@ -44,7 +44,7 @@ interface Ranked extends RankingFigures {
 /** The ids of the best, at most `count`: the higher score first, of equals the older, then the lower id. */
 export const ranked = (strategies: readonly Ranked[], count: number): number[] =>
   strategies
-    .map((strategy) => ({ ...strategy, score: scoreOf(strategy) }))
+    .map((strategy) => ({ score: scoreOf(strategy), ...strategy }))
     .sort((a, b) => b.score - a.score || a.startedAt - b.startedAt || a.id - b.id)
     .slice(0, count)
     .map(({ id }) => id)

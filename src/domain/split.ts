@@ -97,7 +97,7 @@ export function splitBook(
   const fraction = fractionOf(position.quantity, divide(previousClose, ratio))
   if (!fraction) return { book: moved, finished: null }
   const signalId = trade?.tradeId ?? 0
-  return bookFill(moved, held.instrument, { ...fraction, at, commission: zero, signalId })
+  return bookFill(moved, held.instrument, { at, commission: zero, signalId, ...fraction })
 }
 
 /**

@@ -115,13 +115,13 @@ const gather = (trade: OpenTrade, fill: TradeFill, added: Addition): OpenTrade =
 })
 
 const finish = (trade: OpenTrade, symbol: string, closedAt: Instant): FinishedTrade => ({
-  ...trade,
   symbol,
   closedAt,
   closeSide: oppositeOf(trade.openSide),
   avgOpenFillPrice: trade.openTurnover.div(trade.openedQuantity),
   avgCloseFillPrice: trade.closeTurnover.div(trade.closedQuantity),
   profitLoss: cents(trade.realised.minus(trade.commission)),
+  ...trade,
 })
 
 /** Digits that money keeps in the ledger: a difference below them is the noise of a division. */

@@ -92,16 +92,16 @@ function book(
   const isOpen = !position.quantity.isZero()
   return {
     execution: {
-      ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
       busts: null,
       execId: `END-${source}-${instrument.id}-${setupId}`,
-      ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },
       cashChange: roundTo(cash, 12),
+      ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
+      ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },
     },
     change: {
+      openedAt: isOpen ? (held?.openedAt ?? at) : null,
       ...{ setupId, instrumentId: instrument.id, accountId, strategyId },
       ...{ quantity: position.quantity, avgPx: position.avgPx },
-      openedAt: isOpen ? (held?.openedAt ?? at) : null,
     },
   }
 }

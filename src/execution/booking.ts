@@ -116,7 +116,7 @@ function fillSignal(
   const at = moment.timeOf(fill.phase, { workingSince: order.workingSince ?? order.acceptedAt })
   const account = accountOf(book) ?? undefined
   const context = bookContext(at, openingRejection(account, book.instrumentId, at))
-  const cause = { ...moment.seen, position: book.position.quantity.toFixed() }
+  const cause = { position: book.position.quantity.toFixed(), ...moment.seen }
   if (account && !bears(account, intentOf(book, order, fill))) {
     const result = withdrawOrder(book.book, order.id, insufficientBuyingPower, context)
     return { book: worked(book, result, at, causedBy(cause)), quantity: zero }
@@ -126,7 +126,7 @@ function fillSignal(
   if (quantity.isZero()) return { book: worked(book, result, at, causedBy(cause)), quantity }
   const booked = bookMoney(book, order, { ...fill, quantity }, at)
   const slippage = fill.price.minus(moment.seenPrice(fill.phase, order)).abs()
-  const seen = { ...moment.seen, phase: fill.phase, slippage: slippage.toFixed() }
+  const seen = { phase: fill.phase, slippage: slippage.toFixed(), ...moment.seen }
   const told = { ...fillCause(book, order, booked), ...seen }
   const causeOf = (event: BookEvent): Record<string, unknown> =>
     event.event === 'FILL' ? told : causedBy({ byFillOf: Number(order.id) })(event)

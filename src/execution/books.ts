@@ -44,7 +44,7 @@ export async function loadBooks(
   return stored.flatMap((book) => {
     const instrument = instruments.get(book.instrumentId)
     const account = accounts.get(book.strategyId) ?? null
-    return instrument ? [{ ...signalBook(book, termsOf(ctx, instrument, rates, book.lastFx)), account }] : []
+    return instrument ? [{ account, ...signalBook(book, termsOf(ctx, instrument, rates, book.lastFx)) }] : []
   })
 }
 
@@ -66,8 +66,8 @@ export async function loadWholeBooks(
     const instrument = instruments.get(row.instrumentId)
     if (!instrument) return []
     const { avgPx: positionAvgPx, openedAt, lastFx } = row
-    const stored = { ...unworked(row, emptyBook(row.quantity)), positionAvgPx, openedAt, lastFx }
-    return [{ ...signalBook(stored, termsOf(ctx, instrument, rates, lastFx)), account: null }]
+    const stored = { positionAvgPx, openedAt, lastFx, ...unworked(row, emptyBook(row.quantity)) }
+    return [{ account: null, ...signalBook(stored, termsOf(ctx, instrument, rates, lastFx)) }]
   })
   return [...books, ...empty]
 }
@@ -128,12 +128,12 @@ function signalBook(stored: StoredBook, terms: BookTerms): Omit<SignalBook, 'acc
     return [id, { fills, turnover }] as const
   })
   return {
-    ...book,
     terms,
     position: positionOf(stored, terms),
     progress: new Map(progress),
     fills: [],
     cashChange: zero,
+    ...book,
   }
 }
 
@@ -168,7 +168,7 @@ export async function saveBooks(
     spreadNews(tx, moved, ctx.clock.now(), ratesOf(ctx)),
   ])
   // What a quote sets to work it has also served; what news set to work it has not.
-  const saved = told.books.map((book, place): SavedBook => ({ ...book, isServed: book === moved[place] }))
+  const saved = told.books.map((book, place): SavedBook => ({ isServed: book === moved[place], ...book }))
   return saveOrderBooks(tx, [...saved, ...told.others])
 }
 
@@ -209,9 +209,9 @@ async function saveFills(
   if (traded.length === 0) return
   const fills = traded.flatMap(({ strategyId, instrumentId, terms, fills: booked }) =>
     booked.map(({ price, at, ...fill }) => ({
+      tradeId: trades.get(fill.execId) ?? null,
       ...fill,
       ...{ strategyId, instrumentId, px: price, fx: terms.fx, filledAt: at },
-      tradeId: trades.get(fill.execId) ?? null,
     })),
   )
   const positions = traded.map(({ strategyId, instrumentId, position, openedAt }) => ({

@@ -54,7 +54,7 @@ export const claimSends = (
     )
     await markAttempts(tx, claimed, lease.fence)
     return {
-      claimed: claimed.map((row) => ({ ...row, replaced: replacedBy(row, replaced) })),
+      claimed: claimed.map((row) => ({ replaced: replacedBy(row, replaced), ...row })),
       ended: refused.length + asked.length + orphans.length,
     }
   })

@@ -35,7 +35,6 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
   const side = held.isNegative() ? '1' : '2'
   const { setupId, accountId, brokerId, strategyId, instrumentId, revision, scalingPercentage } = row
   return {
-    ...{ setupId, accountId, brokerId, strategyId, instrumentId, revision, scalingPercentage },
     source: 'X',
     sourceId: instrumentId,
     signalType: 1,
@@ -58,6 +57,7 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
     heldQty: held,
     referencePx: side === '1' ? row.ask : row.bid,
     setupFence: row.fence,
+    ...{ setupId, accountId, brokerId, strategyId, instrumentId, revision, scalingPercentage },
     ...chainStart,
   }
 }

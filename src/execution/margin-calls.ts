@@ -105,8 +105,8 @@ function closing(
   const cause = causedBy({ modelAccountValue: value, buyingPower: power, info })
   const referencePx = (side === '1' ? ask : bid)?.toFixed() ?? null
   return {
-    ...worked(empty, { ...result, book: { ...result.book, orders } }, now, cause),
     wishes: new Map([[id, { ...noWish, referencePx }]]),
+    ...worked(empty, { ...result, book: { ...result.book, orders } }, now, cause),
   }
 }
 

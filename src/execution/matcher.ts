@@ -184,7 +184,7 @@ async function matchReached<Item>(
       return served
     }, book)
   })
-  const marks = batch.map(({ item, instrument }) => ({ ...markOf(item), instrumentId: instrument.id }))
+  const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
   const traded = filled.filter(({ fills }) => fills.length > 0)
   await markTrades(tx, marks, traded, bookCurrency)
   return saveBooks(ctx, tx, filled, steps)

@@ -108,7 +108,7 @@ function decide(
     remaining,
     executed,
     strategyBase,
-    sizing: { ...facts, settings: follower.settings, held },
+    sizing: { settings: follower.settings, held, ...facts },
     entryExecuted: follower.entryExecuted,
   })
   const allowed = withinLimits(facts, follower, slice.stopped[row] === 1, copy, leaves)

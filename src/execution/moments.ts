@@ -103,9 +103,9 @@ function atQuote(
   when: Pick<MarketMoment, 'takesPart' | 'timeOf'>,
 ): SignalBook {
   const moment: MarketMoment = {
-    ...when,
     seenPrice: (_, order) => priceFor(quote, order.side),
     seen: { quote: { bid: quote.bid.toFixed(), ask: quote.ask.toFixed(), at: new Date(at).toISOString() } },
+    ...when,
   }
   return fillAgainstQuote(book, bookingPort(moment), lastQuote(quote, at), configOf(instrument)).book
 }

@@ -114,11 +114,11 @@ async function ask(
     ({ order, clientOrderId }) => !working.has(orderNameOf(order.accountId, clientOrderId)),
   )
   for (const chunk of chunked(open, broker.limits.batch)) {
-    const names = chunk.map(({ order, clientOrderId }) => ({ ...order, clientOrderId }))
+    const names = chunk.map(({ order, clientOrderId }) => ({ clientOrderId, ...order }))
     const answers = await broker.find(ctx, brokerId, names)
     for (const [place, one] of chunk.entries()) {
       const standing = answers[place]
-      if (standing !== undefined) standings.push({ ...one, standing })
+      if (standing !== undefined) standings.push({ standing, ...one })
     }
   }
   return { brokerId, snapshots, unreadable, standings }

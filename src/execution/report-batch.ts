@@ -298,7 +298,7 @@ class BatchState {
     const traded = { side, quantity: dec(quantity), px: dec(px), isInferred }
     this.#executions.push({ report, order, before, busts: null, ...traded })
     if (order) {
-      const fill = { ...traded, orderId: order.id, execId: report.reportKey, known: null }
+      const fill = { orderId: order.id, execId: report.reportKey, known: null, ...traded }
       this.#standing = [...this.#standing, fill]
     }
   }

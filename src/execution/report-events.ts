@@ -14,7 +14,7 @@ export function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
     acknowledged: row.isAcknowledged,
     held: row.status === 'A' && row.attempts === 0,
   }
-  return row.replacesOrderId === null ? state : { ...state, replaces: row.replacesOrderId }
+  return row.replacesOrderId === null ? state : { replaces: row.replacesOrderId, ...state }
 }
 
 /** The report as an event of the order it names; undefined where an execution says no quantity or price. */

@@ -60,7 +60,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
   const keys = new Map<string, NonNullable<ReturnType<typeof orderKeyOf>> & { accountId: number }>()
   for (const report of reports) {
     const key = orderKeyOf(environment, report)
-    if (key) keys.set(`${report.accountId} ${report.clientOrderId}`, { ...key, accountId: report.accountId })
+    if (key) keys.set(`${report.accountId} ${report.clientOrderId}`, { accountId: report.accountId, ...key })
   }
   const orders = keys.size > 0 ? await lockReportedOrders(tx, [...keys.values()]) : []
   const hasTotals = reports.some(({ kind }) => kind === 'total')
@@ -137,11 +137,11 @@ async function book(
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
     const change = original
       ? {
-          position: takeBack(before.position, { ...execution, price: execution.px }),
+          position: takeBack(before.position, { price: execution.px, ...execution }),
           opened: zero,
           cash: zero,
         }
-      : applyFill(before.position, { ...execution, price: execution.px }, terms)
+      : applyFill(before.position, { price: execution.px, ...execution }, terms)
     const commission = original ? dec(original.commission).negated() : commissionOf(ctx, execution, terms)
     const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
     booked.push(executionOf(execution, commission, roundTo(cash, 12)))

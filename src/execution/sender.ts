@@ -223,7 +223,6 @@ const nameOf = (ctx: WorkContext, order: Claimed): OrderName => ({
 
 /** The broker counts from its own order on: what ended orders executed before is not part of it. */
 const ticketOf = (ctx: WorkContext, order: Claimed): OrderTicket => ({
-  ...nameOf(ctx, order),
   instrumentId: order.instrumentId,
   symbol: order.symbol,
   side: order.side,
@@ -233,11 +232,12 @@ const ticketOf = (ctx: WorkContext, order: Claimed): OrderTicket => ({
   quantity: dec(order.orderQty).minus(order.carriedQty).toFixed(),
   limitPx: order.limitPx,
   stopPx: order.stopPx,
+  ...nameOf(ctx, order),
 })
 
 function replaceTicketOf(ctx: WorkContext, order: Claimed): ReplaceTicket {
   if (!order.replaced) throw new Error(`order ${order.id} replaces nothing`)
-  return { ...ticketOf(ctx, order), replacesClientOrderId: idOf(ctx, order.replaced) }
+  return { replacesClientOrderId: idOf(ctx, order.replaced), ...ticketOf(ctx, order) }
 }
 
 /** Orders wait for their broker, as long as its link is up. */

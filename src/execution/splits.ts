@@ -63,9 +63,9 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   for (const instrument of instruments.values()) {
     const isOption = instrument.id !== action.instrumentId
     splits.set(instrument.id, {
+      previousClose: closeOf(marks.get(instrument.id), action.at, ratio),
       ...{ ratio, isOption, multiplies: !isOption || isWholeRatio(ratio), tick: instrument.tick },
       ...{ instrument, at: action.at, actionId: actionIds.get(instrument.id) ?? action.id },
-      previousClose: closeOf(marks.get(instrument.id), action.at, ratio),
     })
   }
   const missed = action.isLate ? await listTradersSince(tx, ids, action.at) : new Set<number>()
@@ -82,7 +82,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     keys.filter(({ strategyId }) => missed.has(strategyId)).map(({ strategyId }) => strategyId),
   )
   for (const split of splits.values())
-    await splitAccounts(tx, { ...split, instrumentId: split.instrument.id })
+    await splitAccounts(tx, { instrumentId: split.instrument.id, ...split })
   await touchAdjusted(tx, [...actionIds.values()], action.at)
   await restateQuotes(tx, ids, ratio, action.at)
   await adjustOptions(
@@ -160,7 +160,7 @@ function withoutFraction(book: SignalBook, split: InstrumentSplit, id: string): 
   const fraction: PositionFill | null = close && fractionOf(book.position.quantity, roundTo(close, 12))
   if (!fraction) return book
   const told = { split: `${ratio.new.toFixed()}:${ratio.old.toFixed()}`, price: fraction.price.toFixed() }
-  return tradeInternally(book, { ...fraction, at, info: 'cash in lieu', ids: [id], told })
+  return tradeInternally(book, { at, info: 'cash in lieu', ids: [id], told, ...fraction })
 }
 
 /** The option's listing after the split, under the symbol of its new strike. */

@@ -55,15 +55,15 @@ function changesOf(
   if (!stop) return current ? { ...nothing, cancel: [current] } : nothing
   if (current && isSame(current, stop)) return nothing
   if (current?.side === stop.side)
-    return { ...nothing, change: [changedStop(one, current, { ...stop, revision }, at)] }
+    return { ...nothing, change: [changedStop(one, current, { revision, ...stop }, at)] }
   const { side, quantity } = stop
   const place = one.obstacles.rejected.has(instrument.symbol)
     ? []
     : [
         newOrder(one, instrument, at, {
+          info: 'auto stop loss',
           ...{ source: 'L', sourceId: instrument.id, revision, signalType: 6, side, ordType: '3' },
           ...{ timeInForce: '1', positionEffect: 'C', orderQty: quantity, stopPx: stop.stop.toFixed() },
-          info: 'auto stop loss',
         }),
       ]
   return { cancel: current ? [current] : [], change: [], place }

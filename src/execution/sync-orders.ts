@@ -70,10 +70,10 @@ export function correction(
   at: Instant,
 ): NewAccountOrder {
   const instrument = one.instruments.get(symbol)!
-  const kind = { source: 'Y', sourceId: instrument.id, revision, signalType: 1 } as const
+  const kind = { source: 'Y', sourceId: instrument.id, signalType: 1 } as const
   const terms = { side, ordType: '1', timeInForce: '0', positionEffect, orderQty: quantity } as const
   const reason = positionEffect === 'O' ? 'Opening' : 'Reducing'
-  return newOrder(one, instrument, at, { ...kind, ...terms, ...reasonsOf(one, symbol, reason) })
+  return newOrder(one, instrument, at, { revision, ...kind, ...terms, ...reasonsOf(one, symbol, reason) })
 }
 
 const textOf = (price: Decimal | null): string | null => price?.toFixed() ?? null
@@ -118,11 +118,14 @@ export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: I
     stopPx: row.stopPx,
     referencePx: row.referencePx,
   } as const
-  if (last) return follow(one, last, { ...terms, sourceId: row.id, revision, leaves: quantity, at })
+  if (last) return follow(one, last, { sourceId: row.id, revision, leaves: quantity, at, ...terms })
   const { side, positionEffect, cumQty: signalFilledBefore } = row
-  const kind = { source: 'S', sourceId: row.id, revision, signalType: 1 } as const
+  const kind = { source: 'S', sourceId: row.id, signalType: 1 } as const
+  const size = { side, positionEffect, orderQty: quantity, signalFilledBefore }
   const order = newOrder(one, one.instruments.get(signal.symbol)!, at, {
-    ...{ ...kind, side, positionEffect, orderQty: quantity, signalFilledBefore },
+    revision,
+    ...kind,
+    ...size,
     ...terms,
   })
   return { order, superseded: null, dropped: null }
@@ -154,7 +157,7 @@ export const changedStop = (
 ): Succession => {
   const { stop, quantity: leaves, revision } = terms
   const next = { sourceId: row.sourceId, revision, leaves, stopPx: stop.toFixed(), at }
-  return follow(one, row, { ...next, info: 'auto stop loss' })
+  return follow(one, row, { info: 'auto stop loss', ...next })
 }
 
 /** An exit of the holder's own, cut to what is held. */

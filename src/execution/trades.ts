@@ -83,7 +83,7 @@ function chaptersOf({ book, steps }: TradedBook, row: OpenTradeRow | undefined, 
   for (const step of steps) {
     const position = account.holdings.get(symbol)?.position ?? flat
     if (!isFill(step)) {
-      const price = markOf({ ...step, bidSize: null, askSize: null }, terms.securityType, position.quantity)
+      const price = markOf({ bidSize: null, askSize: null, ...step }, terms.securityType, position.quantity)
       if (price !== null) account = markSymbol(account, instrument, { price, at: step.at, fx: terms.fx })
       continue
     }

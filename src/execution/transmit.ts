@@ -42,7 +42,7 @@ async function transmit(ctx: WorkContext, tx: Transaction): Promise<number> {
     const own = ids.slice(place * 2, place * 2 + 2).map(String)
     const told = { execId: trade.execId }
     const order = { side, quantity, price, at, ids: own, info: 'traded in the account', told }
-    books.set(nameOf(trade), tradeInternally(book, { ...order, isTransmitted: true }))
+    books.set(nameOf(trade), tradeInternally(book, { isTransmitted: true, ...order }))
   }
   await saveBooks(ctx, tx, [...books.values()])
   const done = trades.map(({ id }) => id)

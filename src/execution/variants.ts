@@ -52,7 +52,7 @@ async function followParents(ctx: WorkContext, tx: Transaction): Promise<number>
   const cases = await loadVariantCases(tx, variants, now)
   const wanted = cases.flatMap((one) => {
     const none = { ending: new Set<string>(), unknown: new Set<string>(), irreplaceable: new Set<string>() }
-    return actsOf(one, planSync(one.input, { ...none, noOpening: false, rejected: one.rejected }))
+    return actsOf(one, planSync(one.input, { noOpening: false, rejected: one.rejected, ...none }))
   })
   await carryOut(ctx, tx, wanted)
   await saveLooks(
@@ -77,24 +77,24 @@ function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
   const changed = (id: string, leaves: Decimal, terms: Terms): Act => {
     const row = orderOf(id)
     return {
-      ...{ one, symbol: symbolOf(one, row.instrumentId) },
       apply: (book, newId, context) => {
         const quantity = (book.orders.get(id)?.filledQuantity ?? zero).plus(leaves)
         return replaceOrder(book, id, { newId, quantity, timeInForce: row.timeInForce, ...terms }, context)
       },
       makes: { copiedSignalId: row.sourceId, filledBefore: row.signalFilledBefore },
+      ...{ one, symbol: symbolOf(one, row.instrumentId) },
     }
   }
   const corrected = (openClose: 'O' | 'C', symbol: string, side: Side, quantity: Decimal): Act => ({
-    ...{ one, symbol },
     apply: (book, id, context) => submitOrder(book, marketOrder({ id, side, quantity, openClose }), context),
     makes: { copiedSignalId: null, filledBefore: '0' },
+    ...{ one, symbol },
   })
   return [
     ...actions.cancel.map(
       (id): Act => ({
-        ...{ one, symbol: symbolOf(one, orderOf(id).instrumentId), makes: null },
         apply: (book, _, context) => withdrawOrder(book, id, 'no longer wanted', context),
+        ...{ one, symbol: symbolOf(one, orderOf(id).instrumentId), makes: null },
       }),
     ),
     ...actions.toMarket.map(({ clientOrderId, quantity }) =>
@@ -131,12 +131,12 @@ function placed(one: VariantCase, { signal, quantity }: Placement): Act {
   const copiedSignalId = Number(signal.signalId)
   const timeInForce = one.signals.get(copiedSignalId)?.timeInForce ?? '1'
   return {
-    ...{ one, symbol },
     apply: (book, id, context) => {
       const plain = marketOrder({ id, side, quantity, openClose })
       return submitOrder(book, { ...plain, type, limit, stop, timeInForce }, context)
     },
     makes: { copiedSignalId, filledBefore: filled.toFixed() },
+    ...{ one, symbol },
   }
 }
 
@@ -145,9 +145,9 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
   if (acts.length === 0) return
   const now = ctx.clock.now()
   const keyed = acts.map((act) => ({
-    ...act,
     strategyId: act.one.variant.strategyId,
     instrumentId: act.one.instruments.get(act.symbol)?.id ?? 0,
+    ...act,
   }))
   const keys = [...new Map(keyed.map((act) => [nameOf(act), act])).values()]
   const instruments = await loadQuotedInstruments(tx, [], [...new Set(keys.map((key) => key.instrumentId))])
@@ -168,7 +168,7 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
     const result = act.apply(book.book, `${id}`, bookContext(now, rejection))
     books.set(nameOf(act), worked(book, result, now, causedBy({ parent: act.one.variant.parentId })))
     if (act.makes && result.book.orders.has(`${id}`))
-      made.push({ ...act.makes, signalId: id, variantId: act.strategyId })
+      made.push({ signalId: id, variantId: act.strategyId, ...act.makes })
   }
   await saveTimed(ctx, tx, [...books.values()])
   await insertVariantOrders(tx, made)

@@ -183,7 +183,7 @@ async function checkPersons(
     if (sent !== undefined) {
       const tenancy = tenancies.get(Number(sent))
       if (!tenancy) return absent(access.person ?? '')
-      if (!allows(caller, { ...tenancy, personId: Number(sent) })) return forbidden(access.person ?? '')
+      if (!allows(caller, { personId: Number(sent), ...tenancy })) return forbidden(access.person ?? '')
     }
     if (account === undefined) return undefined
     const candidates = holders.filter(

@@ -16,8 +16,13 @@ interface Acted {
 /** The caller of an operation as the log names him. */
 export const actingOf = ({ operation, caller, requestId }: Acted, at: number) =>
   ({
-    ...{ actor: 'person', who: String(caller.personId), chain: caller.siteId, keyId: caller.keyId },
-    ...{ operation, requestId, at },
+    actor: 'person',
+    who: String(caller.personId),
+    chain: caller.siteId,
+    keyId: caller.keyId,
+    operation,
+    requestId,
+    at,
   }) as const satisfies Acting
 
 /** Operations that move orders and books, and few or no rows of settings. */
@@ -52,5 +57,5 @@ export function orderNotes(
     const answered = 'results' in outcome ? outcome.results : []
     entered.after.push({ requestId: call.requestId, asked: call.params, answered })
   })
-  return [...byKey.values()].map(({ first, after }) => ({ ...actingOf(first, at), object: 'order', after }))
+  return [...byKey.values()].map(({ first, after }) => ({ object: 'order', after, ...actingOf(first, at) }))
 }

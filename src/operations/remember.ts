@@ -104,15 +104,15 @@ export async function remember<Call extends Repeatable>(
 ): Promise<void> {
   const keyed = [...answers].flatMap(([call, answer]) => {
     const key = keyedOf(call)
-    return key === undefined ? [] : [{ ...key, answer }]
+    return key === undefined ? [] : [{ answer, ...key }]
   })
   const lasting = keyed.filter(({ answer }) => isLasting(answer))
   const passing = keyed.filter(({ answer }) => !isLasting(answer))
   const stored = lasting.map(({ answer, ...key }) => ({
-    ...key,
     status: answer.status,
     answer: textOf(answer.body),
     headers: answer.headers ?? null,
+    ...key,
   }))
   await Promise.all([
     passing.length > 0 && releaseKeys(tx, passing),

@@ -27,7 +27,7 @@ const retrySeconds: Partial<Record<Refusal, number>> = {
 export function replyTo({ refused, field, message }: Refused): TextReply {
   const seconds = retrySeconds[refused]
   const reply = refusalAnswer(refused, field, message)
-  return seconds === undefined ? reply : { ...reply, headers: { 'Retry-After': String(seconds) } }
+  return seconds === undefined ? reply : { headers: { 'Retry-After': String(seconds) }, ...reply }
 }
 
 /** A handler's outcome as a reply in the words of the caller's host. */

@@ -95,7 +95,7 @@ export function passingReply(error: unknown): Reply | undefined {
 
 /** The way of every call to its handler. Throws what nobody expected; everything else is a reply. */
 export function createRunner(given: RunnerOptions): Run {
-  const options = { ...given, passwords: createPasswords(given.secrets.passwords) }
+  const options = { passwords: createPasswords(given.secrets.passwords), ...given }
   const ways = new Map<OperationName, Run>()
   for (const name of Object.keys(rows) as OperationName[]) ways.set(name, wayOf(name, options))
   return async (call) => {
@@ -185,7 +185,7 @@ const undoingRefusals =
 function prepared({ secrets }: Parts, call: Call): Prepared {
   if (call.idempotencyKey === undefined) return call
   const text = JSON.stringify(call.params, canonical)
-  return { ...call, fingerprint: fingerprintOf(secrets, text) }
+  return { fingerprint: fingerprintOf(secrets, text), ...call }
 }
 
 /** Integers beyond a double as text, members in the order of their names. */

@@ -41,7 +41,7 @@ export async function choosePlan(
     await continueWith(tx, present.id, offer.planId)
     return { subscriptionId: present.id, begins: present.planId === offer.planId ? 'now' : 'later' }
   }
-  return upgrade(tx, present, offer, { ...change, at: wanted.at })
+  return upgrade(tx, present, offer, { at: wanted.at, ...change })
 }
 
 async function open(tx: Transaction, offer: PlanOffer, at: Instant): Promise<ChosenPlan | Refused> {
@@ -51,10 +51,10 @@ async function open(tx: Transaction, offer: PlanOffer, at: Instant): Promise<Cho
   const provider = isFree ? 'simulated' : await readyProvider(tx, personId)
   if (isRefused(provider)) return provider
   const subscriptionId = await insertPlanSubscription(tx, offer, {
-    ...term,
     status: isFree ? 'active' : 'pending',
+    ...term,
   })
-  const charge = { ...term, subscriptionId, purpose: 'term', price, provider, dueAt: at } as const
+  const charge = { subscriptionId, purpose: 'term', price, provider, dueAt: at, ...term } as const
   const declined = await collectNow(tx, provider, await insertCharges(tx, [charge]), at)
   return declined ?? { subscriptionId, begins: 'now' }
 }
@@ -70,7 +70,7 @@ async function upgrade(
   // Earned by who earns the plan.
   const price: Price = whole.markup > 0n ? { base: 0n, markup: cost } : { base: cost, markup: 0n }
   const period = { from: at, to, dueAt: at }
-  const charge = { ...period, subscriptionId, purpose: 'upgrade', price, provider, planId } as const
+  const charge = { subscriptionId, purpose: 'upgrade', price, provider, planId, ...period } as const
   const ids = await insertCharges(tx, [charge])
   if (ids.length === 0)
     return refuse('StateConflict', 'PlanId', 'A change of this moment was asked for already')

@@ -55,7 +55,7 @@ const termOf = ({ kind, at }: Subscribing) => ({
 })
 
 async function openFree(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number> {
-  const id = await insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'active' })
+  const id = await insertSubscription(sql, { status: 'active', ...wanted, ...offer, ...termOf(wanted) })
   if (wanted.kind === 'simulated') await noteSimulationStart(sql, wanted, wanted.at)
   return id
 }
@@ -64,10 +64,10 @@ async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<nu
   const { personId, at } = wanted
   const provider = await readyProvider(sql, personId)
   if (isRefused(provider)) return provider
-  const id = await insertSubscription(sql, { ...wanted, ...offer, ...termOf(wanted), status: 'pending' })
+  const id = await insertSubscription(sql, { status: 'pending', ...wanted, ...offer, ...termOf(wanted) })
   const period = { from: at, to: termEnd(at), dueAt: at }
   const ids = await insertCharges(sql, [
-    { ...period, subscriptionId: id, purpose: 'term', price: offer.price, provider },
+    { subscriptionId: id, purpose: 'term', price: offer.price, provider, ...period },
   ])
   return (await collectNow(sql, provider, ids, at)) ?? id
 }

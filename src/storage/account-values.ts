@@ -89,7 +89,7 @@ const unasked = {
 
 const holdingOf = (row: ValueRow, instrumentId: number, fx: Decimal): Holding => ({
   instrumentId,
-  instrument: { ...unasked, securityType: row.securityType, pointValue: dec(row.pointValue) },
+  instrument: { securityType: row.securityType, pointValue: dec(row.pointValue), ...unasked },
   quantity: dec(row.quantity),
   avgPx: dec(row.avgPx),
   bid: decOrNull(row.bid),

@@ -103,13 +103,13 @@ export async function loadBookAdjustments(
           where account_id = any(${ids}::bigint[])
           order by "bookId", at`
   return rows.map(({ ledger, newUnits, oldUnits, resizes, ...row }) => ({
-    ...row,
-    ...(ledger !== null && { ledger }),
-    quantityChange: dec(row.quantityChange),
-    cashChange: dec(row.cashChange),
     split:
       newUnits === null || oldUnits === null
         ? null
         : { ratio: { new: dec(newUnits), old: dec(oldUnits) }, multiplies: !resizes },
+    ...row,
+    ...(ledger !== null && { ledger }),
+    quantityChange: dec(row.quantityChange),
+    cashChange: dec(row.cashChange),
   }))
 }

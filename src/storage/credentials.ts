@@ -75,13 +75,13 @@ export async function loadEntrusted(sql: Sql, accountIds: readonly number[]): Pr
     where a.id = any(${accountIds}::bigint[]) and a.broker_user_id is not null
     order by a.id`
   return rows.map(({ keyId, wrappedKey, sealed, ...account }) => ({
-    ...account,
     open: (ring) => {
       const plain = unseal(ring, { keyId, wrappedKey, sealed }, placeOf(account.id))
       const password = plain.toString()
       plain.fill(0)
       return password
     },
+    ...account,
   }))
 }
 

@@ -49,8 +49,8 @@ export async function loadMarkSplits(sql: Sql, instrumentIds: readonly number[])
     where instrument_id = any(${instrumentIds}::bigint[]) and kind = 'split' and booked_at is not null
     order by takes_effect_at, id`
   return rows.map(({ instrumentId, at, newUnits, oldUnits, resizes }) => ({
-    ...{ instrumentId, day: bookedDay(at), multiplies: !resizes },
     ratio: { new: dec(newUnits), old: dec(oldUnits) },
+    ...{ instrumentId, day: bookedDay(at), multiplies: !resizes },
   }))
 }
 
@@ -81,7 +81,7 @@ export async function loadClosedInstruments(
   return new Map(
     rows.map((row) => {
       const { id, currency, underlyingId } = row
-      return [id, { ...marginInstrumentOf(row), currency, underlyingId }]
+      return [id, { currency, underlyingId, ...marginInstrumentOf(row) }]
     }),
   )
 }

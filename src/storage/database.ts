@@ -128,7 +128,7 @@ function setupOf({ acting }: DatabaseOptions, manner: readonly string[]): string
 /** Pipelined as well: independent statements of a transaction need not wait for each other. */
 function makePool(client: pg.ClientConfig, setup: string, max: number, log: DatabaseLog): pg.Pool {
   const onConnect = (made: pg.ClientBase) => made.query(setup) as unknown as undefined
-  const pool = new pg.Pool({ ...client, pipeline: true, max, onConnect })
+  const pool = new pg.Pool({ max, onConnect, ...client, pipeline: true })
   pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection broke'))
   // While a client is in use its failures reach the caller through the failing statement.
   pool.on('connect', (made) => made.on('error', () => undefined))

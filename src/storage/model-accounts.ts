@@ -70,7 +70,7 @@ export async function loadNamedAccounts(
   questions: readonly (InstrumentQuestion & { readonly strategyId: number | bigint })[],
   plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
-  const asked = questions.flatMap((question) => question.spellings.map((symbol) => ({ ...question, symbol })))
+  const asked = questions.flatMap((question) => question.spellings.map((symbol) => ({ symbol, ...question })))
   if (asked.length === 0) return new Map()
   const wanted = fragment`
     select asked.strategy_id, i.id as instrument_id

@@ -88,12 +88,12 @@ export function worked<Book extends WorkedBook>(
   at: Instant,
   causeOf: (event: BookEvent) => Record<string, unknown>,
 ): Book {
-  const events = result.events.map((event) => ({ ...event, at, cause: causeOf(event) }))
+  const events = result.events.map((event) => ({ at, cause: causeOf(event), ...event }))
   return {
     ...book,
     book: result.book,
     events: [...book.events, ...events],
-    alerts: [...book.alerts, ...result.alerts.map((alert) => ({ ...alert, at }))],
+    alerts: [...book.alerts, ...result.alerts.map((alert) => ({ at, ...alert }))],
     ended: [...book.ended, ...result.ended],
   }
 }
@@ -237,10 +237,10 @@ function bookOf(rows: readonly [BookRow, ...BookRow[]]): StoredBook {
   const orders = new Map(rows.map((row) => [String(row.signalId), orderOf(row)]))
   const facts = new Map(rows.map((row) => [String(row.signalId), factsOf(row)]))
   return {
-    ...unworked(first, { position: dec(first.positionQty), orders }, facts),
     positionAvgPx: decOrNull(first.positionAvgPx),
     openedAt: first.openedAt,
     lastFx: decOrNull(first.lastFx),
+    ...unworked(first, { position: dec(first.positionQty), orders }, facts),
   }
 }
 

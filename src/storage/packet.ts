@@ -44,7 +44,7 @@ interface Sent {
 }
 
 /** A query of the driver's with its lines to the server, which carries our statements. */
-const Carrier = pg.Query as unknown as new (config: { text: string }) => object
+const Carrier = pg.Query as unknown as new (text: string) => object
 
 /** Statements that are sent as one. Their promises are settled one by one, in order. */
 export class Packet extends Carrier {
@@ -60,7 +60,7 @@ export class Packet extends Carrier {
   readonly #isInTransaction: boolean
 
   constructor(limitMs: number, isInTransaction: boolean) {
-    super({ text: '' })
+    super('')
     this.query_timeout = limitMs
     this.#isInTransaction = isInTransaction
   }

@@ -76,7 +76,7 @@ export async function page<Row>(
   query: PageQuery,
   request: PageRequest,
 ): Promise<Page<Row> | CursorRefusal> {
-  const binding: CursorBinding = { ...request, order: query.order }
+  const binding: CursorBinding = { order: query.order, ...request }
   const issue = (direction: 'next' | 'prev', segments: readonly Segment[]): string | null =>
     segments.length === 0 ? null : writeCursor({ direction, segments }, binding, request.now)
 

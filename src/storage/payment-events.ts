@@ -52,7 +52,7 @@ export async function takeWaitingEvents(
     returning charge_id as "chargeId", attempt, kind, payment_ref as "paymentRef", reason, occurred_at as at`
   return rows.map(({ kind, reason, ...answer }) =>
     kind === 'paid'
-      ? { ...answer, outcome: 'paid' }
-      : { ...answer, outcome: 'declined', reason: reason ?? 'declined' },
+      ? { outcome: 'paid', ...answer }
+      : { outcome: 'declined', reason: reason ?? 'declined', ...answer },
   )
 }

@@ -65,7 +65,7 @@ export async function lockPlanOffer(
     where person.is_alive and plan.is_offered
       and (plan_site.kind = 'platform' or plan.site_id in (own.id, own.parent_site_id))
     for no key update of person`
-  return row && { ...row, price: { base: BigInt(row.base), markup: BigInt(row.markup) } }
+  return row && { price: { base: BigInt(row.base), markup: BigInt(row.markup) }, ...row }
 }
 
 export interface PresentPlan {

@@ -188,17 +188,17 @@ function signalChanges(saved: SavedBook): SignalChange[] {
     if (known === undefined || known === order) return []
     const starts = known.workingSince === null && order.workingSince !== null
     return {
-      ...timesOf(order, saved, ends.get(order.id)),
       signalId: Number(order.id),
       status: order.status,
       orderQty: order.orderQuantity,
       cumQty: order.filledQuantity,
       avgPx: averageFillPrice(order) ?? null,
-      ...waitOf(order),
       isTriggered: order.isTriggered,
       parentSignalId: idOf(order.parent),
       starts,
       isServed: saved.isServed ?? false,
+      ...timesOf(order, saved, ends.get(order.id)),
+      ...waitOf(order),
       ...wordsOf(order),
     }
   })

@@ -119,10 +119,10 @@ async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<
     sql,
     settled.flatMap(({ charge, answer }) =>
       transfersOf({
-        ...charge,
         price: { base: BigInt(charge.basePrice), markup: BigInt(charge.markup) },
+        ...charge,
         ownerPercent: charge.ownerPercent ?? 0,
-      }).map((transfer) => ({ ...transfer, charge, at: answer.at })),
+      }).map((transfer) => ({ charge, at: answer.at, ...transfer })),
     ),
   )
 }

@@ -91,7 +91,7 @@ export async function listActiveSignals(
     [securityType, ordType, ...strategyIds].join(' '),
   )
   const wanted = asked.flatMap((filter, place) =>
-    [...new Set(filter.strategyIds)].map((id) => ({ ...filter, id, place })),
+    [...new Set(filter.strategyIds)].map((id) => ({ id, place, ...filter })),
   )
   const rows = await sql.rows<SignalVersion & { place: number }>`
     select wanted.place, ${signalVersion}

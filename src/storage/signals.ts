@@ -58,7 +58,7 @@ export async function loadPlacing(
   questions: readonly PlacingQuestion[],
 ): Promise<Map<number, PlacingRow>> {
   const asked = questions.flatMap((question, place) =>
-    question.spellings.map((symbol) => ({ ...question, place, symbol })),
+    question.spellings.map((symbol) => ({ place, symbol, ...question })),
   )
   const rows = await sql.rows<PlacingRow>`
     select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",

@@ -32,12 +32,12 @@ export async function answerSimulated(sql: Sql, charges: readonly ClaimedCharge[
     if (!answer) throw new Error(`the built-in provider did not answer ${keyOf(charge)}`)
     const { at, reason, id } = answer
     const named = { chargeId: charge.id, attempt: charge.attempt, at, paymentRef: `sim_${id}` }
-    return reason === null ? { ...named, outcome: 'paid' } : { ...named, outcome: 'declined', reason }
+    return reason === null ? { outcome: 'paid', ...named } : { outcome: 'declined', reason, ...named }
   })
 }
 
 /** The method of a person who pays, or who declines for a reason. */
 export const simulatedMethod = (personId: number, declines: string | null): Omit<PaymentMethod, 'at'> => ({
-  ...{ personId, customerRef: `person-${personId}`, methodRef: declines ?? acceptedMethod },
   provider: 'simulated',
+  ...{ personId, customerRef: `person-${personId}`, methodRef: declines ?? acceptedMethod },
 })

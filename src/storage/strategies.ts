@@ -48,7 +48,7 @@ export interface PositionFilter {
 /** Open positions for each filter, by strategy and symbol; one statement for all of them. */
 export async function listPositions(sql: Sql, filters: readonly PositionFilter[]): Promise<PositionRow[][]> {
   const asked = filters.flatMap((filter, place) =>
-    [...new Set(filter.strategyIds)].map((id) => ({ ...filter, id, place })),
+    [...new Set(filter.strategyIds)].map((id) => ({ id, place, ...filter })),
   )
   const rows = await sql.rows<PositionRow & { place: number }>`
     select asked.place, ${positionColumns}

@@ -55,10 +55,10 @@ export async function loadRecords(sql: Sql, ids: readonly number[]): Promise<Sto
       from strategy_day where strategy_id = s.id) d
     where s.id = any(${ids}::bigint[]) order by s.id`
   return rows.map(({ startedAt, days, values, ...row }) => ({
-    ...row,
     startDay: dayIn(startedAt, newYork),
     days: unpackDays(days),
     values: unpackDoubles(values),
+    ...row,
   }))
 }
 

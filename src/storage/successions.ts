@@ -64,11 +64,11 @@ function succeed(
   const own = { superseded: null, dropped: null, carriedQty, replacesOrderId: copy.id }
   if (isUnsent(copy)) {
     return copy.pendingAction === 'replace'
-      ? { ...own, dropped: copy, pendingAction: 'replace', replacesOrderId: copy.replacesOrderId }
-      : { ...own, superseded: copy, pendingAction: 'new' }
+      ? { pendingAction: 'replace', ...own, dropped: copy, replacesOrderId: copy.replacesOrderId }
+      : { pendingAction: 'new', ...own, superseded: copy }
   }
-  if (isLive(copy.status)) return { ...own, pendingAction: 'replace' }
-  return { ...own, pendingAction: 'new', carriedQty: executedOf(copy) }
+  if (isLive(copy.status)) return { pendingAction: 'replace', ...own }
+  return { pendingAction: 'new', ...own, carriedQty: executedOf(copy) }
 }
 
 /** The order that follows `copy`, and what becomes of the copy. */

@@ -36,8 +36,8 @@ export async function lockEndingTerms(tx: Transaction, now: number, limit: numbe
     order by subscription.term_ends_at, subscription.id limit ${limit}::int
     for update of subscription skip locked`
   return rows.map(({ base, markup, ...row }) => ({
-    ...row,
     price: { base: BigInt(base), markup: BigInt(markup) },
+    ...row,
   }))
 }
 

@@ -77,9 +77,9 @@ class Line {
     this.#limitMs = limitMs
     this.#becomesReady(Promise.all(beginning.map((statement) => this.#add(statement))))
     this.transaction = {
-      ...makeSql((statement) => this.#execute(statement)),
       isTransaction: true,
       script: (text) => this.#script(text),
+      ...makeSql((statement) => this.#execute(statement)),
       withCommit: async (send) => {
         this.#lasts.push(send)
       },

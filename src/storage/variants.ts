@@ -40,8 +40,8 @@ export async function insertVariant(
   if (!owner) return 'owner'
   const scaled = dec(parent.startingCash).times(scalingPercentage).times(hundredth)
   const id = await insertStrategy(tx, {
-    ...{ siteId: owner.siteId, ownerPersonId, name: variant.name, startedAt: instant(createdAt) },
     startingCash: variant.startingCash ?? scaled.toFixed(),
+    ...{ siteId: owner.siteId, ownerPersonId, name: variant.name, startedAt: instant(createdAt) },
   })
   await tx.run`
     insert into variant (strategy_id, parent_id, scaling_percentage, security_types, created_at)

@@ -128,11 +128,11 @@ function ratiosOf(
   const moved = comovementWith(series, index)
   const slope = beta(moved)
   return {
-    ...own,
     beta: slope,
     alpha: alpha(moved, dailyRiskFree, tradingDaysPerYear),
     correlation: correlation(moved),
     treynor: treynor(annual, riskFree, slope),
+    ...own,
   }
 }
 

@@ -183,7 +183,7 @@ async function requestsOf(
     const calendar = calendars.get(ticket.instrumentId)
     if (!calendar) throw new Error(`the paper broker knows no instrument ${ticket.instrumentId}`)
     const expiresAt = ticket.timeInForce === '0' ? dayOrderExpiry(calendar, acceptedAt) : null
-    return { ...ticket, acceptedAt, expiresAt, rejectText: null, fillCap: null }
+    return { acceptedAt, expiresAt, rejectText: null, fillCap: null, ...ticket }
   })
 }
 
@@ -252,12 +252,12 @@ function controlsOf(script: Script): PaperControls {
       const { accountId, clientOrderId, quantity } = execution
       await ctx.db.transaction(async (tx) => {
         if (clientOrderId !== null) await fillPaperOrder(tx, { accountId, clientOrderId, quantity })
-        await insertPaperExecutions(tx, [{ ...execution, execId, at }])
+        await insertPaperExecutions(tx, [{ execId, at, ...execution }])
       })
       return execId
     },
     duplicate: (ctx, execId) => repeatPaperReport(ctx.db.write, execId),
     bust: (ctx, execId) => bustPaperExecution(ctx.db.write, execId, ctx.clock.now()),
-    notice: (ctx, notice) => insertPaperNotice(ctx.db.write, { ...notice, at: ctx.clock.now() }),
+    notice: (ctx, notice) => insertPaperNotice(ctx.db.write, { at: ctx.clock.now(), ...notice }),
   }
 }

@@ -104,10 +104,10 @@ export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, param
   )
   return {
     results: rows.map((row) => ({
-      ...shownCounts(row),
       DateUtc: until,
       NetLiquidationValue: values.get(row.id)?.value ?? null,
       LastBrokerNetLiquidationUpdateUtc: ctx.now,
+      ...shownCounts(row),
     })),
   }
 }
@@ -202,9 +202,9 @@ export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, par
     rows.map(({ id }) => id),
   )
   const results = rows.map((row) => ({
-    ...shownPending(row),
     NetLiquidationValue: values.get(row.id)?.value ?? null,
     NetLiquidationValueDate: ctx.now,
+    ...shownPending(row),
   }))
   return { results }
 }

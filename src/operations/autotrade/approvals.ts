@@ -38,9 +38,9 @@ export async function askCustomer(
 ): Promise<Outcome<boolean>> {
   const id = randomUUID()
   await insertApproval(ctx.sql, {
-    ...{ id, accountId: account.id, strategyId, action: 'start', status: 'PendingCustomer', choices },
     createdAt: ctx.now,
     expiresAt: ctx.now + approvalLife,
+    ...{ id, accountId: account.id, strategyId, action: 'start', status: 'PendingCustomer', choices },
   })
   return { bare: true, headers: naming(id) }
 }
@@ -59,9 +59,9 @@ export async function settleApproval(
   if (!isWritten && !(await findOpenApproval(ctx.sql, account.id, strategyId))) return undefined
   const id = randomUUID()
   await insertApproval(ctx.sql, {
-    ...{ id, accountId: account.id, strategyId, action, status: 'Completed', choices: {} },
     createdAt: ctx.now,
     expiresAt: ctx.now,
+    ...{ id, accountId: account.id, strategyId, action, status: 'Completed', choices: {} },
   })
   return naming(id)
 }

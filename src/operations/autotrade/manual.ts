@@ -70,7 +70,7 @@ export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, param
     return refuse('BadCombination', 'Order.StrategyId', 'Several strategies hold the symbol in the account')
   if (setup === 'none') return notFollowed(order)
   const sourceId = await nextManualId(ctx.sql)
-  const terms = { ...prices, instrumentId: instrument.id, sourceId }
+  const terms = { instrumentId: instrument.id, sourceId, ...prices }
   await insertAccountOrders(ctx.sql, [closingOrder(ctx, account, setup, order, terms)])
   await wakeWorkers(ctx.sql)
   return { results: [{ SignalId: sourceId }] }
@@ -146,8 +146,8 @@ async function findOwnOrder(ctx: Context, accountId: number, orderId: string): P
 }
 
 const factsOf = (order: OwnOrder): OwnOrderFacts => ({
-  ...order,
   isBeingReplaced: order.replacements.length > 0,
+  ...order,
 })
 
 /** The number under which the order is listed. */

@@ -45,7 +45,7 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   const choices = choicesOf(params)
   const joinsPositions = leaves !== true
   const asked = { account, strategyId: ready.strategy.id }
-  if (ctx.host === 'WL') return askCustomer(ctx, asked, { ...choices, joinsPositions })
+  if (ctx.host === 'WL') return askCustomer(ctx, asked, { joinsPositions, ...choices })
   const refused = await performStart(ctx.sql, ready, choices, joinsPositions, ctx.now)
   if (refused) return refused
   await settleApproval(ctx, asked, 'start')

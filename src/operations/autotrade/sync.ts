@@ -29,8 +29,8 @@ export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport
   const lines = syncCases(facts, ctx.now).flatMap(({ setup, input, obstacles, instruments }) => {
     const row = wanted.find(({ id }) => id === setup.id)!
     return planSync(input, obstacles).report.map((line) => ({
-      ...{ row, line },
       instrument: instruments.get(line.symbol)!,
+      ...{ row, line },
     }))
   })
   return {

@@ -38,7 +38,7 @@ const shownScore = (row: KycRow) => ({
 
 /** Enters in the transaction of the answer who saw what is known of whom. */
 const note = (ctx: Context, operation: OperationName, personId: number): Promise<void> =>
-  insertAuditNotes(ctx.sql, [{ ...actingOf({ ...ctx, operation }, ctx.now), object: `person ${personId}` }])
+  insertAuditNotes(ctx.sql, [{ object: `person ${personId}`, ...actingOf({ operation, ...ctx }, ctx.now) }])
 
 /** Each kind of site has its own way to name a person. */
 function unnamed({ caller }: Context, params: ParamsOf<'GetKYCScore'>): Refused | undefined {

@@ -26,7 +26,6 @@ const sharedMembers = (row: PersonRow) => ({
 
 /** Everything of a person; `withIcon` adds the picture. */
 export const shownPerson = (row: PersonRow, withIcon: boolean) => ({
-  ...sharedMembers(row),
   IsPhoneVerified: row.isPhoneVerified,
   // Accounts are approved by an operation that is not offered yet.
   ApprovedAccounts: [],
@@ -34,6 +33,7 @@ export const shownPerson = (row: PersonRow, withIcon: boolean) => ({
   SupportSiteURL: row.supportSiteUrl,
   SupportEmail: row.supportEmail,
   Icon: withIcon ? (row.icon ?? iconOf(row.id, row.alias)) : null,
+  ...sharedMembers(row),
 })
 
 const everyPermission = ['catalog', 'members', 'kyc', 'reports', 'billing']
@@ -42,8 +42,8 @@ const everyPermission = ['catalog', 'members', 'kyc', 'reports', 'billing']
 export function shownMember(row: PersonRow) {
   const isAdmin = row.role === 'whitelabel_admin'
   return {
-    ...sharedMembers(row),
     IsWhiteLabelSiteAdmin: isAdmin,
     WhiteLabelPermissions: isAdmin ? (row.permissions ?? everyPermission).join(',') : null,
+    ...sharedMembers(row),
   }
 }

@@ -137,7 +137,7 @@ function refusedChange(
 ): Refused | undefined {
   const draft = draftOf(order)
   const words = 'A replacement cannot change it'
-  const fixed = { ...signal, openClose: signal.positionEffect }
+  const fixed = { openClose: signal.positionEffect, ...signal }
   const difference = immutableDifference(fixed, draft, row.instrumentId)
   if (difference) return refuse('InvalidParameter', `Order.${difference}`, words)
   const { ParentSignalId: parent, ParkedUntilDate: parked } = order

@@ -93,8 +93,8 @@ function planFor(
   const plan = planDesired({
     current: new Map(held.map((row) => [String(row.instrumentId), dec(row.position)])),
     working: live.map((order) => ({
-      ...order,
       symbol: String(order.instrumentId),
+      ...order,
       leaves: dec(order.leaves),
     })),
     desired: wanted.map((row, place) => ({

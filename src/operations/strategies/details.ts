@@ -28,8 +28,8 @@ export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { S
   const modifiedAt = Math.max(row.startedAt, ...moments.map((moment) => moment ?? 0))
   return conditional(ctx, modifiedAt, [
     {
-      ...shownStrategy(row),
       LastModified: modifiedAt,
+      ...shownStrategy(row),
       ...shownMoney(account),
       ...shownStatistics(row),
       ...shownStanding(row, following),
@@ -83,7 +83,6 @@ function shownMoney(account: ModelAccount) {
 }
 
 const shownStatistics = (row: StrategyDetailsRow) => ({
-  ...shownTrades(row),
   AgeInDays: row.ageInDays ?? 0,
   Return: shownFigure(row.computedAt === null ? 0 : row.returnPercent),
   ReturnLabel: row.isAnnual ? 'Annual Return (Compounded)' : 'Cumul. Return',
@@ -107,6 +106,7 @@ const shownStatistics = (row: StrategyDetailsRow) => ({
   Sortino: shownFigure(row.sortino),
   Sharpe: shownFigure(row.sharpe),
   Calmar: shownFigure(row.calmar),
+  ...shownTrades(row),
 })
 
 /** Without figures there is nothing to score. */

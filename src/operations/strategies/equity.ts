@@ -51,7 +51,7 @@ export const getStrategyHistoricalEquity: Handler<'GetStrategyHistoricalEquity'>
   if (!track) return refuse('NotFound', 'StrategyId')
   const months = monthlyReturns(seriesOf(track))
   const periods = [...months, ...annualReturns(months)]
-  return { results: [{ ...equityHead(track.head), MonthlyResults: periods.map(shownPeriod) }] }
+  return { results: [{ MonthlyResults: periods.map(shownPeriod), ...equityHead(track.head) }] }
 }
 
 const monthNames =
@@ -83,5 +83,5 @@ export const getStrategyHistoricalDailyEquity: Handler<'GetStrategyHistoricalDai
       EquityWithCosts: Equity.minus(subscriptionCost(dec(head.monthlyCost), head.startedAt, endOfDay(day))),
     }
   })
-  return { results: [{ ...equityHead(head), MonthlyResults: rows }] }
+  return { results: [{ MonthlyResults: rows, ...equityHead(head) }] }
 }

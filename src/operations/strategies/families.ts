@@ -50,7 +50,6 @@ export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx,
   return {
     results: [
       {
-        ...{ FamilyGuid, ...(!isAll && { VariantGuid }), WhiteLabelSiteId: siteId },
         WhiteLabelSiteName: site?.name ?? '',
         Ok: exceptions.length === 0 ? '1' : '0',
         DriftGraceSecs: Number(DriftGrace),
@@ -63,6 +62,7 @@ export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx,
         SyncSummary: synced,
         SyncDetails: isAll ? [] : compared.map(shown),
         Exceptions: exceptions.map(shown),
+        ...{ FamilyGuid, ...(!isAll && { VariantGuid }), WhiteLabelSiteId: siteId },
       },
     ],
   }
@@ -102,8 +102,8 @@ async function compare(sql: Sql, variants: readonly VariantRow[]): Promise<Compa
   const beginnings = new Map(
     different.map(({ row, variant, terms, held }, index) => {
       const own = (fills.get(index + 1) ?? []).map(({ isParent, side, quantity, at }) => ({
-        ...{ isParent, at },
         quantity: dec(quantity).times(directionOf(side)),
+        ...{ isParent, at },
       }))
       return [row, differsSince(terms, row.securityType, held, own, variant.createdAt)] as const
     }),

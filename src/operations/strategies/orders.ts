@@ -263,10 +263,10 @@ export function placeDraft(
   const book = worked(empty, result, ctx.now, causedBy(cause))
   const orders = [...result.book.orders.values()]
   const wishes = new Map(
-    orders.map((made) => [made.id, { ...wishOf(made, draft, family, { row, orders }), fromDesired }]),
+    orders.map((made) => [made.id, { fromDesired, ...wishOf(made, draft, family, { row, orders }) }]),
   )
   return {
-    saved: { ...book, wishes, requestId: ctx.requestId },
+    saved: { wishes, requestId: ctx.requestId, ...book },
     answer: {
       SignalId: row.signalId,
       ...exitIds(orders),
@@ -323,7 +323,7 @@ function parentOf(
   if (ParentSignalId === undefined) return null
   const row = parents.get(String(ParentSignalId))
   if (!row || row.strategyId !== strategy.id) return 'unknownParent'
-  return { ...row, id: String(row.id), filledQuantity: dec(row.cumQty) }
+  return { filledQuantity: dec(row.cumQty), ...row, id: String(row.id) }
 }
 
 /** Only an opening order that rests can be missing in an account later; elsewhere the wish means nothing. */

@@ -71,7 +71,7 @@ export const getRule575Status: Handler<'GetRule575Status'> = async (ctx, params)
   const since = ctx.now - Days * dayLength
   const rows = await listFillExceptions(ctx.sql, { siteId, since, ...fillTolerance, limit: exceptionsAtOnce })
   const found = rows
-    .map((row): Found => ({ ...row, session: tradingHoursAt(row.filledAt) }))
+    .map((row): Found => ({ session: tradingHoursAt(row.filledAt), ...row }))
     .filter(({ session }) => Session === 'all' || session === Session)
   return {
     results: [
