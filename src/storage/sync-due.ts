@@ -13,7 +13,7 @@ const mark = (sql: Sql, setups: Fragment, at: Instant): Promise<number> => sql.r
     where sync_due.due_at > excluded.due_at`
 
 /** Something has happened in these setups. */
-export async function markSetups(tx: Transaction, setupIds: readonly number[], now: Instant): Promise<void> {
+export async function markSetups(tx: Sql, setupIds: readonly number[], now: Instant): Promise<void> {
   if (setupIds.length === 0) return
   await mark(tx, fragment`select distinct id from unnest(${setupIds}::bigint[]) named (id)`, now)
 }

@@ -181,6 +181,26 @@ describe('closing by hand', () => {
     await audit()
   })
 
+  test.each([
+    ['works', false],
+    ['no broker has seen', true],
+  ])("a strategy's exit that %s is placed anew when it is canceled", async (_, down) => {
+    const Order = {
+      ...{ StrategyId: town.strategyId, OrderType: '3', Stop: 80, Side: '2', OrderQuantity: 100, TIF: '1' },
+      PlatformSymbol: apple,
+    }
+    await town.door('/broker', { down })
+    const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
+      await owned('NewStrategyOrder', { Order }),
+    )
+    const copies = async () => (await orders()).filter((order) => order.SignalId === SignalId)
+    await held('CancelAutotradeOrder', { ...own(), OrderId: (await copies())[0]?.OrderId })
+    await town.door('/broker', { down: false })
+    expect((await copies()).map(({ OrderStatus }) => OrderStatus)).toEqual(['4', '0'])
+    await owned('CancelStrategyOrder', { StrategyId: town.strategyId, SignalId })
+    await audit()
+  })
+
   test('what works by hand stays within what is held, and ends with it', async () => {
     const trade = (Side: '1' | '2', OrderQuantity: number) =>
       owned('NewStrategyOrder', {

@@ -28,6 +28,7 @@ import {
 } from '../../storage/manual-orders.ts'
 import { wakeWorkers } from '../../storage/signals.ts'
 import { saveSuccessions, successionOf } from '../../storage/successions.ts'
+import { markSetups } from '../../storage/sync-due.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { namedInstrument } from '../symbols.ts'
@@ -168,6 +169,8 @@ export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx,
   if (verdict === 'ended') return refuse('CancelRejected', 'OrderId')
   if (verdict === 'cancel') {
     await cancelOrders(ctx.sql, withReplacements(order), { at: ctx.now, info: 'canceled by the holder' })
+    // No broker reports the end of what it never saw.
+    await markSetups(ctx.sql, [order.setupId], ctx.now)
     await wakeWorkers(ctx.sql)
   }
   return { results: [{ SignalId: numberOf(order) }] }
