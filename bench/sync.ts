@@ -94,7 +94,7 @@ async function alone(ctx: WorkContext, brokerId: number, id: number): Promise<vo
   const mark = await lastReport(ctx.db.read)
   const [snapshot] = await paper.snapshot(ctx, [id])
   if (!snapshot) throw new Error(`the broker does not know account ${id}`)
-  await sumBooked(ctx.db.read, [id])
+  await sumBooked(ctx.db.read, [id], environment)
   const working = new Map(snapshot.working.map((order) => [order.clientOrderId, order]))
   const standings = (await listSentOrders(ctx.db.read, [id])).map((order) => {
     const name = clientOrderId({ environment, ...order })

@@ -90,7 +90,7 @@ export async function conclude(
   if (ids.length > 0) {
     const incomplete = await compareOrders(tx, findings, ids, outcome, now)
     await nameStrangers(ctx, tx, findings, ids, outcome, now)
-    await comparePositions(tx, findings, accounts, incomplete, outcome, now)
+    await comparePositions(ctx, tx, findings, accounts, incomplete, outcome, now)
     await saveOrderGaps(tx, ids, outcome.orders, now)
     await savePositionGaps(tx, ids, outcome.positions, now)
     await insertReports(tx, outcome.reports)
@@ -207,6 +207,7 @@ async function nameStrangers(
 
 /** Positions against the books; what differs for too long ends AutoSync in its account. */
 async function comparePositions(
+  { settings }: WorkContext,
   tx: Transaction,
   findings: Findings,
   accounts: readonly ReconciledAccount[],
@@ -215,7 +216,7 @@ async function comparePositions(
   now: Instant,
 ): Promise<void> {
   const ids = accounts.map(({ id }) => id)
-  const booked = groupBy(await sumBooked(tx, ids), ({ accountId }) => accountId)
+  const booked = groupBy(await sumBooked(tx, ids, settings.environment), ({ accountId }) => accountId)
   const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
   const sent = await listSentOrders(tx, ids)
   const moving = new Set([

@@ -90,7 +90,8 @@ async function ask(
   const said = all.filter(isReadable)
   const unreadable = all.filter((snapshot) => !isReadable(snapshot)).map(({ accountId }) => accountId)
   const snapshots = new Map(said.map((snapshot) => [snapshot.accountId, snapshot]))
-  const booked = groupBy(await sumBooked(ctx.db.read, ids), ({ accountId }) => accountId)
+  const sums = await sumBooked(ctx.db.read, ids, ctx.settings.environment)
+  const booked = groupBy(sums, ({ accountId }) => accountId)
   const suspects = said.flatMap(({ accountId, positions }) => {
     const ours = booked.get(accountId) ?? []
     const agrees = ours.every(({ symbol, quantity }) => dec(positions.get(symbol) ?? 0).equals(quantity))

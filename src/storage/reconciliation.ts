@@ -2,7 +2,7 @@
  * Accounts held against what their brokers say: when each broker is asked, what is booked here, and what has been
  * seen to differ. A difference has to last; one that changes begins anew.
  */
-import type { OrderSource } from '../domain/client-order-id.ts'
+import { clientOrderIdPrefix, type OrderSource } from '../domain/client-order-id.ts'
 import type { OrdStatus, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
@@ -70,18 +70,26 @@ export async function listReconciledAccounts(
 export const lastReport = async (sql: Sql): Promise<number> =>
   (await sql.one<{ id: number }>`select coalesce(max(id), 0) as id from broker_report`).id
 
-/** What the sub-ledgers of accounts, and executions of nobody's, add up to, by symbol; flat symbols left out. */
+/**
+ * What the sub-ledgers of accounts, and what others executed there, add up to, by symbol; flat symbols left out. An
+ * execution under an id of ours that no order explains is nobody's: it is left out, and so found.
+ */
 export const sumBooked = (
   sql: Sql,
   accountIds: readonly number[],
+  environment: string,
 ): Promise<{ accountId: number; symbol: string; quantity: string }[]> =>
   sql.rows`
     select booked.account_id as "accountId", i.symbol, sum(booked.quantity) as quantity from (
       select account_id, instrument_id, quantity from account_position
       where account_id = any(${accountIds}::bigint[]) and quantity <> 0
       union all
-      select account_id, instrument_id, case side when '1' then quantity else -quantity end from execution
-      where setup_id is null and account_id = any(${accountIds}::bigint[])
+      select e.account_id, e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end
+      from execution e
+      where e.setup_id is null and e.account_id = any(${accountIds}::bigint[]) and not exists (
+        select from broker_report r where r.broker_id = e.broker_id and r.account_id = e.account_id
+          and r.report_key = e.exec_id
+          and starts_with(upper(r.client_order_id), ${clientOrderIdPrefix(environment)}::text))
     ) booked join instrument i on i.id = booked.instrument_id
     group by booked.account_id, i.symbol having sum(booked.quantity) <> 0`
 

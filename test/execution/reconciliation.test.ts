@@ -176,6 +176,30 @@ describe('positions', () => {
     expect(await orders()).toEqual([])
   })
 
+  test('one that came under an id of ours without an order is nobody’s, until it is accepted', async () => {
+    const { accountId, symbol, held } = await scene()
+    const clientOrderId = 'LST-1-SZZZZZ-0'
+    const execId = await paper.controls.execution(ctx, {
+      ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(3), px: dec(50) },
+    })
+    await minutes(3)
+    expect(await syncOf(accountId)).toEqual({ sync: false, reason: 'PositionMismatch' })
+    expect(await held()).toBe(0)
+    await db.write
+      .run`update account set is_sync_enabled = true, sync_disabled_reason = null where id = ${accountId}`
+    await minutes(3)
+    expect(await syncOf(accountId)).toMatchObject({ sync: true })
+    await paper.controls.bust(ctx, execId)
+    await minutes(3)
+    expect(await syncOf(accountId)).toMatchObject({ sync: false })
+    expect(await incidentsOf(accountId)).toEqual([
+      'UnknownOrder',
+      'PositionMismatch',
+      'ExecutionBusted',
+      'PositionMismatch',
+    ])
+  })
+
   test('one that changes meanwhile has to last anew', async () => {
     const { accountId, symbol } = await scene()
     await secretly(accountId, symbol, '1', 3)
