@@ -11,6 +11,7 @@ import { averageFillPrice, type OrderState, type Outcome } from '../domain/order
 import type { StandingExecution } from '../storage/inferred-fills.ts'
 import type {
   BookedExecution,
+  BustedExecution,
   NewIncident,
   OrderChange,
   ReportedOrder,
@@ -67,7 +68,7 @@ const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): st
 /** What is booked already, as far as the reports may concern it. */
 export interface Booked {
   /** Executions that are taken back. */
-  readonly busted: readonly BookedExecution[]
+  readonly busted: readonly BustedExecution[]
   /** All of the orders that have a total to compare with, or inferred fills to replace. */
   readonly standing: readonly StandingExecution[]
 }
@@ -103,7 +104,7 @@ class BatchState {
   readonly #incidents: NewIncident[] = []
   readonly #foreign = new Set<number>()
   readonly #closures = new Map<number, string>()
-  readonly #booked: ReadonlyMap<string, BookedExecution>
+  readonly #booked: ReadonlyMap<string, BustedExecution>
   #standing: readonly StandingFill[]
   /** Executions that were canceled before they were told. */
   readonly #void = new Set<string>()
@@ -164,14 +165,19 @@ class BatchState {
     return kind === 'fill' && (isBusted || this.#void.has(`${accountId} ${reportKey}`))
   }
 
-  /** Takes an execution back. One that is not known yet will be ignored when it comes. */
-  #bust(report: ReportRow, order: ReportedOrder | null): void {
+  /**
+   * Takes an execution back, from the order that had it: a broker may name another order of the chain, or none. One
+   * that is not known yet will be ignored when it comes.
+   */
+  #bust(report: ReportRow, named: ReportedOrder | null): void {
     const { accountId } = report
     const execId = report.text ?? ''
     const known = this.#booked.get(`${accountId} ${execId}`) ?? null
     const fill = this.#executions.find(
       (execution) => execution.report.reportKey === execId && execution.report.accountId === accountId,
     )
+    const had = known && (this.#orders.get(known.orderId ?? 0)?.row ?? null)
+    const order = fill ? fill.order : known ? had : named
     this.#raise(report, 'ExecutionBusted', { execId, orderId: order?.id ?? null })
     if (known?.isBusted) return
     const original = fill ?? known
@@ -184,8 +190,12 @@ class BatchState {
     const side = oppositeOf(original.side)
     if (order) this.#unfill(report, order, quantity, px)
     this.#standing = this.#standing.filter((one) => one.orderId !== order?.id || one.execId !== execId)
+    const told = { ...report, instrumentId: fill ? fill.report.instrumentId : (known?.instrumentId ?? null) }
     const busts = { execId, known }
-    this.#executions.push({ report, order, side, quantity, px, before: null, busts, isInferred: false })
+    this.#executions.push({
+      ...{ report: told, order, side, quantity, px },
+      ...{ before: null, busts, isInferred: false },
+    })
   }
 
   /** Books what the broker's total claims beyond the executions that were told. */

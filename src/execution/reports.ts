@@ -3,6 +3,7 @@
  * transaction or not at all, so a crash leaves the reports to be applied again. An execution is booked once,
  * by its id; what no order of ours explains is booked as the account's own and told to the operator.
  */
+import { type ClientOrderKey, clientOrderId } from '../domain/client-order-id.ts'
 import { isLive } from '../domain/codes.ts'
 import { addTurnover, fillCommission, noTurnover, type OrderTurnover } from '../domain/commission.ts'
 import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
@@ -12,6 +13,7 @@ import { type Instant, minute } from '../domain/time.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
 import { loadRates } from '../storage/quotes.ts'
 import {
+  type BustedExecution,
   claimReportedAccounts,
   insertExecutions,
   type LedgerChange,
@@ -57,17 +59,11 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
     reportsAtOnce,
   )
   const { environment } = ctx.settings
-  const keys = new Map<string, NonNullable<ReturnType<typeof orderKeyOf>> & { accountId: number }>()
-  for (const report of reports) {
-    const key = orderKeyOf(environment, report)
-    if (key) keys.set(`${report.accountId} ${report.clientOrderId}`, { accountId: report.accountId, ...key })
-  }
-  const orders = keys.size > 0 ? await lockReportedOrders(tx, [...keys.values()]) : []
+  const busted = await loadBusted(tx, reports)
+  const keys = namesOf(environment, reports, busted)
+  const orders = keys.length > 0 ? await lockReportedOrders(tx, keys) : []
   const hasTotals = reports.some(({ kind }) => kind === 'total')
-  const [busted, standing] = await Promise.all([
-    loadBusted(tx, reports),
-    loadStanding(tx, orders, hasTotals ? orders : []),
-  ])
+  const standing = await loadStanding(tx, orders, hasTotals ? orders : [])
   const batch = applyBatch(environment, reports, orders, { busted, standing })
   const now = ctx.clock.now()
   await Promise.all([
@@ -86,6 +82,27 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
   return reports.length
 }
 
+type OrderNamed = ClientOrderKey & { readonly accountId: number }
+
+/** The orders that reports name, and those whose executions they take back, each once. */
+function namesOf(
+  environment: string,
+  reports: readonly ReportRow[],
+  busted: readonly BustedExecution[],
+): OrderNamed[] {
+  const names = new Map<string, OrderNamed>()
+  for (const report of reports) {
+    const key = orderKeyOf(environment, report)
+    if (key) names.set(`${report.accountId} ${report.clientOrderId}`, { ...key, accountId: report.accountId })
+  }
+  for (const { accountId, setupId, source, sourceId, revision } of busted) {
+    if (setupId === null || source === null || sourceId === null || revision === null) continue
+    const key = { environment, setupId, source, sourceId, revision }
+    names.set(`${accountId} ${clientOrderId(key)}`, { ...key, accountId })
+  }
+  return [...names.values()]
+}
+
 /**
  * The setups of these orders. The rest has heard only that orders which go on cannot be canceled: that gives
  * AutoSync nothing to do but to ask the same again, over and over, as long as the broker says no.
@@ -94,7 +111,7 @@ function setupsOf(
   environment: string,
   reports: readonly ReportRow[],
   orders: readonly ReportedOrder[],
-  { changes }: Batch,
+  { changes, executions }: Batch,
 ): { readonly news: readonly number[]; readonly rest: readonly number[] } {
   const ended = new Set(changes.flatMap(({ id, status }) => (isLive(status) ? [] : [id])))
   const news = new Set([
@@ -102,6 +119,7 @@ function setupsOf(
       report.kind === 'cancelReject' ? [] : (orderKeyOf(environment, report)?.setupId ?? []),
     ),
     ...orders.flatMap(({ id, setupId }) => (ended.has(id) ? [setupId] : [])),
+    ...executions.flatMap(({ order }) => order?.setupId ?? []),
   ])
   const [heard, rest] = [new Set<number>(), new Set<number>()]
   for (const { setupId } of orders) (news.has(setupId) ? heard : rest).add(setupId)

@@ -228,18 +228,30 @@ export interface BookedExecution {
   readonly isBusted: boolean
 }
 
+/** An execution that a report cancels, with the name of the order that had it. */
+export interface BustedExecution
+  extends BookedExecution,
+    Nullable<Pick<ReportedOrder, 'setupId' | 'source' | 'sourceId' | 'revision'>> {
+  readonly orderId: number | null
+  readonly instrumentId: number
+}
+
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null }
+
 /** The executions that these reports cancel, as far as they are booked. */
-export async function loadBusted(tx: Transaction, reports: readonly ReportRow[]): Promise<BookedExecution[]> {
+export async function loadBusted(tx: Transaction, reports: readonly ReportRow[]): Promise<BustedExecution[]> {
   const busts = reports.filter(({ kind }) => kind === 'bust')
   if (busts.length === 0) return []
-  return tx.rows<BookedExecution>`
+  return tx.rows<BustedExecution>`
     select e.account_id as "accountId", e.exec_id as "execId", e.side, e.quantity, e.px, e.commission,
-      e.cash_change as "cashChange", exists (
+      e.order_id as "orderId", e.instrument_id as "instrumentId", o.setup_id as "setupId", o.source,
+      o.source_id as "sourceId", o.revision, e.cash_change as "cashChange", exists (
         select from execution b where b.account_id = e.account_id and b.broker_id = e.broker_id
           and b.busts = e.exec_id) as "isBusted"
     from unnest(${busts.map(({ brokerId }) => brokerId)}::int[], ${busts.map(({ accountId }) => accountId)}::bigint[],
       ${busts.map(({ text }) => text)}::text[]) named (broker_id, account_id, exec_id)
-    join execution e using (broker_id, account_id, exec_id)`
+    join execution e using (broker_id, account_id, exec_id)
+    left join account_order o on o.account_id = e.account_id and o.id = e.order_id`
 }
 
 /** Books executions and what they did to the accounts' cash. An id that is known throws: each is booked once. */

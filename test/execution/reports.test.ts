@@ -169,6 +169,46 @@ describe('reports', () => {
     },
   )
 
+  const named: [string, (ids: readonly string[]) => string | null, (symbol: string) => string][] = [
+    ['its own order', ([first = '']) => first, (symbol) => symbol],
+    ['the order that replaced its own', ([, second = '']) => second, (symbol) => symbol],
+    ['no order', () => null, (symbol) => symbol],
+    ['a symbol that nobody knows', ([first = '']) => first, () => 'N/A'],
+  ]
+  test.each(named)('a cancellation that names %s takes its execution back', async (_, nameOf, symbolOf) => {
+    const { symbol, order, accountId, held, cash, orders } = await scene()
+    const signal = await order('1', '6', { limit: '50' })
+    await world.drain()
+    const ids = async () =>
+      (
+        await db.read.rows<{ id: string }>`
+          select client_order_id as id from paper_order where account_id = ${accountId} order by id`
+      ).map(({ id }) => id)
+    const [clientOrderId = ''] = await ids()
+    const execution = { brokerId, accountId, clientOrderId, symbol, side: '1', px: dec(50) } as const
+    const execId = await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
+    await world.drain()
+    await endSignal(db.write, signal, '5', instant(world.clock.time))
+    await order('1', '6', { limit: '51', replaces: signal })
+    await world.drain()
+    expect((await orders()).map(({ status, cumQty }) => [status, cumQty])).toEqual([
+      ['5', 2],
+      ['1', 2],
+    ])
+    await paper.controls.bust(ctx, execId)
+    await db.write.run`
+      update paper_report set client_order_id = ${nameOf(await ids())}, symbol = ${symbolOf(symbol)}
+      where account_id = ${accountId} and kind = 'bust'`
+    await world.drain()
+    expect(await held()).toBe(0)
+    expect(await cash()).toBe(100_000)
+    expect((await orders()).map(({ status, cumQty }) => [status, cumQty])).toEqual([
+      ['5', 0],
+      ['0', 0],
+    ])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
   test('charge the plan of the platform', async () => {
     const charged = { ...ctx, settings: { ...ctx.settings, commissionPlan: 'default' as const } }
     const { symbol, order, cash } = await scene()
