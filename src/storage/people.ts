@@ -32,6 +32,14 @@ export interface PersonRow {
   supportCompanyName: string | null
   supportSiteUrl: string | null
   supportEmail: string | null
+  /** Those whose approval stands, by id of the approval. */
+  approvedAccounts: readonly {
+    readonly addedAt: number
+    readonly account: string
+    readonly brokerId: number
+    readonly connectionType: number
+    readonly addedByPersonId: number
+  }[]
 }
 
 const columns = fragment`
@@ -46,7 +54,12 @@ const columns = fragment`
   case site.kind when 'whitelabel' then site.id end as "whiteLabelSiteId",
   case site.kind when 'geo' then site.code else region.code end as "geoSite",
   site.support_company_name as "supportCompanyName", site.support_site_url as "supportSiteUrl",
-  site.support_email as "supportEmail"`
+  site.support_email as "supportEmail",
+  coalesce((
+    select jsonb_agg(jsonb_build_object('addedAt', floor(extract(epoch from a.added_at) * 1000), 'account', a.account,
+      'brokerId', a.broker_id, 'connectionType', a.connection_type, 'addedByPersonId', a.added_by_person_id)
+      order by a.id)
+    from approved_account a where a.person_id = p.id and a.deleted_at is null), '[]') as "approvedAccounts"`
 
 const tables = fragment`
   person p join site on site.id = p.site_id left join site region on region.id = site.parent_site_id`

@@ -220,6 +220,25 @@ describe('approvals of accounts', () => {
     ])
   })
 
+  test('what stands is shown to its holder and to the admin who searches people, with who approved it', async () => {
+    const shown = async () => [
+      resultsOf<{ ApprovedAccounts: object[] }>(await as('holder', 'GetProfile', {}))[0]?.ApprovedAccounts,
+      resultsOf<{ ApprovedAccounts: object[] }>(
+        await as('westAdmin', 'SearchProfiles', { PersonId: personId }),
+      )[0]?.ApprovedAccounts,
+    ]
+    expect(await shown()).toEqual([[], []])
+    await geo('ApprovedAutotradeAccount', approval)
+    await geo('ApprovedBrokerTransmitAccount', approval)
+    const given = { PersonId: personId, AddedDate: '2024-03-12T14:00:00Z', Account: 'U101', BrokerId: 1 }
+    const AddedByPersonId = people.northAdmin.personId
+    const rows = [0, 1].map((ConnectionType) => ({ ...given, ConnectionType, AddedByPersonId }))
+    expect(await shown()).toEqual([rows, rows])
+    await geo('DeleteApprovedAutotradeAccount', { Account: 'U101' })
+    expect(await shown()).toEqual([rows.slice(1), rows.slice(1)])
+    await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101' })
+  })
+
   test.each<[string, string, CitizenName, (number | string)[]]>([
     ['of another region', 'U101', 'southAdmin', [403, '1002 Account']],
     ['that does not exist', 'NONE', 'southAdmin', [403, '1002 Account']],

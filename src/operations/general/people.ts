@@ -27,8 +27,14 @@ const sharedMembers = (row: PersonRow) => ({
 /** Everything of a person; `withIcon` adds the picture. */
 export const shownPerson = (row: PersonRow, withIcon: boolean) => ({
   IsPhoneVerified: row.isPhoneVerified,
-  // Accounts are approved by an operation that is not offered yet.
-  ApprovedAccounts: [],
+  ApprovedAccounts: row.approvedAccounts.map((approved) => ({
+    PersonId: row.id,
+    AddedDate: approved.addedAt,
+    Account: approved.account,
+    BrokerId: approved.brokerId,
+    ConnectionType: approved.connectionType,
+    AddedByPersonId: approved.addedByPersonId,
+  })),
   SupportCompanyName: row.supportCompanyName,
   SupportSiteURL: row.supportSiteUrl,
   SupportEmail: row.supportEmail,
