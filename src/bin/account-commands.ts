@@ -3,7 +3,16 @@ import type { Command } from 'commander'
 import { changeAccount, changeSetup } from '../storage/administration.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
-import { type Output, onOrOff, readId, say, type Tool, withDatabase } from './tool.ts'
+import {
+  type Output,
+  onOrOff,
+  readBrokerId,
+  readId,
+  readWhole,
+  say,
+  type Tool,
+  withDatabase,
+} from './tool.ts'
 
 interface ApproveOptions extends Output {
   person: string
@@ -32,7 +41,7 @@ export function addAccountCommands(tool: Tool, accounts: Command): void {
     .action((Account: string, { person, broker, by, transmit, cfd, ...output }: ApproveOptions) =>
       withDatabase(async (db, config) => {
         const operation = transmit ? 'ApprovedBrokerTransmitAccount' : 'ApprovedAutotradeAccount'
-        const holder = { PersonId: readId(person), BrokerId: readId(broker) }
+        const holder = { PersonId: readId(person), BrokerId: readBrokerId(broker) }
         const params = { Account, ...holder, ...(cfd && { IsCFD: true }) }
         await askOperation(db, config, { operation, params, personId: readId(by) })
         say(output, { account: Account, ...holder }, `Account ${Account} is approved.`)
@@ -66,7 +75,7 @@ export function addAccountCommands(tool: Tool, accounts: Command): void {
     .option('--min-forex <n>')
     .option('--forex-lot-size <n>', '0: none')
     .action((broker: string, account: string, strategy: string, options: SetupOptions) =>
-      setSetup({ brokerId: readId(broker), account, strategyId: readId(strategy) }, options),
+      setSetup({ brokerId: readBrokerId(broker), account, strategyId: readId(strategy) }, options),
     )
 }
 
@@ -86,15 +95,18 @@ const setSetup = (
   options: SetupOptions,
 ): Promise<void> =>
   withDatabase(async (db) => {
-    const number = (text: string | undefined) => (text === undefined ? undefined : readId(text))
+    const number = (name: string, text: string | undefined) =>
+      text === undefined ? undefined : readWhole(name, text)
     const change = {
       ...named,
       closingOrdersOnly: onOrOff('--closing-orders-only', options.closingOrdersOnly),
       isConfirmationNeeded: onOrOff('--confirmation', options.confirmation),
       virtualLimitOrders: onOrOff('--virtual-limit-orders', options.virtualLimitOrders),
       stocksAsCfd: onOrOff('--stocks-as-cfd', options.stocksAsCfd),
-      ...{ minFutures: number(options.minFutures), minOptions: number(options.minOptions) },
-      ...{ minForex: number(options.minForex), forexLotSize: number(options.forexLotSize) },
+      minFutures: number('--min-futures', options.minFutures),
+      minOptions: number('--min-options', options.minOptions),
+      minForex: number('--min-forex', options.minForex),
+      forexLotSize: number('--forex-lot-size', options.forexLotSize),
     }
     if (!(await changeSetup(db.write, change, Date.now())))
       throw new ConfigError(`account ${named.account} does not follow strategy ${named.strategyId}`)
@@ -105,7 +117,7 @@ const setAccount = (broker: string, account: string, options: AccountOptions): P
   withDatabase(async (db) => {
     const { introducingBrokerId: introducerId, salesRepId } = options
     const isChanged = await changeAccount(db.write, {
-      ...{ brokerId: readId(broker), account },
+      ...{ brokerId: readBrokerId(broker), account },
       ignoresManualOrders: onOrOff('--ignore-manual-orders', options.ignoreManualOrders),
       introducingBroker: options.introducingBroker,
       introducingBrokerId: introducerId === undefined ? undefined : readId(introducerId),

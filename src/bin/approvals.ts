@@ -7,7 +7,7 @@ import { requestFixReset } from '../storage/fix-sessions.ts'
 import { changeBroker, insertLiveBroker } from '../storage/provision.ts'
 import { kindOf } from './brokers.ts'
 import { type Config, ConfigError } from './config.ts'
-import { readId } from './tool.ts'
+import { readBrokerId } from './tool.ts'
 
 interface Output {
   json?: boolean
@@ -94,7 +94,7 @@ export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: C
             needsCredentials: credentials,
             isEnabled: enabled,
           }
-          if ((await changeBroker(db.write, readId(brokerId), wanted)) === 0)
+          if ((await changeBroker(db.write, readBrokerId(brokerId), wanted)) === 0)
             throw new ConfigError(`there is no broker ${brokerId}`)
           say(options, { changed: Number(brokerId) }, `Broker ${brokerId} is changed.`)
         }),

@@ -5,7 +5,7 @@ import { verifyChains } from '../storage/audit-chain.ts'
 import { listAuditEntries } from '../storage/audit-log.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readWhole, say, type Tool, withDatabase } from './tool.ts'
 
 const booksLimitMs = 300_000
 
@@ -25,7 +25,7 @@ export function addAuditCommands(tool: Tool, program: Command): void {
     (_: Output, command: Command) => showHead(outer(command)),
   )
   tool(audit, 'log', 'the latest entries, the newest first')
-    .option('--limit <n>', 'how many', Number, 50)
+    .option('--limit <n>', 'how many', (text) => readWhole('--limit', text, 1), 50)
     .option('--object <name>', 'of one object alone, for example "person 12"')
     .action((options: Output & { limit: number; object?: string }, command: Command) =>
       showLog({ ...options, ...outer(command) }),

@@ -13,7 +13,18 @@ import {
 import type { Sql } from '../storage/sql.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
-import { type Output, oneOf, readDollars, readId, say, siteIdOf, type Tool, withDatabase } from './tool.ts'
+import {
+  type Output,
+  oneOf,
+  readDollars,
+  readId,
+  readWhole,
+  readWords,
+  say,
+  siteIdOf,
+  type Tool,
+  withDatabase,
+} from './tool.ts'
 
 const planKinds = ['investor', 'manager'] as const satisfies readonly PlanKind[]
 
@@ -99,7 +110,10 @@ function addCatalog(tool: Tool, catalog: Command): void {
     .action(
       (site: string, id: string, { name, markup, ...output }: Output & { name?: string; markup?: string }) =>
         withDatabase(async (db) => {
-          const entry = { name, markup: markup && readDollars('--markup', markup) }
+          const entry = {
+            name: name === undefined ? undefined : readWords('--name', name),
+            markup: markup === undefined ? undefined : readDollars('--markup', markup),
+          }
           if (!(await changeCatalogEntry(db.write, await resellerOf(db.read, site), readId(id), entry)))
             throw new ConfigError(`strategy ${id} is not in the catalog of ${site}`)
           say(output, { strategyId: Number(id) }, `Strategy ${id} is changed in the catalog of ${site}.`)
@@ -123,9 +137,11 @@ function addPlans(tool: Tool, plans: Command): void {
     .action((site: string, name: string, { price, kind, days, strategies, ...output }: PlanOptions) =>
       withDatabase(async (db) => {
         const id = await savePlan(db.write, {
-          ...{ siteId: await siteIdOf(db.read, site), name, kind: oneOf('--kind', kind, planKinds) },
+          ...{ siteId: await siteIdOf(db.read, site), name: readWords('the name', name) },
+          kind: oneOf('--kind', kind, planKinds),
           termDays: oneOf('--days', days, ['30', '365']) === '30' ? 30 : 365,
-          ...{ strategiesIncluded: readId(strategies), price: readDollars('--price', price) },
+          strategiesIncluded: readWhole('--strategies', strategies),
+          price: readDollars('--price', price),
         })
         say(output, { planId: id }, `The plan has the id ${id}.`)
       }),

@@ -3,7 +3,16 @@ import type { Command } from 'commander'
 import type { SecurityType } from '../domain/codes.ts'
 import { endVariant, insertVariant, listVariants } from '../storage/variants.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readDollars, readId, say, type Tool, withDatabase } from './tool.ts'
+import {
+  type Output,
+  readDollars,
+  readId,
+  readWhole,
+  readWords,
+  say,
+  type Tool,
+  withDatabase,
+} from './tool.ts'
 
 const classes: Readonly<Record<string, SecurityType>> = {
   ...{ stocks: 'CS', options: 'OPT', futures: 'FUT', forex: 'FOR' },
@@ -47,16 +56,17 @@ export function addFamilyCommands(tool: Tool, mux: Command): void {
 }
 
 async function create(parent: string, { name, owner, scaling, capital, ...options }: CreateOptions) {
-  const percent = /^\d{1,4}$/.test(scaling) ? Number(scaling) : 0
-  if (percent < 1 || percent > 1000) throw new ConfigError('--scaling is a whole number from 1 to 1000')
-  const securityTypes = options.classes.split(',').map((word) => {
+  const startingCash = capital === undefined ? undefined : readDollars('--capital', capital)
+  if (Number(startingCash) === 0) throw new ConfigError('--capital is more than nothing')
+  const securityTypes = [...new Set(options.classes.split(','))].map((word) => {
     const found = classes[word]
     if (!found) throw new ConfigError(`--classes is of ${Object.keys(classes).join(', ')}, not ${word}`)
     return found
   })
   const wanted = {
-    ...{ parentId: readId(parent), ownerPersonId: readId(owner), name, scalingPercentage: percent },
-    ...{ securityTypes, startingCash: capital && readDollars('--capital', capital), createdAt: Date.now() },
+    ...{ parentId: readId(parent), ownerPersonId: readId(owner), name: readWords('--name', name) },
+    scalingPercentage: readWhole('--scaling', scaling, 1, 1000),
+    ...{ securityTypes, startingCash, createdAt: Date.now() },
   }
   await withDatabase(async (db) => {
     const id = await db.transaction((tx) => insertVariant(tx, wanted))

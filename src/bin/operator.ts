@@ -31,7 +31,7 @@ import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
-import { noteCommand, type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, oneOf, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
@@ -129,9 +129,9 @@ function addBrokerage(tool: Tool, program: Command): void {
 
 function addKeyCommands(tool: Tool, keys: Command): void {
   tool(keys, 'issue', 'issue a key; it is shown once')
-    .requiredOption('--person <id>', 'whose key it is', Number)
+    .requiredOption('--person <id>', 'whose key it is', readId)
     .option('--comment <text>', 'what it is for', '')
-    .option('--days <n>', 'how long it lives', Number, 365)
+    .option('--days <n>', 'how long it lives', (text) => readWhole('--days', text, 1, 36_500), 365)
     .action((options: Output & { person: number; comment: string; days: number }) =>
       withDatabase(async (db, config) => {
         const now = Date.now()
@@ -158,9 +158,14 @@ function addKeyCommands(tool: Tool, keys: Command): void {
   )
 }
 
+function readSpeed(text: string): number {
+  if (!/^\d{1,6}(\.\d{1,6})?$/.test(text)) throw new ConfigError('--speed is a number, 0 or more')
+  return Number(text)
+}
+
 function addReplayCommand(command: Command): void {
   command
-    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', Number, 1)
+    .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', readSpeed, 1)
     .action((file: string, options: Output & { speed: number }) =>
       withDatabase(async (db, config) => {
         const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
@@ -178,7 +183,7 @@ function addExportCommand(command: Command): void {
       `\nParameters are those of the operation: Name=value.\nListings: ${listings.join(', ')}`,
     )
     .option('--host <host>', 'Gen, Geo or WL; the first that offers the listing')
-    .option('--person <id>', 'with the rights of this person; otherwise everything is seen', Number)
+    .option('--person <id>', 'with the rights of this person; otherwise everything is seen', readId)
     .option('--out <file>', 'a new file, readable by its owner alone, instead of standard output')
     .action((listing: string, words: string[], options: Output & ExportOptions) =>
       withDatabase(async (db, config) => {

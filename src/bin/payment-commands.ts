@@ -19,7 +19,7 @@ export function addPaymentCommands(tool: Tool, payments: Command): void {
       }),
   )
   tool(payments, 'attach <method>', "let a person pay with a payment method of Stripe's")
-    .requiredOption('--person <id>', 'who pays', Number)
+    .requiredOption('--person <id>', 'who pays', readId)
     .action((method: string, options: Output & { person: number }) =>
       withDatabase(async (db, config) => {
         await attachStripeMethod(config, db, { personId: options.person, method })

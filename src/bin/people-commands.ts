@@ -2,8 +2,10 @@
 import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
+import { findTenant } from '../storage/access.ts'
 import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
-import { insertAccounts, insertPersons, insertSite } from '../storage/provision.ts'
+import { insertAccounts, insertPersons, insertSite, isBroker } from '../storage/provision.ts'
+import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
@@ -11,8 +13,10 @@ import {
   type Output,
   oneOf,
   onOrOff,
+  readBrokerId,
   readDollars,
   readId,
+  readWords,
   say,
   siteIdOf,
   type Tool,
@@ -85,11 +89,16 @@ async function insertedSite(
 ): Promise<number> {
   const kind = oneOf('--kind', site.kind, ['geo', 'whitelabel'])
   if (site.region !== undefined && kind === 'geo') throw new ConfigError('a region has no region above it')
-  const parent = site.region === undefined ? {} : { parentSiteId: await siteIdOf(sql, site.region) }
+  const parent = site.region === undefined ? {} : { parentSiteId: await regionOf(sql, site.region) }
   const domain = site.domain === undefined ? {} : { domain: site.domain }
-  return told(
-    insertSite(sql, { kind, code: site.code, name: site.name, createdAt: Date.now(), ...domain, ...parent }),
-  )
+  const [code, name] = [readWords('the code', site.code), readWords('--name', site.name)]
+  return told(insertSite(sql, { kind, code, name, createdAt: Date.now(), ...domain, ...parent }))
+}
+
+async function regionOf(sql: Sql, code: string): Promise<number> {
+  const region = await findSiteByCode(sql, code)
+  if (region?.kind !== 'geo') throw new ConfigError(`there is no region ${code}`)
+  return region.id
 }
 
 interface PersonOptions extends Output {
@@ -111,7 +120,8 @@ function addPersonCommands(tool: Tool, people: Command): void {
       withDatabase(async (db) => {
         if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`${email} is no e-mail address`)
         const id = await db.transaction(async (tx) => {
-          const person = { firstName: first, lastName: last, email, createdAt: Date.now() }
+          const name = { firstName: readWords('--first', first), lastName: readWords('--last', last) }
+          const person = { ...name, email, createdAt: Date.now() }
           const siteId = await siteIdOf(tx, site)
           const [personId = 0] = await told(insertPersons(tx, [{ ...person, siteId, role: 'user' }]))
           await giveRole(tx, personId, oneOf('--role', role, roles), null)
@@ -133,18 +143,29 @@ function addPersonCommands(tool: Tool, people: Command): void {
       }),
     )
   tool(people, 'account <person> <number>', 'an account that a person has at a live broker')
-    .requiredOption('--broker <id>', 'which broker', Number)
+    .requiredOption('--broker <id>', 'which broker', readBrokerId)
     .option('--currency <code>', 'what it is kept in', 'USD')
     .option('--cash <amount>', 'what lies in it', '0')
-    .action((person: string, account: string, { broker, currency, cash, ...output }: AccountOptions) =>
-      withDatabase(async (db) => {
-        const where = { personId: readId(person), brokerId: broker, account }
-        const money = { currency, startingCash: cash, createdAt: Date.now() }
-        const [accountId] = await told(insertAccounts(db.write, [{ ...where, ...money, kind: 0 }]))
-        say(output, { accountId }, `Account ${account} is there.`)
-      }),
+    .action((person: string, account: string, options: AccountOptions) =>
+      addAccount(readId(person), account, options),
     )
 }
+
+const addAccount = (
+  personId: number,
+  number: string,
+  { broker: brokerId, currency, cash, ...output }: AccountOptions,
+): Promise<void> =>
+  withDatabase(async (db) => {
+    const account = readWords('the number', number)
+    if (!/^[A-Z]{3}$/.test(currency)) throw new ConfigError('--currency is a code of three capital letters')
+    const money = { currency, startingCash: readDollars('--cash', cash), createdAt: Date.now() }
+    if (!(await findTenant(db.read, personId))) throw new ConfigError(`there is no living person ${personId}`)
+    if (!(await isBroker(db.read, brokerId))) throw new ConfigError(`there is no broker ${brokerId}`)
+    const wanted = { personId, brokerId, account, ...money, kind: 0 } as const
+    const [accountId] = await told(insertAccounts(db.write, [wanted]))
+    say(output, { accountId }, `Account ${account} is there.`)
+  })
 
 interface AccountOptions extends Output {
   broker: number
@@ -202,7 +223,7 @@ async function setStrategy(
     throw new ConfigError('--performance-fee is a whole number from 0 to 100')
   const takes = onOrOff('--subscribers', options.subscribers)
   const terms = {
-    monthlyCost: price && readDollars('--price', price),
+    monthlyCost: price === undefined ? undefined : readDollars('--price', price),
     performanceFee: fee === undefined ? undefined : Number(fee),
     isPrivate: onOrOff('--private', options.private),
     isResellable: onOrOff('--resellable', options.resellable),

@@ -39,6 +39,29 @@ export function readId(text: string): number {
   return Number(text)
 }
 
+/** What a row's integer holds. */
+const wholeMax = 2_147_483_647
+
+/** A whole number as it is typed. Throws ConfigError. */
+export function readWhole(name: string, text: string, min = 0, max = wholeMax): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : -1
+  if (value < min || value > max) throw new ConfigError(`${name} is a whole number from ${min} to ${max}`)
+  return value
+}
+
+/** The id of a broker as it is typed. Throws ConfigError. */
+export function readBrokerId(text: string): number {
+  const id = readId(text)
+  if (id > wholeMax) throw new ConfigError(`there is no broker ${text}`)
+  return id
+}
+
+/** Words as they are typed, not all of them blank. Throws ConfigError. */
+export function readWords(name: string, text: string): string {
+  if (!/\S/.test(text)) throw new ConfigError(`${name} says nothing`)
+  return text
+}
+
 /** Dollars and cents as they are typed. Throws ConfigError. */
 export function readDollars(name: string, text: string): string {
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) throw new ConfigError(`${name} is dollars and cents, 0 or more`)

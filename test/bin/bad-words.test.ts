@@ -1,0 +1,71 @@
+/** What an operator may mistype: each is answered in words, without a trace of our insides, and leaves nothing. */
+import { beforeAll, expect, test } from 'vitest'
+import { commandLine } from '../support/command-line.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { db, url } = await testDatabase()
+const { runHere: run } = commandLine(url)
+
+beforeAll(async () => {
+  const sites = ['sites', 'add', '--name', 'A site', '--kind']
+  await run(...sites, 'geo', 'north')
+  await run(...sites, 'whitelabel', 'west', '--region', 'north')
+  await db.write.run`
+    insert into broker (name, connection_name, environment, adapter) values ('B', 'B', 'live', 'scripted')`
+  const person = ['people', 'add', '--first', 'Ann', '--last', 'L', '--site', 'west', '--email', 'ann@x.org']
+  expect((await run(...person)).status).toBe(0)
+})
+
+const ids = async () => {
+  const person = await db.read.one<{ id: number }>`select id from person where email = 'ann@x.org'`
+  const broker = await db.read.one<{ id: number }>`select min(id) as id from broker`
+  return { PERSON: String(person.id), BROKER: String(broker.id) }
+}
+
+const key = 'keys issue --person'
+const account = 'people account PERSON'
+const tooLarge = 'is a whole number from 0 to 2147483647'
+
+test.each<[string, string]>([
+  [`${key} abc`, 'abc is no id'],
+  [`${key} 1.5`, '1.5 is no id'],
+  [`${key} PERSON --days abc`, '--days is a whole number from 1 to 36500'],
+  [`${key} PERSON --days 0`, '--days is a whole number from 1 to 36500'],
+  [`${key} PERSON --days=-5`, '--days is a whole number from 1 to 36500'],
+  [`${key} PERSON --days 1e9`, '--days is a whole number from 1 to 36500'],
+  ['export SearchStrategies --person abc', 'abc is no id'],
+  ['audit log --limit abc', '--limit is a whole number from 1 to 2147483647'],
+  ['audit log --limit=-1', '--limit is a whole number from 1 to 2147483647'],
+  ['replay file.csv --speed abc', '--speed is a number, 0 or more'],
+  ['payments attach pm_1 --person abc', 'abc is no id'],
+  [`${account} U1 --broker abc`, 'abc is no id'],
+  [`${account} U1 --broker 999`, 'there is no broker 999'],
+  ['people account 999999 U1 --broker BROKER', 'there is no living person 999999'],
+  [`${account} U1 --broker BROKER --cash abc`, '--cash is dollars and cents, 0 or more'],
+  [`${account} U1 --broker BROKER --cash 1e400`, '--cash is dollars and cents, 0 or more'],
+  [`${account} U1 --broker BROKER --currency dollars`, '--currency is a code of three capital letters'],
+  [`${account} BLANK --broker BROKER`, 'the number says nothing'],
+  ['people add --first BLANK --last L --email b@x.org', '--first says nothing'],
+  ['sites add BLANK --kind geo --name North', 'the code says nothing'],
+  ['sites add east --kind whitelabel --name East --region west', 'there is no region west'],
+  ['sites add east --kind whitelabel --name East --region nowhere', 'there is no region nowhere'],
+  ['strategy set 1 --price EMPTY', '--price is dollars and cents, 0 or more'],
+  ['catalog set west 1 --markup EMPTY', '--markup is dollars and cents, 0 or more'],
+  ['catalog set west 1 --name BLANK', '--name says nothing'],
+  ['plans add west BLANK --price 10', 'the name says nothing'],
+  ['plans add west Gold --price 10 --strategies 99999999999', `--strategies ${tooLarge}`],
+  ['accounts setup BROKER U1 1 --min-futures 99999999999', `--min-futures ${tooLarge}`],
+  ['accounts set 99999999999 U1 --sales-rep X', 'there is no broker 99999999999'],
+  ['brokers set 99999999999 --enabled on', 'there is no broker 99999999999'],
+  ['mux create 1 --name BLANK --owner PERSON', '--name says nothing'],
+  ['mux create 1 --name V --owner PERSON --capital 0', '--capital is more than nothing'],
+  ['mux create 1 --name V --owner PERSON --capital EMPTY', '--capital is dollars and cents, 0 or more'],
+])('%s', async (line, says) => {
+  const stands: Record<string, string> = { ...(await ids()), BLANK: ' ', EMPTY: '' }
+  const words = line.split(' ').map((word) => stands[word] ?? word)
+  expect(await run(...words)).toEqual({ status: 1, output: '', errors: `lockstep: ${says}` })
+  const left = await db.read.one`
+    select (select count(*) from access_key)::int as keys, (select count(*) from account)::int as accounts,
+      (select count(*) from person)::int as people, (select count(*) from site where kind <> 'platform')::int as sites`
+  expect(left).toEqual({ keys: 0, accounts: 0, people: 1, sites: 2 })
+})
