@@ -5,9 +5,7 @@ import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
 import { instrumentColumns } from '../execution/instrument-files.ts'
 import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
-import { isRefused } from '../operations/context.ts'
 import { handlers } from '../operations/index.ts'
-import { issueKey, revokeKey } from '../operations/keys.ts'
 import { createRunner } from '../operations/run.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
@@ -25,13 +23,14 @@ import { environments } from './environment.ts'
 import { callerOf, exportListing, parametersOf, writeExport } from './export.ts'
 import { addFamilyCommands } from './family-commands.ts'
 import { importColumns, importFile, importInstruments, importKinds } from './import.ts'
+import { addKeyCommands } from './key-commands.ts'
 import { openLog } from './log.ts'
 import { addOrderCommands } from './order-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
 import { loadSecrets } from './secrets.ts'
-import { noteCommand, type Output, oneOf, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
@@ -39,7 +38,6 @@ interface ExportOptions {
   person?: number
   out?: string
 }
-const yearMs = 365 * 86_400_000
 
 /** Adds migrate, keys, maintenance, audit, index, replay, import, export, doctor, and the tools for people and families. */
 export function addOperatorCommands(program: Command): void {
@@ -125,37 +123,6 @@ function addBrokerage(tool: Tool, program: Command): void {
   addApprovalCommands(tools, program.command('approvals').description('what brokers have enabled'))
   addBrokerCommands(tools, program.command('brokers').description('what brokers ask for'))
   addWebhookCommands(tool, program.command('webhooks').description('who is told when approvals end'))
-}
-
-function addKeyCommands(tool: Tool, keys: Command): void {
-  tool(keys, 'issue', 'issue a key; it is shown once')
-    .requiredOption('--person <id>', 'whose key it is', readId)
-    .option('--comment <text>', 'what it is for', '')
-    .option('--days <n>', 'how long it lives', (text) => readWhole('--days', text, 1, 36_500), 365)
-    .action((options: Output & { person: number; comment: string; days: number }) =>
-      withDatabase(async (db, config) => {
-        const now = Date.now()
-        const order = {
-          personId: options.person,
-          env: environments(config).keys,
-          comment: options.comment,
-          expiresAt: now + (options.days * yearMs) / 365,
-          now,
-        }
-        const issued = await db.transaction((tx) => issueKey(tx, loadSecrets(config), order))
-        if (isRefused(issued))
-          throw new ConfigError(issued.message ?? `there is no living person ${options.person}`)
-        say(options, { key: issued.key, keyId: issued.keyId }, issued.key)
-      }),
-    )
-  tool(keys, 'revoke <keyId>', 'end a key; every process refuses it within a second').action(
-    (keyId: string, output: Output) =>
-      withDatabase(async (db) => {
-        const revoked = await revokeKey(db.write, keyId, Date.now())
-        if (!revoked) throw new ConfigError(`there is no living key ${keyId}`)
-        say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
-      }),
-  )
 }
 
 function readSpeed(text: string): number {

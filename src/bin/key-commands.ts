@@ -1,0 +1,64 @@
+/** The operator's tools for access keys: issued once, with limits and in a form of their own where that is asked for. */
+import type { Command } from 'commander'
+import { isRefused } from '../operations/context.ts'
+import { issueKey, revokeKey } from '../operations/keys.ts'
+import { ConfigError } from './config.ts'
+import { environments } from './environment.ts'
+import { loadSecrets } from './secrets.ts'
+import { type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
+
+const dayMs = 86_400_000
+
+interface IssueOptions extends Output {
+  person: number
+  comment: string
+  days: number
+  limits?: Record<string, number>
+  uuid?: boolean
+}
+
+/** Adds keys issue and revoke. */
+export function addKeyCommands(tool: Tool, keys: Command): void {
+  tool(keys, 'issue', 'issue a key; it is shown once')
+    .requiredOption('--person <id>', 'whose key it is', readId)
+    .option('--comment <text>', 'what it is for', '')
+    .option('--days <n>', 'how long it lives', (text) => readWhole('--days', text, 1, 36_500), 365)
+    .option(
+      '--limits <list>',
+      "seconds and calls in them, as 10:100,3600:3000; the platform's without it",
+      readLimits,
+    )
+    .option('--uuid', 'in the form of older programs; only hosts of the compat dialect take it')
+    .action(issue)
+  tool(keys, 'revoke <keyId>', 'end a key; every process refuses it within a second').action(
+    (keyId: string, output: Output) =>
+      withDatabase(async (db) => {
+        const revoked = await revokeKey(db.write, keyId, Date.now())
+        if (!revoked) throw new ConfigError(`there is no living key ${keyId}`)
+        say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
+      }),
+  )
+}
+
+const issue = ({ person, comment, days, limits, uuid, ...output }: IssueOptions): Promise<void> =>
+  withDatabase(async (db, config) => {
+    const now = Date.now()
+    const life = { now, expiresAt: now + days * dayMs }
+    const special = { ...(limits && { limits }), ...(uuid && { form: 'uuid' as const }) }
+    const order = { personId: person, env: environments(config).keys, comment, ...life, ...special }
+    const issued = await db.transaction((tx) => issueKey(tx, loadSecrets(config), order))
+    if (isRefused(issued)) throw new ConfigError(issued.message ?? `there is no living person ${person}`)
+    say(output, { key: issued.key, keyId: issued.keyId }, issued.key)
+  })
+
+/** Windows as they are typed, each of its own length. Throws ConfigError. */
+function readLimits(text: string): Record<string, number> {
+  const windows = text.split(',').map((word) => {
+    const [, seconds, calls] = /^([1-9]\d{0,6}):([1-9]\d{0,8})$/.exec(word) ?? []
+    if (seconds === undefined) throw new ConfigError(`${word} is no limit such as 10:100`)
+    return [seconds, Number(calls)] as const
+  })
+  const limits = Object.fromEntries(windows)
+  if (Object.keys(limits).length < windows.length) throw new ConfigError('--limits name a length once')
+  return limits
+}
