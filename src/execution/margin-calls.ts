@@ -1,5 +1,6 @@
 /**
- * Margin calls: whenever a mark has moved, the accounts of those whose margin depends on it are looked at. Where
+ * Margin calls: whenever a mark has moved, the accounts of those whose margin depends on it are looked at, and after
+ * a fill against a mark that stays, those of who has traded. Where
  * buying power is negative the positions that free the most margin are closed at the market, as much as is
  * needed and only where the market is open. A strategy has one call at a time.
  */
@@ -18,14 +19,14 @@ import {
 import { emptyBook } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import { runningDay } from '../domain/trading-day.ts'
-import { claimMarked, loadModelAccounts } from '../storage/model-accounts.ts'
+import { claimMarked, listCalled, loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
 import { noWish, type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import { lockStrategies } from '../storage/signals.ts'
-import { fragment } from '../storage/sql.ts'
+import { fragment, type Transaction } from '../storage/sql.ts'
 import { raiseLeverage, type SeenLeverage } from '../storage/strategy-leverage.ts'
-import { bookContext } from './booking.ts'
+import { accountOf, bookContext, type SignalBook } from './booking.ts'
 import { ratesOf, type Step, type WorkContext } from './context.ts'
 import { marketOrder } from './internal-orders.ts'
 
@@ -40,8 +41,6 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
   const now = ctx.clock.now()
   return ctx.db.transaction(async (tx) => {
     const holders = await claimMarked(tx, info, instrumentsAtOnce)
-    const isShort = (account: ModelAccount | undefined): boolean =>
-      account !== undefined && buyingPower(account).isNegative()
     const seen = await loadModelAccounts(tx, holders, ratesOf(ctx))
     await raiseLeverage(tx, runningDay(now), leverages(seen))
     const short = holders.filter(({ strategyId }) => isShort(seen.get(strategyId)))
@@ -51,14 +50,52 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
       short.map(({ strategyId }) => strategyId),
     )
     // Read again: under the lock nothing moves any more.
-    const accounts = await loadModelAccounts(tx, short, ratesOf(ctx))
-    const ids = [...accounts.values()].flatMap(({ holdings }) => holdings.map((one) => one.instrumentId))
-    const instruments = await loadQuotedInstruments(tx, [], [...new Set(ids)])
-    const books = [...accounts].flatMap(([strategyId, account]) =>
-      closings(strategyId, account, instruments, now),
-    )
-    return saveOrderBooks(tx, books)
+    return callShort(ctx, tx, await loadModelAccounts(tx, short, ratesOf(ctx)))
   })
+}
+
+/** Looks at the accounts of these books, which have just been saved: a fill marks as a quote does. */
+export async function callTraded(
+  ctx: WorkContext,
+  tx: Transaction,
+  books: readonly SignalBook[],
+): Promise<number> {
+  const traded = books.filter(({ fills }) => fills.length > 0)
+  const known = new Map(
+    traded.flatMap((book) => {
+      const account = accountOf(book)
+      return account ? [[book.strategyId, account] as const] : []
+    }),
+  )
+  const others = traded.filter(({ strategyId }) => !known.has(strategyId))
+  const loaded = await loadModelAccounts(tx, others, ratesOf(ctx))
+  return callShort(ctx, tx, new Map([...known, ...loaded]))
+}
+
+const isShort = (account: ModelAccount | undefined): boolean =>
+  account !== undefined && buyingPower(account).isNegative()
+
+/** Places the orders of those whose buying power is negative; their strategies are locked. */
+async function callShort(
+  ctx: WorkContext,
+  tx: Transaction,
+  accounts: ReadonlyMap<number, ModelAccount>,
+): Promise<number> {
+  const now = ctx.clock.now()
+  const short = [...accounts].filter(([, account]) => isShort(account))
+  if (short.length === 0) return 0
+  // Asked under the lock: of two who look at once the second one finds the call of the first.
+  const called = await listCalled(
+    tx,
+    short.map(([strategyId]) => strategyId),
+    info,
+  )
+  const ids = short.flatMap(([, { holdings }]) => holdings.map((one) => one.instrumentId))
+  const instruments = await loadQuotedInstruments(tx, [], [...new Set(ids)])
+  const books = short
+    .filter(([strategyId]) => !called.has(strategyId))
+    .flatMap(([strategyId, account]) => closings(strategyId, account, instruments, now))
+  return saveOrderBooks(tx, books)
 }
 
 /** How far each account is stretched at these marks. */

@@ -32,6 +32,7 @@ import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks } from './books.ts'
 import type { MarketSink, Step, WorkContext } from './context.ts'
 import { bookActions, isAnyDue } from './corporate-actions.ts'
+import { callTraded } from './margin-calls.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from './market/feed.ts'
 import {
   barRange,
@@ -124,8 +125,9 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
     const steps = filled.map((book) => arrivalSteps(book, quotes.get(book.instrumentId)))
-    const moved = await saveBooks(ctx, tx, filled, steps)
-    return moved + (await settleArrivals(tx, keys))
+    const moved = (await saveBooks(ctx, tx, filled, steps)) + (await settleArrivals(tx, keys))
+    // No new quote will have them looked at. What a call sells is an arrival of its own, so it comes last.
+    return moved + (await callTraded(ctx, tx, filled))
   })
 }
 

@@ -149,6 +149,21 @@ const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holdin
   instrument: marginInstrumentOf(row),
 })
 
+const hasCall = (strategy: Fragment, info: string): Fragment => fragment`exists (
+  select from signal s where s.strategy_id = ${strategy} and s.info = ${info}
+    and s.status in ('A', '0', '1', '6', 'E'))`
+
+/** Which of the strategies work on a margin call already. The caller has locked them. */
+export async function listCalled(
+  tx: Transaction,
+  strategyIds: readonly number[],
+  info: string,
+): Promise<Set<number>> {
+  const rows = await tx.rows<{ id: number }>`
+    select id from unnest(${strategyIds}::bigint[]) asked (id) where ${hasCall(fragment`asked.id`, info)}`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /**
  * Takes up to `limit` instruments whose mark has moved and answers whose margin that moves: who holds one of them, an
  * option on it, or what is quoted in the currency of a pair. Strategies that work on a margin call already are left
@@ -172,8 +187,6 @@ export async function claimMarked(tx: Transaction, info: string, limit: number):
     )
     select p.strategy_id as "strategyId", min(p.instrument_id) as "instrumentId"
     from moved join position p on p.instrument_id = moved.instrument_id and p.quantity <> 0
-    where not exists (
-      select from signal s where s.strategy_id = p.strategy_id and s.info = ${info}
-        and s.status in ('A', '0', '1', '6', 'E'))
+    where not ${hasCall(fragment`p.strategy_id`, info)}
     group by p.strategy_id order by p.strategy_id`
 }
