@@ -10,6 +10,7 @@ import {
   buyingPower,
   type Holding,
   type Intent,
+  type ModelAccount,
   marginPositions,
   openingRejection,
 } from './model-account.ts'
@@ -129,6 +130,23 @@ test('an order is asked for its commission when it wants to start', () => {
   // Two dollars of commission: a share less can be carried at half its price.
   expect(openingRejection(charged, 1, 0)(order(200), zero)).toBe('insufficient buying power')
   expect(openingRejection(charged, 1, 0)(order(199), zero)).toBeNull()
+})
+
+test.each<[string, ModelAccount, number, string | null]>([
+  ['as many units as there is room for', account(1e9, held(instrument('A'), 0, { bid: 0.01 })), 1e10, null],
+  ['one more', account(1e9, held(instrument('A'), 0, { bid: 0.01 })), 1e10 + 1, 'position too large'],
+  [
+    'with what is held',
+    account(1e9, held(instrument('A'), 2, { bid: 0.01 })),
+    1e10 - 1,
+    'position too large',
+  ],
+  ['worth as much as there is room for', account(1e12, held(es, 0, { bid: 2000 })), 1e6, null],
+  ['worth more', account(1e12, held(es, 0, { bid: 2000 })), 1e6 + 1, 'position too large'],
+])('room for a position: %s', (_, given, quantity, expected) => {
+  const order = newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const { quantity: position = zero } = given.holdings[0] ?? {}
+  expect(openingRejection(given, 1, 0)(order, position)).toBe(expected)
 })
 
 test('nothing is opened in a contract from its cut-off on', () => {

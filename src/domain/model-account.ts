@@ -4,7 +4,7 @@
  */
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
 import { addTurnover, noTurnover, orderCommission, type PlanRates } from './commission.ts'
-import { type Decimal, zero } from './decimal.ts'
+import { type Decimal, dec, zero } from './decimal.ts'
 import { isAffordable, marginUsed } from './margin.ts'
 import { type MarginInstrument, type MarginPosition, marginPositionOf } from './margin-position.ts'
 import type { BookContext } from './order-book.ts'
@@ -53,6 +53,15 @@ export interface Intent {
 
 /** Why an order ends that the account cannot bear. */
 export const insufficientBuyingPower = 'insufficient buying power'
+
+/** Why an order ends that would carry the position beyond what is kept of it everywhere. */
+export const positionTooLarge = 'position too large'
+
+/**
+ * The largest position that is opened. The books hold a hundred times the units and ten times the money: room for
+ * followers who trade ten times as much, for splits, and for what prices do.
+ */
+const largestPosition = { units: dec(10_000_000_000), worth: dec(100_000_000_000) }
 
 /** What the market asks of this side now. */
 const marketPriceOf = ({ bid, ask }: Holding, side: Side): Decimal | null => (side === '1' ? ask : bid)
@@ -109,6 +118,22 @@ export function bears(account: ModelAccount, intent: Intent, position?: Decimal)
   return isAffordable({ openClose, modelAccountValue: accountValue(account), positionsAfter, commission })
 }
 
+/** Why the account does not take a full fill of the order on top of `position`; null when it does. */
+export function openingRefusal(account: ModelAccount, intent: Intent, position?: Decimal): string | null {
+  if (isTooLarge(account, intent, position)) return positionTooLarge
+  return bears(account, intent, position) ? null : insufficientBuyingPower
+}
+
+function isTooLarge({ holdings }: ModelAccount, intent: Intent, position?: Decimal): boolean {
+  const holding = holdings.find(({ instrumentId }) => instrumentId === intent.instrumentId)
+  if (!holding || intent.openClose === 'C') return false
+  const held = position ?? holding.quantity
+  const units = held.plus(intent.quantity.times(directionOf(intent.side))).abs()
+  const price = intent.price ?? marketPriceOf(holding, intent.side) ?? zero
+  const worth = price.abs().times(units).times(holding.instrument.pointValue).times(holding.fx)
+  return units.greaterThan(largestPosition.units) || worth.greaterThan(largestPosition.worth)
+}
+
 /** The account after trades in one instrument: what it holds of it now, and what that did to its cash. */
 export const afterTrades = (
   account: ModelAccount,
@@ -136,8 +161,7 @@ export const openingRejection =
     const held = account.holdings.find((holding) => holding.instrumentId === instrumentId)
     if (held && held.cutoffAt !== null && held.cutoffAt <= at) return contractExpiring
     const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
-    const commission = commissionOf(account, order)
-    return bears(account, { commission, ...order }, position) ? null : insufficientBuyingPower
+    return openingRefusal(account, { commission: commissionOf(account, order), ...order }, position)
   }
 
 /** What a full fill of the order would be charged; nothing without a price to charge it by. */

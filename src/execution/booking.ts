@@ -16,10 +16,9 @@ import { type Decimal, roundTo, zero } from '../domain/decimal.ts'
 import type { FillPort, SimulatedFill, WorkingOrder } from '../domain/fill.ts'
 import {
   afterTrades,
-  bears,
   type Intent,
-  insufficientBuyingPower,
   type ModelAccount,
+  openingRefusal,
   openingRejection,
 } from '../domain/model-account.ts'
 import type { BookContext, BookEvent, BookOrder } from '../domain/order-book.ts'
@@ -117,8 +116,9 @@ function fillSignal(
   const account = accountOf(book) ?? undefined
   const context = bookContext(at, openingRejection(account, book.instrumentId, at))
   const cause = { position: book.position.quantity.toFixed(), ...moment.seen }
-  if (account && !bears(account, intentOf(book, order, fill))) {
-    const result = withdrawOrder(book.book, order.id, insufficientBuyingPower, context)
+  const refusal = account ? openingRefusal(account, intentOf(book, order, fill)) : null
+  if (refusal !== null) {
+    const result = withdrawOrder(book.book, order.id, refusal, context)
     return { book: worked(book, result, at, causedBy(cause)), quantity: zero }
   }
   const result = fillOrder(book.book, order.id, fill, context)

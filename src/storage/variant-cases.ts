@@ -6,7 +6,7 @@ import { isLive, type OrdStatus } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
 import type { SyncInput, SyncOrder } from '../domain/mirror-sync-state.ts'
-import { insufficientBuyingPower } from '../domain/model-account.ts'
+import { insufficientBuyingPower, positionTooLarge } from '../domain/model-account.ts'
 import type { Instant } from '../domain/time.ts'
 import { variantSettings } from '../domain/variant.ts'
 import type { Sql, Transaction } from './sql.ts'
@@ -99,7 +99,7 @@ const listRejections = (sql: Sql, variantIds: readonly number[]) =>
       select distinct on (s.instrument_id) s.* from variant_order o join signal s on s.id = o.signal_id
       where o.variant_id = v.strategy_id order by s.instrument_id, s.id desc
     ) last
-    where v.strategy_id = any(${variantIds}::bigint[]) and (last.status = '8' or last.info = ${insufficientBuyingPower})
+    where v.strategy_id = any(${variantIds}::bigint[]) and (last.status = '8' or last.info = any(${[insufficientBuyingPower, positionTooLarge]}))
       and not exists (
       select from signal p where p.strategy_id = v.parent_id and p.instrument_id = last.instrument_id
         and p.id > last.id)`

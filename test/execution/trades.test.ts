@@ -75,6 +75,19 @@ async function setting(wish: InstrumentWish = {}, settings = {}) {
 }
 
 describe('from flat to flat', () => {
+  test('one that goes on and on turns over more than a position holds', async () => {
+    const { see, trade, trades, strategyId } = await setting()
+    const turnOver = (more: string) => db.write.run`
+      update trade set opened_qty = opened_qty + ${more}::numeric, closed_qty = closed_qty + ${more}::numeric
+      where strategy_id = ${strategyId}`
+    await see('10', '10')
+    await trade('1', '1')
+    await turnOver('999999999998')
+    await trade('1', '9')
+    expect(await trades()).toMatchObject([{ opened: 1_000_000_000_008, closed: 999_999_999_998 }])
+    await turnOver('-999999999998')
+  })
+
   test('one that was always ahead has no lowest moment', async () => {
     const { see, trade, later, trades } = await setting()
     await see('10', '10')
