@@ -8,7 +8,7 @@ import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import { loadRates } from './quotes.ts'
-import type { Sql } from './sql.ts'
+import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
 export interface AccountValue {
@@ -61,18 +61,18 @@ export async function loadAccountValues(
   return values
 }
 
+/** What an execution did to what is held; one that takes another back is of the other side. */
+const signed = fragment`case side when '1' then quantity else -quantity end`
+
 const loadValueRows = (sql: Sql, accountIds: readonly number[]): Promise<ValueRow[]> =>
   sql.rows<ValueRow>`
     with held as (
       select account_id, setup_id, instrument_id, quantity, avg_px from account_position
       where account_id = any(${accountIds}::bigint[]) and quantity <> 0
       union all
-      select account_id, null, instrument_id, sum(case when (side = '1') = (busts is null) then quantity else -quantity end),
-        sum(case when (side = '1') = (busts is null) then quantity else -quantity end * px)
-          / sum(case when (side = '1') = (busts is null) then quantity else -quantity end)
+      select account_id, null, instrument_id, sum(${signed}), sum(${signed} * px) / sum(${signed})
       from execution where account_id = any(${accountIds}::bigint[]) and setup_id is null
-      group by account_id, instrument_id
-      having sum(case when (side = '1') = (busts is null) then quantity else -quantity end) <> 0
+      group by account_id, instrument_id having sum(${signed}) <> 0
     )
     select a.id as "accountId", a.currency, a.cash, held.setup_id as "setupId", i.id as "instrumentId",
       held.quantity, held.avg_px as "avgPx", i.currency as "instrumentCurrency",
@@ -155,7 +155,7 @@ export const listSetupResults = (
         select e.setup_id from execution e
         where e.account_id = a.id and e.executed_at <= ${instant(since)}::timestamptz
         group by e.setup_id, e.instrument_id
-        having sum(case when (e.side = '1') = (e.busts is null) then e.quantity else -e.quantity end) <> 0
+        having sum(${signed}) <> 0
       ) position
     ) held on true
     where setup.stopped_at is null and a.person_id = ${personId}::bigint and a.account = ${account}
