@@ -1,13 +1,13 @@
 /**
  * What a setup has earned, in percent of what the account was worth when it began. Its result is the cash that
- * its executions moved and the worth of what it holds.
+ * its executions, dividends and splits moved and the worth of what it holds.
  */
 import { type Decimal, zero } from './decimal.ts'
 
 export interface SetupMoney {
   /** Of the account when the setup began. */
   readonly startedEquity: Decimal
-  /** Moved by executions, in all and since the last close. */
+  /** Moved by the setup's entries, in all and since the last close. */
   readonly cashChange: Decimal
   readonly recentCashChange: Decimal
   /** Of what is held now. */

@@ -8,6 +8,7 @@ import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import { loadRates } from './quotes.ts'
+import { cashOfSetup, unitsOfAccount } from './setup-entries.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -142,20 +143,14 @@ export const listSetupResults = (
     left join lateral (
       select sum(cash_change) as total,
         sum(cash_change) filter (where at > ${instant(since)}::timestamptz) as recent
-      from (
-        select cash_change, executed_at as at from execution where account_id = a.id and setup_id = setup.id
-        union all
-        select cash_change, booked_at from account_entry where account_id = a.id and setup_id = setup.id
-      ) entry
+      from (${cashOfSetup}) entry
     ) moved on true
     left join lateral (
       select bool_or(position.setup_id is not distinct from setup.id) as by_setup,
         bool_or(position.setup_id is distinct from setup.id) as by_others
       from (
-        select e.setup_id from execution e
-        where e.account_id = a.id and e.executed_at <= ${instant(since)}::timestamptz
-        group by e.setup_id, e.instrument_id
-        having sum(${signed}) <> 0
+        select setup_id from (${unitsOfAccount}) entry where at <= ${instant(since)}::timestamptz
+        group by setup_id, instrument_id having sum(quantity) <> 0
       ) position
     ) held on true
     where setup.stopped_at is null and a.person_id = ${personId}::bigint and a.account = ${account}

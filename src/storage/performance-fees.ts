@@ -7,6 +7,7 @@ import { type FeeSettlement, type SettledSetup, settleFee } from '../domain/perf
 import type { Instant } from '../domain/time.ts'
 import { loadAccountValues } from './account-values.ts'
 import { loadRateTable } from './quotes.ts'
+import { cashOfSetup } from './setup-entries.ts'
 import type { Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -49,10 +50,7 @@ const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRo
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
     left join lateral (
-      select sum(cash_change) as total from (
-        select cash_change from execution where account_id = a.id and setup_id = setup.id
-        union all
-        select cash_change from account_entry where account_id = a.id and setup_id = setup.id) entry) moved on true
+      select sum(cash_change) as total from (${cashOfSetup}) entry) moved on true
     where s.id = any(${terms.map(({ id }) => id)}::bigint[]) and s.kind = 'paid'
       and (s.performance_fee_percent > 0 or strategy.performance_fee_percent > 0)
       and (setup.stopped_at is null or setup.stopped_at > last.settled_at

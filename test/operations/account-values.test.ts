@@ -17,10 +17,35 @@ test('what a broker takes back of the holder’s own trades is worth nothing', a
     { ...other, StrategyId: town.strategyId, DoNotJoinCurrentSystemPositions: true },
     { key },
   )
-  const execution = { account: other.Account, symbol: 'AAPL', side: '1', qty: 10, px: 90, clientOrderId: null }
+  const execution = {
+    account: other.Account,
+    symbol: 'AAPL',
+    side: '1',
+    qty: 10,
+    px: 90,
+    clientOrderId: null,
+  }
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
   const { execId } = await town.door<{ execId: string }>('/broker', { execution })
   expect(await rowOf('GetAutotradeSettings', other)).toMatchObject({ NetLiquidationValue: 10_100 })
   await town.door('/broker', { bust: execId })
   expect(await rowOf('GetAutotradeSettings', other)).toMatchObject({ NetLiquidationValue: 10_000 })
+})
+
+test('dividends and fractions of a split are earned, and a split loses nothing', async () => {
+  // 100 shares bought at 100 in an account of 50,000.
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
+  expect(await rowOf('GetDashBoard')).toMatchObject({ TodayReturn: 0, TotalReturn: 0 })
+  await town.door('/clock', { now: '2024-03-12T22:00:00Z' })
+  await town.door('/corporate-actions', [
+    { kind: 'dividend', symbol: 'AAPL', date: '2024-03-13', amount: 1 },
+    { kind: 'split', symbol: 'AAPL', date: '2024-03-14', new: 1, old: 3 },
+  ])
+  await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
+  expect(await rowOf('GetDashBoard')).toMatchObject({ TodayReturn: 0.2, TotalReturn: 0.2 })
+  await town.door('/clock', { now: '2024-03-14T14:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 300, ask: 300 }])
+  // 33 shares at 300, and 100 for the third of a share.
+  expect(await rowOf('GetAutotradeSettings')).toMatchObject({ NetLiquidationValue: 50_100 })
+  expect(await rowOf('GetDashBoard')).toMatchObject({ TodayReturn: 0, TotalReturn: 0.2 })
 })

@@ -112,6 +112,15 @@ describe('the fee on gains', () => {
     await audit()
   })
 
+  test('is asked of dividends too', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await door('/corporate-actions', [{ kind: 'dividend', symbol: 'AAPL', date: '2024-03-13', amount: 5 }])
+    await passTo(31)
+    expect(await charges('performance')).toMatchObject([{ amount: 10_000 }])
+    await audit()
+  })
+
   test('is nobody’s who follows on paper, simulated or owns the strategy', async () => {
     await follow(owner, 'O1')
     await door('/accounts', [{ account: 'P1', personId: guest.personId, kind: 'paper', cash: 50_000 }])

@@ -1,0 +1,24 @@
+/**
+ * What moves the books of a setup: its executions, dividends and splits of what it holds, and entries of cash. Each
+ * counts from the moment at which it took effect.
+ */
+import { type Fragment, fragment } from './sql.ts'
+
+/** Rows of `cash_change` and `at` of the setup in the row `setup`, in the account of the row `a`. */
+export const cashOfSetup: Fragment = fragment`
+  select e.cash_change, e.executed_at as at from execution e
+  where e.account_id = a.id and e.setup_id = setup.id
+  union all
+  select j.cash_change, c.takes_effect_at from account_adjustment j
+  join corporate_action c on c.id = j.action_id where j.account_id = a.id and j.setup_id = setup.id
+  union all
+  select n.cash_change, n.booked_at from account_entry n where n.account_id = a.id and n.setup_id = setup.id`
+
+/** Rows of `setup_id`, `instrument_id`, the signed `quantity` and `at` of all that the account of the row `a` holds. */
+export const unitsOfAccount: Fragment = fragment`
+  select e.setup_id, e.instrument_id, e.executed_at as at,
+    case e.side when '1' then e.quantity else -e.quantity end as quantity
+  from execution e where e.account_id = a.id
+  union all
+  select j.setup_id, c.instrument_id, c.takes_effect_at, j.quantity_change from account_adjustment j
+  join corporate_action c on c.id = j.action_id where j.account_id = a.id`
