@@ -93,12 +93,12 @@ function namesOf(
   const names = new Map<string, OrderNamed>()
   for (const report of reports) {
     const key = orderKeyOf(environment, report)
-    if (key) names.set(`${report.accountId} ${report.clientOrderId}`, { ...key, accountId: report.accountId })
+    if (key) names.set(`${report.accountId} ${report.clientOrderId}`, { accountId: report.accountId, ...key })
   }
   for (const { accountId, setupId, source, sourceId, revision } of busted) {
     if (setupId === null || source === null || sourceId === null || revision === null) continue
     const key = { environment, setupId, source, sourceId, revision }
-    names.set(`${accountId} ${clientOrderId(key)}`, { ...key, accountId })
+    names.set(`${accountId} ${clientOrderId(key)}`, { accountId, ...key })
   }
   return [...names.values()]
 }
