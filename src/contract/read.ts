@@ -168,15 +168,12 @@ function isEmptyInQuery(
 
 function queryReader(members: Members, to: Audience): (query: Query, faults: Faults) => Params {
   const own = known(members, to, fromQuery)
-  return (query, faults) => {
-    const valuesOf = (name: string): unknown => {
-      const values = query.get(name) ?? []
-      return isEmptyInQuery(values, own.get(spelled(name, to.dialect)) as Member, to.dialect)
-        ? undefined
-        : values
-    }
-    return readMembers(own, to.dialect, query.keys(), valuesOf, '', faults)
+  const valuesOf = (query: Query, name: string): unknown => {
+    const values = query.get(name) ?? []
+    return isEmptyInQuery(values, own.get(spelled(name, to.dialect)) as Member, to.dialect) ? undefined : values
   }
+  return (query, faults) =>
+    readMembers(own, to.dialect, query.keys(), (name) => valuesOf(query, name), '', faults)
 }
 
 function bodyReader(members: Members, to: Audience): (body: unknown, faults: Faults) => Params | undefined {

@@ -16,24 +16,22 @@ export function readBody(
   announced: string | undefined,
 ): Promise<Body> {
   if (announced !== undefined && Number(announced) > maxBytes * patience) return Promise.resolve('tooLarge')
+  // Settled once: what is heard later changes nothing.
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
-    const end = (body: Body): void => {
-      request.off('data', take).off('end', finish).off('close', leave).off('error', leave)
-      resolve(body)
-    }
-    const take = (chunk: Buffer): void => {
-      size += chunk.length
-      if (size <= maxBytes) chunks.push(chunk)
-      else if (size > maxBytes * patience) end('tooLarge')
-    }
-    const finish = (): void => {
-      const [only] = chunks
-      if (size > maxBytes) end('tooLarge')
-      else end(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size))
-    }
-    const leave = (): void => end('gone')
-    request.on('data', take).on('end', finish).on('close', leave).on('error', leave)
+    request
+      .on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size <= maxBytes) chunks.push(chunk)
+        else if (size > maxBytes * patience) resolve('tooLarge')
+      })
+      .on('end', () => {
+        const [only] = chunks
+        if (size > maxBytes) resolve('tooLarge')
+        else resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size))
+      })
+      .on('close', () => resolve('gone'))
+      .on('error', () => resolve('gone'))
   })
 }

@@ -46,12 +46,14 @@ interface Sent {
 /** A query of the driver's with its lines to the server, which carries our statements. */
 const Carrier = pg.Query as unknown as new (text: string) => object
 
+const nothing = (): void => {}
+
 /** Statements that are sent as one. Their promises are settled one by one, in order. */
 export class Packet extends Carrier {
   /** The driver's limit: an answer that takes longer counts as a lost connection. Milliseconds. */
   readonly query_timeout: number
   /** Told by the driver's limit when it runs out; told by us that it need not wait any more. */
-  callback: (error?: unknown) => void = () => {}
+  callback: (error?: unknown) => void = nothing
   readonly #sent: Sent[] = []
   #known = new Map<string, Known>()
   #rows: unknown[] = []

@@ -254,10 +254,13 @@ export function placeDraft(
 ): PlacedCall | BookRefusal {
   const { parkedUntil } = family
   const ids = [...row.moreIds]
-  const newId = (): string => String(ids.shift() ?? missingId(row))
   const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
   const rejection = openingRejection(account, row.instrumentId, ctx.now)
-  const result = submitOrder(empty.book, bookDraft(draft, family, row), { at: ctx.now, newId, rejection })
+  const result = submitOrder(empty.book, bookDraft(draft, family, row), {
+    at: ctx.now,
+    newId: () => String(ids.shift() ?? missingId(row)),
+    rejection,
+  })
   if (result.refusal) return result.refusal
   const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
   const book = worked(empty, result, ctx.now, causedBy(cause))
