@@ -170,7 +170,9 @@ function queryReader(members: Members, to: Audience): (query: Query, faults: Fau
   const own = known(members, to, fromQuery)
   const valuesOf = (query: Query, name: string): unknown => {
     const values = query.get(name) ?? []
-    return isEmptyInQuery(values, own.get(spelled(name, to.dialect)) as Member, to.dialect) ? undefined : values
+    return isEmptyInQuery(values, own.get(spelled(name, to.dialect)) as Member, to.dialect)
+      ? undefined
+      : values
   }
   return (query, faults) =>
     readMembers(own, to.dialect, query.keys(), (name) => valuesOf(query, name), '', faults)
