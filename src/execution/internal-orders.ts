@@ -66,14 +66,14 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     newId: (kind, orderId) => (kind === 'reversal' ? other : plain.newId(kind, orderId)),
   }
   const draft = marketOrder({ id, side, quantity, openClose: null })
-  const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ info, ...told }))
+  const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ ...told, info }))
   const isFree = trade.isTransmitted !== true
   const free = { ...placed, account: null, terms: { ...book.terms, ...(isFree && { rates: null }) } }
   const moment: MarketMoment = {
     takesPart: () => true,
     timeOf: () => at,
     seenPrice: () => price,
-    seen: { info, ...told },
+    seen: { ...told, info },
   }
   const port = bookingPort(moment)
   const wished = isFree ? wish : { ...noWish, referencePx: price.toFixed() }
@@ -84,9 +84,10 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     return port.fill(current, { orderId, quantity: order.orderQuantity, price, phase: 'quote' }).book
   }, free)
   return {
-    wishes: new Map([...(book.wishes ?? []), ...own.map((name) => [name, wished] as const)]),
     ...named(filled, own, info),
     terms: book.terms,
+    // Behind the book: it carries the wishes of earlier trades, which its type does not say.
+    wishes: new Map([...(book.wishes ?? []), ...own.map((name) => [name, wished] as const)]),
   }
 }
 
