@@ -87,6 +87,25 @@ describe('crash points', () => {
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4 }])
   })
 
+  test('claimed, never sent and wanted no more: the broker does not know it and never gets it', async () => {
+    const { brokerId, setupIds, setupId, buy, sell } = await scene()
+    await buy()
+    await mirror()
+    const lease = (await claimLease(db.write, `send:${brokerId}`, 'dead', 60_000))!
+    await claimSends(ctx, lease, brokerId, 10)
+    await releaseLease(db.write, lease)
+    await world.drain()
+    await sell()
+    world.clock.time += 30_000
+    await world.drain()
+    await expireClaims()
+    await world.drain()
+    expect(await readOrders(world, setupId)).toMatchObject([
+      { status: '4', cumQty: 0, pendingAction: null, info: 'left behind by its signal' },
+    ])
+    expect(await accepted(setupIds)).toBe(0)
+  })
+
   test('sent, and died before the answer was written: nothing goes out a second time', async () => {
     const { setupIds, setupId, buy } = await scene()
     await buy()
