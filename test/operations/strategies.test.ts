@@ -203,7 +203,7 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
       "another strategy's signal",
       'CancelStrategyOrder',
       ({ lonelyStrategyId, signals }) => ({ StrategyId: lonelyStrategyId, SignalId: signals.working }),
-      [404, '2013 SignalId'],
+      [403, '1002 SignalId'],
     ],
     ['no strategy and no signal', 'GetStrategyHistoricalOrders', () => ({}), [400, '1128 StrategyId']],
     [

@@ -78,7 +78,8 @@ export async function cancelOrder(
 ): Promise<number | Refused> {
   await lockStrategies(sql, [strategyId])
   const signal = await findSignal(sql, signalId)
-  if (!signal || BigInt(signal.strategyId) !== BigInt(strategyId)) return refuse('NotFound', 'SignalId')
+  if (!signal) return refuse('NotFound', 'SignalId')
+  if (BigInt(signal.strategyId) !== BigInt(strategyId)) return refuse('Forbidden', 'SignalId')
   const answer = answerFor(signal, 'cancel')
   if (!answer.accepted) return refuse('CancelRejected', 'SignalId')
   if (!answer.changed) return signal.id
