@@ -174,6 +174,7 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
     caller: admitted,
     host: to.host,
     dialect: to.dialect,
+    version: to.version,
     requestId: exchange.requestId,
     origin: options.publicUrl ?? originOf(head.host),
     ...(head.idempotencyKey === undefined || to.method === 'GET'

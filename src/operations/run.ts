@@ -35,6 +35,8 @@ interface Call {
   readonly caller: Caller
   readonly host: HostName
   readonly dialect: Dialect
+  /** Of the route; absent: 1. */
+  readonly version?: 1 | 2
   readonly requestId: string
   readonly origin: string
   readonly idempotencyKey?: string
@@ -181,11 +183,15 @@ const undoingRefusals =
     return outcomes
   }
 
-/** The hash covers what was understood, so that blanks and the order of members make no other request. */
+/**
+ * The hash covers what was understood, so that blanks and the order of members make no other request. Another version
+ * of the route does: its answer has another shape.
+ */
 function prepared({ secrets }: Parts, call: Call): Prepared {
   if (call.idempotencyKey === undefined) return call
   const text = JSON.stringify(call.params, canonical)
-  return { fingerprint: fingerprintOf(secrets, text), ...call }
+  const asked = call.version === 2 ? `v2 ${text}` : text
+  return { fingerprint: fingerprintOf(secrets, asked), ...call }
 }
 
 /** Integers beyond a double as text, members in the order of their names. */

@@ -33,6 +33,9 @@ const mood: Mood = { isBetter: false, batches: [] }
 const alone: HandlerTable = {
   AddStrategy: (ctx, params) => add(ctx.sql, ctx, params, mood),
   Hello: async () => ({ results: ['x'] }),
+  SetDesiredPositions: async () => ({
+    results: [{ NewSignals: [], CanceledSignals: [], RejectedSignals: [] }],
+  }),
 }
 const together: HandlerTable = {
   AddStrategy: {
@@ -138,6 +141,21 @@ describe.each(['alone', 'together'] as const)('a handler %s', (kind) => {
     expect(await rowsNamed(edge, name)).toBe(2)
     edge.clock.at = start
   })
+})
+
+const [version1, version2] = ['/gen/Strategies/SetDesiredPositions', '/wl/v2/Strategies/SetDesiredPositions']
+
+test.each([
+  [version1, version2],
+  [version2, version1],
+])('a key used on %s is none for %s', async (used, other) => {
+  const [edge, key] = [edges.alone, await newKey()]
+  const added = (await send(edge, key, used)).json as { Results: [{ StrategyId: number }] }
+  const body = JSON.stringify({ StrategyId: added.Results[0].StrategyId, Positions: [] })
+  const set = (to = '') => edge.call(to, { key, body, headers: { 'idempotency-key': 'k1' } })
+  const first = await set(used)
+  expect([first.status, (await set(used)).text]).toEqual([200, first.text])
+  expect(faultsOf(await set(other))).toEqual([{ code: '3000', field: 'Idempotency-Key' }])
 })
 
 describe('a refused write', () => {
