@@ -90,13 +90,17 @@ export interface PersonFilter {
 const contains = (column: Fragment, text: string | undefined): Fragment =>
   fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
 
+/** With its country, however it was given. */
+const wholeDivision = fragment`
+  case when p.division_code like '%-%' then p.division_code else p.country_code || '-' || p.division_code end`
+
 const matching = (filter: PersonFilter): Fragment => fragment`
   (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
   and ${contains(fragment`p.first_name`, filter.firstName)}
   and ${contains(fragment`p.last_name`, filter.lastName)}
   and ${contains(fragment`p.email`, filter.email)}
   and ${contains(fragment`p.country_code`, filter.countryCode)}
-  and ${contains(fragment`p.division_code`, filter.divisionCode)}
+  and ${contains(wholeDivision, filter.divisionCode)}
   and ${contains(fragment`p.last_ip`, filter.ipAddress)}
   and ${contains(fragment`case when p.is_phone_verified then p.phone end`, filter.phone)}
   and (${filter.isAlive}::boolean is null or p.is_alive = ${filter.isAlive}::boolean)

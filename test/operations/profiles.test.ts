@@ -123,7 +123,10 @@ describe('adding a person', () => {
   })
 
   test('a division may leave out its country, and a country without divisions stands for itself', async () => {
-    await add({ ...another(), DivisionCode: 'NY' })
+    const short = await add({ ...another(), DivisionCode: 'NY' })
+    const long = await add({ ...another(), DivisionCode: 'US-NY' })
+    for (const DivisionCode of ['NY', 'US-NY', 'us-n'])
+      expect(await found('westAdmin', { DivisionCode })).toEqual(expect.arrayContaining([short, long]))
     await add({ ...another(), CountryCode: 'GI', DivisionCode: 'GI' })
     const divided = { ...another(), CountryCode: 'DE', DivisionCode: 'DE' }
     expect(told(await ask('AddProfile', divided, 'westAdmin'))).toEqual([400, '1130 DivisionCode'])
