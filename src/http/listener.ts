@@ -17,6 +17,7 @@ const limits = {
   maxHeaderSize: 32 * 1024,
 }
 const socketsPerAddressMax = 2_048
+const routeUnknown = replyTo(refuse('RouteUnknown'))
 
 /** A server that hands every well-formed request to `listener`; `newId` names those without a request. */
 export function createListener(listener: RequestListener, newId: () => string): Server {
@@ -35,14 +36,30 @@ export function createListener(listener: RequestListener, newId: () => string): 
       else socket.end(rawAnswer(reply, newId()), () => socket.destroySoon())
     })
   }
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: ParserError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else refuseRaw(socket, framingFault)
+    else refuseRaw(socket, isOtherMethod(error) ? routeUnknown : framingFault)
   })
-  server.on('connect', (_, socket: Socket) => refuseRaw(socket, replyTo(refuse('RouteUnknown'))))
+  server.on('connect', (_, socket: Socket) => refuseRaw(socket, routeUnknown))
   server.on('checkExpectation', listener)
   limitSockets(server)
   return server
+}
+
+/** What Node says of bytes that its parser refuses. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly bytesParsed?: number
+  readonly rawPacket?: Buffer
+}
+
+/** From within the method on. */
+const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP\/1\.[01]\r\n/
+const requestLineMaxBytes = 16 * 1024
+
+/** Node's parser knows its methods by name; a well-formed line with another one is a wrong method, not a wrong form. */
+function isOtherMethod({ code, bytesParsed = 0, rawPacket }: ParserError): boolean {
+  if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return false
+  return requestLine.test(rawPacket.toString('latin1', bytesParsed, bytesParsed + requestLineMaxBytes))
 }
 
 /** The answer that is being made or sent on a connection. */

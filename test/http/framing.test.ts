@@ -32,7 +32,7 @@ function answerOf(text: string): { status: number; json: unknown; head: string }
 describe('framing', () => {
   test.each<[string, () => string]>([
     ['no HTTP at all', () => 'hello\r\n\r\n'],
-    ['a lower-case method', () => `get / HTTP/1.1\r\n${usual()}\r\n`],
+    ['a lower-case method without a target', () => `get  HTTP/1.1\r\n${usual()}\r\n`],
     ['no Host', () => 'GET /gen/x HTTP/1.1\r\n\r\n'],
     ['two Hosts', () => 'GET /gen/x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['length and chunks', () => `${line}${usual()}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`],
@@ -56,10 +56,25 @@ describe('framing', () => {
     expect((await edge.call('/livez')).status).toBe(200)
   })
 
-  test('CONNECT is an unknown route', async () => {
-    const { status, json } = answerOf(await edge.raw('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n'))
+  test.each([
+    'CONNECT example.org:443',
+    'get /gen/General/GetAccessKey',
+    'Get /gen/General/GetAccessKey',
+    'GETS /gen/General/GetAccessKey',
+    'BREW /gen/General/GetAccessKey',
+  ])('a method that no operation has is an unknown route: %s', async (start) => {
+    const { status, json, head } = answerOf(await edge.raw(`${start} HTTP/1.1\r\n${usual()}\r\n`))
     expect(status).toBe(404)
-    expect(json).toMatchObject({ ResponseStatus: { Errors: [{ ErrorCode: '3014' }] } })
+    expect(json).toMatchObject({ ResponseStatus: { ErrorCode: '404', Errors: [{ ErrorCode: '3014' }] } })
+    expect(head.toLowerCase()).toContain('x-request-id: ')
+  })
+
+  test('an unknown method behind a whole request on the same connection', async () => {
+    const whole = `${line}${usual()}Content-Length: 12\r\n\r\n{"Name":"A"}`
+    const text = await edge.raw(`${whole}brew /gen/x HTTP/1.1\r\n${usual()}\r\n`)
+    expect(text.match(/HTTP\/1.1 \d+|"ErrorCode":"3\d+"/g)).toEqual([
+      ...['HTTP/1.1 200', 'HTTP/1.1 404', '"ErrorCode":"3014"'],
+    ])
   })
 
   test('a folded header does not smuggle a second one', async () => {
