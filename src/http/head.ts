@@ -59,6 +59,17 @@ const members = new Map<string, keyof Head>([
   ['Content-Length', 'contentLength'],
 ])
 
+const absoluteForm = /^https?:\/\/([^/?#]+)\/?(.*)$/i
+
+/**
+ * Host and target of a request whose line names both (RFC 9112, 3.2.2), as to a proxy; undefined for every other. The
+ * host named there outranks the header.
+ */
+export function readAbsoluteForm(url: string): { host: string; url: string } | undefined {
+  const [, host, rest] = url.startsWith('/') ? [] : (absoluteForm.exec(url) ?? [])
+  return host === undefined ? undefined : { host, url: `/${rest}` }
+}
+
 /** True when the request announces a body, however long. */
 export const hasBody = (head: Head): boolean =>
   head.transferEncoding !== undefined || (head.contentLength !== undefined && head.contentLength !== '0')

@@ -20,6 +20,7 @@ import {
   openExchange,
   serve,
 } from './exchange.ts'
+import { readAbsoluteForm } from './head.ts'
 import { createListener } from './listener.ts'
 import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
 import { createRouter, type Hosts } from './routes.ts'
@@ -62,6 +63,11 @@ export function createServer(options: ServerOptions): Server {
         exchange.isLast = true
         void answer(edge, exchange, response, framingFault)
         return
+      }
+      const named = readAbsoluteForm(request.url ?? '')
+      if (named !== undefined) {
+        request.url = named.url
+        exchange.head.host = named.host
       }
       const url = request.url ?? ''
       const at = url.indexOf('?')

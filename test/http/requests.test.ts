@@ -39,6 +39,9 @@ describe('hosts and paths', () => {
     ['a name with a port, in capitals', '/General/Hello', 'GEN.example:8080', 'Gen'],
     ['a rooted name', '/General/Hello', 'gen.example.', 'Gen'],
     ['an unknown name and a prefix', '/wl/General/Hello', 'other.example', 'WL'],
+    ['an absolute target', 'http://wl.example/General/Hello', 'gen.example', 'WL'],
+    ['an absolute target in capitals', 'HTTP://WL.example:80/General/Hello', 'x', 'WL'],
+    ['an absolute target with a prefix', 'http://localhost:8080/geo/General/Hello', 'gen.example', 'Geo'],
   ])('%s finds the host', async (_, path, host, expected) => {
     const answer = await greet(path, { host })
     expect(answer.status).toBe(200)
@@ -67,6 +70,10 @@ describe('hosts and paths', () => {
     ['TRACE', 'TRACE', '/gen/General/Hello', 'x'],
     ['PROPFIND', 'PROPFIND', '/gen/General/Hello', 'x'],
     ['the root of a host', 'GET', '/gen', 'x'],
+    ['an absolute target with a prefix under a name', 'POST', 'http://gen.example/gen/General/Hello', 'x'],
+    ['an absolute target with a doubled slash', 'POST', 'http://x//gen/General/Hello', 'x'],
+    ['an absolute target without a path', 'POST', 'http://gen.example', 'x'],
+    ['an absolute target of another scheme', 'POST', 'ftp://x/gen/General/Hello', 'x'],
   ])('%s is 404', async (_, method, path, host) => {
     const answer = await edge.call(path, { method, key, headers: { host } })
     expect(answer.status).toBe(404)
