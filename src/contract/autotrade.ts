@@ -246,7 +246,7 @@ export const autotrade = {
       MinLoginDays: optional(i32({ min: 0 })),
     },
     result: SimResult,
-    access: { rule: 'ownOrSite', person: 'PersonId', kinds: bothKinds },
+    access: { rule: 'personReader', person: 'PersonId' },
   }),
   ResetPaperTrade: put({
     says: 'Resets a paper account to its starting cash.',

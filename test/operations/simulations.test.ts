@@ -71,7 +71,6 @@ test('a simulation shows no orders and follows the worth of its strategy', async
 
 test.each<[CitizenName, object, number]>([
   ['neighbour', {}, 1],
-  ['westAdmin', { PersonId: 999 }, 0],
   ['westAdmin', { WhiteLabelSiteId: 999 }, 0],
   ['westAdmin', { MinLoginDays: 1 }, 0],
   ['eastAdmin', {}, 0],
@@ -79,6 +78,18 @@ test.each<[CitizenName, object, number]>([
   ['operator', {}, 1],
 ])('%s asks for %j', async (who, params, count) => {
   expect((await results(who, params)).length).toBe(count)
+})
+
+test.each<[CitizenName, number, (number | string)[]]>([
+  ['neighbour', people.neighbour.personId, [200]],
+  ['westAdmin', people.neighbour.personId, [200]],
+  ['holder', people.neighbour.personId, [403, '1002 PersonId']],
+  ['holder', 999, [403, '1002 PersonId']],
+  ['eastAdmin', people.neighbour.personId, [403, '1002 PersonId']],
+  ['westAdmin', 999, [403, '1002 PersonId']],
+  ['operator', 999, [404, '2013 PersonId']],
+])('%s asks for the results of person %i', async (who, asked, expected) => {
+  expect(told(await as(who, 'GetSimResults', { PersonId: asked }))).toEqual(expected)
 })
 
 test('sign-ins on enough days', async () => {

@@ -59,7 +59,7 @@ export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, Str
   return { results: [{ PersonId: personId, StrategyId: strategyId, StoppedSubscriptionId: present.id }] }
 }
 
-/** One's own, or those of the site's members. */
+/** Without a person: one's own, and those of an admin's site. */
 export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
   const rows = await listSimulations(ctx.sql, {
     scope: ownRowsOrSite(ctx.caller),

@@ -208,7 +208,8 @@ export const accessTable: readonly Entry[] = [
   { operation: 'UpdateProfile', rule: anybody, params: someone, in: [503] },
 
   { operation: 'SearchAccounts', rule: anybody, params: ({ account: Account }) => ({ Account }) },
-  { operation: 'GetSimResults', rule: anybody, params: someone },
+  { operation: 'GetSimResults', rule: anybody, params: () => ({}) },
+  { operation: 'GetSimResults', rule: personOrAdmin, params: someone },
   { operation: 'GetProfile', rule: publicPerson, params: someone },
   { operation: 'SearchProfiles', rule: anyAdmin, params: someone },
   { operation: 'SearchProfiles', rule: adminOfWhiteLabel, params: site },
