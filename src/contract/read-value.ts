@@ -23,7 +23,8 @@ const surrogate = /[\ud800-\udfff]/
 const loneSurrogate = /\p{Cs}/u
 const numberLimit = 1e12
 const decimalsMax = 8
-/** The last millisecond of the year 9999. */
+/** The first millisecond of the year 1, and the last one of 9999. */
+const instantMin: Instant = -62_135_596_800_000
 const instantMax: Instant = 253_402_300_799_999
 
 const wrong = (words: string): Read => {
@@ -135,7 +136,7 @@ function readMoment(shape: ShapeOf<'instant'>, dialect: Dialect, malformed: Read
       return fault(faults, 'InvalidParameter', path, 'Must be a date or a date-time')
     const day = readDay(raw)
     const start = day === undefined ? readInstant(raw, zone) : instantAt(day, 0, zone)
-    if (start === undefined || start > instantMax) return malformed(raw, path, faults)
+    if (start === undefined || start < instantMin || start > instantMax) return malformed(raw, path, faults)
     if (shape.edge !== 'end') return start
     return day === undefined ? start + (start % 1000 === 0 ? 999 : 0) : start + dayLength - 1
   }

@@ -16,6 +16,7 @@ export const second = 1000
 export const minute = 60 * second
 export const hour = 60 * minute
 export const dayLength = 24 * hour
+const daysOf400Years = 146_097
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
 const dateTimePattern =
@@ -29,10 +30,11 @@ export function readDay(text: string): Day | undefined {
 
 /** The day of a year, month (1..12) and day of the month; undefined when there is no such date. */
 export function dayOf(year: number, month: number, dayOfMonth: number): Day | undefined {
-  if (year < 1000) return undefined
-  const at = new Date(Date.UTC(year, month - 1, dayOfMonth))
+  if (year < 1) return undefined
+  // A cycle of the calendar later, because Date.UTC takes years below 100 for those of the last century.
+  const at = new Date(Date.UTC(year + 400, month - 1, dayOfMonth))
   return at.getUTCMonth() === month - 1 && at.getUTCDate() === dayOfMonth
-    ? at.getTime() / dayLength
+    ? at.getTime() / dayLength - daysOf400Years
     : undefined
 }
 
@@ -52,8 +54,8 @@ export function formatDay(day: Day): string {
  */
 export function partsOfDay(day: Day): { year: number; month: number; dayOfMonth: number } {
   const shifted = day + 719_468
-  const era = Math.floor(shifted / 146_097)
-  const dayOfEra = shifted - era * 146_097
+  const era = Math.floor(shifted / daysOf400Years)
+  const dayOfEra = shifted - era * daysOf400Years
   const leaps = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
   const yearOfEra = Math.floor((dayOfEra - leaps) / 365)
   const dayOfYear = dayOfEra - 365 * yearOfEra - Math.floor(yearOfEra / 4) + Math.floor(yearOfEra / 100)
