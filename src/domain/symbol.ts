@@ -134,6 +134,12 @@ export function formatSymbol(parts: SymbolParts): string {
   return `${parts.root}${year?.slice(2)}${day}${letter}${parts.strike.toFixed()}`
 }
 
+/** Whether the year survives the two digits of the native symbol; one of another century names nothing. */
+export function isWithinCentury(parts: SymbolParts, today: Day): boolean {
+  const named = parseSymbol(formatSymbol(parts), parts.securityType, today)
+  return typeof named !== 'string' && maturityOf(named) === maturityOf(parts)
+}
+
 /**
  * Every native spelling that names the same instrument, the canonical one first: instruments that were
  * entered by hand may be stored under another.

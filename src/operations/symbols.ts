@@ -4,6 +4,7 @@ import { dec } from '../domain/decimal.ts'
 import { futureEndingOn, type ListingTerms } from '../domain/instrument.ts'
 import {
   expiryLabelOf,
+  isWithinCentury,
   parseExchangeSymbol,
   parseSymbol,
   type SymbolParts,
@@ -48,7 +49,7 @@ export function namedInstrument(input: SymbolsInput, now: number): NamedInstrume
   const parts = partsOf(input, now)
   const { PlatformSymbol: platform, ExchangeSymbol: exchange } = input
   if (typeof parts !== 'string') {
-    const terms = platform || !exchange ? {} : termsOf(exchange, parts)
+    const terms = platform || !exchange ? {} : termsOf(exchange, parts, now)
     return terms && { securityType: parts.securityType, spellings: spellingsOf(parts), parts, ...terms }
   }
   return platform && { securityType: securityTypeOf(platform.SymbolType), spellings: [platform.FullSymbol] }
@@ -60,8 +61,9 @@ const marketCode = /^[A-Z0-9]{4}$/
  * An exchange symbol names the instrument in its currency and on its market and no other; a pair may be named in
  * either of its own currencies (FIX 15). Undefined when it contradicts itself.
  */
-function termsOf(exchange: ExchangeSymbolInput, parts: SymbolParts): ListingTerms | undefined {
+function termsOf(exchange: ExchangeSymbolInput, parts: SymbolParts, now: number): ListingTerms | undefined {
   const { Currency: currency, SecurityExchange: market } = exchange
+  if (!isWithinCentury(parts, dayIn(now, newYork))) return undefined
   if (market !== 'DEFAULT' && !marketCode.test(market)) return undefined
   if (parts.securityType === 'FOR' && ![parts.base, parts.quote].includes(currency)) return undefined
   const lastDay = lastDayOf(exchange)

@@ -138,6 +138,11 @@ describe('an exchange symbol names what is quoted in its currency', () => {
     ['a market of no code', 'AAPL', 'CS', { SecurityExchange: 'Nasdaq' }],
     ['a future on a day that is not its last', 'ES', 'FUT', { MaturityMonthYear: '20241219' }],
     ['oil on a day of its own month', 'CL', 'FUT', { MaturityMonthYear: '20240621' }],
+    ['a future of the next century', 'ES', 'FUT', { MaturityMonthYear: '212409' }],
+    ['a future of the last century by its last day', 'ES', 'FUT', { MaturityMonthYear: '19240919' }],
+    ['a future of another millennium', 'ES', 'FUT', { MaturityMonthYear: '102409' }],
+    ['an option of the next century', 'AAPL', 'OPT', { ...option, MaturityMonthYear: '21241220' }],
+    ['an option of the last century', 'AAPL', 'OPT', { ...option, MaturityMonthYear: '19241220' }],
   ])('not listed as said: %s', async (_, symbol, type, more) => {
     expect(told(await named(symbol, 'USD', type, more))).toEqual([400, '1121 Symbol'])
   })
