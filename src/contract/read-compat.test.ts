@@ -60,6 +60,11 @@ describe('the compat dialect', () => {
     ])
   })
 
+  test('reads a list repeated under several spellings of its name', () => {
+    const asked = query('StrategyIds=1&strategyids=2,3&STRATEGYIDS=4')
+    expect(read('GetStrategyActiveOrders', asked, 'compat')).toEqual({ StrategyIds: [1, 2, 3, 4] })
+  })
+
   test('takes a zero position as none', () => {
     const body = { StrategyId: 1, Positions: [{ Quantity: 0, C2Symbol: apple }] }
     expect(read('SetDesiredPositions', body, 'compat')).toEqual({

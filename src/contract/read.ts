@@ -174,8 +174,20 @@ function queryReader(members: Members, to: Audience): (query: Query, faults: Fau
       ? undefined
       : values
   }
-  return (query, faults) =>
-    readMembers(own, to.dialect, query.keys(), (name) => valuesOf(query, name), '', faults)
+  return (sent, faults) => {
+    const query = to.dialect === 'native' ? sent : folded(sent)
+    return readMembers(own, to.dialect, query.keys(), (name) => valuesOf(query, name), '', faults)
+  }
+}
+
+/** The values of all spellings of a name together: a list may be repeated under another one. */
+function folded(query: Query): Query {
+  const values = new Map<string, string[]>()
+  for (const [name, more] of query) {
+    const key = name.toLowerCase()
+    values.set(key, [...(values.get(key) ?? []), ...more])
+  }
+  return values
 }
 
 function bodyReader(members: Members, to: Audience): (body: unknown, faults: Faults) => Params | undefined {
