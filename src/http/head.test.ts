@@ -30,6 +30,14 @@ describe('header lines', () => {
     ['2026', undefined],
     ['', undefined],
     [undefined, undefined],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Tuesday, 12-Mar-24 14:00:00 GMT', Date.UTC(2024, 2, 12, 14)],
+    ['Monday, 12-Mar-24 14:00:00 GMT', undefined],
+    ['Sun Nov  6 08:49:37 1994', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Tue Mar 12 14:00:00 2024', Date.UTC(2024, 2, 12, 14)],
+    ['Tue Mar 12 14:00:00 2023', undefined],
+    ['Sun Nov 06 08:49:37 1994 GMT', undefined],
+    ['Invalid Date', undefined],
   ])('date %s', (text, expected) => expect(readHttpDate(text)).toBe(expected))
 
   test.each([

@@ -74,11 +74,28 @@ export function readAbsoluteForm(url: string): { host: string; url: string } | u
 export const hasBody = (head: Head): boolean =>
   head.transferEncoding !== undefined || (head.contentLength !== undefined && head.contentLength !== '0')
 
-/** The instant of an HTTP date in its one modern spelling (RFC 9110, 5.6.7); anything else is ignored. */
+/** The instant of an HTTP date in any of its three spellings (RFC 9110, 5.6.7); anything else is ignored. */
 export function readHttpDate(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
-  const instant = Date.parse(text)
-  return Number.isNaN(instant) || new Date(instant).toUTCString() !== text ? undefined : instant
+  const modern = [text, ...modernDates(text)].find(isModernDate)
+  return modern === undefined ? undefined : Date.parse(modern)
+}
+
+function isModernDate(text: string): boolean {
+  const at = Date.parse(text)
+  return !Number.isNaN(at) && new Date(at).toUTCString() === text
+}
+
+const shortYearDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*day, (\d\d)-(\w{3})-(\d\d) ([\d:]{8} GMT)$/
+const unixDate = /^(\w{3}) (\w{3}) ([ \d]\d) ([\d:]{8}) (\d{4})$/
+
+/** What an old spelling may mean in the modern one. The weekday tells the century of a short year. */
+function modernDates(text: string): string[] {
+  const [, weekday, day, month, year, time] = shortYearDate.exec(text) ?? []
+  if (weekday !== undefined)
+    return ['20', '19'].map((century) => `${weekday}, ${day} ${month} ${century}${year} ${time}`)
+  const [, name, ofYear, ofMonth = '', at, fullYear] = unixDate.exec(text) ?? []
+  return name === undefined ? [] : [`${name}, ${ofMonth.replace(' ', '0')} ${ofYear} ${fullYear} ${at} GMT`]
 }
 
 const visible = /^[\x21-\x7e]{1,255}$/
