@@ -65,7 +65,9 @@ function numberWriter(places: number | undefined): Write {
     const text = textOf(value as Numeric)
     if (plainNumber.test(text)) return places === undefined ? trimmed(text) : roundedText(text, places)
     if (!exponentNumber.test(text)) return bug(path, `is no number: ${text}`)
-    return places === undefined ? text : roundedText(Number(text).toFixed(20), places)
+    const plain = Number(text).toFixed(20)
+    // From 1e21 on it keeps its exponent: such a double has no fraction to round.
+    return places === undefined || !plainNumber.test(plain) ? text : roundedText(plain, places)
   }
 }
 
