@@ -41,7 +41,7 @@ const siteAdmin = { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelS
 const catalogAdmin = { ...siteAdmin, permission: 'catalog' } as const
 const reportsAdmin = { ...siteAdmin, permission: 'reports' } as const
 
-/** The books hold less than a hundred times as much, so there is room for what is sold short and for gains. */
+/** Of a number that is entered it is a hundredth, so there is room for what is sold short and for gains. */
 const startingCapitalMax = 10_000_000_000
 const CommissionPlan = withDefault(code('0', '1', '3', '4', '5'), '0')
 const StrategyIds = array(I64, { min: 1, max: 1000 })

@@ -1,7 +1,7 @@
 /**
  * Exact numbers. Prices, quantities, money and percentages are decimals from the edge to the database;
  * doubles appear in statistics and in the JSON text only. One configured constructor serves the whole
- * domain: 40 significant digits are more than numeric(24,12) times numeric(20,8) ever needs.
+ * domain: 40 significant digits are more than what is entered ever needs, a price times a quantity.
  */
 import { Decimal as DecimalJs } from 'decimal.js'
 

@@ -58,7 +58,7 @@ export const insufficientBuyingPower = 'insufficient buying power'
 export const positionTooLarge = 'position too large'
 
 /**
- * The largest position that is opened. The books hold a hundred times the units and ten times the money: room for
+ * The largest position that is opened. What is entered may have a hundred times the units, ten times the money: room for
  * followers who trade ten times as much, for splits, and for what prices do.
  */
 const largestPosition = { units: dec(10_000_000_000), worth: dec(100_000_000_000) }

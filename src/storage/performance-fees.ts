@@ -7,9 +7,13 @@ import { type FeeSettlement, type SettledSetup, settleFee } from '../domain/perf
 import type { Instant } from '../domain/time.ts'
 import { loadAccountValues } from './account-values.ts'
 import { loadRateTable } from './quotes.ts'
+import { insertIncidents, type NewIncident } from './reports.ts'
 import { cashOfSetup } from './setup-entries.ts'
 import type { Transaction } from './sql.ts'
 import { instant } from './wire.ts'
+
+/** In minor units: what the ledger can add up many times. More is no gain but a broken price. */
+const largestCharge = dec('1e15')
 
 /** A term that ends. */
 export interface FeeTerm {
@@ -84,6 +88,7 @@ export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Pr
     currencies,
   )
   const settled: Settled[] = []
+  const surplus: SetupRow[] = []
   for (const row of rows) {
     const fx = row.currency === row.chargedCurrency ? one : rates.get(row.chargedCurrency)?.get(row.currency)
     // Without a rate nobody can say what it is; the next term asks for it.
@@ -92,15 +97,27 @@ export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Pr
     const gain = dec(row.cashChange).plus(worth)
     const facts = { startedEquity: dec(row.startedEquity), gain }
     const settlement = settleFee(stateOf(row), facts, dec(row.percent).div(100))
-    const charged = BigInt(cents(settlement.fee.times(fx)).times(100).toFixed(0))
-    settled.push({ row, gain, settlement, charged })
+    const charged = cents(settlement.fee.times(fx)).times(100)
+    // Left unsettled it is asked for by the next term, when the price that made it may be another.
+    if (charged.greaterThan(largestCharge)) surplus.push(row)
+    else settled.push({ row, gain, settlement, charged: BigInt(charged.toFixed(0)) })
   }
   await insertSettlements(tx, terms, settled)
+  await insertIncidents(tx, surplus.map(surplusOf(terms)))
   const totals = new Map<number, bigint>()
   for (const { row, charged } of settled)
     totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + charged)
   return totals
 }
+
+const surplusOf =
+  (terms: readonly FeeTerm[]) =>
+  ({ setupId, subscriptionId }: SetupRow): NewIncident => ({
+    key: `fee too large of setup ${setupId}`,
+    kind: 'feeTooLarge',
+    detail: { setupId, subscriptionId },
+    occurredAt: terms.find(({ id }) => id === subscriptionId)?.endsAt ?? 0,
+  })
 
 async function insertSettlements(
   tx: Transaction,

@@ -1,13 +1,17 @@
-create domain amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain amount as numeric(200,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain currency as text CHECK ((VALUE ~ '^[A-Z]{3}$'::text));
-create domain factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain entered_amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain entered_factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain entered_price as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain entered_quantity as numeric(20,8) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain factor as numeric(200,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain figure as double precision CHECK (((VALUE > '-Infinity'::double precision) AND (VALUE < 'Infinity'::double precision)));
 create domain minor_units as bigint CHECK ((VALUE >= 0));
 create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
 create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
 create domain position_effect as text CHECK ((VALUE = ANY (ARRAY['O'::text, 'C'::text])));
-create domain price as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
-create domain quantity as numeric(20,8) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain price as numeric(200,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain quantity as numeric(200,8) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain security_type as text CHECK ((VALUE = ANY (ARRAY['CS'::text, 'FUT'::text, 'OPT'::text, 'FOR'::text])));
 create domain side as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text])));
 create domain time_in_force as text CHECK ((VALUE = ANY (ARRAY['0'::text, '1'::text])));
@@ -418,9 +422,9 @@ create table corporate_action (
   instrument_id bigint not null,
   kind text not null,
   ex_date date not null,
-  amount price,
-  new_units quantity,
-  old_units quantity,
+  amount entered_price,
+  new_units entered_quantity,
+  old_units entered_quantity,
   resizes boolean not null default false,
   takes_effect_at timestamp with time zone not null,
   imported_at timestamp with time zone not null,
@@ -586,7 +590,7 @@ create table incident (
 
 create table index_close (
   day date not null,
-  close price not null,
+  close entered_price not null,
   constraint index_close_pkey PRIMARY KEY (day),
   constraint index_close_close_check CHECK (((close)::numeric > (0)::numeric))
 );
@@ -601,14 +605,14 @@ create table instrument (
   root text not null,
   maturity_month_year text,
   put_or_call text,
-  strike price,
+  strike entered_price,
   security_exchange text not null default 'DEFAULT'::text,
   currency text not null,
-  point_value factor not null,
-  tick price not null,
+  point_value entered_factor not null,
+  tick entered_price not null,
   calendar text not null,
-  initial_margin amount,
-  maintenance_margin amount,
+  initial_margin entered_amount,
+  maintenance_margin entered_amount,
   settlement text,
   is_index_option boolean not null default false,
   expiry date,
@@ -1261,7 +1265,7 @@ create table strategy (
   cash amount not null,
   is_alive boolean not null default true,
   is_private boolean not null default false,
-  monthly_cost amount not null default 0,
+  monthly_cost entered_amount not null default 0,
   is_resellable boolean not null default true,
   no_subs_allowed boolean not null default false,
   membership_version bigint not null default 0,

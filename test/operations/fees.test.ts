@@ -74,9 +74,9 @@ describe('the fee on gains', () => {
         PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
       },
     })
-  const follow = async (who: Citizen, account: string, kind = 'live') => {
+  const follow = async (who: Citizen, account: string, kind = 'live', ScalingPercentage = 100) => {
     await door('/accounts', [{ account, personId: who.personId, kind, cash: 50_000 }])
-    const body = { Account: account, StrategyId: strategyId, StocksEnabled: true }
+    const body = { Account: account, StrategyId: strategyId, StocksEnabled: true, ScalingPercentage }
     const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: who.key, body })
     expect(answer.status).toBe(200)
   }
@@ -88,6 +88,22 @@ describe('the fee on gains', () => {
     await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
     await setFee(20)
     await quote(100)
+  })
+
+  test('is not charged where a broken price makes it larger than any, which holds up nobody’s', async () => {
+    await follow(customer, 'U1')
+    await follow(guest, 'U2', 'live', 1)
+    await trade('1', 100)
+    await quote(999_999_999_999)
+    await passTo(30)
+    const guests = { person: guest.personId, amount: 19_999_999_997_980, status: 'paid', at: '04-11' }
+    expect(await charges('performance')).toEqual([guests])
+    expect(await db.read.rows`select kind from incident`).toEqual([{ kind: 'feeTooLarge' }])
+    await quote(110)
+    await passTo(60)
+    const customers = { person: customer.personId, amount: 20_000, status: 'paid', at: '05-11' }
+    expect(await charges('performance')).toEqual([guests, customers])
+    await audit()
   })
 
   test('is charged at the end of a term, on what exceeds every earlier height', async () => {
