@@ -11,6 +11,10 @@ describe('calendar', () => {
       { op: 'dayOrderExpiry', calendar: 'FOREX', at: '2024-03-12T17:00:00-04:00' },
       { expires: '2024-03-13T21:00:00Z' },
     ],
+    [
+      { op: 'nextOpen', calendar: 'US_EQUITY', at: '2024-03-12T14:00:00.001Z' },
+      { at: '2024-03-12T14:00:00.001Z' },
+    ],
     [{ op: 'nextOpen', calendar: 'CME_GLOBEX', at: '2024-03-29T12:00:00Z' }, { at: '2024-03-31T22:00:00Z' }],
   ])('%j', (input, output) => {
     expect(run('calendar', input)).toEqual(output)
@@ -28,6 +32,7 @@ describe('calendar', () => {
 test.each([
   ['2024-03-10T02:30:00', '2024-03-01T00:00:00Z', '2024-03-10T07:30:00Z'],
   ['2024-03-12T14:00:00Z', '2024-03-13T00:00:00Z', '2024-03-13T00:00:00Z'],
+  ['2024-03-12T14:00:00Z', '2024-03-13T00:00:00.250Z', '2024-03-13T00:00:00.250Z'],
 ])('%s is released', (parkedUntilDate, now, release) => {
   expect(run('calendar.parkedRelease', { parkedUntilDate, now })).toEqual({ release })
 })

@@ -17,8 +17,11 @@ type ParkedInput = { parkedUntilDate: string; now: string }
 const readers: Record<string, (calendar: CalendarName, at: Instant) => unknown> = {
   isOpen: (calendar, at) => ({ open: isOpen(calendar, at) }),
   dayOrderExpiry: (calendar, at) => ({ expires: formatInstant(dayOrderExpiry(calendar, at)) }),
-  nextOpen: (calendar, at) => ({ at: formatInstant(nextOpen(calendar, at)) }),
+  nextOpen: (calendar, at) => ({ at: exactText(nextOpen(calendar, at)) }),
 }
+
+/** The answer may be the time that was given, which may have milliseconds. */
+const exactText = (at: Instant): string => (at % 1000 === 0 ? formatInstant(at) : new Date(at).toISOString())
 
 function instantOf(text: string): Instant {
   const at = readInstant(text)
@@ -36,7 +39,7 @@ function calendar(input: CalendarInput): unknown {
 function release(input: ParkedInput): unknown {
   const at = parkedRelease(input.parkedUntilDate, instantOf(input.now))
   if (at === undefined) throw new Error(`no date-time: ${input.parkedUntilDate}`)
-  return { release: formatInstant(at) }
+  return { release: exactText(at) }
 }
 
 export const calendarOps: Record<string, KernelOp> = { calendar, 'calendar.parkedRelease': release }
