@@ -33,6 +33,19 @@ describe('bars', () => {
   const o = 'open'
   const i = 'intrabar'
 
+  test('an order that comes after the position was flat has not ended with it', () => {
+    const orders = [
+      order('out', 1, sell, market, close),
+      order('in', 5, buy, market, { t: 30 }),
+      order('late', 2, sell, stop(9.5), close, { t: 40 }),
+    ]
+    const seen = [bar(0, 10, 11, 9), bar(60, 10, 11, 9)]
+    expect(bars(orders, seen, { position: 1 })).toEqual({
+      fills: [fill('out', 1, 10, o), fill('in', 5, 10, o, 1), fill('late', 2, 9.5, i, 1)],
+      position: 3,
+    })
+  })
+
   test.each<[string, Json, Json, unknown[]]>([
     ['market at the open', order('a', 1, buy, market), bar(0, 10, 11, 9), [fill('a', 1, 10, o)]],
     ['stop buy beyond at the open', order('a', 1, buy, stop(9.5)), bar(0, 10, 11, 9), [fill('a', 1, 10, o)]],

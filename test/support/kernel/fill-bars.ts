@@ -4,6 +4,7 @@ import { type Decimal, dec } from '../../../src/domain/decimal.ts'
 import { fillAgainstBar } from '../../../src/domain/fill-bars.ts'
 import { decideOpenClose } from '../../../src/domain/open-close.ts'
 import { type BookOrder, newBookOrder } from '../../../src/domain/order-book.ts'
+import type { Instant } from '../../../src/domain/time.ts'
 import { type ConfigInput, configOf, idOf, type OrderInput, workingOrderOf } from './fill-quotes.ts'
 import { momentOf, type Num, optional, print, type Time } from './numbers.ts'
 import { type SimulatedBook, simulatedBook, simulatedPort } from './simulated-book.ts'
@@ -36,14 +37,12 @@ export function fillBars({ orders = [], bars = [], config: given, position }: In
   const held = dec(position ?? 0)
   const read = orders.map((order) => bookOrderOf(order, orders, held))
   const netting = read.filter(({ nets }) => nets).map(({ order }) => order.id)
-  let book: SimulatedBook = simulatedBook(
-    held,
-    read.map(({ order }) => order),
-    netting,
-  )
+  const listed = read.map(({ order }) => order)
+  let book: SimulatedBook = simulatedBook(held, [], netting)
   bars.forEach((bar, index) => {
     if (bar.session === false) return
     const start = momentOf(bar.t)
+    book = { ...book, book: { ...book.book, orders: ordersAt(start, listed, book.book.orders) } }
     const shape = { start, open: dec(bar.o), high: dec(bar.h), low: dec(bar.l), volume: optional(bar.v) }
     book = fillAgainstBar({ ...book, bar: index, at: start }, simulatedPort, shape, config)
   })
@@ -55,6 +54,21 @@ export function fillBars({ orders = [], bars = [], config: given, position }: In
     phase: fill.phase,
   }))
   return { fills, position: print(book.book.position) }
+}
+
+/** The book's orders with those that have come by now, in the order of the list: nothing ends before it began. */
+function ordersAt(
+  at: Instant,
+  listed: readonly BookOrder[],
+  known: ReadonlyMap<string, BookOrder>,
+): Map<string, BookOrder> {
+  const cameAt = ({ parent, acceptedAt }: BookOrder): Instant => {
+    const before = parent === null ? undefined : listed.find(({ id }) => id === parent)
+    return before ? cameAt(before) : acceptedAt
+  }
+  const come = listed.filter((order) => cameAt(order) <= at)
+  const all = [...come.map((order) => known.get(order.id) ?? order), ...known.values()]
+  return new Map(all.map((order) => [order.id, order]))
 }
 
 function bookOrderOf(
