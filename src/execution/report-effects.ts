@@ -6,7 +6,7 @@ import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from '../storage/account-orders.ts'
 import { disableAutotrade, disableSync, insertIncidents, type ReportedAccount } from '../storage/reports.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
-import { insertExclusions } from '../storage/sync-writes.ts'
+import { type ExitedSymbol, insertExclusions } from '../storage/sync-writes.ts'
 import { insertTransmissions } from '../storage/transmissions.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
 
@@ -58,8 +58,10 @@ function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[])
 /** Symbols out of which a stop of the owner's, or his own order, has taken an account. */
 async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant): Promise<void> {
   const filled = (source: 'L' | 'M') =>
-    executions.flatMap(({ order, busts }: BatchExecution) =>
-      order?.source === source && busts === null ? [order] : [],
+    executions.flatMap(({ order, side, busts }: BatchExecution): ExitedSymbol[] =>
+      order?.source === source && busts === null
+        ? [{ setupId: order.setupId, instrumentId: order.instrumentId, side }]
+        : [],
     )
   const stopped = filled('L')
   await insertExclusions(tx, stopped, 'AutoStopLoss', now)

@@ -1,5 +1,6 @@
 /** What a cycle of AutoSync writes beside orders: permissions that are used up, exclusions that have ended. */
 import type { OrderSource } from '../domain/client-order-id.ts'
+import { directionOf, type Side } from '../domain/codes.ts'
 import { type SyncGroup, syncGroups } from '../domain/sync-groups.ts'
 import type { Instant } from '../domain/time.ts'
 import { fragment, identifier, type Transaction } from './sql.ts'
@@ -45,10 +46,18 @@ export async function deleteExclusions(tx: Transaction, symbols: readonly SetupS
     where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id`
 }
 
-/** Leaves symbols alone while the strategy holds them on this side; where it is flat there is nothing to leave. */
+/** A symbol in which an exit has traded on this side. */
+export interface ExitedSymbol extends SetupSymbol {
+  readonly side: Side
+}
+
+/**
+ * Leaves symbols alone while the strategy holds them on the side that the exit has left; where it is flat or has gone
+ * over to the other side meanwhile there is nothing to leave.
+ */
 export async function insertExclusions(
   tx: Transaction,
-  symbols: readonly SetupSymbol[],
+  symbols: readonly ExitedSymbol[],
   reason: 'AutoStopLoss' | 'Manual',
   now: Instant,
 ): Promise<void> {
@@ -57,9 +66,12 @@ export async function insertExclusions(
     insert into setup_exclusion (setup_id, instrument_id, sign, reason, excluded_at)
     select distinct named.setup_id, named.instrument_id, sign(p.quantity)::smallint, ${reason},
       ${instant(now)}::timestamptz
-    from ${pairs(symbols)} join setup on setup.id = named.setup_id
+    from unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
+      ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${symbols.map(({ side }) => -directionOf(side))}::int[]) named (setup_id, instrument_id, sign)
+    join setup on setup.id = named.setup_id
     join position p on p.strategy_id = setup.strategy_id and p.instrument_id = named.instrument_id
-      and p.quantity <> 0
+      and sign(p.quantity) = named.sign
     where setup.stopped_at is null
     on conflict (setup_id, instrument_id) do nothing`
 }
