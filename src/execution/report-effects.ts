@@ -5,8 +5,8 @@
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from '../storage/account-orders.ts'
 import { disableAutotrade, disableSync, insertIncidents, type ReportedAccount } from '../storage/reports.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
-import { type ExitedSymbol, insertExclusions } from '../storage/sync-writes.ts'
+import { type Fragment, fragment, type Transaction } from '../storage/sql.ts'
+import { type ExitedSymbol, insertExclusions, type SetupSymbol } from '../storage/sync-writes.ts'
 import { insertTransmissions } from '../storage/transmissions.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
 
@@ -55,7 +55,10 @@ function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[])
   )
 }
 
-/** Symbols out of which a stop of the owner's, or his own order, has taken an account. */
+/**
+ * Symbols out of which a stop of the owner's, or his own order, has taken an account. After a stop nothing else closes
+ * there; after either nothing opens there, what rests at the broker included.
+ */
 async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant): Promise<void> {
   const filled = (source: 'L' | 'M') =>
     executions.flatMap(({ order, side, busts }: BatchExecution): ExitedSymbol[] =>
@@ -63,17 +66,27 @@ async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant):
         ? [{ setupId: order.setupId, instrumentId: order.instrumentId, side }]
         : [],
     )
-  const stopped = filled('L')
+  const [stopped, discarded] = [filled('L'), filled('M')]
   await insertExclusions(tx, stopped, 'AutoStopLoss', now)
-  await insertExclusions(tx, filled('M'), 'Manual', now)
-  if (stopped.length === 0) return
-  const symbols = fragment`
-    (o.setup_id, o.instrument_id) in (select * from unnest(${stopped.map(({ setupId }) => setupId)}::bigint[],
-      ${stopped.map(({ instrumentId }) => instrumentId)}::bigint[]))`
-  await cancelOrders(tx, fragment`${symbols} and o.position_effect = 'C' and o.source <> 'L'`, {
-    at: now,
-    info: 'stopped out',
-  })
+  await insertExclusions(tx, discarded, 'Manual', now)
+  await withdraw(tx, stopped, fragment`o.position_effect = 'C' and o.source <> 'L'`, 'stopped out', now)
+  const opens = fragment`o.position_effect = 'O' and exists (
+    select from setup_exclusion x where x.setup_id = o.setup_id and x.instrument_id = o.instrument_id)`
+  await withdraw(tx, [...stopped, ...discarded], opens, 'symbol left alone', now)
+}
+
+async function withdraw(
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  which: Fragment,
+  info: string,
+  at: Instant,
+): Promise<void> {
+  if (symbols.length === 0) return
+  const named = fragment`
+    (o.setup_id, o.instrument_id) in (select * from unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
+      ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]))`
+  await cancelOrders(tx, fragment`${named} and ${which}`, { at, info })
 }
 
 /** The broker lets us trade no more: what it has not seen ends, what would open is withdrawn. */
