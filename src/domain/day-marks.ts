@@ -3,6 +3,7 @@
  * one, in the units of the day itself. Currencies stand at the marks of their pairs.
  */
 import { type Decimal, dec, one } from './decimal.ts'
+import { exchangeRate } from './exchange-rate.ts'
 import { groupBy } from './group.ts'
 import type { BookedSplit } from './split.ts'
 import type { Day } from './time.ts'
@@ -14,8 +15,9 @@ export interface DailyMark {
   readonly ask: Decimal
 }
 
-/** A pair that tells the rate of `currency`; inverse where it is quoted the other way. */
+/** A pair that tells the rate of `currency` in `account`; inverse where it is quoted the other way. */
 export interface CurrencyPair {
+  readonly account: string
   readonly currency: string
   readonly instrumentId: number
   readonly isInverse: boolean
@@ -38,6 +40,7 @@ export interface DayMarks {
 
 /** Marks by instrument, each one's in ascending order of days; of two pairs of a currency the direct one first. */
 export function dayMarks(
+  accountCurrency: string,
   marks: readonly DailyMark[],
   pairs: readonly CurrencyPair[],
   splits: readonly MarkSplit[] = [],
@@ -54,8 +57,9 @@ export function dayMarks(
   }
   const resized = (instrumentId: number, day: Day): Decimal =>
     factorOf(splitsOf.get(instrumentId)?.filter((split) => !split.multiplies && split.day > day) ?? [])
-  const rate = (currency: string, day: Day): Decimal | undefined => {
-    for (const { instrumentId, isInverse } of pairs.filter((pair) => pair.currency === currency)) {
+  const direct = (account: string, currency: string, day: Day): Decimal | undefined => {
+    const those = pairs.filter((pair) => pair.account === account && pair.currency === currency)
+    for (const { instrumentId, isInverse } of those) {
       const mark = at(instrumentId, day)
       if (!mark || mark.bid.plus(mark.ask).isZero()) continue
       const mid = mark.bid.plus(mark.ask).div(2)
@@ -63,6 +67,8 @@ export function dayMarks(
     }
     return undefined
   }
+  const rate = (currency: string, day: Day): Decimal | undefined =>
+    exchangeRate(accountCurrency, currency, (account, other) => direct(account, other, day))
   return { at, rate, resized }
 }
 

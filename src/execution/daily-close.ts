@@ -131,7 +131,7 @@ async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<s
     const isMarked = ids.size > 0 && days.length > 0
     const marks = isMarked ? await loadDailyMarks(tx, [...ids], first, last) : []
     const splits = isMarked ? await loadMarkSplits(tx, [...ids]) : []
-    facts.set(currency, { instruments, marks: dayMarks(marks, pairs, splits), currency })
+    facts.set(currency, { instruments, marks: dayMarks(currency, marks, pairs, splits), currency })
   }
   return facts
 }

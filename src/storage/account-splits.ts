@@ -6,6 +6,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -47,19 +48,17 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
   await tx.run`
     select id from account where id in (select account_id from account_position
       where instrument_id = ${split.instrumentId}::bigint and quantity <> 0) order by id for no key update`
+  const rates = await holdersRates(tx, split)
   await tx.run`
     with held as (
       select p.setup_id, p.account_id, p.quantity as before, trunc(${units(split, 'p.quantity')}) as after,
         ${units(split, 'p.quantity')} - trunc(${units(split, 'p.quantity')}) as fraction,
         coalesce(${split.previousClose}::numeric, p.avg_px) * ${split.ratio.old}::numeric / ${split.ratio.new}::numeric
-          * i.point_value * coalesce((
-            select case when pair.symbol = i.currency || a.currency then (q.bid + q.ask) / 2 else 2 / (q.bid + q.ask) end
-            from instrument pair join quote q on q.instrument_id = pair.id and q.bid + q.ask > 0
-            where i.currency <> a.currency and pair.security_type = 'FOR'
-              and pair.symbol in (i.currency || a.currency, a.currency || i.currency)
-            order by pair.symbol = i.currency || a.currency desc limit 1), 1) as worth
+          * i.point_value * coalesce(fx.rate, 1) as worth
       from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
       join setup s on s.id = p.setup_id and s.positions_left_open is not true
+      left join unnest(${rates.map(({ currency }) => currency)}::text[], ${rates.map(({ rate }) => rate)}::numeric[])
+        fx (currency, rate) on fx.currency = a.currency
       where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0
     ), noted as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
@@ -75,6 +74,20 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
       avg_px = case when held.after <> 0 then ${divided(split, 'p.avg_px')} end,
       opened_at = case when held.after <> 0 then p.opened_at end
     from held where p.setup_id = held.setup_id and p.instrument_id = ${split.instrumentId}::bigint`
+}
+
+/** What the instrument's currency is worth in those of the accounts that hold it. */
+async function holdersRates(
+  tx: Transaction,
+  { instrumentId }: AccountSplit,
+): Promise<{ readonly currency: string; readonly rate: Decimal }[]> {
+  const rows = await tx.rows<{ currency: string; quoted: string }>`
+    select distinct a.currency, i.currency as quoted
+    from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
+    where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 and a.currency <> i.currency`
+  const accounts = rows.map(({ currency }) => currency)
+  const table = await loadRateTable(tx, accounts, [...new Set(rows.map(({ quoted }) => quoted))])
+  return [...table].flatMap(([currency, rates]) => [...rates.values()].map((rate) => ({ currency, rate })))
 }
 
 /** Totals, executed quantities and prices in new units; of which nothing is left is withdrawn. */

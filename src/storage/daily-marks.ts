@@ -2,6 +2,7 @@
 import type { ClosedInstrument } from '../domain/daily-close.ts'
 import type { CurrencyPair, DailyMark, MarkSplit } from '../domain/day-marks.ts'
 import { dec } from '../domain/decimal.ts'
+import { vehicleCurrency } from '../domain/exchange-rate.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
 import { bookedDay } from '../domain/trading-day.ts'
 import {
@@ -86,15 +87,17 @@ export async function loadClosedInstruments(
   )
 }
 
-/** The pairs by which currencies are turned into `accountCurrency`; direct ones first. */
+/** The pairs by which currencies are turned into `accountCurrency`, or both into dollars; direct ones first. */
 export const listCurrencyPairs = (
   sql: Sql,
   accountCurrency: string,
   currencies: readonly string[],
 ): Promise<CurrencyPair[]> =>
   sql.rows<CurrencyPair>`
-    select c.currency, i.id as "instrumentId", i.symbol <> c.currency || ${accountCurrency} as "isInverse"
-    from unnest(${currencies}::text[]) c (currency)
+    select a.currency as account, c.currency, i.id as "instrumentId",
+      i.symbol <> c.currency || a.currency as "isInverse"
+    from unnest(${[...new Set([accountCurrency, vehicleCurrency])]}::text[]) a (currency)
+    cross join unnest(${[...currencies, accountCurrency]}::text[]) c (currency)
     join instrument i on i.security_type = 'FOR'
-      and i.symbol in (c.currency || ${accountCurrency}, ${accountCurrency} || c.currency)
-    order by c.currency, "isInverse"`
+      and i.symbol in (c.currency || a.currency, a.currency || c.currency)
+    order by a.currency, c.currency, "isInverse"`

@@ -6,6 +6,7 @@
 import type { CalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
+import { exchangeRate, vehicleCurrency } from '../domain/exchange-rate.ts'
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -148,8 +149,8 @@ const readQuote = ({ instrumentId, bid, ask, bidSize, askSize, at }: StoredQuote
 })
 
 /**
- * Account currency per unit of each currency, by the last forex quotes, turned around where the pair is
- * quoted the other way. A currency without a pair is missing.
+ * Account currency per unit of each currency, by the last forex quotes, turned around where the pair is quoted the
+ * other way, through the dollar where the two have no pair. A currency of which that cannot be told is missing.
  */
 export async function loadRates(
   sql: Sql,
@@ -161,6 +162,29 @@ export async function loadRates(
 
 /** The same for accounts in several currencies, by the currency of the account. */
 export async function loadRateTable(
+  sql: Sql,
+  accountCurrencies: readonly string[],
+  currencies: readonly string[],
+): Promise<Map<string, Map<string, Decimal>>> {
+  const quoted = await loadQuotedRates(
+    sql,
+    [...new Set([...accountCurrencies, vehicleCurrency])],
+    [...new Set([...currencies, ...accountCurrencies])],
+  )
+  const direct = (account: string, currency: string) => quoted.get(account)?.get(currency)
+  return new Map(
+    accountCurrencies.map((account) => {
+      const rates = currencies.flatMap((currency): [string, Decimal][] => {
+        const rate = currency === account ? undefined : exchangeRate(account, currency, direct)
+        return rate ? [[currency, rate]] : []
+      })
+      return [account, new Map(rates)]
+    }),
+  )
+}
+
+/** What the pairs of the currencies themselves say. */
+async function loadQuotedRates(
   sql: Sql,
   accountCurrencies: readonly string[],
   currencies: readonly string[],

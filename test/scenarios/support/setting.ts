@@ -60,13 +60,14 @@ async function syncToOpen(stage: Stage, { account, outcome }: Given): Promise<vo
 
 async function openAccount(
   stage: Stage,
-  { account = '', person: holder = '', cash, kind }: Given,
+  { account = '', person: holder = '', cash, currency, kind }: Given,
 ): Promise<void> {
   const opened: Account = { account, holder: await person(stage, holder), seen: 0 }
   await door(stage, '/accounts', [
     {
       ...{ account, personId: opened.holder.personId, cash: numberOf(cash) },
       ...(kind === undefined ? {} : { kind }),
+      ...(currency === undefined ? {} : { currency }),
     },
   ])
   stage.accounts.set(account, opened)
@@ -127,7 +128,7 @@ export const settingSentences: readonly Sentence<Stage>[] = [
     does: addInstrument,
   },
   { says: 'strategy <strategy> capital <cash> by <person>', does: addStrategy },
-  { says: 'account <account> of <person> cash <cash>', does: openAccount },
+  { says: 'account <account> of <person> cash <cash>[ currency <currency>]', does: openAccount },
   {
     says: 'paper account <account> of <person> cash <cash>',
     does: (stage, given) => openAccount(stage, { ...given, kind: 'paper' }),
