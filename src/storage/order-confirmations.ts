@@ -1,8 +1,9 @@
 /** Orders that wait for their account holder's word. What ends otherwise meanwhile waits no more. */
 import type { Side } from '../domain/codes.ts'
-import type { Instant } from '../domain/time.ts'
+import { type Instant, minute } from '../domain/time.ts'
 import { cancelOrders, type OrderKey, theseOrders } from './account-orders.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
+import { markSetups } from './sync-due.ts'
 import { instant } from './wire.ts'
 
 /** A condition on `o`: its holder has not said yes. */
@@ -36,7 +37,25 @@ export async function findNextOverdue(sql: Sql): Promise<Instant | undefined> {
 
 /** Ends what nobody confirmed in time; answers how many orders. */
 export const endUnconfirmed = (sql: Sql, now: Instant): Promise<number> =>
-  cancelOrders(sql, overdue(now), { at: now, info: 'not confirmed in time' })
+  endWaiting(sql, overdue(now), { at: now, info: 'not confirmed in time' })
+
+/**
+ * No broker reports the end of what it never saw, so AutoSync is told here, before the end: a mark too many does no
+ * harm. It looks in a minute, lest who has just said no is asked again at once.
+ */
+async function endWaiting(
+  sql: Sql,
+  which: Fragment,
+  end: { readonly at: Instant; readonly info: string },
+): Promise<number> {
+  const setups = await sql.rows<{ id: number }>`select o.setup_id as id from account_order o where ${which}`
+  await markSetups(
+    sql,
+    setups.map(({ id }) => id),
+    end.at + minute,
+  )
+  return cancelOrders(sql, which, end)
+}
 
 export interface WaitingOrder extends OrderKey {
   readonly account: string
@@ -71,4 +90,4 @@ export const confirmOrder = async (sql: Sql, orderId: number, now: Instant): Pro
 
 /** The holder's no: the order ends. False where it waits no more. */
 export const declineOrder = async (sql: Sql, orderId: number, now: Instant): Promise<boolean> =>
-  (await cancelOrders(sql, waiting(orderId, now), { at: now, info: 'declined by the account holder' })) > 0
+  (await endWaiting(sql, waiting(orderId, now), { at: now, info: 'declined by the account holder' })) > 0

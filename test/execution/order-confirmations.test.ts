@@ -99,6 +99,26 @@ describe('an order whose holder is asked', () => {
     expect([await one.held(), await atBroker(one)]).toEqual([0, 0])
   })
 
+  test.each([
+    ['at a no', 0],
+    ['when nobody says anything', 10],
+  ])('ends a close %s, and is asked for it again a minute later', async (_, minutes) => {
+    const one = await asked()
+    await confirmOrder(db.write, one.id, world.clock.time)
+    await world.drain()
+    await world.quote(one.symbol, '100', '101')
+    await one.order('2', '4', { limit: '110' })
+    await world.drain()
+    const [exit] = await one.waiting()
+    world.clock.time += minutes * minute
+    if (minutes === 0) await declineOrder(db.write, exit?.id ?? 0, world.clock.time)
+    await world.drain()
+    expect(await one.waiting()).toEqual([])
+    world.clock.time += minute
+    await world.drain()
+    expect(await one.waiting()).toMatchObject([{ side: '2', quantity: '4', limitPx: '110' }])
+  })
+
   test('holds up nobody: other orders of the account go out', async () => {
     const one = await asked()
     await db.write.run`update setup set is_confirmation_needed = false where id = ${one.setupId}`
