@@ -39,6 +39,17 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
     [],
   ],
   [
+    'closes it although a stop guards it',
+    {
+      p: 2,
+      a: -1,
+      exclusions: new Map([['ES', 1]]),
+      orders: [{ signalId: null, openClose: 'C', side: '1', type: '3', stop: 9, leaves: 1, care: 'guard' }],
+    },
+    {},
+    ['close ES buy 1'],
+  ],
+  [
     'closes nothing while AutoSync is off',
     { p: 2, a: -1, exclusions: new Map([['ES', 1]]), isSyncEnabled: false },
     {},

@@ -40,8 +40,10 @@ function overshoots(
     const held = input.accountPositions.get(symbol) ?? zero
     const direction = sign(held)
     const side = direction > 0 ? '2' : '1'
+    // What rests closes nothing yet, the stop that guards the overshoot itself least of all.
     const isClosing = (order: SyncOrder): boolean =>
       order.symbol === symbol &&
+      order.type === '1' &&
       order.leaves.greaterThan(0) &&
       sign(signed(order.leaves, order.side)) !== direction
     const isOpposite = direction !== 0 && direction === -sign(input.strategyPositions.get(symbol) ?? zero)
