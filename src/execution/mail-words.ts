@@ -1,26 +1,65 @@
 /** The words of each kind of message, as plain text and as HTML that says the same. */
 import { escaped } from '../domain/html.ts'
 import type { Message } from '../services/mail.ts'
-import type { MailRow } from '../storage/mail.ts'
+import type { MailFacts, MailRow, SyncDisabledReason } from '../storage/mail.ts'
 
 /** One line: a name with a line break must not begin a paragraph of its own. */
 const line = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** The message of a row, with links to the platform at `publicUrl`. */
-export function composeMail({ id, kind, address, facts }: MailRow, publicUrl: string): Message {
-  const name = line(facts.firstName)
-  const site = line(facts.siteName)
-  const link = `${publicUrl}/confirm-email/${facts.token}`
-  const subject = `Confirm your e-mail address at ${site}`
-  const before = `${site} has a profile with this e-mail address. Please confirm that it is yours:`
-  const after = 'The link is good for seven days. If this was not you, nothing needs to be done.'
+/** What a message says: paragraphs, one of which may be a link. */
+interface Words {
+  readonly subject: string
+  readonly paragraphs: readonly string[]
+  readonly link?: string
+}
+
+const confirmEmail = ({ siteName, token }: MailFacts['confirm-email'], publicUrl: string): Words => {
+  const site = line(siteName)
+  const link = `${publicUrl}/confirm-email/${token}`
   return {
-    name: `${kind}-${id}`,
-    to: address,
-    subject,
-    text: `Hello ${name},\n\n${before}\n\n${link}\n\n${after}\n`,
-    html: `<p>Hello ${escaped(name)},</p><p>${escaped(before)}</p><p><a href="${escaped(link)}">${escaped(
+    subject: `Confirm your e-mail address at ${site}`,
+    paragraphs: [
+      `${site} has a profile with this e-mail address. Please confirm that it is yours:`,
       link,
-    )}</a></p><p>${after}</p>`,
+      'The link is good for seven days. If this was not you, nothing needs to be done.',
+    ],
+    link,
+  }
+}
+
+const syncReasons: Record<SyncDisabledReason, string> = {
+  ExternalExecution: 'An order that the platform did not send was executed there.',
+  PositionMismatch: 'The broker reports other positions there than the platform has traded.',
+}
+
+const autosyncOff = (facts: MailFacts['autosync-off']): Words => {
+  const account = `${line(facts.account)} at ${line(facts.brokerName)}`
+  return {
+    subject: `AutoSync is switched off in your account ${line(facts.account)}`,
+    paragraphs: [
+      `${line(facts.siteName)} has switched AutoSync off in your account ${account}.`,
+      syncReasons[facts.reason],
+      'New signals are still sent to the account, but nothing brings it back in line with your strategies until you ' +
+        'switch AutoSync on again. What was traded by others stays as it is.',
+    ],
+  }
+}
+
+const wordsOf = (mail: MailRow, publicUrl: string): Words =>
+  mail.kind === 'confirm-email' ? confirmEmail(mail.facts, publicUrl) : autosyncOff(mail.facts)
+
+const paragraph = (text: string, link: string | undefined): string =>
+  text === link ? `<p><a href="${escaped(text)}">${escaped(text)}</a></p>` : `<p>${escaped(text)}</p>`
+
+/** The message of a row, with links to the platform at `publicUrl`. */
+export function composeMail(mail: MailRow, publicUrl: string): Message {
+  const { subject, paragraphs, link } = wordsOf(mail, publicUrl)
+  const all = [`Hello ${line(mail.facts.firstName)},`, ...paragraphs]
+  return {
+    name: `${mail.kind}-${mail.id}`,
+    to: mail.address,
+    subject,
+    text: `${all.join('\n\n')}\n`,
+    html: all.map((text) => paragraph(text, link)).join(''),
   }
 }

@@ -8,9 +8,19 @@ import { instant } from './wire.ts'
 /** What the words of each kind of message need. */
 export interface MailFacts {
   readonly 'confirm-email': { readonly firstName: string; readonly siteName: string; readonly token: string }
+  readonly 'autosync-off': {
+    readonly firstName: string
+    readonly siteName: string
+    readonly account: string
+    readonly brokerName: string
+    readonly reason: SyncDisabledReason
+  }
 }
 
-export interface MailRow<Kind extends keyof MailFacts = keyof MailFacts> {
+/** Why AutoSync was switched off without its owner. */
+export type SyncDisabledReason = 'ExternalExecution' | 'PositionMismatch'
+
+interface Mail<Kind extends keyof MailFacts> {
   readonly id: number
   readonly kind: Kind
   readonly address: string
@@ -18,16 +28,37 @@ export interface MailRow<Kind extends keyof MailFacts = keyof MailFacts> {
   readonly attempts: number
 }
 
+/** A message of any of these kinds. */
+export type MailRow<Kind extends keyof MailFacts = keyof MailFacts> = {
+  [Each in Kind]: Mail<Each>
+}[Kind]
+
 /** A message that goes out as soon as a worker finds it. */
 export const insertMail = <Kind extends keyof MailFacts>(
   sql: Sql,
-  mail: Pick<MailRow<Kind>, 'kind' | 'address' | 'facts'>,
+  mail: Pick<Mail<Kind>, 'kind' | 'address' | 'facts'>,
   now: number,
 ): Promise<number> =>
   sql.run`
     insert into mail (kind, address, facts, created_at, next_try_at)
     values (${mail.kind}, ${mail.address}, ${JSON.stringify(mail.facts)}::jsonb, ${instant(now)}::timestamptz,
       ${instant(now)}::timestamptz)`
+
+/** Tells the holders of accounts that AutoSync was switched off there. */
+export const insertSyncMail = (
+  sql: Sql,
+  accountIds: readonly number[],
+  reason: SyncDisabledReason,
+  now: number,
+): Promise<number> =>
+  sql.run`
+    insert into mail (kind, address, facts, created_at, next_try_at)
+    select 'autosync-off', p.email, jsonb_build_object('firstName', p.first_name, 'siteName', site.name,
+      'account', a.account, 'brokerName', b.name, 'reason', ${reason}::text),
+      ${instant(now)}::timestamptz, ${instant(now)}::timestamptz
+    from account a join person p on p.id = a.person_id join site on site.id = p.site_id
+    join broker b on b.id = a.broker_id
+    where a.id = any(${accountIds}::bigint[]) order by a.id`
 
 /** Condition: a message is due at the business time `now`. */
 export const isMailDue = (now: number): Fragment =>

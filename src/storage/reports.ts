@@ -8,6 +8,7 @@ import type { OrdStatus, SecurityType, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
+import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
 import { touchAccounts } from './record-changes.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -355,11 +356,11 @@ export async function insertIncidents(sql: Sql, incidents: readonly NewIncident[
     on conflict (incident_key) do nothing`
 }
 
-/** Switches AutoSync off in accounts where somebody else has traded. */
+/** Switches AutoSync off in accounts where somebody else has traded, and tells their holders. */
 export async function disableSync(
   tx: Transaction,
   accountIds: readonly number[],
-  reason: string,
+  reason: SyncDisabledReason,
   now: Instant,
 ): Promise<void> {
   if (accountIds.length === 0) return
@@ -367,6 +368,7 @@ export async function disableSync(
     update account set is_sync_enabled = false, sync_disabled_reason = ${reason},
       settings_changed_at = ${instant(now)}::timestamptz
     where id = any(${accountIds}::bigint[])`
+  await insertSyncMail(tx, accountIds, reason, now)
 }
 
 /** Ends Autotrade in accounts, with the reason; one that has ended before keeps its own. */

@@ -29,15 +29,10 @@ describe('reports', () => {
 
   test('an execution of nobody is booked, told, and ends AutoSync', async () => {
     const { symbol, accountId, cash, held } = await scene()
-    await paper.controls.execution(ctx, {
-      brokerId,
-      accountId,
-      clientOrderId: null,
-      symbol,
-      side: '1',
-      quantity: dec(3),
-      px: dec(50),
-    })
+    const execution = { brokerId, accountId, clientOrderId: null, symbol, side: '1', px: dec(50) } as const
+    await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
+    await world.drain()
+    await paper.controls.execution(ctx, { ...execution, quantity: dec(1) })
     await world.drain()
     expect(await cash()).toBe(100_000 - 150)
     expect(await held()).toBe(0)
@@ -46,6 +41,11 @@ describe('reports', () => {
       select is_sync_enabled as sync, sync_disabled_reason as reason from account where id = ${accountId}`,
     ).toEqual({ sync: false, reason: 'ExternalExecution' })
     expect(await readIncidents(world)).toContain('ExternalExecution')
+    const told = await db.read.rows`
+      select m.kind, m.facts->>'reason' as reason, p.email = m.address as "isHolder" from mail m
+      join account a on a.account = m.facts->>'account' join person p on p.id = a.person_id
+      where a.id = ${accountId}`
+    expect(told).toEqual([{ kind: 'autosync-off', reason: 'ExternalExecution', isHolder: true }])
   })
 
   test('an owner may trade by hand', async () => {
