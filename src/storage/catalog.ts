@@ -26,7 +26,7 @@ export const listCatalog = (sql: Sql, siteId: number): Promise<CatalogRow[]> =>
   sql.rows<CatalogRow>`
     select c.id, c.strategy_id as "strategyId", s.name as "originalName",
       coalesce(c.display_name, s.name) as "displayName", round(s.monthly_cost, 2) as "basePrice",
-      c.markup::numeric / 100 as markup, s.short_description as "shortDescription",
+      round(c.markup::numeric / 100, 2) as markup, s.short_description as "shortDescription",
       s.is_alive as "isAlive"
     from site_catalog c join strategy s on s.id = c.strategy_id
     where c.site_id = ${siteId}::bigint order by c.id`

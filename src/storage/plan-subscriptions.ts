@@ -33,7 +33,7 @@ export const savePlan = async (sql: Sql, plan: NewPlan): Promise<number> =>
 export const listSitePlans = (sql: Sql, siteId: number): Promise<(NewPlan & { readonly id: number })[]> =>
   sql.rows`
     select id, site_id as "siteId", kind, name, term_days as "termDays", strategies_included as "strategiesIncluded",
-      price::numeric / 100 as price
+      round(price::numeric / 100, 2) as price
     from plan where site_id = ${siteId}::bigint and is_offered order by id`
 
 /** Offers a plan no more: who has it keeps it until the end of the term. Answers whether it was offered. */

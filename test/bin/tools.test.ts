@@ -114,7 +114,10 @@ describe('what sites sell', () => {
       await told('catalog', 'set', 'west', id(strategyId), '--name', 'Own', '--markup', '5.25')
       expect(await told('catalog', 'list', 'west')).toMatchObject({
         catalog: [
-          { strategyId, originalName: 'Trend', displayName: 'Own', shortDescription: 'Follows trends' },
+          {
+            ...{ strategyId, originalName: 'Trend', displayName: 'Own', shortDescription: 'Follows trends' },
+            ...{ basePrice: '49.50', markup: '5.25' },
+          },
         ],
       })
       const { status, output } = await run('call', 'GetSiteCatalog', 'WhiteLabelSiteId=3')
@@ -148,7 +151,7 @@ describe('what sites sell', () => {
       )
       const large = await told<{ planId: number }>('plans', 'add', 'west', 'Large', '--price', '90.00')
       expect(await told('plans', 'list', 'west')).toMatchObject({
-        plans: [{ id: planId, name: 'Small', termDays: 30 }, {}],
+        plans: [{ id: planId, name: 'Small', termDays: 30, price: '30.00' }, {}],
       })
       const choose = (plan: number) => ['plans', 'choose', id(plan), '--person', id(customer)]
       expect(await told(...choose(planId))).toMatchObject({ begins: 'now' })
