@@ -17,4 +17,6 @@ test.each([
   ['a close of zero', 'date,close\n2024-03-12,0.00', 'line 2'],
   ['a close below zero', 'date,close\n2024-03-12,-1', 'line 2'],
   ['no number', 'date,close\n2024-03-12,Infinity', 'line 2'],
+  ['nothing at all', '', 'line 1: the columns must be date and close'],
+  ['no table', '\0\uFFFE', 'line 1: the columns must be date and close'],
 ])('%s', (_, text, line) => expect(() => readIndexCloses(text)).toThrow(line))

@@ -12,13 +12,22 @@ export interface IndexClose {
   readonly close: string
 }
 
+const columns = ['date', 'close']
+
 /** The rows of the file by day, of equal days the last. Throws a RangeError that names the line it cannot read. */
 export function readIndexCloses(text: string | Buffer): IndexClose[] {
-  const header = (names: string[]): string[] => names.map((name) => name.trim().toLowerCase())
+  let isTable = false
+  const header = (names: string[]): string[] => {
+    const known = names.map((name) => name.trim().toLowerCase())
+    isTable = columns.every((name) => known.includes(name))
+    return known
+  }
   const rows = parse(text, { columns: header, skip_empty_lines: true, trim: true, bom: true }) as Record<
     string,
     string | undefined
   >[]
+  if (rows.length === 0 && !isTable)
+    throw new RangeError(`line 1: the columns must be ${columns.join(' and ')}`)
   const closes = new Map<Day, string>()
   for (const [place, { date = '', close = '' }] of rows.entries()) {
     const day = readDay(date.slice(0, 10))
