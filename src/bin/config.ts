@@ -58,7 +58,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: portOf(env.PORT),
     host: env.HOST || '127.0.0.1',
     dataDir: resolve(env.DATA_DIR || '.data'),
-    databaseUrl: env.DATABASE_URL || undefined,
+    databaseUrl: databaseOf(env.DATABASE_URL),
     demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
     hosts: {
       Gen: hostOf(env.GEN_HOST, 'GEN_DIALECT', env.GEN_DIALECT),
@@ -97,6 +97,14 @@ function portOf(text: string | undefined): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65_535) throw new ConfigError(`PORT must be 0 to 65535, not ${text}`)
   return port
+}
+
+/** Not read as an address: one by a unix socket names no host. */
+function databaseOf(text: string | undefined): string | undefined {
+  if (!text) return undefined
+  if (!/^postgres(ql)?:\/\//.test(text))
+    throw new ConfigError('DATABASE_URL must be an address that begins with postgres:// or postgresql://')
+  return text
 }
 
 const hostOf = (name: string | undefined, dialectName: string, dialect: string | undefined): HostConfig => ({

@@ -2,7 +2,7 @@
  * A listing as CSV: the product's own operation, asked page after page by the operator or in the name of a
  * person, with that person's rights. Only one page is held at a time.
  */
-import { createWriteStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
@@ -67,13 +67,30 @@ export async function* exportListing(
 }
 
 /** Writes an export to a file that its owner alone can read, or to standard output. */
-export async function writeExport(pages: AsyncIterable<string>, file: string | undefined): Promise<void> {
-  const source = Readable.from(pages, { objectMode: true })
-  if (file !== undefined) return pipeline(source, createWriteStream(file, { mode: 0o600 }))
-  await pipeline(source, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-    // Whoever reads our output has seen enough.
-    if (error.code !== 'EPIPE') throw error
-  })
+export async function writeExport(pages: AsyncGenerator<string>, file: string | undefined): Promise<void> {
+  if (file !== undefined) return writeFile(pages, file)
+  await pipeline(Readable.from(pages), process.stdout, { end: false }).catch(
+    (error: NodeJS.ErrnoException) => {
+      // Whoever reads our output has seen enough.
+      if (error.code !== 'EPIPE') throw error
+    },
+  )
+}
+
+/** Throws a ConfigError where the file cannot be written. What a refused export would replace stays. */
+async function writeFile(pages: AsyncGenerator<string>, file: string): Promise<void> {
+  const first = await pages.next()
+  const unwritable = (error: NodeJS.ErrnoException): never => {
+    throw error.syscall === undefined ? error : new ConfigError(`${file} cannot be written: ${error.code}`)
+  }
+  const target = await open(file, 'w', 0o600).catch(unwritable)
+  // A file that was there before keeps its rights unless it is told otherwise; a device is not ours to change.
+  if ((await target.stat()).isFile()) await target.chmod(0o600)
+  const all = async function* () {
+    yield first.value ?? ''
+    yield* pages
+  }
+  await pipeline(Readable.from(all()), target.createWriteStream()).catch(unwritable)
 }
 
 /** Who asks: a person with that person's rights or, without one, the operator, who sees everything. */

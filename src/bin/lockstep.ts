@@ -1,6 +1,6 @@
 /** The command line: every way of running the product, and the operator's tools. */
 import { Command } from 'commander'
-import { ConfigError } from './config.ts'
+import { faultOf } from './faults.ts'
 import { addOperatorCommands } from './operator.ts'
 import { addRunCommands } from './run.ts'
 
@@ -13,8 +13,7 @@ addOperatorCommands(program)
 try {
   await program.parseAsync()
 } catch (error) {
-  // A wrong environment and a database that does not start are for people to read, not to debug.
-  console.error(error instanceof ConfigError ? `lockstep: ${error.message}` : error)
+  console.error(faultOf(error))
   // What was opened on the way must not keep a failed command alive.
   process.exit(1)
 }

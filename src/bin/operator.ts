@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
 import { instrumentColumns } from '../execution/instrument-files.ts'
 import { type IndexClose, readIndexCloses } from '../execution/market/index-file.ts'
+import { recordingColumns } from '../execution/market/replay.ts'
 import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
@@ -87,7 +88,7 @@ function addDataCommands(tool: Tool, program: Command): void {
       say(output, { entered: closes.length }, `${closes.length} closes were entered.`)
     }),
   )
-  addReplayCommand(tool(program, 'replay <file>', 'play a CSV of bars or quotes into the market'))
+  addReplayCommand(tool(program, 'replay <file>', `play a CSV into the market: ${recordingColumns}`))
   addImportCommands(
     tool,
     program.command('import').description('enter what companies and exchanges announce'),
@@ -151,7 +152,7 @@ function addExportCommand(command: Command): void {
     )
     .option('--host <host>', 'Gen, Geo or WL; the first that offers the listing')
     .option('--person <id>', 'with the rights of this person; otherwise everything is seen', readId)
-    .option('--out <file>', 'a new file, readable by its owner alone, instead of standard output')
+    .option('--out <file>', 'a file, readable by its owner alone, instead of standard output')
     .action((listing: string, words: string[], options: Output & ExportOptions) =>
       withDatabase(async (db, config) => {
         const environment = environments(config).orders

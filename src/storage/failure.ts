@@ -49,3 +49,7 @@ export function violatedConstraint(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError) || !error.code?.startsWith('23')) return undefined
   return error.constraint ?? error.column
 }
+
+/** Whether the server refuses the user, the password or the database that the address names. */
+export const isTurnedAway = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && /^(28...|3D000)$/.test(error.code ?? '')

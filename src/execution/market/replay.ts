@@ -36,6 +36,9 @@ interface Batch {
 
 type Row = Readonly<Record<string, string>>
 
+/** The columns of a recording, of quotes or of bars, for whoever makes one; those with a question mark may be left out. */
+export const recordingColumns = 'symbol, t, bid, ask, bidSize?, askSize? or symbol, t, o, h, l, c, v?'
+
 /** Plays the recording from its position to its end. A row that cannot be read ends the run with its number. */
 export function replayFeed(
   db: Database,

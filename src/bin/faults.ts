@@ -1,0 +1,23 @@
+/** How a command that failed says why: in words where somebody outside can mend it, with a trace where we have to. */
+import { DatabaseUnavailable, isTurnedAway } from '../storage/failure.ts'
+import { ConfigError } from './config.ts'
+
+/** What to print of the error that ended a command. */
+export function faultOf(error: unknown): unknown {
+  const says = error instanceof Error ? words(error) : undefined
+  return says === undefined ? error : `lockstep: ${says}`
+}
+
+function words(error: Error): string | undefined {
+  if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${causeOf(error)}`
+  if (isTurnedAway(error)) return `the database turns us away: ${error.message}`
+  // Ours and the system's are plain errors, written for people; those of a fault in the program have a class.
+  return error instanceof ConfigError || error.constructor === Error ? error.message : undefined
+}
+
+/** A name with several addresses fails at each of them, and has no words of its own. */
+function causeOf({ message, cause }: DatabaseUnavailable): string {
+  const failed = cause instanceof AggregateError ? cause.errors : [cause]
+  const said = failed.flatMap((one) => (one instanceof Error && one.message !== '' ? [one.message] : []))
+  return said.length === 0 ? message : said.join(', ')
+}

@@ -1,0 +1,86 @@
+/** What only somebody outside can mend: told in a line, without a trace of our insides. */
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { ConfigError } from '../../src/bin/config.ts'
+import { faultOf } from '../../src/bin/faults.ts'
+import { DatabaseUnavailable } from '../../src/storage/failure.ts'
+import { commandLine } from '../support/command-line.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { url } = await testDatabase()
+const { folder, run: runProcess, runHere: run } = commandLine(url)
+const patience = 120_000
+
+const refusedAt = (port: number) => new Error(`connect ECONNREFUSED 127.0.0.1:${port}`)
+
+test.each<[string, Error, string]>([
+  ['a wrong environment', new ConfigError('PORT must be 0 to 65535'), 'PORT must be 0 to 65535'],
+  ['a sentence of ours', new Error('another process runs the database'), 'another process runs the database'],
+  [
+    'a database that is away',
+    new DatabaseUnavailable('Error: …', { cause: refusedAt(5432) }),
+    'the database cannot be used: connect ECONNREFUSED 127.0.0.1:5432',
+  ],
+  [
+    'one that is away at every address of its name',
+    new DatabaseUnavailable('AggregateError', { cause: new AggregateError([refusedAt(1), refusedAt(2)]) }),
+    'the database cannot be used: connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.1:2',
+  ],
+  ['one that says nothing', new DatabaseUnavailable('no answer'), 'the database cannot be used: no answer'],
+])('%s', (_, error, says) => expect(faultOf(error)).toBe(`lockstep: ${says}`))
+
+test('a fault of ours keeps its trace', () => {
+  const fault = new TypeError('x is not a function')
+  expect(faultOf(fault)).toBe(fault)
+})
+
+describe('a file of an export', () => {
+  const exported = (out: string, ...more: string[]) => run('export', 'GetSubscribers', '--out', out, ...more)
+  const kept = join(folder, 'kept.csv')
+
+  test.each([
+    ['in a folder that is not there', join(folder, 'missing', 'x.csv'), 'ENOENT'],
+    ['that is a folder', folder, 'EISDIR'],
+  ])('%s', async (_, out, code) => {
+    expect(await exported(out, 'StrategyId=1')).toEqual({
+      ...{ status: 1, output: '', errors: `lockstep: ${out} cannot be written: ${code}` },
+    })
+  })
+
+  test('stays where the export is refused, and belongs to its owner alone where it is not', async () => {
+    writeFileSync(kept, 'precious')
+    chmodSync(kept, 0o644)
+    expect((await exported(kept)).errors).toBe(
+      'lockstep: GetSubscribers was refused: StrategyId Missing value',
+    )
+    expect(readFileSync(kept, 'utf8')).toBe('precious')
+    expect((await exported(kept, 'StrategyId=1')).status).toBe(0)
+    expect(readFileSync(kept, 'utf8')).toMatch(/^Id,StrategyId,/)
+    expect(statSync(kept).mode & 0o777).toBe(0o600)
+  })
+})
+
+test.each([
+  ['foo', 'DATABASE_URL must be an address that begins with postgres:// or postgresql://'],
+  ['mysql://127.0.0.1/x', 'DATABASE_URL must be an address that begins with postgres:// or postgresql://'],
+  [url.replace('@/', '@/no_such_'), 'the database turns us away: database "no_such_'],
+])('DATABASE_URL=%s', async (address, says) => {
+  vi.stubEnv('DATABASE_URL', address)
+  const { errors } = await run('doctor').catch((error: unknown) => ({ errors: String(faultOf(error)) }))
+  expect(errors).toContain(`lockstep: ${says}`)
+  vi.stubEnv('DATABASE_URL', url)
+})
+
+test(
+  'as a process of its own',
+  async () => {
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    const ran = await runProcess('export', 'GetBrokers', '--out', join(file, 'x.csv'))
+    expect(ran).toEqual({
+      ...{ status: 1, output: '', errors: `lockstep: ${join(file, 'x.csv')} cannot be written: ENOTDIR\n` },
+    })
+  },
+  patience,
+)
