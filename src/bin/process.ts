@@ -4,18 +4,40 @@ import type { Logger } from 'pino'
 
 /** Longest a clean end may take before the process is ended anyway, in milliseconds. */
 const endWithinMs = 20_000
+/** How often the parent is looked for, in milliseconds. */
+const parentEveryMs = 250
 
 /** Runs `close` when the process is told to end. A second signal ends it at once. */
 export function endsWith(log: Logger, close: () => Promise<void>): void {
+  let isEnding = false
   const grace = closeWithGrace(
     { delay: endWithinMs, logger: { error: (text) => log.error(text) } },
     async ({ err }) => {
+      isEnding = true
       if (err) log.fatal({ err }, 'the process ends after an error')
       await close()
     },
   )
+  const closeOnce = (): void => {
+    if (!isEnding) grace.close()
+  }
   // A child whose parent is gone has nobody left to stop it.
-  process.once('disconnect', () => grace.close())
+  process.once('disconnect', closeOnce)
+  if (process.env.npm_lifecycle_event !== undefined) watchParent(closeOnce)
+}
+
+/**
+ * Calls when the parent is gone. A script of npm runs in a shell, which dies of the signal that npm was told to hand on
+ * and hands it on no further: without this the platform would go on, with nobody to stop it.
+ */
+function watchParent(gone: () => void): void {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    gone()
+  }, parentEveryMs)
+  timer.unref()
 }
 
 /** Tells the parent, if there is one, that this process does its work now. */
