@@ -4,6 +4,7 @@ import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import { findTenant } from '../storage/access.ts'
 import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
+import { removePerson } from '../storage/person-removal.ts'
 import { insertAccounts, insertPersons, insertSite, isBroker } from '../storage/provision.ts'
 import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -34,7 +35,7 @@ export function addPeopleCommands(tool: Tool, program: Command): void {
     tool,
     program.command('sites').description('add partner sites, say who supports their people'),
   )
-  addPersonCommands(tool, program.command('people').description('add people, give them roles'))
+  addPersonCommands(tool, program.command('people').description('add people, give them roles, delete them'))
   const kyc = program.command('kyc').description('send people to KYC')
   tool(kyc, 'token <person>', 'a new user token; it is shown once and ends the one before').action(
     (person: string, output: Output) =>
@@ -142,6 +143,11 @@ function addPersonCommands(tool: Tool, people: Command): void {
         say(options, { personId: Number(person), role }, `Person ${person} is ${role} now.`)
       }),
     )
+  tool(
+    people,
+    'delete <person>',
+    'for good: keys end, what was entrusted is destroyed, its rows stay',
+  ).action((person: string, output: Output) => deletePerson(readId(person), output))
   tool(people, 'account <person> <number>', 'an account that a person has at a live broker')
     .requiredOption('--broker <id>', 'which broker', readBrokerId)
     .option('--currency <code>', 'what it is kept in', 'USD')
@@ -150,6 +156,14 @@ function addPersonCommands(tool: Tool, people: Command): void {
       addAccount(readId(person), account, options),
     )
 }
+
+const deletePerson = (personId: number, output: Output): Promise<void> =>
+  withDatabase(async (db) => {
+    const running = await db.transaction((tx) => removePerson(tx, personId, Date.now()))
+    if (running === undefined) throw new ConfigError(`there is no living person ${personId}`)
+    if (running.length > 0) throw new ConfigError(`end this first: ${running.join('; ')}`)
+    say(output, { deleted: personId }, `Person ${personId} is deleted.`)
+  })
 
 const addAccount = (
   personId: number,

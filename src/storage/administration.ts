@@ -18,14 +18,14 @@ const kindOf: Partial<Record<RoleChange['role'], string>> = {
 }
 
 /**
- * Gives a person another role; every process knows within a second. False when there is no such person, or when
+ * Gives a person another role; every process knows within a second. False when no such person lives, or when
  * the person's site is not of the kind that the role is for.
  */
 export async function changeRole(sql: Sql, { personId, role, permissions }: RoleChange): Promise<boolean> {
   const changed = await sql.run`
     with changed as (
       update person set role = ${role}, permissions = ${permissions}::text[]
-      from site where site.id = person.site_id and person.id = ${personId}::bigint
+      from site where site.id = person.site_id and person.id = ${personId}::bigint and person.is_alive
         and (${kindOf[role]}::text is null or site.kind = ${kindOf[role]}::text)
       returning person.id
     )

@@ -37,14 +37,15 @@ export const findKyc = (sql: Sql, { tokenHash, personId }: KycSubject): Promise<
 export const lockKyc = (sql: Sql, tokenHash: Uint8Array): Promise<KycRow | undefined> =>
   sql.maybe<KycRow>`select ${columns} from kyc where token_hash = ${tokenHash}::bytea for update`
 
-/** Sends a person to KYC with a new token; the one before opens nothing any more. False for an unknown person. */
+/** Sends a person to KYC with a new token; the one before opens nothing any more. False where no such person lives. */
 export const replaceToken = async (
   sql: Sql,
   { personId, tokenHash, now }: { personId: number; tokenHash: Uint8Array; now: number },
 ): Promise<boolean> =>
   (await sql.run`
     insert into kyc (person_id, token_hash, redirected_times, created_at)
-    select id, ${tokenHash}::bytea, 1, ${instant(now)}::timestamptz from person where id = ${personId}::bigint
+    select id, ${tokenHash}::bytea, 1, ${instant(now)}::timestamptz from person
+    where id = ${personId}::bigint and is_alive
     on conflict (person_id) do update
       set token_hash = excluded.token_hash, redirected_times = kyc.redirected_times + 1`) > 0
 

@@ -43,6 +43,8 @@ test.each<[string, string]>([
   ['payments attach pm_1 --person abc', 'abc is no id'],
   [`${account} U1 --broker abc`, 'abc is no id'],
   [`${account} U1 --broker 999`, 'there is no broker 999'],
+  ['people delete abc', 'abc is no id'],
+  ['people delete 999999', 'there is no living person 999999'],
   ['people account 999999 U1 --broker BROKER', 'there is no living person 999999'],
   [`${account} U1 --broker BROKER --cash abc`, '--cash is dollars and cents, 0 or more'],
   [`${account} U1 --broker BROKER --cash 1e400`, '--cash is dollars and cents, 0 or more'],

@@ -1,0 +1,109 @@
+/** The end of a person: not before everything in its name has ended, and then for good. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { isRefused } from '../../src/operations/context.ts'
+import { issueKey } from '../../src/operations/keys.ts'
+import { issueUserToken } from '../../src/operations/user-tokens.ts'
+import { changeRole } from '../../src/storage/administration.ts'
+import { removePerson } from '../../src/storage/person-removal.ts'
+import { resultsOf } from '../support/http.ts'
+import { keyEnvironment, secrets } from '../support/platform.ts'
+import { buildTown, holderAccount } from './support/town.ts'
+
+const { platform, people, strategyId, lonelyStrategyId, userToken, door, ask } = await buildTown()
+const { db } = platform
+const now = Date.parse('2024-03-12T15:00:00Z')
+const remove = (personId: number) => db.transaction((tx) => removePerson(tx, personId, now))
+const mine = (key: string) => ({ key, host: 'WL' }) as const
+
+const wishOf = (personId: number, Account: string) => ({
+  ...{ Account, PersonId: personId, StrategyId: strategyId, StocksEnabled: true },
+})
+
+describe('what runs is named and goes on', () => {
+  const asking = people.neighbour
+  beforeAll(async () => {
+    await door('/accounts', [{ account: 'N1', personId: asking.personId, cash: 10_000 }])
+    await door('/subscriptions', [
+      { personId: asking.personId, strategyId: lonelyStrategyId, kind: 'simulated' },
+    ])
+    const asked = await ask('StartAutotrade', wishOf(asking.personId, 'N1'), mine(asking.key))
+    expect(asked.status).toBe(200)
+  })
+
+  test.each([
+    ['strategies', people.owner, [`strategy ${strategyId} is alive`]],
+    ['what it follows', people.holder, [`account ${holderAccount} follows strategy ${strategyId}`]],
+    [
+      'what it asked for and simulates',
+      asking,
+      [`account N1 asks to follow strategy ${strategyId}`, `strategy ${lonelyStrategyId} is simulated`],
+    ],
+  ])('%s', async (_, { personId, key }, says) => {
+    expect(await remove(personId)).toEqual(expect.arrayContaining(says))
+    expect((await ask('GetAccessKey', {}, { key })).status).toBe(200)
+  })
+})
+
+describe('somebody of whom nothing runs any more', () => {
+  const { personId, key } = people.holder
+
+  beforeAll(async () => {
+    const info = {
+      UserToken: userToken,
+      FirstName: 'H',
+      LastName: 'H',
+      Email: 'h@x.org',
+      Phone: '+12125550100',
+    }
+    const where = { Street: 'S', City: 'C', Province: 'P', PostCode: '1', Country: 'US' }
+    const entrusted = await ask(
+      'AddKYCInfo',
+      { ...info, ...where, IsPhoneVerified: true },
+      mine(people.westAdmin.key),
+    )
+    expect(entrusted.status).toBe(200)
+    const stop = {
+      Account: holderAccount,
+      PersonId: personId,
+      StrategyId: strategyId,
+      LeavePositionsOpen: true,
+    }
+    expect((await ask('StopAutotrade', stop, { key })).status).toBe(200)
+    expect(await remove(personId)).toEqual([])
+  })
+
+  test('comes in no more', async () => {
+    expect((await ask('GetAccessKey', {}, { key })).status).toBe(401)
+    const order = { personId, env: keyEnvironment, now, expiresAt: now + 1000 }
+    expect(isRefused(await db.transaction((tx) => issueKey(tx, secrets, order)))).toBe(true)
+    expect(isRefused(await issueUserToken(db.write, secrets, personId, now))).toBe(true)
+    expect(await changeRole(db.write, { personId, role: 'platform_admin', permissions: null })).toBe(false)
+  })
+
+  test('is found as not alive', async () => {
+    for (const [IsAlive, found] of [
+      [false, [personId]],
+      [true, []],
+    ] as const) {
+      const rows = resultsOf<{ Id: number; IsAlive: boolean }>(
+        await ask('SearchProfiles', { PersonId: personId, IsAlive }, mine(people.westAdmin.key)),
+      )
+      expect(rows.map(({ Id }) => Id)).toEqual(found)
+    }
+  })
+
+  test('leaves nothing that was entrusted, and no term that begins anew', async () => {
+    expect(
+      await db.read.one`
+        select (select count(*)::int from kyc_info where person_id = ${personId}::bigint) as sealed,
+          (select count(*)::int from kyc where person_id = ${personId}::bigint and token_hash is not null) as tokens,
+          (select count(*)::int from subscription where person_id = ${personId}::bigint and ended_at is null
+            and not is_cancel_pending) as recurring`,
+    ).toEqual({ sealed: 0, tokens: 0, recurring: 0 })
+  })
+
+  test('is not there to be removed again', async () => {
+    expect(await remove(personId)).toBeUndefined()
+    expect(await remove(999_999)).toBeUndefined()
+  })
+})
