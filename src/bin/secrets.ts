@@ -26,7 +26,8 @@ export const auditSeed = (config: Config): Buffer => derivation(config)('audit h
 
 function derivation(config: Config): (use: string) => Buffer {
   const root = config.secret ?? storedSecret(config)
-  if (root.length < 32) throw new ConfigError('LOCKSTEP_SECRET must have at least 32 characters')
+  if (root.length < 32)
+    throw new ConfigError(`${sourceOf(config, 'secret')} must have at least 32 characters`)
   return (use) => createHmac('sha256', root).update(use).digest()
 }
 
@@ -39,12 +40,12 @@ function loadKeyRing(config: Config): KeyRing {
     if (entry === '') return []
     const [, name, key] = keyForm.exec(entry) ?? []
     if (name === undefined || key === undefined)
-      throw new ConfigError('LOCKSTEP_KEY_RING must hold name:key, each key 32 bytes in base64')
+      throw new ConfigError(`${sourceOf(config, 'key-ring')} must hold name:key, each key 32 bytes in base64`)
     return [[name, Buffer.from(key, 'base64')]]
   })
   const [first] = keys
   if (!first || new Set(keys.map(([name]) => name)).size < keys.length)
-    throw new ConfigError('LOCKSTEP_KEY_RING must hold keys of different names')
+    throw new ConfigError(`${sourceOf(config, 'key-ring')} must hold keys of different names`)
   return { current: first[0], keys: new Map(keys) }
 }
 
@@ -52,6 +53,12 @@ const storedSecret = (config: Config): string =>
   kept(config, 'secret', () => randomBytes(48).toString('base64url'))
 
 const variables = { secret: 'LOCKSTEP_SECRET', 'key-ring': 'LOCKSTEP_KEY_RING' }
+
+/** Where what cannot be used came from: the variable or, without it, the file of the data folder. */
+function sourceOf({ secret, keyRing, dataDir }: Config, name: keyof typeof variables): string {
+  const given = { secret, 'key-ring': keyRing }[name]
+  return given === undefined ? join(dataDir, name) : variables[name]
+}
 
 /** A secret of the data folder, made when it is first needed. */
 function kept({ dataDir, production }: Config, name: keyof typeof variables, make: () => string): string {

@@ -1,5 +1,5 @@
 /** What only somebody outside can mend: told in a line, without a trace of our insides. */
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { ConfigError } from '../../src/bin/config.ts'
@@ -59,6 +59,16 @@ describe('a file of an export', () => {
     expect(readFileSync(kept, 'utf8')).toMatch(/^Id,StrategyId,/)
     expect(statSync(kept).mode & 0o777).toBe(0o600)
   })
+})
+
+test.each([
+  ['secret', 'short', 'must have at least 32 characters'],
+  ['key-ring', 'no key', 'must hold name:key, each key 32 bytes in base64'],
+])('a file %s of the data folder that was spoiled', async (name, text, says) => {
+  const file = join(folder, name)
+  writeFileSync(file, text)
+  expect((await run('credentials', 'rotate')).errors).toBe(`lockstep: ${file} ${says}`)
+  rmSync(file)
 })
 
 test.each([
