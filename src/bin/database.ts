@@ -18,13 +18,16 @@ export interface Server {
   stop(): Promise<void>
 }
 
+/** A platform that was told to end is given so long to leave the data folder. */
+const patienceMs = 10_000
+
 const addressFile = (config: Config): string => join(config.dataDir, 'database-url')
 
 /** The server of this configuration, started when it is ours to start. */
 export async function provideServer(config: Config, log: Logger): Promise<Server> {
   if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {} }
   mkdirSync(config.dataDir, { recursive: true })
-  const postgres = await startPostgres({ dataDir: join(config.dataDir, 'postgres'), log })
+  const postgres = await startPostgres({ dataDir: join(config.dataDir, 'postgres'), log, patienceMs })
   writeFileSync(addressFile(config), postgres.url, { mode: 0o600 })
   return {
     url: postgres.url,

@@ -1,4 +1,5 @@
 /** How a command that failed says why: in words where somebody outside can mend it, with a trace where we have to. */
+import { FolderInUse } from '../postgres/lock.ts'
 import { DatabaseUnavailable, isTurnedAway } from '../storage/failure.ts'
 import { ConfigError } from './config.ts'
 
@@ -12,7 +13,8 @@ function words(error: Error): string | undefined {
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${causeOf(error)}`
   if (isTurnedAway(error)) return `the database turns us away: ${error.message}`
   // Ours and the system's are plain errors, written for people; those of a fault in the program have a class.
-  return error instanceof ConfigError || error.constructor === Error ? error.message : undefined
+  const isOurs = error instanceof ConfigError || error instanceof FolderInUse
+  return isOurs || error.constructor === Error ? error.message : undefined
 }
 
 /** A name with several addresses fails at each of them, and has no words of its own. */

@@ -18,7 +18,17 @@ export interface Lock {
   release(): void
 }
 
-/** Takes the lock of the folder holding `run`. Throws when another living process drives it. */
+/** Another living process drives the folder. */
+export class FolderInUse extends Error {
+  readonly pid: string
+
+  constructor(run: string, pid: string) {
+    super(`another process (pid ${pid}) already runs the database of ${run}: stop it first`)
+    this.pid = pid
+  }
+}
+
+/** Takes the lock of the folder holding `run`. Throws `FolderInUse` when another living process drives it. */
 export async function takeLock(run: string): Promise<Lock> {
   const path = join(run, 'supervisor')
   const token = `${process.pid} ${randomBytes(8).toString('hex')}`
@@ -44,10 +54,8 @@ export async function takeLock(run: string): Promise<Lock> {
   return { held, release }
 }
 
-function inUse(run: string, token: string): Error {
-  const pid = token.split(' ')[0] || 'unknown'
-  return new Error(`another process (pid ${pid}) already runs the database of ${run}: stop it first`)
-}
+const inUse = (run: string, token: string): FolderInUse =>
+  new FolderInUse(run, token.split(' ')[0] || 'unknown')
 
 /** A socket that tells every caller who holds the lock. It never keeps the process alive. */
 function answering(path: string, token: string): Promise<Server> {

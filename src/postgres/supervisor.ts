@@ -18,7 +18,7 @@ import {
 } from './cluster.ts'
 import { logTail, prepareFolder } from './folder.ts'
 import { chooseIdentity, spawnAs } from './identity.ts'
-import { type Lock, takeLock } from './lock.ts'
+import { FolderInUse, type Lock, takeLock } from './lock.ts'
 import { serverArguments, serverSettings } from './settings.ts'
 
 /** A start that does not become ready is killed and tried again; a long crash recovery gets more time. */
@@ -30,6 +30,7 @@ const STOP_STEPS: readonly StopStep[] = [
 ]
 const BACKOFF_MS = { first: 100, largest: 5_000, stableAfter: 30_000 }
 const POLL_MS = 10
+const LOCK_POLL_MS = 200
 
 export interface SupervisorLog {
   info(fields: object, message: string): void
@@ -46,13 +47,20 @@ export interface Postgres {
   stop(): Promise<void>
 }
 
+interface Options {
+  readonly dataDir: string
+  readonly log: SupervisorLog
+  /** How long another supervisor may take to give the folder free, in milliseconds (0). */
+  readonly patienceMs?: number
+}
+
 /**
  * Starts the server of `dataDir`, making the folder at the first start. Throws when another supervisor drives
  * the folder, when no allowed user can run the server, or when it does not become ready (with its last words).
  */
-export async function startPostgres(options: { dataDir: string; log: SupervisorLog }): Promise<Postgres> {
+export async function startPostgres(options: Options): Promise<Postgres> {
   const folder = prepareFolder(options.dataDir)
-  const lock = await takeLock(folder.run)
+  const lock = await takeFreed(folder.run, options)
   try {
     const identity = chooseIdentity(folder)
     const binaries = await findBinaries(folder, identity)
@@ -65,6 +73,20 @@ export async function startPostgres(options: { dataDir: string; log: SupervisorL
   } catch (error) {
     lock.release()
     throw error
+  }
+}
+
+/** Takes the lock as soon as whoever holds it lets go: a platform that was told to end needs a moment for it. */
+async function takeFreed(run: string, { log, patienceMs = 0 }: Options): Promise<Lock> {
+  const until = performance.now() + patienceMs
+  for (let isSaid = false; ; isSaid = true) {
+    try {
+      return await takeLock(run)
+    } catch (error) {
+      if (!(error instanceof FolderInUse) || performance.now() > until) throw error
+      if (!isSaid) log.warn({ pid: error.pid }, 'another process uses the data folder: waiting for its end')
+      await pause(LOCK_POLL_MS)
+    }
   }
 }
 

@@ -19,7 +19,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { findBinaries } from '../../src/postgres/binaries.ts'
 import { prepareFolder } from '../../src/postgres/folder.ts'
 import { runAs } from '../../src/postgres/identity.ts'
@@ -130,6 +130,19 @@ describe('the embedded server', () => {
     await expect(start(folder)).rejects.toThrow(`another process (pid ${process.pid})`)
     expect(await countRows(server.url)).toEqual({ count: 1 })
     await server.stop()
+  })
+
+  test('waits for a supervisor that is about to give the folder free', async () => {
+    const server = await start(folder)
+    const heard: string[] = []
+    const log = { ...silentLog, warn: (_: object, message: string) => heard.push(message) }
+    const next = startPostgres({ dataDir: folder, log, patienceMs: 60_000 })
+    await vi.waitUntil(() => heard.length > 0, 30_000)
+    await server.stop()
+    const follower = await next
+    expect(await countRows(follower.url)).toEqual({ count: 1 })
+    expect(heard).toEqual(['another process uses the data folder: waiting for its end'])
+    await follower.stop()
   })
 
   test('of a new folder goes to exactly one of many that start at once', async () => {
