@@ -144,7 +144,7 @@ function refusedChange(
   const { ParentSignalId: parent, ParkedUntilDate: parked } = order
   if (parent !== undefined && String(parent) !== String(signal.parentSignalId))
     return refuse('InvalidParameter', 'Order.ParentSignalId', words)
-  if (parked !== undefined && parked > ctx.now && !(signal.isParked && parked === signal.parkedUntil))
+  if (parked !== undefined && parked > ctx.now && parked !== signal.parkedUntil)
     return refuse('InvalidParameter', 'Order.ParkedUntilDate', words)
   return refusedPrice(draft, row.tick)
 }
