@@ -37,7 +37,7 @@ const lineOf = (order: WaitingOrder): string =>
 
 const decide = (
   id: string,
-  decision: typeof confirmOrder,
+  decision: typeof declineOrder,
   output: Output,
   done: 'confirmed' | 'declined',
 ): Promise<void> =>

@@ -23,7 +23,7 @@ export const needsConfirmation = (row: SendRow): boolean =>
 export const confirmationStep: Step = {
   name: 'endUnconfirmed',
   due: isConfirmationOverdue,
-  run: ({ db, clock }) => endUnconfirmed(db.write, clock.now()),
+  run: ({ db, clock }) => db.transaction((tx) => endUnconfirmed(tx, clock.now())),
 }
 
 export const nextOverdue: DueSource = findNextOverdue

@@ -2,7 +2,8 @@
 import type { Side } from '../domain/codes.ts'
 import { type Instant, minute } from '../domain/time.ts'
 import { cancelOrders, type OrderKey, theseOrders } from './account-orders.ts'
-import { type Fragment, fragment, type Sql } from './sql.ts'
+import { lockAccounts } from './accounts.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { markSetups } from './sync-due.ts'
 import { instant } from './wire.ts'
 
@@ -36,25 +37,30 @@ export async function findNextOverdue(sql: Sql): Promise<Instant | undefined> {
 }
 
 /** Ends what nobody confirmed in time; answers how many orders. */
-export const endUnconfirmed = (sql: Sql, now: Instant): Promise<number> =>
-  endWaiting(sql, overdue(now), { at: now, info: 'not confirmed in time' })
+export const endUnconfirmed = (tx: Transaction, now: Instant): Promise<number> =>
+  endWaiting(tx, overdue(now), { at: now, info: 'not confirmed in time' })
 
 /**
- * No broker reports the end of what it never saw, so AutoSync is told here, before the end: a mark too many does no
- * harm. It looks in a minute, lest who has just said no is asked again at once.
+ * No broker reports the end of what it never saw, so AutoSync is told here. Under the accounts' locks: a cycle that has
+ * still seen the order waiting would take the mark away with its own. It looks in a minute, lest who has just said no is
+ * asked again at once.
  */
 async function endWaiting(
-  sql: Sql,
+  tx: Transaction,
   which: Fragment,
   end: { readonly at: Instant; readonly info: string },
 ): Promise<number> {
-  const setups = await sql.rows<{ id: number }>`select o.setup_id as id from account_order o where ${which}`
-  await markSetups(
-    sql,
-    setups.map(({ id }) => id),
-    end.at + minute,
+  const orders = await tx.rows<OrderKey & { setupId: number }>`
+    select o.account_id as "accountId", o.id, o.setup_id as "setupId" from account_order o where ${which}`
+  if (orders.length === 0) return 0
+  await lockAccounts(
+    tx,
+    orders.map(({ accountId }) => accountId),
   )
-  return cancelOrders(sql, which, end)
+  const ended = await cancelOrders(tx, fragment`${which} and ${theseOrders(orders)}`, end)
+  const setupIds = orders.map(({ setupId }) => setupId)
+  await markSetups(tx, setupIds, end.at + minute)
+  return ended
 }
 
 export interface WaitingOrder extends OrderKey {
@@ -89,5 +95,5 @@ export const confirmOrder = async (sql: Sql, orderId: number, now: Instant): Pro
   0
 
 /** The holder's no: the order ends. False where it waits no more. */
-export const declineOrder = async (sql: Sql, orderId: number, now: Instant): Promise<boolean> =>
-  (await endWaiting(sql, waiting(orderId, now), { at: now, info: 'declined by the account holder' })) > 0
+export const declineOrder = async (tx: Transaction, orderId: number, now: Instant): Promise<boolean> =>
+  (await endWaiting(tx, waiting(orderId, now), { at: now, info: 'declined by the account holder' })) > 0

@@ -1,6 +1,9 @@
 /** Holders who confirm orders first: nothing of theirs leaves unasked, and what they do not confirm ends. */
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { lockAccounts } from '../../src/storage/accounts.ts'
 import { confirmOrder, declineOrder, listWaitingOrders } from '../../src/storage/order-confirmations.ts'
+import { markSetups, settleSyncs } from '../../src/storage/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -26,6 +29,7 @@ async function asked() {
   return { ...one, id: order?.id ?? 0, waiting }
 }
 
+const decline = (id: number) => db.transaction((tx) => declineOrder(tx, id, world.clock.time))
 const atBroker = (one: { setupId: number; symbol: string }) => readBroker(world, one.setupId, one.symbol)
 
 describe('an order whose holder is asked', () => {
@@ -66,7 +70,7 @@ describe('an order whose holder is asked', () => {
 
   test('ends at a no', async () => {
     const one = await asked()
-    expect(await declineOrder(db.write, one.id, world.clock.time)).toBe(true)
+    expect(await decline(one.id)).toBe(true)
     await world.drain()
     expect(await one.orders()).toMatchObject([{ status: '4', info: 'declined by the account holder' }])
     expect(await confirmOrder(db.write, one.id, world.clock.time)).toBe(false)
@@ -111,12 +115,28 @@ describe('an order whose holder is asked', () => {
     await world.drain()
     const [exit] = await one.waiting()
     world.clock.time += minutes * minute
-    if (minutes === 0) await declineOrder(db.write, exit?.id ?? 0, world.clock.time)
+    if (minutes === 0) await decline(exit?.id ?? 0)
     await world.drain()
     expect(await one.waiting()).toEqual([])
     world.clock.time += minute
     await world.drain()
     expect(await one.waiting()).toMatchObject([{ side: '2', quantity: '4', limitPx: '110' }])
+  })
+
+  test('is still looked at when it ends beside a cycle that has seen it waiting', async () => {
+    const one = await asked()
+    await markSetups(db.write, [one.setupId], world.clock.time)
+    let declined: Promise<boolean> | undefined
+    await db.transaction(async (tx) => {
+      await lockAccounts(tx, [one.accountId])
+      declined = decline(one.id)
+      await Promise.race([declined, setTimeout(200)])
+      await settleSyncs(tx, [one.setupId], [])
+    })
+    expect(await declined).toBe(true)
+    const marks = await db.read.rows`select due_at as at from sync_due where setup_id = ${one.setupId}`
+    expect(marks).toEqual([{ at: world.clock.time + minute }])
+    await world.drain()
   })
 
   test('holds up nobody: other orders of the account go out', async () => {
