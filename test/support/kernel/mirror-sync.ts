@@ -3,6 +3,7 @@ import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side } from '../
 import { type Decimal, dec } from '../../../src/domain/decimal.ts'
 import { autoSync, type SyncActions } from '../../../src/domain/mirror-sync.ts'
 import type { SignalKey, SyncInput, SyncOrder, SyncSignal } from '../../../src/domain/mirror-sync-state.ts'
+import { referencePriceOf } from '../../../src/domain/mirror-target.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 
 type PlainSignal = {
@@ -56,6 +57,8 @@ type PlainSync = {
 const positionsOf = (positions: Record<string, number> = {}): Map<string, Decimal> =>
   new Map(Object.entries(positions).map(([symbol, quantity]) => [symbol, dec(quantity)]))
 
+const pricesOf = (read: PlainSignal) => ({ limit: orNull(read.limit), stop: orNull(read.stop) })
+
 const signalOf = (read: PlainSignal): SyncSignal => ({
   signalId: read.signalId,
   symbol: read.symbol,
@@ -64,9 +67,8 @@ const signalOf = (read: PlainSignal): SyncSignal => ({
   type: read.type,
   quantity: dec(read.quantity),
   filled: orZero(read.filled),
-  limit: orNull(read.limit),
-  stop: orNull(read.stop),
-  referencePrice: null,
+  ...pricesOf(read),
+  referencePrice: referencePriceOf({ type: read.type, ...pricesOf(read) }, null),
   doNotSyncToOpen: read.doNotSyncToOpen ?? false,
   ocaGroup: read.ocaGroup === null || read.ocaGroup === undefined ? null : `${read.ocaGroup}`,
   replaces: read.replaces ?? null,

@@ -112,6 +112,20 @@ describe('mirror.sync', () => {
     })
   })
 
+  test.each([
+    ['limit', { limit: 40 }, 25],
+    ['stop', { type: '3', limit: undefined, stop: 40 }, 25],
+    ['market', { type: '1', limit: undefined }, 20],
+  ])('sizes the copy of a %s order at the price of the order', (_name, more, qty) => {
+    const order = { ...signal, quantity: 100, ...more }
+    const stocks = {
+      ...setup,
+      ...{ classes: { ES: 'CS' }, settings: { CS: { maxDollars: 1000 } }, referencePrices: { ES: 50 } },
+    }
+    const input = { ...stocks, strategy: { orders: [order] }, account: {} }
+    expect(run('mirror.sync', input)).toMatchObject({ actions: [{ action: 'place', qty }] })
+  })
+
   test('names every action', () => {
     const copy = { symbol: 'ES', side: '1', openClose: 'O', type: '2', executed: 0, filledBefore: 0 }
     const orders = [
