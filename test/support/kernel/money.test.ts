@@ -291,6 +291,8 @@ describe('commissions', () => {
       0.05,
     ],
     ['no fill, no charge', { minPerOrder: 1 }, [], [], 0],
+    ['a plan by its number', 0, fills([100, 10]), [1], 1],
+    ['a plan by its code', '0', fills([100, 10]), [1], 1],
     [
       'point values count in the notional',
       { pctOfNotional: 0.0001 },

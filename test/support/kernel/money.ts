@@ -139,13 +139,13 @@ const inferred = (input: InferenceInput) => ({
 })
 
 interface CommissionInput {
-  plan: Partial<Record<keyof CommissionRates, Num | null>> | CommissionPlan
+  plan: Partial<Record<keyof CommissionRates, Num | null>> | CommissionPlan | `${CommissionPlan}`
   cls?: SecurityType
   fills: { qty: Num; price: Num; pointValue?: Num | null }[]
 }
 
 function commissionCompute({ plan, cls = 'CS', fills }: CommissionInput) {
-  const rates = typeof plan === 'number' ? commissionPlans[plan][cls] : ratesOf(plan)
+  const rates = typeof plan === 'object' ? ratesOf(plan) : commissionPlans[plan][cls]
   let turnover = noTurnover
   const perFill = fills.map((fill) => {
     const before = turnover
