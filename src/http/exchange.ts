@@ -164,9 +164,11 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
   if ('status' in admitted) return admitted
   if (head.accept !== 'application/json' && !acceptsJson(head.accept, to.dialect))
     return replyTo(refuse('NotAcceptable', 'Accept'))
-  const input = await readInput(exchange, to, url)
-  if (input === 'gone' || 'status' in input) return input
-  const ifModifiedSince = to.method === 'GET' ? readHttpDate(head.ifModifiedSince) : undefined
+  const isRead = to.method === 'GET'
+  const payload = takesBody(to) ? await readPayload(exchange, to) : undefined
+  if (payload === 'gone' || (payload !== undefined && 'status' in payload)) return payload
+  const input = readInput(exchange, to, url, payload)
+  if ('status' in input) return input
   return options.operations.run({
     operation: to.operation,
     compiled: to.compiled,
@@ -177,10 +179,8 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
     version: to.version,
     requestId: exchange.requestId,
     origin: options.publicUrl ?? originOf(head.host),
-    ...(head.idempotencyKey === undefined || to.method === 'GET'
-      ? {}
-      : { idempotencyKey: head.idempotencyKey }),
-    ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
+    idempotencyKey: isRead ? undefined : head.idempotencyKey,
+    ifModifiedSince: isRead ? readHttpDate(head.ifModifiedSince) : undefined,
   })
 }
 
@@ -245,35 +245,32 @@ function tooMany({ tightest }: Verdict): Reply {
 }
 
 type Params = { params: unknown }
+type Payload = { value: unknown }
 
-/** Query or body as the operation's parameters, or all that is wrong with them. */
-async function readInput(exchange: Exchange, to: Destination, url: string): Promise<Params | Reply | 'gone'> {
-  const { idempotencyKey } = exchange.head
+const takesBody = ({ method }: Destination): boolean => method === 'POST' || method === 'PUT'
+
+/** Query or, of a method that takes one, body as the operation's parameters, or all that is wrong with them. */
+function readInput(exchange: Exchange, to: Destination, url: string, payload?: Payload): Params | Reply {
+  const { head } = exchange
   const at = url.indexOf('?')
   const query = readQuery(at < 0 ? '' : url.slice(at + 1))
-  const takesBody = to.method === 'POST' || to.method === 'PUT'
-  const raw = takesBody ? await readPayload(exchange, to) : { value: query }
-  if (raw === 'gone' || 'status' in raw) return raw
-  if (!takesBody && hasBody(exchange.head))
+  if (payload === undefined && hasBody(head))
     return fault('RequestMalformed', 'Body', 'This method takes no body')
   if (query === undefined) return malformed('The query string cannot be decoded')
-  const unknown = takesBody && to.dialect === 'native' ? [...query.keys()] : []
-  const input = to.compiled.readInput(raw.value)
-  const faults = [
-    ...(to.method !== 'GET' && idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)
-      ? [faultOf('IdempotencyKeyMalformed', 'Idempotency-Key')]
-      : []),
+  const input = to.compiled.readInput(payload === undefined ? query : payload.value)
+  const unknown = payload !== undefined && to.dialect === 'native' ? [...query.keys()] : []
+  const key = to.method === 'GET' ? undefined : head.idempotencyKey
+  const isKeyWrong = key !== undefined && !isIdempotencyKey(key)
+  if ('params' in input && unknown.length === 0 && !isKeyWrong) return input
+  return wrong([
+    ...(isKeyWrong ? [faultOf('IdempotencyKeyMalformed', 'Idempotency-Key')] : []),
     ...unknown.slice(0, 20).map((name) => faultOf('InvalidParameter', name, 'Unknown name')),
     ...('faults' in input ? input.faults : []),
-  ]
-  return 'params' in input && faults.length === 0 ? input : wrong(faults)
+  ])
 }
 
 /** The JSON value of a body; undefined when there is no body at all. */
-async function readPayload(
-  exchange: Exchange,
-  to: Destination,
-): Promise<{ value: unknown } | Reply | 'gone'> {
+async function readPayload(exchange: Exchange, to: Destination): Promise<Payload | Reply | 'gone'> {
   const { head, request } = exchange
   if (!hasBody(head)) return { value: undefined }
   if (!isJsonType(head.contentType)) return fault('ContentTypeUnsupported', 'Content-Type')

@@ -66,7 +66,8 @@ const absoluteForm = /^https?:\/\/([^/?#]+)\/?(.*)$/i
  * host named there outranks the header.
  */
 export function readAbsoluteForm(url: string): { host: string; url: string } | undefined {
-  const [, host, rest] = url.startsWith('/') ? [] : (absoluteForm.exec(url) ?? [])
+  if (url.startsWith('/')) return undefined
+  const [, host, rest] = absoluteForm.exec(url) ?? []
   return host === undefined ? undefined : { host, url: `/${rest}` }
 }
 

@@ -137,18 +137,16 @@ async function checkViewers(
   const signalIds = calls.flatMap(({ params }) => idAt(params, access.signal) ?? [])
   const signals =
     signalIds.length > 0 ? await findSignalStrategies(sql, signalIds) : new Map<number, number>()
-  const wanted = calls.flatMap((call, index) => {
+  const wanted: { call: Asked; index: number; id: number | bigint; path: string | undefined }[] = []
+  for (const [index, call] of calls.entries()) {
     const one = idAt(call.params, access.strategy)
-    const many = (at(call.params, access.strategies) ?? []) as readonly (number | bigint)[]
+    const many = at(call.params, access.strategies) as readonly (number | bigint)[] | undefined
     const signal = idAt(call.params, access.signal)
-    return [
-      ...(one === undefined ? [] : [{ call, index, id: one, path: access.strategy ?? '' }]),
-      ...many.map((id) => ({ call, index, id, path: access.strategies ?? '' })),
-      ...(signal === undefined
-        ? []
-        : [{ call, index, id: signals.get(Number(signal)) ?? 0, path: access.signal ?? '' }]),
-    ]
-  })
+    if (one !== undefined) wanted.push({ call, index, id: one, path: access.strategy })
+    for (const id of many ?? []) wanted.push({ call, index, id, path: access.strategies })
+    if (signal !== undefined)
+      wanted.push({ call, index, id: signals.get(Number(signal)) ?? 0, path: access.signal })
+  }
   const facts = await factsOf(
     sql,
     wanted.map(({ call }) => call),
@@ -156,7 +154,7 @@ async function checkViewers(
   )
   const verdicts: Verdict[] = calls.map(() => undefined)
   wanted.forEach(({ call, index, path }, place) => {
-    verdicts[index] ??= verdictOn(call.ctx.caller, facts[place] ?? null, path, viewsOrders)
+    verdicts[index] ??= verdictOn(call.ctx.caller, facts[place] ?? null, path ?? '', viewsOrders)
   })
   return verdicts
 }

@@ -46,7 +46,7 @@ export interface Context {
   secrets: Secrets
   passwords: Passwords
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */
-  ifModifiedSince?: number
+  ifModifiedSince?: number | undefined
 }
 
 /** A page's place among its neighbours; absent members mean there is none. */

@@ -19,7 +19,7 @@ import { type Reply, replyTo } from './reply.ts'
 export interface Repeatable {
   readonly operation: string
   readonly caller: { readonly accessKeyId: number }
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
   readonly fingerprint?: Uint8Array
 }
 

@@ -39,9 +39,9 @@ interface Call {
   readonly version?: 1 | 2
   readonly requestId: string
   readonly origin: string
-  readonly idempotencyKey?: string
+  readonly idempotencyKey?: string | undefined
   /** Epoch milliseconds. */
-  readonly ifModifiedSince?: number
+  readonly ifModifiedSince?: number | undefined
 }
 
 export interface RunnerOptions {
@@ -213,7 +213,7 @@ const contextOf = (options: Parts, call: Call, sql: Sql, now: number): Context =
   dialect: call.dialect,
   requestId: call.requestId,
   origin: call.origin,
-  ...(call.ifModifiedSince === undefined ? {} : { ifModifiedSince: call.ifModifiedSince }),
+  ifModifiedSince: call.ifModifiedSince,
 })
 
 async function runReads(options: Parts, calls: readonly Call[], many: Many): Promise<Reply[]> {
