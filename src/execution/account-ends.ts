@@ -68,8 +68,8 @@ const ratesOf = (
 ) =>
   loadRateTable(
     tx,
-    [...new Set(ledgers.map(({ currency }) => currency))],
-    [...new Set(instruments.map(({ currency }) => currency))],
+    ledgers.map(({ currency }) => currency),
+    instruments.map(({ currency }) => currency),
   )
 
 function book(

@@ -3,7 +3,6 @@
  * setups under the locks of strategies and accounts, decides by a pure function, and writes orders, which are sent
  * like any other. It comes after whatever changes what it reads, and once more a minute after it has acted.
  */
-import type { Decimal } from '../domain/decimal.ts'
 import { type PlannedSync, planSync } from '../domain/mirror-sync-plan.ts'
 import { completedPasses, nextPass } from '../domain/sync-groups.ts'
 import { type Instant, minute } from '../domain/time.ts'
@@ -13,7 +12,7 @@ import {
   type NewAccountOrder,
   theseOrders,
 } from '../storage/account-orders.ts'
-import { loadRates } from '../storage/quotes.ts'
+import { loadRateTable } from '../storage/quotes.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { type Succession, saveSuccessions } from '../storage/successions.ts'
 import { type SyncCase, syncCases } from '../storage/sync-cases.ts'
@@ -136,17 +135,12 @@ async function planStops(tx: Transaction, cases: readonly SyncCase[], now: Insta
 }
 
 /** Rates of the currencies in which the cases' instruments are quoted, by account currency. */
-async function ratesOf(tx: Transaction, guarded: readonly { one: SyncCase }[]): Promise<Map<string, Rates>> {
-  const quoted = [
-    ...new Set(guarded.flatMap(({ one }) => [...one.instruments.values()].map(({ currency }) => currency))),
-  ]
-  const rates = new Map<string, ReadonlyMap<string, Decimal>>()
-  for (const currency of new Set(guarded.map(({ one }) => one.setup.currency))) {
-    const foreign = quoted.filter((other) => other !== currency)
-    if (foreign.length > 0) rates.set(currency, await loadRates(tx, currency, foreign))
-  }
-  return rates
-}
+const ratesOf = (tx: Transaction, guarded: readonly { one: SyncCase }[]): Promise<Map<string, Rates>> =>
+  loadRateTable(
+    tx,
+    guarded.map(({ one }) => one.setup.currency),
+    guarded.flatMap(({ one }) => [...one.instruments.values()].map(({ currency }) => currency)),
+  )
 
 /** Writes protective stops; answers the setups in which something was done. */
 async function guard(tx: Transaction, stops: readonly StopChanges[], now: Instant): Promise<number[]> {

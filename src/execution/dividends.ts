@@ -14,7 +14,7 @@ import type { Transaction } from '../storage/sql.ts'
 /** Books a dividend on every book that held the instrument; answers how many were paid. */
 export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
   const holders = await listHolderCurrencies(tx, action.instrumentId)
-  const table = await loadRateTable(tx, [...new Set([bookCurrency, ...holders])], [action.currency])
+  const table = await loadRateTable(tx, [bookCurrency, ...holders], [action.currency])
   // 1 in the same currency, and where no pair is quoted.
   const rateTo = (currency: string): Decimal => table.get(currency)?.get(action.currency) ?? one
   const strategies = await payStrategies(tx, action, rateTo(bookCurrency))

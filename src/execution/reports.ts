@@ -11,7 +11,7 @@ import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { type Instant, minute } from '../domain/time.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
-import { loadRates } from '../storage/quotes.ts'
+import { loadRateTable } from '../storage/quotes.ts'
 import {
   type BustedExecution,
   claimReportedAccounts,
@@ -213,12 +213,11 @@ async function ratesOf(
   executions: readonly BatchExecution[],
   accounts: readonly ReportedAccount[],
 ): Promise<Map<number, ReadonlyMap<string, Decimal>>> {
-  const quoted = [...new Set(executions.flatMap(({ report }) => report.currency ?? []))]
-  const byCurrency = new Map<string, ReadonlyMap<string, Decimal>>()
-  for (const currency of new Set(accounts.map((account) => account.currency))) {
-    const foreign = quoted.filter((other) => other !== currency)
-    byCurrency.set(currency, foreign.length > 0 ? await loadRates(tx, currency, foreign) : new Map())
-  }
+  const byCurrency = await loadRateTable(
+    tx,
+    accounts.map(({ currency }) => currency),
+    executions.flatMap(({ report }) => report.currency ?? []),
+  )
   return new Map(accounts.map(({ id, currency }) => [id, byCurrency.get(currency) ?? new Map()]))
 }
 

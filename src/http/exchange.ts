@@ -113,7 +113,7 @@ export async function serve(
 
 /** A place named by an operation is beside the operation's own, however the host was reached. */
 function settled(reply: Reply, { request }: Exchange): Reply {
-  const { location } = reply.headers ?? {}
+  const location = reply.headers?.location
   if (location === undefined) return reply
   const { pathname, search } = new URL(location, `http://localhost${request.url ?? '/'}`)
   return { ...reply, headers: { ...reply.headers, location: `${pathname}${search}` } }

@@ -6,7 +6,7 @@ export interface Reply {
   readonly status: number
   /** Empty with 304. */
   readonly body: Body
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** A reply in one piece. */
@@ -33,7 +33,7 @@ export function replyTo({ refused, field, message }: Refused): TextReply {
 /** A handler's outcome as a reply in the words of the caller's host. */
 export function replyWith(outcome: Outcome<unknown>, compiled: CompiledRow): Reply {
   if (isRefused(outcome)) return replyTo(outcome)
-  const headers = outcome.headers === undefined ? {} : { headers: outcome.headers }
-  if ('notModified' in outcome) return { status: 304, body: '', ...headers }
-  return { status: 200, body: compiled.writeAnswer(outcome), ...headers }
+  const { headers } = outcome
+  if ('notModified' in outcome) return { status: 304, body: '', headers }
+  return { status: 200, body: compiled.writeAnswer(outcome), headers }
 }

@@ -85,8 +85,11 @@ async function holdersRates(
     select distinct a.currency, i.currency as quoted
     from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
     where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 and a.currency <> i.currency`
-  const accounts = rows.map(({ currency }) => currency)
-  const table = await loadRateTable(tx, accounts, [...new Set(rows.map(({ quoted }) => quoted))])
+  const table = await loadRateTable(
+    tx,
+    rows.map(({ currency }) => currency),
+    rows.map(({ quoted }) => quoted),
+  )
   return [...table].flatMap(([currency, rates]) => [...rates.values()].map((rate) => ({ currency, rate })))
 }
 

@@ -7,7 +7,7 @@ import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
-import { loadRates } from './quotes.ts'
+import { loadRateTable } from './quotes.ts'
 import { cashOfSetup, unitsOfAccount } from './setup-entries.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
@@ -41,13 +41,11 @@ export async function loadAccountValues(
 ): Promise<Map<number, AccountValue>> {
   if (accountIds.length === 0) return new Map()
   const rows = await loadValueRows(sql, accountIds)
-  const rates = new Map<string, ReadonlyMap<string, Decimal>>()
-  for (const currency of new Set(rows.map((row) => row.currency))) {
-    const foreign = rows.flatMap(({ instrumentId, instrumentCurrency: quoted }) =>
-      instrumentId !== null && quoted !== currency ? [quoted] : [],
-    )
-    if (foreign.length > 0) rates.set(currency, await loadRates(sql, currency, [...new Set(foreign)]))
-  }
+  const rates = await loadRateTable(
+    sql,
+    rows.map(({ currency }) => currency),
+    rows.flatMap((row) => (row.instrumentId === null ? [] : [row.instrumentCurrency])),
+  )
   const values = new Map<number, { value: Decimal; bySetup: Map<number, Decimal> }>()
   for (const row of rows) {
     const account = values.get(row.accountId) ?? { value: dec(row.cash), bySetup: new Map() }

@@ -81,11 +81,10 @@ export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Pr
   const rows = await listSetups(tx, terms)
   if (rows.length === 0) return new Map()
   const values = await loadAccountValues(tx, [...new Set(rows.map(({ accountId }) => accountId))])
-  const currencies = [...new Set(rows.map(({ currency }) => currency))]
   const rates = await loadRateTable(
     tx,
     rows.map(({ chargedCurrency }) => chargedCurrency),
-    currencies,
+    rows.map(({ currency }) => currency),
   )
   const settled: Settled[] = []
   const surplus: SetupRow[] = []

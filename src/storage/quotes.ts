@@ -160,21 +160,21 @@ export async function loadRates(
   return (await loadRateTable(sql, [accountCurrency], currencies)).get(accountCurrency) ?? new Map()
 }
 
-/** The same for accounts in several currencies, by the currency of the account. */
+/** The same for accounts in several currencies, by the currency of the account. Of a single one nothing is asked. */
 export async function loadRateTable(
   sql: Sql,
   accountCurrencies: readonly string[],
   currencies: readonly string[],
 ): Promise<Map<string, Map<string, Decimal>>> {
-  const quoted = await loadQuotedRates(
-    sql,
-    [...new Set([...accountCurrencies, vehicleCurrency])],
-    [...new Set([...currencies, ...accountCurrencies])],
-  )
+  const accounts = [...new Set(accountCurrencies)]
+  const others = [...new Set(currencies)]
+  const all = [...new Set([...accounts, ...others])]
+  if (all.length <= 1) return new Map()
+  const quoted = await loadQuotedRates(sql, [...new Set([...accounts, vehicleCurrency])], all)
   const direct = (account: string, currency: string) => quoted.get(account)?.get(currency)
   return new Map(
-    accountCurrencies.map((account) => {
-      const rates = currencies.flatMap((currency): [string, Decimal][] => {
+    accounts.map((account) => {
+      const rates = others.flatMap((currency): [string, Decimal][] => {
         const rate = currency === account ? undefined : exchangeRate(account, currency, direct)
         return rate ? [[currency, rate]] : []
       })
