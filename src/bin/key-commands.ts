@@ -1,13 +1,12 @@
 /** The operator's tools for access keys: issued once, with limits and in a form of their own where that is asked for. */
 import type { Command } from 'commander'
+import { dayLength } from '../domain/time.ts'
 import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { loadSecrets } from './secrets.ts'
 import { type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
-
-const dayMs = 86_400_000
 
 interface IssueOptions extends Output {
   person: number
@@ -43,7 +42,7 @@ export function addKeyCommands(tool: Tool, keys: Command): void {
 const issue = ({ person, comment, days, limits, uuid, ...output }: IssueOptions): Promise<void> =>
   withDatabase(async (db, config) => {
     const now = Date.now()
-    const life = { now, expiresAt: now + days * dayMs }
+    const life = { now, expiresAt: now + days * dayLength }
     const special = { ...(limits && { limits }), ...(uuid && { form: 'uuid' as const }) }
     const order = { personId: person, env: environments(config).keys, comment, ...life, ...special }
     const issued = await db.transaction((tx) => issueKey(tx, loadSecrets(config), order))

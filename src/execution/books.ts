@@ -75,15 +75,15 @@ export async function loadWholeBooks(
 const nameOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
 
 /** Account currency per unit of each currency of the instruments that is not the books' own. */
-async function foreignRates(
+const foreignRates = (
   tx: Transaction,
   instruments: ReadonlyMap<number, QuotedInstrument>,
-): Promise<Map<string, Decimal>> {
-  const foreign = [...new Set([...instruments.values()].map(({ currency }) => currency))].filter(
-    (currency) => currency !== bookCurrency,
+): Promise<Map<string, Decimal>> =>
+  loadRates(
+    tx,
+    bookCurrency,
+    [...instruments.values()].map(({ currency }) => currency),
   )
-  return foreign.length > 0 ? await loadRates(tx, bookCurrency, foreign) : new Map<string, Decimal>()
-}
 
 const opensSomething = ({ book }: StoredBook): boolean =>
   [...book.orders.values()].some((order) => order.openClose === 'O' && !hasEnded(order))

@@ -6,7 +6,12 @@ import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from '../storage/account-orders.ts'
 import { disableAutotrade, disableSync, insertIncidents, type ReportedAccount } from '../storage/reports.ts'
 import { type Fragment, fragment, type Transaction } from '../storage/sql.ts'
-import { type ExitedSymbol, insertExclusions, type SetupSymbol } from '../storage/sync-writes.ts'
+import {
+  type ExitedSymbol,
+  insertExclusions,
+  namedSymbols,
+  type SetupSymbol,
+} from '../storage/sync-writes.ts'
 import { insertTransmissions } from '../storage/transmissions.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
 
@@ -83,10 +88,8 @@ async function withdraw(
   at: Instant,
 ): Promise<void> {
   if (symbols.length === 0) return
-  const named = fragment`
-    (o.setup_id, o.instrument_id) in (select * from unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
-      ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]))`
-  await cancelOrders(tx, fragment`${named} and ${which}`, { at, info })
+  const named = fragment`select setup_id, instrument_id from ${namedSymbols(symbols)}`
+  await cancelOrders(tx, fragment`(o.setup_id, o.instrument_id) in (${named}) and ${which}`, { at, info })
 }
 
 /** The broker lets us trade no more: what it has not seen ends, what would open is withdrawn. */

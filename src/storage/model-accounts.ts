@@ -95,8 +95,7 @@ async function loadAccounts(
 ): Promise<Map<number, ModelAccount>> {
   const rows = await loadHoldings(sql, strategyIds, wanted)
   const named = rows.flatMap((row) => [row.currency, baseCurrencyOf(row) ?? row.currency])
-  const foreign = [...new Set(named)].filter((each) => each !== bookCurrency)
-  const rates = foreign.length > 0 ? await loadRates(sql, bookCurrency, foreign) : new Map<string, Decimal>()
+  const rates = await loadRates(sql, bookCurrency, named)
   const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
   for (const row of rows) {
     const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [], rates: plan }

@@ -1,10 +1,9 @@
 /** Orders that wait for their account holder's word. What ends otherwise meanwhile waits no more. */
 import type { Side } from '../domain/codes.ts'
 import { type Instant, minute } from '../domain/time.ts'
-import { cancelOrders, type OrderKey, theseOrders } from './account-orders.ts'
-import { lockAccounts } from './accounts.ts'
+import { type OrderKey, theseOrders } from './account-orders.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
-import { markSetups } from './sync-due.ts'
+import { endUnseen } from './unseen-orders.ts'
 import { instant } from './wire.ts'
 
 /** A condition on `o`: its holder has not said yes. */
@@ -36,32 +35,12 @@ export async function findNextOverdue(sql: Sql): Promise<Instant | undefined> {
   return at ?? undefined
 }
 
+/** Lest who has just said no is asked again at once. */
+const inAMinute = (now: Instant) => ({ at: now, syncAt: now + minute })
+
 /** Ends what nobody confirmed in time; answers how many orders. */
 export const endUnconfirmed = (tx: Transaction, now: Instant): Promise<number> =>
-  endWaiting(tx, overdue(now), { at: now, info: 'not confirmed in time' })
-
-/**
- * No broker reports the end of what it never saw, so AutoSync is told here. Under the accounts' locks: a cycle that has
- * still seen the order waiting would take the mark away with its own. It looks in a minute, lest who has just said no is
- * asked again at once.
- */
-async function endWaiting(
-  tx: Transaction,
-  which: Fragment,
-  end: { readonly at: Instant; readonly info: string },
-): Promise<number> {
-  const orders = await tx.rows<OrderKey & { setupId: number }>`
-    select o.account_id as "accountId", o.id, o.setup_id as "setupId" from account_order o where ${which}`
-  if (orders.length === 0) return 0
-  await lockAccounts(
-    tx,
-    orders.map(({ accountId }) => accountId),
-  )
-  const ended = await cancelOrders(tx, fragment`${which} and ${theseOrders(orders)}`, end)
-  const setupIds = orders.map(({ setupId }) => setupId)
-  await markSetups(tx, setupIds, end.at + minute)
-  return ended
-}
+  endUnseen(tx, overdue(now), { info: 'not confirmed in time', ...inAMinute(now) })
 
 export interface WaitingOrder extends OrderKey {
   readonly account: string
@@ -96,4 +75,7 @@ export const confirmOrder = async (sql: Sql, orderId: number, now: Instant): Pro
 
 /** The holder's no: the order ends. False where it waits no more. */
 export const declineOrder = async (tx: Transaction, orderId: number, now: Instant): Promise<boolean> =>
-  (await endWaiting(tx, waiting(orderId, now), { at: now, info: 'declined by the account holder' })) > 0
+  (await endUnseen(tx, waiting(orderId, now), {
+    info: 'declined by the account holder',
+    ...inAMinute(now),
+  })) > 0

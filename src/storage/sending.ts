@@ -5,11 +5,10 @@
  */
 
 import type { Instant } from '../domain/time.ts'
-import { type CopyRow, cancelOrders, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
-import { lockAccounts } from './accounts.ts'
+import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
 import { isUnconfirmed } from './order-confirmations.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
-import { markSetups } from './sync-due.ts'
+import { endUnseen } from './unseen-orders.ts'
 import { instant } from './wire.ts'
 
 /** True while a broker of the adapter has an order to hear of. */
@@ -176,25 +175,6 @@ const queued = (adapter: string, before: Instant): Fragment => fragment`
 export const isQueueStale = (adapter: string, before: Instant): Fragment =>
   fragment`exists (select from account_order o where ${queued(adapter, before)})`
 
-/**
- * Gives such copies up; answers how many rows moved. No broker reports on what it never saw, so the accounts' setups
- * are marked here: what the copies were to do is AutoSync's from now on.
- */
-export async function dropQueue(
-  tx: Transaction,
-  adapter: string,
-  before: Instant,
-  now: Instant,
-): Promise<number> {
-  const rows = await tx.rows<{ accountId: number; setupId: number }>`
-    select distinct o.account_id as "accountId", o.setup_id as "setupId"
-    from account_order o where ${queued(adapter, before)}`
-  if (rows.length === 0) return 0
-  const accountIds = [...new Set(rows.map(({ accountId }) => accountId))]
-  const setupIds = [...new Set(rows.map(({ setupId }) => setupId))]
-  await lockAccounts(tx, accountIds)
-  const which = fragment`${queued(adapter, before)} and o.setup_id = any(${setupIds}::bigint[])`
-  const moved = await cancelOrders(tx, which, { at: now, info: 'broker not reachable' })
-  await markSetups(tx, setupIds, now)
-  return moved
-}
+/** Gives such copies up; answers how many rows moved. What they were to do is AutoSync's from now on. */
+export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now: Instant): Promise<number> =>
+  endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })

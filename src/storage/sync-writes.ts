@@ -3,7 +3,7 @@ import type { OrderSource } from '../domain/client-order-id.ts'
 import { directionOf, type Side } from '../domain/codes.ts'
 import { type SyncGroup, syncGroups } from '../domain/sync-groups.ts'
 import type { Instant } from '../domain/time.ts'
-import { fragment, identifier, type Transaction } from './sql.ts'
+import { type Fragment, fragment, identifier, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** A group's pass in a setup is complete. */
@@ -34,7 +34,8 @@ export interface SetupSymbol {
   readonly instrumentId: number
 }
 
-const pairs = (symbols: readonly SetupSymbol[]) => fragment`
+/** The symbols as rows `named` of a setup and an instrument. */
+export const namedSymbols = (symbols: readonly SetupSymbol[]): Fragment => fragment`
   unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
     ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]) named (setup_id, instrument_id)`
 
@@ -42,7 +43,7 @@ const pairs = (symbols: readonly SetupSymbol[]) => fragment`
 export async function deleteExclusions(tx: Transaction, symbols: readonly SetupSymbol[]): Promise<void> {
   if (symbols.length === 0) return
   await tx.run`
-    delete from setup_exclusion x using ${pairs(symbols)}
+    delete from setup_exclusion x using ${namedSymbols(symbols)}
     where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id`
 }
 

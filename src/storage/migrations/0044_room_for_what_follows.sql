@@ -11,14 +11,18 @@ create domain price as numeric(200, 12) check (value > '-Infinity' and value < '
 create domain amount as numeric(200, 12) check (value > '-Infinity' and value < 'Infinity');
 create domain factor as numeric(200, 12) check (value > '-Infinity' and value < 'Infinity');
 
--- They name columns that change their type.
-drop trigger audited on account;
-drop trigger audited on account_entry;
-drop trigger audited on strategy;
-
 do $$
-declare changed record;
+declare
+  changed record;
+  audited text[];
+  definition text;
 begin
+  -- Triggers that name columns stand in the way of a change of their type: they are made again as they were.
+  select array_agg(pg_get_triggerdef(oid)) into audited
+  from pg_trigger where tgname = 'audited' and tgattr::text <> '';
+  for changed in select tgrelid::regclass as name from pg_trigger where tgname = 'audited' and tgattr::text <> '' loop
+    execute format('drop trigger audited on %s', changed.name);
+  end loop;
   for changed in
     select table_name, string_agg(
       format('alter %I type %I', column_name, replace(domain_name, 'entered_', '')), ', ') as changes
@@ -30,23 +34,7 @@ begin
   loop
     execute format('alter table %I %s', changed.table_name, changed.changes);
   end loop;
+  foreach definition in array audited loop
+    execute definition;
+  end loop;
 end $$;
-
-create trigger audited after insert or delete or update of site_id, person_id, broker_id, kind, currency, starting_cash,
-    is_sync_enabled, sync_disabled_reason, is_autotrade_disabled, autotrade_disabled_reason, ignore_manual_orders,
-    authenticated_at, introducing_broker_id, introducing_broker, sales_rep_id, broker_authorization, account,
-    broker_user_id, sales_rep
-  on account for each row
-  execute function audit_change('id', 'site_id,person_id,broker_id,kind,currency,starting_cash,is_sync_enabled,'
-    'sync_disabled_reason,is_autotrade_disabled,autotrade_disabled_reason,ignore_manual_orders,authenticated_at,'
-    'introducing_broker_id,introducing_broker,sales_rep_id,broker_authorization,account', 'broker_user_id,sales_rep');
-create trigger audited after insert or delete or update of account_id, setup_id, kind, cash_change
-  on account_entry for each row
-  execute function audit_change('id', 'account_id,setup_id,kind,cash_change', '');
-create trigger audited after insert or delete or update of site_id, owner_person_id, starting_cash, is_alive, is_private,
-    monthly_cost, is_resellable, no_subs_allowed, stocks_enabled, options_enabled, futures_enabled, forex_enabled,
-    owner_share_percent, performance_fee_percent, transmit_account_id, name, short_description, long_description
-  on strategy for each row
-  execute function audit_change('id', 'site_id,owner_person_id,starting_cash,is_alive,is_private,monthly_cost,'
-    'is_resellable,no_subs_allowed,stocks_enabled,options_enabled,futures_enabled,forex_enabled,owner_share_percent,'
-    'performance_fee_percent,transmit_account_id', 'name,short_description,long_description');
