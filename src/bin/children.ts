@@ -30,8 +30,16 @@ export interface Child {
   pid(): number | undefined
 }
 
-/** Starts `lockstep <args>` and starts it again whenever it dies before `stop`. */
-export function keepAlive(args: readonly string[], env: NodeJS.ProcessEnv, log: Logger): Child {
+/**
+ * Starts `lockstep <args>` and starts it again whenever it dies before `stop`. The child loads its program at once and
+ * begins with its work when it is told the database's address.
+ */
+export function keepAlive(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  log: Logger,
+  database: Promise<string>,
+): Child {
   let child: ChildProcess | undefined
   let timer: NodeJS.Timeout | undefined
   let isStopping = false
@@ -43,14 +51,11 @@ export function keepAlive(args: readonly string[], env: NodeJS.ProcessEnv, log: 
     announce = resolve
     giveUp = reject
   })
+  ready.catch(() => undefined) // thrown where it is awaited, which may be much later
 
   const launch = (): void => {
     let hasWorked = false
-    child = spawn(process.execPath, [...workingFlags, program, ...args], {
-      env,
-      detached: true,
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    child = spawnHeld(args, env, database)
     child.on('message', (message) => {
       announce(String(message))
       hasWorked = true
@@ -76,6 +81,18 @@ export function keepAlive(args: readonly string[], env: NodeJS.ProcessEnv, log: 
       if (child) await end(child)
     },
   }
+}
+
+/** A process that is told where the database is as soon as that is known. */
+function spawnHeld(args: readonly string[], env: NodeJS.ProcessEnv, database: Promise<string>): ChildProcess {
+  const child = spawn(process.execPath, [...workingFlags, program, ...args], {
+    env: { ...env, LOCKSTEP_HELD: '1' },
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  // One that is gone by then is told nothing.
+  void database.then((url) => child.send(url, () => undefined))
+  return child
 }
 
 async function end(child: ChildProcess): Promise<void> {

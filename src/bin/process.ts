@@ -40,6 +40,10 @@ function watchParent(gone: () => void): void {
   timer.unref()
 }
 
+/** What the parent tells this process. One whose parent goes before ends by itself: nothing else keeps it. */
+export const toldByParent = (): Promise<string> =>
+  new Promise((resolve) => process.once('message', (message) => resolve(String(message))))
+
 /** Tells the parent, if there is one, that this process does its work now. */
 export const announceReady = (word: string): void => {
   process.send?.(word)

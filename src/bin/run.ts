@@ -3,12 +3,12 @@ import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { startDoorPlatform } from '../door/platform.ts'
 import { type Config, readConfig } from './config.ts'
-import { provideServer, reachServer } from './database.ts'
+import { provideServer, reachServer, type Server } from './database.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
 import { pagesOf } from './pages.ts'
-import { announceReady, endsWith } from './process.ts'
+import { announceReady, endsWith, toldByParent } from './process.ts'
 import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
 import { startAll } from './start.ts'
@@ -76,7 +76,9 @@ interface Running {
 
 /** Runs one process on the database it can reach, and ends both in order. */
 async function keep(log: Logger, config: Config, run: (url: string) => Promise<Running>): Promise<void> {
-  const server = await reachServer(config, log)
+  const server: Server = config.isHeld
+    ? { url: await toldByParent(), stop: async () => {} }
+    : await reachServer(config, log)
   const running = await run(server.url)
   endsWith(log, async () => {
     await running.close()

@@ -7,9 +7,9 @@ import type { Logger } from 'pino'
 import type { DemoFacts } from '../demo/facts.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import { printBanner } from './banner.ts'
-import { type Child, keepAlive } from './children.ts'
+import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
-import { openMigrated, provideServer } from './database.ts'
+import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
 import { hostsAnswer } from './probe.ts'
 import { loadSecrets } from './secrets.ts'
@@ -21,17 +21,23 @@ export interface Platform {
 /** Starts everything and says `ready <url>` when all three hosts answer. Rejects when `ending` cuts it short. */
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   const secrets = loadSecrets(config)
-  const server = await provideServer(config, log)
-  const children: Child[] = []
+  const env = { ...process.env }
+  let begin = (_url: string): void => {}
+  const prepared = new Promise<string>((resolve) => {
+    begin = resolve
+  })
+  // They load while the database is made ready.
+  const children = ['serve', 'worker'].map((command) => keepAlive([command], env, log, prepared))
+  let server: Server | undefined
   const close = async (): Promise<void> => {
     await Promise.all(children.map((child) => child.stop()))
-    await server.stop()
+    await server?.stop()
   }
   try {
+    server = await provideServer(config, log)
     const demo = await prepare(config, server.url, secrets, log, ending)
     if (demo) writeFileSync(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`, { mode: 0o600 })
-    const env: NodeJS.ProcessEnv = { ...process.env, DATABASE_URL: server.url }
-    for (const command of ['serve', 'worker']) children.push(keepAlive([command], env, log))
+    begin(server.url)
     const [url = ''] = await Promise.all(children.map(({ ready }) => ready))
     // With PORT=0 the first process chose a port: those after it come back at the same address.
     env.PORT = new URL(url).port

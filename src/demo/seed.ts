@@ -94,7 +94,8 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   await enterIndex(db.write, tape)
   stage.clock.time = now
   await db.transaction((tx) => openSimulation(tx, now, lastPrices(tape)))
-  await stage.closing.drain()
+  await stage.keeping.drain()
+  await Promise.all([stage.records.drain(), stage.records.drain()])
   const holders = people.keyHolders.map((holder) => ({
     ...holder,
     ...(holder.role === 'developer' && { strategyId: strategies.get('trend') ?? 0 }),

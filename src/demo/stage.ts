@@ -21,8 +21,8 @@ export interface Stage {
   readonly sync: Worker
   /** Does what only time gives reason to as well, before and after people act. */
   readonly keeping: Worker
-  /** Does everything that a worker does. Days are closed when the history is over, all at once. */
-  readonly closing: Worker
+  /** Makes track records when the history is over; two of them share the days that have ended. */
+  readonly records: Worker
   readonly clock: { time: number; now(): number }
   /** Code of this platform in its client order ids. */
   readonly environment: string
@@ -43,9 +43,9 @@ export function buildStage(
   const worker = createWorker({ ctx: work, steps: tradingSteps })
   const sync = createWorker({ ctx: work, steps: [syncStep] })
   const keeping = createWorker({ ctx: work, steps: steps.filter(isKeeping) })
-  const closing = createWorker({ ctx: work, steps })
+  const records = createWorker({ ctx: work, steps: recordSteps })
   const passwords = createPasswords(secrets.passwords)
-  return { db, work, worker, sync, keeping, closing, clock, environment, secrets, passwords }
+  return { db, work, worker, sync, keeping, records, clock, environment, secrets, passwords }
 }
 
 /** Whoever trades or follows. */

@@ -15,6 +15,7 @@ import { endedDays, endOfDay, firstDayOf, nextCloseAt } from '../domain/trading-
 import { loadBookAdjustments, loadBookFills } from '../storage/book-history.ts'
 import {
   type BookKind,
+  type CloseLimits,
   claimDueRecords,
   type DueRecord,
   type HeldRow,
@@ -35,12 +36,12 @@ import { bookCurrency } from '../storage/order-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { Step, WorkContext } from './context.ts'
 
-/** Records that one transaction closes. */
-const atOnce = 20_000
+/** Of one transaction: whoever books on one of its records waits for its end. */
+const usualLimits: CloseLimits = { records: 20_000, days: 200_000 }
 const patience = { statementTimeoutMs: 120_000 }
 
-/** Closes every day of the kind that has ended; answers how many records it looked at. */
-export const closeDays = (ctx: WorkContext, kind: BookKind): Promise<number> => {
+/** Closes days of the kind that have ended; answers how many records it looked at. */
+export const closeDays = (ctx: WorkContext, kind: BookKind, atOnce = usualLimits): Promise<number> => {
   const now = ctx.clock.now()
   return ctx.db.transaction(async (tx) => {
     const records = await claimDueRecords(tx, kind, now, atOnce, bookCurrency)

@@ -40,12 +40,24 @@ export const isCloseDue = (kind: BookKind, now: Instant): Fragment =>
     ? fragment`exists (select from strategy_record where next_close_at <= ${instant(now)}::timestamptz)`
     : fragment`exists (select from account_record where next_close_at <= ${instant(now)}::timestamptz)`
 
+/** Most that one transaction closes. */
+export interface CloseLimits {
+  readonly records: number
+  readonly days: number
+}
+
+/** As many records as have no more days in all, if each has missed as many as the first. */
+const claimLimit = (record: Fragment, until: string, { records, days }: CloseLimits): Fragment => fragment`(
+  select greatest(1, least(${records}::int,
+    ${days}::int / (1 + ${until}::date - min(least(next_close_at::date, stale_from)))))
+  from ${record} where next_close_at <= ${until}::timestamptz)`
+
 /** Claims records that are due; those that others hold are passed over. */
 export async function claimDueRecords(
   tx: Transaction,
   kind: BookKind,
   now: Instant,
-  limit: number,
+  atOnce: CloseLimits,
   currency: string,
 ): Promise<DueRecord[]> {
   const until = instant(now)
@@ -56,14 +68,14 @@ export async function claimDueRecords(
             r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt",
             false as "hasUnlistedPositions"
           from (select * from strategy_record where next_close_at <= ${until}::timestamptz
-            order by strategy_id limit ${limit}::int for no key update skip locked) r
+            order by strategy_id limit ${claimLimit(fragment`strategy_record`, until, atOnce)} for no key update skip locked) r
           join strategy s on s.id = r.strategy_id order by s.id`
       : await tx.rows<DueRow>`
           select a.id, a.created_at as "startedAt", a.starting_cash as "startingCash", a.cash, a.currency,
             r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt",
             r.has_own_executions as "hasUnlistedPositions"
           from (select * from account_record where next_close_at <= ${until}::timestamptz
-            order by account_id limit ${limit}::int for no key update skip locked) r
+            order by account_id limit ${claimLimit(fragment`account_record`, until, atOnce)} for no key update skip locked) r
           join account a on a.id = r.account_id order by a.id`
   return rows.map((row) => ({
     ...row,

@@ -89,6 +89,19 @@ test('a worker that was away closes every day it missed, each with its own marks
   ])
 })
 
+test('of many who missed many days two workers close some each, and neither holds all of them', async () => {
+  const world = makeWorld(db)
+  const ids = [await begin(), await begin(), await begin(), await begin()]
+  world.clock.time = close + 6 * day
+  const atOnce = { records: 20_000, days: 14 }
+  const both = () => Promise.all([1, 2].map(() => closeDays(world.ctx, 'strategy', atOnce)))
+  const closed = [await both(), await both(), await both()].map(([one = 0, other = 0]) => [one, other])
+  expect(Math.max(...closed.flat())).toBe(2)
+  expect(closed.flat().reduce((sum, count) => sum + count, 0)).toBe(ids.length)
+  const days = ['2024-03-12', '2024-03-13', '2024-03-14', '2024-03-15', '2024-03-18']
+  for (const id of ids) expect((await readDays(id)).map((row) => row.day)).toEqual(days)
+})
+
 test('who holds what trades in the evening is closed at 17:00', async () => {
   const world = makeWorld(db)
   const future = await addInstrument(db, { securityType: 'FUT', calendar: 'CME_GLOBEX', pointValue: '50' })
