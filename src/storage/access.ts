@@ -5,7 +5,7 @@
 import { type Actor, isPlatformAdmin, type StrategyFacts, type Tenancy } from '../domain/access.ts'
 import type { KeyHolder } from './keys.ts'
 import { distinct } from './places.ts'
-import { type Fragment, fragment, type Sql } from './sql.ts'
+import { type Fragment, fragment, type Sql, uncounted } from './sql.ts'
 import { isActive, isLive } from './subscriptions.ts'
 
 export interface AccountHolder extends Tenancy {
@@ -47,15 +47,14 @@ export async function loadStrategyFacts(
 ): Promise<(StrategyFacts | null)[]> {
   const pairs = strategyIds.map((strategyId, at) => ({ strategyId, personId: personIds[at] }))
   const { asked, places } = distinct(pairs, ({ strategyId, personId }) => `${strategyId} ${personId}`)
+  const ids = asked.map(({ strategyId }) => strategyId)
   const rows = await sql.rows<StrategyFacts & { place: number }>`
     select place - 1 as place, s.owner_person_id as "ownerPersonId", s.site_id as "siteId",
       site.parent_site_id as "parentSiteId", s.is_private as "isPrivate", s.owner_person_id <> asked.person_id
         and ${subscriber(fragment`s.id`, fragment`asked.person_id`, isActive)} as "isSubscriber",
       s.owner_person_id <> asked.person_id
         and ${subscriber(fragment`s.id`, fragment`asked.person_id`, isLive)} as "isLiveSubscriber"
-    -- In brackets the planner cannot count them: one plan is kept, which costs less than to make one each time.
-    from unnest((select ${asked.map(({ strategyId }) => strategyId)}::bigint[]),
-      (select ${asked.map(({ personId }) => personId)}::bigint[])) with ordinality asked (strategy_id, person_id, place)
+    from unnest(${uncounted(ids, 'bigint')}, ${asked.map(({ personId }) => personId)}::bigint[]) with ordinality asked (strategy_id, person_id, place)
     join strategy s on s.id = asked.strategy_id
     join site on site.id = s.site_id`
   const found = new Map(rows.map((row) => [row.place, row]))

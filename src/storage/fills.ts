@@ -7,7 +7,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKey } from './matching.ts'
 import { touchStrategies } from './record-changes.ts'
-import type { Sql, Transaction } from './sql.ts'
+import { type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 export interface SignalChange {
@@ -74,7 +74,7 @@ export async function updateSignals(sql: Sql, changes: readonly SignalChange[]):
       reference_px = case when c.starts then coalesce(s.limit_px, s.stop_px, (
         select case s.side when '1' then ask else bid end from quote q where q.instrument_id = s.instrument_id),
         s.reference_px) else s.reference_px end
-    from unnest(${column('signalId')}::bigint[], ${column('status')}::text[], ${column('orderQty')}::numeric[],
+    from unnest(${uncounted(column('signalId'), 'bigint')}, ${column('status')}::text[], ${column('orderQty')}::numeric[],
       ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[], ${column('isHeld')}::boolean[],
       ${column('isTriggered')}::boolean[], ${column('parentSignalId')}::bigint[],
       ${column('waitsForParent')}::boolean[], ${column('isParked')}::boolean[], ${column('starts')}::boolean[],

@@ -5,7 +5,7 @@
 import type { CalendarName } from '../domain/calendar.ts'
 import { type Decimal, dec, decOrNull } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import type { BookKey } from './matching.ts'
+import { type BookKey, bookKeys } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -62,8 +62,7 @@ export async function loadHoldingRows(sql: Sql, keys: readonly BookKey[]): Promi
       p.opened_at as "openedAt", case when i.currency <> ${bookCurrency} then (
         select f.fx from fill f where f.strategy_id = book.strategy_id and f.instrument_id = i.id
         order by f.id desc limit 1) end as "lastFx"
-    from unnest(${keys.map(({ strategyId }) => strategyId)}::bigint[],
-      ${keys.map(({ instrumentId }) => instrumentId)}::bigint[]) book (strategy_id, instrument_id)
+    from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)
     join instrument i on i.id = book.instrument_id
     left join position p on p.strategy_id = book.strategy_id and p.instrument_id = i.id`
   return rows.map((row) => ({

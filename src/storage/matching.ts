@@ -4,13 +4,20 @@
  */
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { fragment, type Sql, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** What one strategy has in one instrument. */
 export interface BookKey {
   readonly strategyId: number
   readonly instrumentId: number
+}
+
+/** Columns of keys, for `unnest`. */
+export const bookKeys = (keys: readonly BookKey[]): Fragment => {
+  const strategyIds = keys.map(({ strategyId }) => strategyId)
+  const instrumentIds = keys.map(({ instrumentId }) => instrumentId)
+  return fragment`${uncounted(strategyIds, 'bigint')}, ${instrumentIds}::bigint[]`
 }
 
 /** The best and worst prices of a batch for each side. */
@@ -40,8 +47,8 @@ export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]
   return tx.rows<BookKey>`
     with reached as materialized (
       select distinct s.strategy_id, r.instrument_id
-      from unnest(${column('instrumentId')}::bigint[], ${column('buyLow')}::numeric[], ${column('buyHigh')}::numeric[],
-        ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
+      from unnest(${uncounted(column('instrumentId'), 'bigint')}, ${column('buyLow')}::numeric[],
+        ${column('buyHigh')}::numeric[], ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
         r (instrument_id, buy_low, buy_high, sell_low, sell_high)
       cross join lateral (
         ${working} and ${direction} = -1 and ${triggerPrice} >= least(r.buy_low, r.sell_low)
@@ -73,7 +80,7 @@ export const listArrivals = (tx: Transaction, limit: number): Promise<BookKey[]>
 /** Locks those of the strategies that nobody else has locked. */
 export async function claimStrategies(tx: Transaction, ids: readonly number[]): Promise<Set<number>> {
   const rows = await tx.rows<{ id: number }>`
-    select id from strategy where id = any(${ids}::bigint[]) order by id for no key update skip locked`
+    select id from strategy where id = any(${uncounted(ids, 'bigint')}::bigint[]) order by id for no key update skip locked`
   return new Set(rows.map((row) => row.id))
 }
 
@@ -81,8 +88,7 @@ export async function claimStrategies(tx: Transaction, ids: readonly number[]): 
 export async function settleArrivals(tx: Transaction, keys: readonly BookKey[]): Promise<number> {
   return tx.run`
     update signal set needs_match = false
-    from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
-      book (strategy_id, instrument_id)
+    from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)
     where needs_match and signal.strategy_id = book.strategy_id and signal.instrument_id = book.instrument_id`
 }
 

@@ -14,10 +14,10 @@ import {
   marginInstrumentColumns,
   marginInstrumentOf,
 } from './margin-instruments.ts'
-import type { BookKey } from './matching.ts'
+import { type BookKey, bookKeys } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
 import { loadRates } from './quotes.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 
 /** Numbers are exact texts. */
 interface HoldingRow extends BookKey, MarginInstrumentRow {
@@ -59,8 +59,7 @@ export const loadModelAccounts = async (
         sql,
         keys.map(({ strategyId }) => strategyId),
         fragment`
-          select * from unnest(${keys.map(({ strategyId }) => strategyId)}::bigint[],
-            ${keys.map(({ instrumentId }) => instrumentId)}::bigint[]) wanted (strategy_id, instrument_id)`,
+select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)`,
         plan,
       )
 
@@ -72,19 +71,15 @@ export async function loadNamedAccounts(
 ): Promise<Map<number, ModelAccount>> {
   const asked = questions.flatMap((question) => question.spellings.map((symbol) => ({ symbol, ...question })))
   if (asked.length === 0) return new Map()
+  const strategyIds = asked.map(({ strategyId }) => strategyId)
   const wanted = fragment`
     select asked.strategy_id, i.id as instrument_id
-    from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[], ${asked.map(({ symbol }) => symbol)}::text[],
+    from unnest(${uncounted(strategyIds, 'bigint')}, ${asked.map(({ symbol }) => symbol)}::text[],
       ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ currency }) => currency)}::text[],
       ${asked.map(({ exchange }) => exchange)}::text[], ${asked.map(({ lastDay }) => lastDay)}::date[])
       asked (strategy_id, symbol, security_type, currency, exchange, last_day)
     join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type and ${listedAsAsked}`
-  return loadAccounts(
-    sql,
-    asked.map(({ strategyId }) => strategyId),
-    wanted,
-    plan,
-  )
+  return loadAccounts(sql, strategyIds, wanted, plan)
 }
 
 async function loadAccounts(
@@ -122,7 +117,7 @@ const loadHoldings = (
       ${wanted}
       union
       select strategy_id, instrument_id from position
-      where strategy_id = any(${strategyIds}::bigint[]) and quantity <> 0
+      where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0
     ) held
     join strategy s on s.id = held.strategy_id
     join instrument i on i.id = held.instrument_id

@@ -23,7 +23,7 @@ import type {
   OrderBook,
 } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
-import type { BookKey } from './matching.ts'
+import { type BookKey, bookKeys } from './matching.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** What is known of a stored signal beside the rules of its book. */
@@ -154,7 +154,7 @@ export const bookCurrency = 'USD'
 const keptSignals = (keys: readonly BookKey[]): Fragment => fragment`
   with recursive kept (id, replaces, entry) as (
     select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
-    from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
+    from unnest(${bookKeys(keys)})
       book (strategy_id, instrument_id)
     join signal s on s.strategy_id = book.strategy_id and s.instrument_id = book.instrument_id
       and s.status in ('A', '0', '1', '6', 'E')

@@ -8,7 +8,7 @@ import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../d
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { PriceRange } from './matching.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** A request as the book takes it; `quantity` is the total, of a replacement with what its chain has filled. */
@@ -43,7 +43,7 @@ export const loadCalendars = async (
   instrumentIds: readonly number[],
 ): Promise<Map<number, CalendarName>> => {
   const rows = await sql.rows<{ id: number; calendar: CalendarName }>`
-    select id, calendar from instrument where id = any(${instrumentIds}::bigint[])`
+    select id, calendar from instrument where id = any(${uncounted(instrumentIds, 'bigint')}::bigint[])`
   return new Map(rows.map(({ id, calendar }) => [id, calendar]))
 }
 
@@ -270,7 +270,7 @@ export async function savePaperOrders(tx: Transaction, changes: readonly PaperCh
   await tx.run`
     update paper_order o set status = c.status, cum_qty = c.cum_qty, fills = c.fills, is_triggered = c.is_triggered,
       needs_match = false
-    from unnest(${column('id')}::bigint[], ${column('status')}::text[], ${column('cumQty')}::numeric[],
+    from unnest(${uncounted(column('id'), 'bigint')}, ${column('status')}::text[], ${column('cumQty')}::numeric[],
       ${column('fills')}::int[], ${column('isTriggered')}::boolean[]) c (id, status, cum_qty, fills, is_triggered)
     where o.id = c.id`
 }

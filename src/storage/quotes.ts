@@ -8,7 +8,7 @@ import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import { exchangeRate, vehicleCurrency } from '../domain/exchange-rate.ts'
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
-import type { Sql, Transaction } from './sql.ts'
+import { type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** What a market batch must know of an instrument. */
@@ -44,7 +44,8 @@ export async function loadQuotedInstruments(
   >`
     select id, symbol, security_type as "securityType", calendar, tick, point_value as "pointValue", currency,
       exists (select from signal s where s.needs_match and s.instrument_id = i.id) as "hasArrivals"
-    from instrument i where symbol = any(${symbols}::text[]) or id = any(${ids}::bigint[])`
+    from instrument i where symbol = any(${uncounted(symbols, 'text')}::text[])
+      or id = any(${uncounted(ids, 'bigint')}::bigint[])`
   return rows.map((row) => ({ ...row, tick: dec(row.tick), pointValue: dec(row.pointValue) }))
 }
 
@@ -120,7 +121,8 @@ export async function lockLastQuotes(
   const rows = await tx.rows<StoredQuote & { isValid: boolean }>`
     select instrument_id as "instrumentId", case when has_bid then bid else 0 end as bid, ask, bid_size as "bidSize", ask_size as "askSize", quoted_at as at,
       is_valid as "isValid"
-    from quote where instrument_id = any(${instrumentIds}::bigint[]) order by instrument_id for share`
+    from quote where instrument_id = any(${uncounted(instrumentIds, 'bigint')}::bigint[])
+    order by instrument_id for share`
   return new Map(rows.filter((row) => row.isValid).map((row) => [row.instrumentId, readQuote(row)]))
 }
 

@@ -5,7 +5,7 @@
  */
 import { type Day, formatDay, type Instant } from '../domain/time.ts'
 import { bookedDay } from '../domain/trading-day.ts'
-import type { Sql, Transaction } from './sql.ts'
+import { type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** The books of a strategy, or of an account, moved at a moment of business time. */
@@ -57,7 +57,7 @@ export async function touchStrategies(tx: Transaction, changes: readonly BookCha
       last_fill_at = greatest(r.last_fill_at, c.last_fill),
       stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
       next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
-    from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
+    from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
       ${rows.map(({ lastFill }) => instant(lastFill))}::timestamptz[]) c (id, day, first, last, last_fill)
     where r.strategy_id = c.id`
 }
@@ -72,7 +72,7 @@ export async function touchAccounts(tx: Sql, changes: readonly BookChange[]): Pr
       has_own_executions = r.has_own_executions or c.is_own,
       stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
       next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
-    from unnest(${ids}::bigint[], ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
+    from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
       ${rows.map(({ isOwn }) => isOwn)}::boolean[]) c (id, day, first, last, is_own)
     where r.account_id = c.id`
 }
@@ -102,5 +102,5 @@ export async function outdateStatistics(sql: Sql, strategyIds: readonly number[]
   if (strategyIds.length === 0) return
   await sql.run`
     update strategy_record set statistics_due = true
-    where strategy_id = any(${strategyIds}::bigint[]) and not statistics_due`
+    where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and not statistics_due`
 }

@@ -10,7 +10,7 @@ import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
 import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
 import { touchAccounts } from './record-changes.ts'
-import type { Sql, Transaction } from './sql.ts'
+import { type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 export type ReportKind =
@@ -189,7 +189,7 @@ export async function saveReportedOrders(tx: Transaction, changes: readonly Orde
       ended_at = case when c.status in ('A', '0', '1', '6', 'E') then null else coalesce(o.ended_at, c.ended_at) end,
       chase_at = case when c.status in ('A', '0', '1', '6', 'E') then o.chase_at end, unknown_at = null,
       claimed_until = case when c.pending_action is not distinct from o.pending_action then o.claimed_until end
-    from unnest(${column('accountId')}::bigint[], ${column('id')}::bigint[], ${column('status')}::text[],
+    from unnest(${uncounted(column('accountId'), 'bigint')}, ${column('id')}::bigint[], ${column('status')}::text[],
       ${column('pendingAction')}::text[], ${column('isAcknowledged')}::boolean[], ${column('orderQty')}::numeric[],
       ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[], ${column('filledValue')}::numeric[],
       ${changes.map(({ endedAt }) => instant(endedAt))}::timestamptz[], ${column('rejectText')}::text[])
@@ -335,7 +335,9 @@ export async function saveLedgers(tx: Transaction, ledgers: readonly LedgerChang
 
 /** Reports that were applied, whatever they did. */
 export async function settleReports(tx: Transaction, ids: readonly number[], now: Instant): Promise<void> {
-  await tx.run`update broker_report set applied_at = ${instant(now)}::timestamptz where id = any(${ids}::bigint[])`
+  await tx.run`
+    update broker_report set applied_at = ${instant(now)}::timestamptz
+    where id = any(${uncounted(ids, 'bigint')}::bigint[])`
 }
 
 /** Something that an operator must look at; the key says when two are the same. */

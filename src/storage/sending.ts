@@ -7,7 +7,7 @@
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
 import { isUnconfirmed } from './order-confirmations.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { endUnseen } from './unseen-orders.ts'
 import { instant } from './wire.ts'
 
@@ -60,8 +60,9 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
     where claimed_until is null or claimed_until <= clock_timestamp()
     limit ${limit}::int`
   if (next.length === 0) return []
+  const accountIds = next.map(({ accountId }) => accountId)
   const accounts = await tx.rows<{ id: number }>`
-    select id from account where id = any(${next.map(({ accountId }) => accountId)}::bigint[])
+    select id from account where id = any(${uncounted(accountIds, 'bigint')}::bigint[])
     order by id for share skip locked`
   const free = new Set(accounts.map(({ id }) => id))
   const keys = next.filter(({ accountId }) => free.has(accountId))

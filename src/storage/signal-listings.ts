@@ -16,7 +16,7 @@ import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
 import { byPlace, distinct } from './places.ts'
-import { type Fragment, fragment, join, type Sql } from './sql.ts'
+import { type Fragment, fragment, join, type Sql, uncounted } from './sql.ts'
 
 /** An order of a listing, strategy signal and account order alike. */
 export interface OrderRow extends InstrumentColumns {
@@ -93,13 +93,12 @@ export async function listActiveSignals(
   const wanted = asked.flatMap((filter, place) =>
     [...new Set(filter.strategyIds)].map((id) => ({ id, place, ...filter })),
   )
+  const ids = wanted.map(({ id }) => id)
   const rows = await sql.rows<SignalVersion & { place: number }>`
     select wanted.place, ${signalVersion}
-    -- In brackets the planner cannot count them: one plan is kept, which costs less than to make one each time.
-    from unnest((select ${wanted.map(({ place }) => place)}::int[]), (select ${wanted.map(({ id }) => id)}::bigint[]),
-      (select ${wanted.map(({ securityType }) => securityType)}::text[]),
-      (select ${wanted.map(({ ordType }) => ordType)}::text[]))
-      wanted (place, strategy_id, security_type, ord_type)
+    from unnest(${uncounted(ids, 'bigint')}, ${wanted.map(({ place }) => place)}::int[],
+      ${wanted.map(({ securityType }) => securityType)}::text[], ${wanted.map(({ ordType }) => ordType)}::text[])
+      wanted (strategy_id, place, security_type, ord_type)
     -- Fenced: from many questions the planner would conclude that reading every live signal is cheaper.
     cross join lateral (
       select id, xmin, instrument_id, strategy_id, ord_type from signal

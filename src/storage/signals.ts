@@ -6,7 +6,7 @@ import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
 import type { ExitRole } from '../domain/order-book.ts'
 import { type InstrumentQuestion, listedAsAsked } from './instruments.ts'
-import { type Fragment, fragment, join, type Sql } from './sql.ts'
+import { type Fragment, fragment, join, type Sql, uncounted } from './sql.ts'
 
 export interface LockedStrategy {
   id: number
@@ -22,8 +22,7 @@ export async function lockStrategies(
 ): Promise<Map<number, LockedStrategy>> {
   const rows = await sql.rows<LockedStrategy>`
     select id, is_alive as "isAlive", no_subs_allowed as "noSubsAllowed", membership_version as "membershipVersion"
-    -- In brackets the planner cannot count them: one plan is kept, which costs less than to make one each time.
-    from strategy where id = any((select ${ids}::bigint[])::bigint[]) order by id for no key update`
+    from strategy where id = any(${uncounted(ids, 'bigint')}::bigint[]) order by id for no key update`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -184,7 +183,7 @@ export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Pr
   const names = { strings: [columns.map(([, column]) => column).join(', ')], values: [] }
   const arrays = columns.map(([member, , type]): Fragment => {
     const values = signals.map((signal) => signal[member])
-    return { strings: ['', `::${type}[]`], values: [values] }
+    return member === 'id' ? uncounted(values, type) : { strings: ['', `::${type}[]`], values: [values] }
   })
   const isDue = arePlain
     ? fragment`working_at is not null`

@@ -8,7 +8,7 @@
  *   await sql.rows<Row>`select * from strategy where ${where}`
  */
 import { createHash } from 'node:crypto'
-import { encode, type Value } from './wire.ts'
+import { encode, type Scalar, type Value } from './wire.ts'
 
 /** A piece of SQL with its parameters, to be used inside another template. */
 export interface Fragment {
@@ -61,6 +61,16 @@ export type Execute = (statement: Statement) => Promise<Outcome>
 export function fragment(strings: TemplateStringsArray, ...values: (Value | Fragment)[]): Fragment {
   return { strings, values }
 }
+
+/**
+ * An array in brackets, where the planner cannot count it: the statement keeps one plan. For each call with fewer than ten
+ * elements one made for it looks cheaper, and making it costs several times as much as the statement. Of the arrays of an
+ * `unnest` one is enough. For keys, whose number changes no plan. `type`: of the elements.
+ */
+export const uncounted = (array: readonly Scalar[], type: string): Fragment => ({
+  strings: ['(select ', `::${type}[])`],
+  values: [array],
+})
 
 /** A quoted table or column name. */
 export function identifier(name: string): Fragment {

@@ -3,7 +3,8 @@
  * the account's or the strategy's lock, in the order of the setups; a cycle takes it away under both locks.
  */
 import type { Instant } from '../domain/time.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { claimStrategies } from './matching.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** Makes a cycle due at once, or at another moment, for setups that a query names. */
@@ -55,13 +56,12 @@ export async function claimSyncs(tx: Transaction, now: Instant, limit: number): 
     select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${due(now)}
     order by setup.id limit ${limit}::int`
   if (named.length === 0) return []
-  const strategies = await tx.rows<{ id: number }>`
-    select id from strategy where id = any(${named.map(({ strategyId }) => strategyId)}::bigint[])
-    order by id for no key update skip locked`
+  const strategyIds = named.map(({ strategyId }) => strategyId)
+  const accountIds = named.map(({ accountId }) => accountId)
+  const isFree = await claimStrategies(tx, strategyIds)
   const accounts = await tx.rows<{ id: number }>`
-    select id from account where id = any(${named.map(({ accountId }) => accountId)}::bigint[])
+    select id from account where id = any(${uncounted(accountIds, 'bigint')}::bigint[])
     order by id for no key update skip locked`
-  const isFree = new Set(strategies.map(({ id }) => id))
   const isOurs = new Set(accounts.map(({ id }) => id))
   return named
     .filter(({ accountId, strategyId }) => isFree.has(strategyId) && isOurs.has(accountId))
@@ -74,7 +74,7 @@ export async function settleSyncs(
   setupIds: readonly number[],
   again: readonly { readonly setupId: number; readonly at: Instant }[],
 ): Promise<void> {
-  await tx.run`delete from sync_due where setup_id = any(${setupIds}::bigint[])`
+  await tx.run`delete from sync_due where setup_id = any(${uncounted(setupIds, 'bigint')}::bigint[])`
   if (again.length === 0) return
   await tx.run`
     insert into sync_due (setup_id, due_at)

@@ -7,7 +7,7 @@ import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../d
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
-import type { Sql } from './sql.ts'
+import { type Sql, uncounted } from './sql.ts'
 import { lapseOfSetup } from './subscriptions.ts'
 
 export interface SyncSetupRow {
@@ -113,7 +113,7 @@ const listSetups = (sql: Sql, ids: readonly number[]): Promise<SyncSetupRow[]> =
 export const listStrategyPositions = (sql: Sql, strategyIds: readonly number[]): Promise<HeldRow[]> =>
   sql.rows<HeldRow>`
     select strategy_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx" from position
-    where strategy_id = any(${strategyIds}::bigint[]) and quantity <> 0`
+    where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0`
 
 /** Strategies' orders at work whose copies were planned, or all of them. */
 export const listSignals = (
@@ -141,7 +141,7 @@ export const listSignals = (
 const listAccountPositions = (sql: Sql, ids: readonly number[]): Promise<HeldRow[]> =>
   sql.rows<HeldRow>`
     select setup_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx"
-    from account_position where setup_id = any(${ids}::bigint[]) and quantity <> 0`
+    from account_position where setup_id = any(${uncounted(ids, 'bigint')}::bigint[]) and quantity <> 0`
 
 const listOrders = (
   sql: Sql,
@@ -164,7 +164,7 @@ const listOrders = (
 const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[]> =>
   sql.rows<ExclusionRow>`
     select setup_id as "setupId", instrument_id as "instrumentId", sign from setup_exclusion
-    where setup_id = any(${ids}::bigint[])`
+    where setup_id = any(${uncounted(ids, 'bigint')}::bigint[])`
 
 /**
  * What brokers refused last. A replacement that was refused because its order had traded first (a successor sent by
@@ -187,7 +187,7 @@ const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[
 export const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
   sql.rows<SyncInstrumentRow>`
     select i.id, i.calendar, i.tick, i.point_value as "pointValue", q.bid, q.ask, ${instrumentColumns}
-    from instrument i left join quote q on q.instrument_id = i.id where i.id = any(${ids}::bigint[])`
+    from instrument i left join quote q on q.instrument_id = i.id where i.id = any(${uncounted(ids, 'bigint')}::bigint[])`
 
 /** Everything about these setups; stopped ones are left out. */
 export async function loadSyncFacts(sql: Sql, setupIds: readonly number[]): Promise<SyncFacts> {

@@ -4,7 +4,7 @@
  */
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import type { BookKey } from './matching.ts'
+import { type BookKey, bookKeys } from './matching.ts'
 import { type Fragment, fragment, identifier, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -77,7 +77,7 @@ export async function markTrades(
       cross join lateral (select ${markOf(fragment`r.bid`, fragment`r.ask`)} as px) x
       cross join lateral (select ${rate(currency)} as fx) y
       where x.px is not null and not exists (
-        select from unnest(${except.map((key) => key.strategyId)}::bigint[], ${except.map((key) => key.instrumentId)}::bigint[])
+        select from unnest(${bookKeys(except)})
           book (strategy_id, instrument_id)
         where book.strategy_id = t.strategy_id and book.instrument_id = t.instrument_id)
     ), worst as (

@@ -5,7 +5,7 @@
 import type { Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import type { BookKey } from './matching.ts'
+import { type BookKey, bookKeys } from './matching.ts'
 import { outdateStatistics } from './record-changes.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { otherValues } from './trade-marks.ts'
@@ -42,7 +42,7 @@ export const lockOpenTrades = (tx: Transaction, keys: readonly BookKey[]): Promi
       t.avg_px as "avgPx", t.avg_cost as "avgCost", t.worst_result as "worstResult", t.worst_px as "worstPx",
       t.worst_at as "worstAt", t.worst_entry_px as "worstEntryPx", t.worst_qty as "worstQty",
       t.worst_equity as "worstEquity"
-    from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
+    from unnest(${bookKeys(keys)})
       book (strategy_id, instrument_id)
     join trade t on t.strategy_id = book.strategy_id and t.instrument_id = book.instrument_id and t.closed_at is null
     order by t.id for no key update of t`
@@ -59,15 +59,14 @@ export async function loadOtherValues(
   const rows = await sql.rows<BookKey & { value: string }>`
     select book.strategy_id as "strategyId", book.instrument_id as "instrumentId",
       ${otherValues('book', currency)} as value
-    from unnest(${keys.map((key) => key.strategyId)}::bigint[], ${keys.map((key) => key.instrumentId)}::bigint[])
-      book (strategy_id, instrument_id)`
+    from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)`
   return new Map(rows.map(({ strategyId, instrumentId, value }) => [`${strategyId} ${instrumentId}`, value]))
 }
 
 /** Ids for new trades. */
 export async function nextTradeIds(sql: Sql, count: number): Promise<number[]> {
   const rows = await sql.rows<{ id: number }>`
-    select nextval('trade_id_seq') as id from generate_series(1, ${count}::int)`
+    select nextval('trade_id_seq') as id from generate_series(1, (select ${count}::int))`
   return rows.map(({ id }) => id)
 }
 

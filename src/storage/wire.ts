@@ -6,7 +6,7 @@
 import pg from 'pg'
 import { Decimal } from '../domain/decimal.ts'
 
-type Scalar = string | number | bigint | boolean | null | undefined | Decimal | Uint8Array
+export type Scalar = string | number | bigint | boolean | null | undefined | Decimal | Uint8Array
 /** What a statement takes as a parameter. Arrays become PostgreSQL arrays: cast them in the SQL. */
 export type Value = Scalar | readonly (Scalar | readonly Scalar[])[]
 
