@@ -128,7 +128,7 @@ async function decide(
   await cancelAll(stage, people, wished)
   await orderAll(stage, people, wished)
   // Nothing has been filled yet: AutoSync looks when the next bar has been.
-  await stage.worker.drain()
+  await stage.sending.drain()
   await look(stage, progress)
 }
 

@@ -5,6 +5,7 @@
 import { assembleWork, recordSteps } from '../execution/assembly.ts'
 import { syncStep } from '../execution/auto-sync.ts'
 import type { Step, WorkContext } from '../execution/context.ts'
+import { reportStep } from '../execution/reports.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
 import type { Secrets } from '../operations/secrets.ts'
@@ -17,6 +18,8 @@ export interface Stage {
   readonly work: WorkContext
   /** Trades. */
   readonly worker: Worker
+  /** Carries orders to the brokers. What these say to them is heard together with the fills. */
+  readonly sending: Worker
   /** AutoSync, whenever trading has come to rest. */
   readonly sync: Worker
   /** Does what only time gives reason to as well, before and after people act. */
@@ -41,11 +44,12 @@ export function buildStage(
   const { ctx: work, steps, tradingSteps } = assembleWork({ db, clock, log, workerId: 'demo', environment })
   const isKeeping = (step: Step): boolean => !recordSteps.includes(step)
   const worker = createWorker({ ctx: work, steps: tradingSteps })
+  const sending = createWorker({ ctx: work, steps: tradingSteps.filter((step) => step !== reportStep) })
   const sync = createWorker({ ctx: work, steps: [syncStep] })
   const keeping = createWorker({ ctx: work, steps: steps.filter(isKeeping) })
   const records = createWorker({ ctx: work, steps: recordSteps })
   const passwords = createPasswords(secrets.passwords)
-  return { db, work, worker, sync, keeping, records, clock, environment, secrets, passwords }
+  return { db, work, worker, sending, sync, keeping, records, clock, environment, secrets, passwords }
 }
 
 /** Whoever trades or follows. */
