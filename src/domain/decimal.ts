@@ -33,6 +33,9 @@ export const one = dec(1)
 export const roundTo = (value: Decimal, places: number): Decimal =>
   value.toDecimalPlaces(places, DecimalJs.ROUND_HALF_UP)
 
+/** Decimals that a quantity keeps where it is worked out and not entered, as the books do. */
+export const quantityPlaces = 8
+
 /** Money as it is shown and charged: whole cents, half away from zero. */
 export const cents = (value: Decimal): Decimal => roundTo(value, 2)
 

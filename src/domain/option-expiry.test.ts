@@ -55,4 +55,9 @@ describe('an option at expiry', () => {
   test('an adjusted contract delivers its own size', () => {
     expect(told(expire('-2 C66.67 physical', '70', 150).underlying)).toBe('sell 300 @ 66.67')
   })
+
+  test('contracts of a size without end deliver what books can hold', () => {
+    expect(told(expire('3 C225 physical', '252', 66.666666666667).underlying)).toBe('buy 200 @ 225')
+    expect(told(expire('-1 C225 physical', '252', 66.666666666667).underlying)).toBe('sell 66.66666667 @ 225')
+  })
 })

@@ -3,7 +3,7 @@
  * worthless. Every outcome closes the option; assignment never comes earlier, and no commission is charged.
  */
 import { oppositeOf, type PutOrCall, type Side } from './codes.ts'
-import { type Decimal, dec, max, zero } from './decimal.ts'
+import { type Decimal, dec, max, quantityPlaces, roundTo, zero } from './decimal.ts'
 import type { Settlement } from './instrument.ts'
 import type { PositionFill } from './position.ts'
 
@@ -48,7 +48,8 @@ export function expireOption(held: ExpiringOption): OptionExpiry {
         ? // Calls are closed against the delivery, puts with it: a long call sells the option and buys the stock.
           {
             side: isCall ? oppositeOf(closing) : closing,
-            quantity: contracts.times(held.pointValue),
+            // Two thirds of a hundred are kept rounded: three such contracts are 200 all the same.
+            quantity: roundTo(contracts.times(held.pointValue), quantityPlaces),
             price: strike,
           }
         : null,

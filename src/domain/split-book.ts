@@ -6,11 +6,11 @@
 import { type BookChange, openChange, restateUnits, shiftCover, withdraw } from './book-change.ts'
 import { settle } from './book-settle.ts'
 import { isLive } from './codes.ts'
-import { type Decimal, roundTo } from './decimal.ts'
+import { type Decimal, quantityPlaces, roundTo } from './decimal.ts'
 import { openLots } from './oca.ts'
 import type { BookContext, BookOrder, BookResult, OrderBook } from './order-book.ts'
 import { remainingQuantity } from './order-state.ts'
-import { quantityPlaces, type SplitRatio, splitOptionOrder, splitOrder } from './split.ts'
+import { type SplitRatio, splitOptionOrder, splitOrder } from './split.ts'
 
 /** A split as the book of one symbol sees it. */
 export interface BookSplit {

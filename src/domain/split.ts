@@ -5,7 +5,7 @@
  */
 import { type AccountBook, bookFill } from './account-book.ts'
 import { isLive, type OrdStatus, type Side } from './codes.ts'
-import { cents, type Decimal, one, roundTo, zero } from './decimal.ts'
+import { cents, type Decimal, one, quantityPlaces, roundTo, zero } from './decimal.ts'
 import { flat, type Position, type PositionFill } from './position.ts'
 import type { Instant } from './time.ts'
 import type { FinishedTrade, OpenTrade } from './trade.ts'
@@ -185,9 +185,6 @@ export function splitHolding<Trade extends OpenTrade | null>(
   const openedQuantity = closedQuantity.plus(quantity.abs())
   return { position, trade: { ...restated, openedQuantity, closedQuantity } }
 }
-
-/** Decimals that a quantity in new units keeps, as the books do. */
-export const quantityPlaces = 8
 
 /** What is more than whole units of a position, as the fill that closes it; null when the units are whole. */
 export function fractionOf(quantity: Decimal, price: Decimal): PositionFill | null {

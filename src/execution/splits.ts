@@ -3,12 +3,11 @@
  * every strategy and every sub-ledger, in one transaction. What is more than whole shares is sold, or bought
  * back, at the previous close without commission. Options on the stock are adjusted as the clearing house does.
  */
-import { type Decimal, dec, roundTo } from '../domain/decimal.ts'
+import { type Decimal, dec, quantityPlaces, roundTo } from '../domain/decimal.ts'
 import { flat, type Position, type PositionFill } from '../domain/position.ts'
 import {
   fractionOf,
   isWholeRatio,
-  quantityPlaces,
   restatePosition,
   type SplitRatio,
   splitContract,
