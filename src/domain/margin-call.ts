@@ -4,7 +4,7 @@
  * fills it, marks again, and asks again until buying power is no longer negative.
  */
 import { directionOf, type Side } from './codes.ts'
-import { type Decimal, min, one, zero } from './decimal.ts'
+import { type Decimal, min, one, quantityPlaces, roundTo, zero } from './decimal.ts'
 import { marginUsed } from './margin.ts'
 import { matchOptions, type OptionMatch } from './margin-options.ts'
 import type { MarginPosition } from './margin-position.ts'
@@ -49,7 +49,7 @@ export function marginCall(
   return unit.legs.map(({ position, perCount }) => ({
     symbol: position.symbol,
     side: position.quantity.isNegative() ? '1' : '2',
-    quantity: perCount.times(count),
+    quantity: roundTo(perCount.times(count), quantityPlaces),
   }))
 }
 

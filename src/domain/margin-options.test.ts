@@ -27,6 +27,7 @@ describe('options on a stock at 100', () => {
     ['stock of another name covers nothing', '+100 B.S -1 C105@2', 6500],
     ['stock covers whole contracts only', '+199 S -2 C105@2', 9950 + 1500],
     ['a contract of 150 takes 150 shares', '+150 S -1 C105@2x150', 7500],
+    ['three contracts of two thirds take 200 shares', '+200 S -3 C105@2x66.666666666667', 10_000],
     ['a contract of 150 is not covered by 100', '+100 S -1 C105@2x150', 5000 + 2250],
     ['stock covers the lower strike first', '+100 S -1 C110@2 -1 C100@5', 5000 + 1000],
     ['stock covers the earlier expiry first', '+100 S -1 C100@5/0717 -1 C110@2', 5000 + 2000],

@@ -3,7 +3,7 @@
  * and strike with the long option of the nearest strike; what stays alone is charged alone.
  * Invariants: every contract is in exactly one match; a pair is never charged more than its two legs would be.
  */
-import { type Decimal, dec, max, min, zero } from './decimal.ts'
+import { type Decimal, dec, max, min, quantityPlaces, roundTo, zero } from './decimal.ts'
 import type { MarginPosition, OptionHeld, StockHeld } from './margin-position.ts'
 
 /** `contracts` is unsigned; `stock` covers `contracts` times the point value in units. */
@@ -89,7 +89,7 @@ function matchShort(
   const matches: OptionMatch[] = []
   let left = short.quantity.abs()
   const stock = stocks.find(({ source }) => canCover(source, short))
-  const coverable = stock ? min(left, stock.left.div(short.pointValue).floor()) : zero
+  const coverable = stock ? min(left, coveredBy(stock.left, short)) : zero
   if (stock && coverable.greaterThan(0)) {
     matches.push({ kind: 'covered', short, stock: stock.source, contracts: coverable })
     stock.left = stock.left.minus(coverable.times(short.pointValue))
@@ -105,6 +105,13 @@ function matchShort(
   }
   return matches
 }
+
+/**
+ * Whole contracts that so much stock covers. The size of a contract is rounded where a split has left it without an
+ * end, and must not take the last share of what covered it before.
+ */
+const coveredBy = (units: Decimal, { pointValue }: OptionHeld): Decimal =>
+  roundTo(units.div(pointValue), quantityPlaces).floor()
 
 /** Long stock covers short calls, short stock short puts. */
 const canCover = (stock: StockHeld, short: OptionHeld): boolean =>

@@ -31,7 +31,7 @@ function stock(symbol: string, quantity: Decimal, kind: string): StockHeld {
 
 function option(underlyingSymbol: string, quantity: Decimal, kind: string): OptionHeld {
   const [, right, strike = '', price = '', day = '0619', size = '100'] =
-    /^([CP])([\d.]+)@([\d.]+)(?:\/(\d{4}))?(?:x(\d+))?$/.exec(kind) ?? []
+    /^([CP])([\d.]+)@([\d.]+)(?:\/(\d{4}))?(?:x([\d.]+))?$/.exec(kind) ?? []
   if (right === undefined) throw new Error(`no option: ${kind}`)
   const putOrCall: PutOrCall = right === 'C' ? '1' : '0'
   return {
