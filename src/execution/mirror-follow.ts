@@ -47,7 +47,7 @@ export async function followSignal(tx: Transaction, signal: DueSignal, now: Inst
   const freed = await endExclusions(tx, signal, signal.position)
   // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
   const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)
-  if (isNews) await markFollowers(tx, signal.strategyId, now)
+  if (isNews) await markFollowers(tx, [signal.strategyId], now)
   else await markSetups(tx, freed, now)
   if (ending) return cancelOrders(tx, copiesOf(signal.id), { at: now, info: ending })
   const chaseAt = chaseAtOf(signal)

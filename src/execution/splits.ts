@@ -34,6 +34,7 @@ import {
   restateTerms,
 } from '../storage/splits.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { markFollowers } from '../storage/sync-due.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
 import type { WorkContext } from './context.ts'
@@ -82,6 +83,8 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   )
   for (const split of splits.values())
     await splitAccounts(tx, { instrumentId: split.instrument.id, ...split })
+  // Each side is rounded by itself: what an account should work need no longer be what it works.
+  await markFollowers(tx, [...new Set(books.map(({ strategyId }) => strategyId))], ctx.clock.now())
   await touchAdjusted(tx, [...actionIds.values()], action.at)
   await restateQuotes(tx, ids, ratio, action.at)
   await adjustOptions(

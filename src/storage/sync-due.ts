@@ -19,11 +19,15 @@ export async function markSetups(tx: Sql, setupIds: readonly number[], now: Inst
   await mark(tx, fragment`select distinct id from unnest(${setupIds}::bigint[]) named (id)`, now)
 }
 
-/** Something has happened to a strategy: all who follow it are looked at. */
-export const markFollowers = (tx: Transaction, strategyId: number, now: Instant): Promise<number> =>
+/** Something has happened to these strategies: all who follow them are looked at. */
+export const markFollowers = (
+  tx: Transaction,
+  strategyIds: readonly number[],
+  now: Instant,
+): Promise<number> =>
   mark(
     tx,
-    fragment`select id from setup where strategy_id = ${strategyId}::bigint and stopped_at is null`,
+    fragment`select id from setup where strategy_id = any(${strategyIds}::bigint[]) and stopped_at is null`,
     now,
   )
 
