@@ -25,6 +25,7 @@ import { causedBy, hasEnded, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments } from '../storage/quotes.ts'
 import { newSignalIds } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { markFollowers } from '../storage/sync-due.ts'
 import { settleLedgers } from './account-ends.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
@@ -89,6 +90,8 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
     at,
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
   })
+  // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.
+  await markFollowers(tx, [...new Set(settled.map(({ strategyId }) => strategyId))], now)
   return books.length + (await postponeEnd(tx, contract.id, null, now))
 }
 
