@@ -51,6 +51,10 @@ const headers = {
   'RateLimit-Policy': headerOf('All windows in the form of the IETF rate-limit fields.'),
   'Retry-After': headerOf('Seconds to wait before the next try.', { type: 'integer' }),
   'Last-Modified': headerOf('When the data changed last.'),
+  'WWW-Authenticate': headerOf('How to say who calls: Bearer.'),
+  'Idempotent-Replayed': headerOf(
+    'true: the answer to the first request with this Idempotency-Key, given again.',
+  ),
 }
 const approvalHeaders = {
   'X-Approval-Request-Id': headerOf('Id for GetAutotradeApprovalStatus.'),
@@ -87,6 +91,17 @@ const parameters = {
 
 const statuses = Object.keys(statusNames).map(Number) as readonly ErrorStatus[]
 
+/** What comes with a refusal; those that an operation gave itself are remembered under an Idempotency-Key. */
+const headersOfErrors: Partial<Record<ErrorStatus, readonly string[]>> = {
+  400: ['Idempotent-Replayed'],
+  401: ['WWW-Authenticate'],
+  403: ['Idempotent-Replayed'],
+  404: ['Idempotent-Replayed'],
+  409: ['Idempotent-Replayed'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
 /** The codes that come with a status, as words. */
 function codesOf(status: ErrorStatus): string {
   const codes = new Set(
@@ -100,7 +115,7 @@ function codesOf(status: ErrorStatus): string {
 function errorResponse(status: ErrorStatus) {
   return {
     description: `${statusNames[status]}. Codes in Errors: ${codesOf(status)}.`,
-    headers: headersOf(status === 429 || status === 503 ? ['Retry-After'] : []),
+    headers: headersOf(headersOfErrors[status] ?? []),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorAnswer' } } },
   }
 }
@@ -209,7 +224,11 @@ function responsesOf(route: Route, host: HostName, viewOf: ViewOf) {
   return {
     200: {
       description: row.bare ? 'A JSON boolean, without the envelope.' : 'The results.',
-      headers: headersOf([...(row.conditional ? ['Last-Modified'] : []), ...approval]),
+      headers: headersOf([
+        ...(row.conditional ? ['Last-Modified'] : []),
+        ...(row.method === 'GET' ? [] : ['Idempotent-Replayed']),
+        ...approval,
+      ]),
       content: { 'application/json': { schema: answerSchema(route, viewOf) } },
     },
     ...(row.conditional

@@ -17,6 +17,15 @@ const audiences = hostNames.flatMap((host): Audience[] => [
   { host, dialect: 'native' },
   { host, dialect: 'compat' },
 ])
+
+interface Answer {
+  $ref?: string
+  headers?: object
+}
+interface Described {
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, Answer> }>>
+  components: { responses: Record<string, Answer>; headers: object }
+}
 const hasBody = ({ method }: Route): boolean => method === 'POST' || method === 'PUT'
 
 describe('generated files', () => {
@@ -33,6 +42,33 @@ describe('generated files', () => {
     expect(`${lint.stdout}${lint.stderr}`).not.toMatch(/\d+ (warning|error|problem)/)
     expect(lint.status).toBe(0)
   }, 120_000)
+})
+
+describe('headers of answers', () => {
+  /** Those that answers carry only now and then; the edge's tests show when. */
+  const cases: [status: string, method: string, header: string][] = [
+    ['401', 'get', 'WWW-Authenticate'],
+    ...['post', 'put', 'delete'].flatMap((method) =>
+      ['200', '400', '403', '404', '409'].map((status): [string, string, string] => [
+        status,
+        method,
+        'Idempotent-Replayed',
+      ]),
+    ),
+  ]
+  test.each(hostNames)('of %s are all named', (host) => {
+    const { paths, components } = openApiOf(host) as unknown as Described
+    const operations = Object.values(paths).flatMap((path) => Object.entries(path))
+    for (const [method, { operationId, responses }] of operations)
+      for (const [status, of, header] of cases) {
+        const answer = responses[status]
+        if (of !== method || answer === undefined) continue
+        const name = answer.$ref?.split('/').at(-1)
+        const { headers } = name === undefined ? answer : (components.responses[name] ?? {})
+        expect(headers, `${operationId} ${status}`).toHaveProperty([header])
+        expect(components.headers).toHaveProperty([header])
+      }
+  })
 })
 
 describe('examples', () => {
