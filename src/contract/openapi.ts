@@ -232,7 +232,7 @@ function responsesOf(route: Route, host: HostName, viewOf: ViewOf) {
       content: { 'application/json': { schema: answerSchema(route, viewOf) } },
     },
     ...(row.conditional
-      ? { 304: { description: 'NotModified. Without a body.', headers: headersOf([]) } }
+      ? { 304: { description: 'NotModified. Without a body.', headers: headersOf(['Last-Modified']) } }
       : {}),
     ...Object.fromEntries(
       errors.map((status) => [status, { $ref: `#/components/responses/${statusNames[status]}` }]),

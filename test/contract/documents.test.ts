@@ -48,6 +48,7 @@ describe('headers of answers', () => {
   /** Those that answers carry only now and then; the edge's tests show when. */
   const cases: [status: string, method: string, header: string][] = [
     ['401', 'get', 'WWW-Authenticate'],
+    ['304', 'get', 'Last-Modified'],
     ...['post', 'put', 'delete'].flatMap((method) =>
       ['200', '400', '403', '404', '409'].map((status): [string, string, string] => [
         status,
