@@ -249,12 +249,12 @@ async function setStrategy(
 
 const changed = (
   id: string,
-  terms: Omit<StrategyTerms, 'strategyId'>,
+  terms: Omit<StrategyTerms, 'strategyId' | 'changedAt'>,
   output: Output,
   says: string,
 ): Promise<void> =>
   withDatabase(async (db) => {
-    if ((await changeStrategy(db.write, { strategyId: readId(id), ...terms })) === 0)
-      throw new ConfigError(`there is no strategy ${id}`)
+    const known = await changeStrategy(db.write, { strategyId: readId(id), ...terms, changedAt: Date.now() })
+    if (known === 0) throw new ConfigError(`there is no strategy ${id}`)
     say(output, { strategyId: Number(id) }, `Strategy ${id} ${says}.`)
   })

@@ -62,6 +62,7 @@ export interface StrategyTerms {
   performanceFee?: number | undefined
   shortDescription?: string | undefined
   longDescription?: string | undefined
+  changedAt: Instant
 }
 
 /** Changes what is given of a strategy; answers how many strategies of that id there are. */
@@ -74,7 +75,8 @@ export async function changeStrategy(sql: Sql, terms: StrategyTerms): Promise<nu
       no_subs_allowed = coalesce(${terms.noSubsAllowed}::boolean, no_subs_allowed),
       performance_fee_percent = coalesce(${terms.performanceFee}::int, performance_fee_percent),
       short_description = coalesce(${terms.shortDescription}::text, short_description),
-      long_description = coalesce(${terms.longDescription}::text, long_description)
+      long_description = coalesce(${terms.longDescription}::text, long_description),
+      terms_changed_at = ${instant(terms.changedAt)}::timestamptz
     where id = ${terms.strategyId}::bigint`
   if (terms.isAlive !== undefined) await markVariants(sql, [terms.strategyId])
   return changed

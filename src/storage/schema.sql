@@ -1279,6 +1279,7 @@ create table strategy (
   owner_share_percent integer not null default 70,
   transmit_account_id bigint,
   performance_fee_percent integer not null default 0,
+  terms_changed_at timestamp with time zone,
   constraint strategy_pkey PRIMARY KEY (id),
   constraint strategy_owner_person_id_fkey FOREIGN KEY (owner_person_id) REFERENCES person(id),
   constraint strategy_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),

@@ -36,6 +36,7 @@ export interface StrategyDetailsRow extends StrategyHead {
   readonly ownScaling: number | null
   /** The last quote of anything held. */
   readonly lastMarkAt: Instant | null
+  readonly termsChangedAt: Instant | null
   /** Null until the first figures are there. */
   readonly computedAt: Instant | null
   readonly isAnnual: boolean | null
@@ -92,6 +93,7 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
         order by setup.id limit 1) as "ownScaling",
       (select max(q.quoted_at) from position held join quote q on q.instrument_id = held.instrument_id
         where held.strategy_id = s.id and held.quantity <> 0) as "lastMarkAt",
+      s.terms_changed_at as "termsChangedAt",
       f.computed_at as "computedAt", f.is_annual as "isAnnual", f.age_in_days as "ageInDays",
       f.return_percent as "returnPercent", f.sharpe, f.sortino, f.calmar, f.alpha, f.beta, f.treynor, f.correlation,
       f.index_percent as "indexPercent", f.percent_above_index as "percentAboveIndex",

@@ -1,6 +1,7 @@
 /** Strategies as they are listed, each with what it trades and whether its owner follows it with money. */
 import type { Actor } from '../domain/access.ts'
 import type { SecurityType } from '../domain/codes.ts'
+import type { Instant } from '../domain/time.ts'
 import { visibleTo } from './access.ts'
 import { type CursorRefusal, type Page, type PageRequest, page } from './page.ts'
 import { type Fragment, fragment, join, type Sql } from './sql.ts'
@@ -127,14 +128,18 @@ export interface Following {
   /** Live accounts that autotrade it, and their scaling percentages added up. */
   accounts: number
   percent: number
+  /** When a live account last joined, left or chose anew. */
+  changedAt: Instant | null
 }
 
 /** How much follows a strategy. */
 export const findFollowing = (sql: Sql, id: number | bigint): Promise<Following> =>
   sql.one<Following>`
     select ${siblings} as siblings, coalesce(f.value, strategy.starting_cash) as value,
-      count(setup.id)::int as accounts, coalesce(sum(setup.scaling_percentage), 0)::float8 as percent
+      count(setup.id) filter (where setup.stopped_at is null)::int as accounts,
+      coalesce(sum(setup.scaling_percentage) filter (where setup.stopped_at is null), 0)::float8 as percent,
+      max(setup.changed_at) as "changedAt"
     from strategy left join strategy_statistics f on f.strategy_id = strategy.id
     left join (setup join account on account.id = setup.account_id and account.kind = 0)
-      on setup.strategy_id = strategy.id and setup.stopped_at is null
+      on setup.strategy_id = strategy.id
     where strategy.id = ${id}::bigint group by strategy.id, f.value`

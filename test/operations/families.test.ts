@@ -209,12 +209,13 @@ describe('what differs', () => {
 describe('a variant that takes no orders', () => {
   test('works none, and follows again when it does', async () => {
     const key = town.people.owner.key
+    const changedAt = Date.UTC(2024, 2, 12)
     const SignalId = await order({ OrderType: '2', Side: '1', OrderQuantity: 20, Limit: 80 })
     expect(await working()).toEqual([['1', 'O', '2', 10, 80]])
-    await changeStrategy(town.platform.db.write, { strategyId: half, isAlive: false })
+    await changeStrategy(town.platform.db.write, { strategyId: half, isAlive: false, changedAt })
     await market('1', 4)
     expect([await working(), await positions()]).toEqual([[], [26]])
-    await changeStrategy(town.platform.db.write, { strategyId: half, isAlive: true })
+    await changeStrategy(town.platform.db.write, { strategyId: half, isAlive: true, changedAt })
     await quote(100)
     expect(await positions()).toEqual([28])
     const params = { StrategyId: town.strategyId, SignalId }

@@ -65,7 +65,7 @@ describe('the fee on gains', () => {
   const setFee = (performanceFee: number) =>
     changeStrategy(db.write, {
       ...{ strategyId, performanceFee, isPrivate: undefined, monthlyCost: undefined },
-      ...{ isResellable: undefined, noSubsAllowed: undefined },
+      ...{ isResellable: undefined, noSubsAllowed: undefined, changedAt: Date.UTC(2024, 2, 12) },
     })
   const trade = (Side: '1' | '2', OrderQuantity: number) =>
     ask('/gen/Strategies/NewStrategyOrder', owner, {

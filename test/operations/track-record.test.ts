@@ -259,3 +259,30 @@ test('a private strategy is as if it were not there', async () => {
     expect(await Promise.all(keys.map(seen))).toEqual([404, 404, 200, 200, 200, 200])
   }
 })
+
+test('terms and followers are news as well', async () => {
+  const { ask, door, people, strategyId } = towns.native
+  const { key, personId } = people.stranger
+  await door('/clock', { now: '2024-04-02T14:00:00Z' })
+  await door('/accounts', [{ account: 'NEWS-1', personId, cash: 10_000 }])
+  const start = { Account: 'NEWS-1', StrategyId: strategyId, StocksEnabled: true }
+  const changes: [what: string, change: () => Promise<unknown>][] = [
+    ['terms', () => door('/strategies', [{ strategyId, resellable: false }])],
+    ['a follower', () => ask('StartAutotrade', start, { key })],
+    ['his choices', () => ask('StartAutotrade', { ...start, ScalingPercentage: 50 }, { key })],
+    [
+      'his leaving',
+      () => ask('StopAutotrade', { Account: 'NEWS-1', PersonId: personId, StrategyId: strategyId }, { key }),
+    ],
+  ]
+  for (const [minute, [what, change]] of changes.entries()) {
+    await door('/clock', { now: `2024-04-02T14:0${minute + 1}:00Z` })
+    const about = (headers?: Record<string, string>) =>
+      ask('GetStrategyDetails', { StrategyId: strategyId }, { key, host: 'WL', ...(headers && { headers }) })
+    const before = await about()
+    await change()
+    const after = await about({ 'if-modified-since': before.headers['last-modified'] as string })
+    expect(after.status, what).toBe(200)
+    expect(after.text, what).not.toBe(before.text)
+  }
+})

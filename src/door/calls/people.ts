@@ -186,8 +186,8 @@ const Strategy = object({
   noSubs: maybe(aBoolean),
 })
 
-const strategies = post('/strategies', list(Strategy), (door, wanted) =>
-  door.work.db.transaction(async (tx) => {
+const strategies = post('/strategies', list(Strategy), ({ work, clock }, wanted) =>
+  work.db.transaction(async (tx) => {
     for (const [place, facts] of wanted.entries()) {
       const changed = await changeStrategy(tx, {
         strategyId: facts.strategyId,
@@ -195,6 +195,7 @@ const strategies = post('/strategies', list(Strategy), (door, wanted) =>
         monthlyCost: facts.monthlyCost?.toFixed(),
         isResellable: facts.resellable,
         noSubsAllowed: facts.noSubs,
+        changedAt: clock.now(),
       })
       if (changed === 0) throw new Unserved(`[${place}].strategyId`, 'There is no such strategy')
     }

@@ -24,7 +24,8 @@ export const getStrategyDetails: Handler<'GetStrategyDetails'> = async (ctx, { S
     loadHeldAccounts(ctx.sql, [row.id]),
   ])
   const account = accounts.get(row.id) ?? { cash: dec(row.cash), holdings: [], rates: null }
-  const moments = [row.lastFillAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]
+  const figures = [row.lastFillAt, row.lastAdjustedAt, row.lastMarkAt, row.computedAt]
+  const moments = [...figures, row.termsChangedAt, following.changedAt]
   const modifiedAt = Math.max(row.startedAt, ...moments.map((moment) => moment ?? 0))
   return conditional(ctx, modifiedAt, [
     {
