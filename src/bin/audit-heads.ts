@@ -54,6 +54,15 @@ export function readHeads(config: Config, file = headsFile(config)): SignedHeads
   throw new ConfigError(`${file} does not hold what this installation signed`)
 }
 
+/** Gives the signed heads of a lost secret another name: nobody can sign after them. */
+export function putHeadsAside(config: Config): void {
+  try {
+    readHeads(config)
+  } catch {
+    renameSync(headsFile(config), `${headsFile(config)}.${Date.now()}`)
+  }
+}
+
 /** Keeps the heads in the data folder, whole at any moment. */
 export function auditHeads(config: Config): HeadKeeper {
   const file = headsFile(config)

@@ -7,7 +7,7 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { environments } from './environment.ts'
 import { callerOf, refusal, routeOf } from './export.ts'
-import { loadSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 import { told } from './tool.ts'
 
 export interface Asked {
@@ -30,7 +30,8 @@ export async function askOperation(db: Database, config: Config, asked: Asked): 
   const input = compiled.readInput(takesBody ? asked.params : query)
   if ('faults' in input) throw refusal(asked.operation, input.faults)
   const environment = environments(config).orders
-  const run = createRunner({ db, clock: systemClock, handlers, secrets: loadSecrets(config), environment })
+  const secrets = await openSecrets(config, db)
+  const run = createRunner({ db, clock: systemClock, handlers, secrets, environment })
   const caller = await callerOf(db.read, asked.personId)
   const from = { requestId: 'call', origin: 'http://localhost' }
   // What is written in the name of the platform itself has nobody to name; the rows say so.

@@ -5,7 +5,7 @@ import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
-import { loadSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 import { type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
 
 interface IssueOptions extends Output {
@@ -45,7 +45,8 @@ const issue = ({ person, comment, days, limits, uuid, ...output }: IssueOptions)
     const life = { now, expiresAt: now + days * dayLength }
     const special = { ...(limits && { limits }), ...(uuid && { form: 'uuid' as const }) }
     const order = { personId: person, env: environments(config).keys, comment, ...life, ...special }
-    const issued = await db.transaction((tx) => issueKey(tx, loadSecrets(config), order))
+    const secrets = await openSecrets(config, db)
+    const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
     if (isRefused(issued)) throw new ConfigError(issued.message ?? `there is no living person ${person}`)
     say(output, { key: issued.key, keyId: issued.keyId }, issued.key)
   })

@@ -30,7 +30,8 @@ import { addOrderCommands } from './order-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
 import { replayFile } from './replay.ts'
-import { loadSecrets } from './secrets.ts'
+import { addSecretCommands } from './secret-commands.ts'
+import { openSecrets } from './secrets.ts'
 import { noteCommand, type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
@@ -107,6 +108,7 @@ function addAccessCommands(tool: Tool, program: Command): void {
   addBrokerage(tool, program)
   addOrderCommands(tool, program.command('orders').description('orders that account holders confirm first'))
   addKeyCommands(tool, program.command('keys').description('issue and revoke access keys'))
+  addSecretCommands(tool, program.command('secrets').description('what the platform itself keeps secret'))
 }
 
 /** What accounts need of the operator: their brokers' words and the keys of their credentials. */
@@ -114,7 +116,7 @@ function addBrokerage(tool: Tool, program: Command): void {
   const credentials = program.command('credentials').description('what customers entrust for their brokers')
   tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action((output: Output) =>
     withDatabase(async (db, config) => {
-      const { keyRing } = loadSecrets(config)
+      const { keyRing } = await openSecrets(config, db)
       const secrets = await db.transaction((tx) => rewrapWebhookSecrets(tx, keyRing))
       const rotated = secrets + (await rotateCredentials(db, keyRing))
       say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
@@ -160,7 +162,7 @@ function addExportCommand(command: Command): void {
           db,
           clock: systemClock,
           handlers,
-          secrets: loadSecrets(config),
+          secrets: await openSecrets(config, db),
           environment,
         })
         const caller = await callerOf(db.read, options.person)

@@ -9,7 +9,7 @@ import { insertAccounts, insertPersons, insertSite, isBroker } from '../storage/
 import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
-import { loadSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 import {
   type Output,
   oneOf,
@@ -40,7 +40,8 @@ export function addPeopleCommands(tool: Tool, program: Command): void {
   tool(kyc, 'token <person>', 'a new user token; it is shown once and ends the one before').action(
     (person: string, output: Output) =>
       withDatabase(async (db, config) => {
-        const token = await issueUserToken(db.write, loadSecrets(config), readId(person), Date.now())
+        const secrets = await openSecrets(config, db)
+        const token = await issueUserToken(db.write, secrets, readId(person), Date.now())
         if (isRefused(token)) throw new ConfigError(`there is no person ${person}`)
         say(output, { personId: Number(person), userToken: token }, token)
       }),

@@ -6,8 +6,41 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Secrets } from '../operations/secrets.ts'
+import type { Database } from '../storage/database.ts'
+import { enterSecretMarks, listForeignSecrets, type SecretMarks } from '../storage/secret-marks.ts'
 import type { KeyRing } from '../storage/vault.ts'
 import { type Config, ConfigError } from './config.ts'
+
+/**
+ * The secrets, held against those that the database was used with so far: under others no access key would be known
+ * any more and nothing sealed would open, and nobody would be told why. Throws ConfigError.
+ */
+export async function openSecrets(config: Config, db: Database): Promise<Secrets> {
+  const marks = marksOf(config)
+  await db.transaction(async (tx) => {
+    await enterSecretMarks(tx, marks)
+    const [foreign] = await listForeignSecrets(tx, marks)
+    if (foreign !== undefined) throw foreignSecret(config, foreign)
+  })
+  return loadSecrets(config)
+}
+
+function foreignSecret(config: Config, foreign: string): ConfigError {
+  const source = sourceOf(config, foreign === 'secret' ? 'secret' : 'key-ring')
+  return new ConfigError(
+    `${source} is not what this database was used with (${foreign}): restore it from the backup of the data folder. ` +
+      'If it is lost, `lockstep secrets accept` goes on without it: all access keys and links end then, ' +
+      'and what it sealed or hashed (credentials, passwords, personal data) has to be entered again',
+  )
+}
+
+/** By what each secret is known again; nothing leads back from a mark. */
+export function marksOf(config: Config): SecretMarks {
+  const ring = [...loadKeyRing(config).keys].map(
+    ([name, key]) => [`key-ring ${name}`, createHmac('sha256', key).update('mark').digest()] as const,
+  )
+  return new Map([['secret', derivation(config)('mark')], ...ring])
+}
 
 /** Reads or makes the secret and derives one key for each use. */
 export function loadSecrets(config: Config): Secrets {

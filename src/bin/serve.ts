@@ -10,7 +10,7 @@ import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
-import { loadSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 
 export interface Api {
   /** Where it listens. */
@@ -25,7 +25,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     db,
     clock: systemClock,
     handlers,
-    secrets: loadSecrets(config),
+    secrets: await openSecrets(config, db),
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     log,

@@ -5,14 +5,13 @@
 import { writeFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { DemoFacts } from '../demo/facts.ts'
-import type { Secrets } from '../operations/secrets.ts'
 import { printBanner } from './banner.ts'
 import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
 import { hostsAnswer } from './probe.ts'
-import { loadSecrets } from './secrets.ts'
+import { loadSecrets, openSecrets } from './secrets.ts'
 
 export interface Platform {
   close(): Promise<void>
@@ -20,7 +19,7 @@ export interface Platform {
 
 /** Starts everything and says `ready <url>` when all three hosts answer. Rejects when `ending` cuts it short. */
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
-  const secrets = loadSecrets(config)
+  loadSecrets(config) // what production lacks is said before a database is made
   const env = { ...process.env }
   let begin = (_url: string): void => {}
   const prepared = new Promise<string>((resolve) => {
@@ -35,7 +34,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
   }
   try {
     server = await provideServer(config, log)
-    const demo = await prepare(config, server.url, secrets, log, ending)
+    const demo = await prepare(config, server.url, log, ending)
     if (demo) writeFileSync(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`, { mode: 0o600 })
     begin(server.url)
     const [url = ''] = await Promise.all(children.map(({ ready }) => ready))
@@ -55,13 +54,12 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
 async function prepare(
   config: Config,
   url: string,
-  secrets: Secrets,
   log: Logger,
   ending: AbortSignal,
 ): Promise<DemoFacts | undefined> {
   const db = await openMigrated(url, 'lockstep start', log)
   try {
-    return await prepareDemo(config, db, secrets, log, ending)
+    return await prepareDemo(config, db, await openSecrets(config, db), log, ending)
   } finally {
     await db.close()
   }

@@ -12,7 +12,7 @@ import {
   rotateWebhook,
 } from '../storage/webhooks.ts'
 import { ConfigError } from './config.ts'
-import { loadSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
@@ -37,7 +37,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
     'a new secret, shown once; the one before it signs until the next rotation',
   ).action((id: string, output: Output) =>
     withDatabase(async (db, config) => {
-      const { keyRing } = loadSecrets(config)
+      const { keyRing } = await openSecrets(config, db)
       const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, readId(id), Date.now()))
       if (secret === undefined) throw new ConfigError(`there is no webhook ${id}`)
       say(output, { webhookId: Number(id), secret }, secret)
@@ -91,7 +91,7 @@ async function add(code: string, url: string, options: Output & { events?: Webho
     const site = await findSiteByCode(db.read, code)
     if (site === undefined) throw new ConfigError(`there is no site ${code}`)
     const wanted = { siteId: site.id, url, events: options.events ?? webhookEvents }
-    const { keyRing } = loadSecrets(config)
+    const { keyRing } = await openSecrets(config, db)
     const made = await db.transaction((tx) => insertWebhook(tx, keyRing, wanted, Date.now()))
     say(options, { webhookId: made.id, secret: made.secret }, `Webhook ${made.id}, secret ${made.secret}`)
   })

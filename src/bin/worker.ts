@@ -16,7 +16,7 @@ import { environments } from './environment.ts'
 import { mailerOf } from './mail.ts'
 import { addressOf } from './pages.ts'
 import { paymentProviders } from './payments.ts'
-import { loadSecrets } from './secrets.ts'
+import { openSecrets } from './secrets.ts'
 
 /** Names this process among all workers that ever were, so that nobody takes over its leases by accident. */
 export const workerId = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
@@ -29,12 +29,13 @@ export async function runWorker(
 ): Promise<{ close(): Promise<void> }> {
   const id = workerId()
   const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
+  const { keyRing } = await openSecrets(config, db)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
   const mailer = mailerOf(config)
   const mail = { mailer, publicUrl: () => config.publicUrl ?? addressOf(config) }
   const outbound = createOutbound()
-  const webhooks = { outbound, keyRing: loadSecrets(config).keyRing }
+  const webhooks = { outbound, keyRing }
   const live = await connectBrokers(config)
   const { ctx, steps } = assembleWork({
     ...{ db, clock: systemClock, log, workerId: id, environment, mail, webhooks },

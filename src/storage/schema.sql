@@ -968,6 +968,12 @@ create table schema_migration (
   constraint schema_migration_pkey PRIMARY KEY (number)
 );
 
+create table secret_mark (
+  name text not null,
+  mark bytea not null,
+  constraint secret_mark_pkey PRIMARY KEY (name)
+);
+
 create table setup (
   id bigint not null generated always as identity,
   account_id bigint not null,

@@ -2,7 +2,8 @@
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { ConfigError } from '../../src/bin/config.ts'
+import { auditHeads } from '../../src/bin/audit-heads.ts'
+import { ConfigError, readConfig } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { commandLine } from '../support/command-line.ts'
@@ -66,9 +67,50 @@ test.each([
   ['key-ring', 'no key', 'must hold name:key, each key 32 bytes in base64'],
 ])('a file %s of the data folder that was spoiled', async (name, text, says) => {
   const file = join(folder, name)
+  const kept = readFileSync(file)
   writeFileSync(file, text)
   expect((await run('credentials', 'rotate')).errors).toBe(`lockstep: ${file} ${says}`)
-  rmSync(file)
+  writeFileSync(file, kept)
+})
+
+describe('secrets of another installation', () => {
+  const file = (name: string) => join(folder, name)
+
+  test.each([
+    ['secret', 'secret'],
+    ['key-ring', 'key-ring k1'],
+  ])('%s, made anew because its file is lost', async (name, mark) => {
+    const kept = readFileSync(file(name))
+    rmSync(file(name))
+    const { status, errors } = await run('credentials', 'rotate')
+    expect([status, errors]).toEqual([
+      1,
+      expect.stringContaining(
+        `lockstep: ${file(name)} is not what this database was used with (${mark}): restore it`,
+      ),
+    ])
+    writeFileSync(file(name), kept)
+    expect((await run('credentials', 'rotate')).status).toBe(0)
+  })
+
+  test('another key beside the known one is taken in, and counts from then on', async () => {
+    const [known, added] = [readFileSync(file('key-ring')), 'k2:'.padEnd(46, 'A').concat('=')]
+    writeFileSync(file('key-ring'), `${added} ${known}`)
+    expect((await run('credentials', 'rotate')).status).toBe(0)
+    writeFileSync(file('key-ring'), `${added.replace('AA', 'BB')} ${known}`)
+    expect((await run('credentials', 'rotate')).errors).toContain('(key-ring k2)')
+    writeFileSync(file('key-ring'), known)
+  })
+
+  test('the operator accepts them', async () => {
+    auditHeads(readConfig({ DATA_DIR: folder })).save([])
+    rmSync(file('secret'))
+    expect((await run('credentials', 'rotate')).status).toBe(1)
+    expect((await run('audit', 'head')).errors).toContain('does not hold what this installation signed')
+    expect((await run('secrets', 'accept')).output).toContain('issue new access keys')
+    expect((await run('credentials', 'rotate')).status).toBe(0)
+    expect((await run('audit', 'head')).output).toContain('nothing has been signed yet')
+  })
 })
 
 test.each([

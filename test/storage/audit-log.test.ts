@@ -132,6 +132,7 @@ const unwatched = {
       'incident',
       'payment_event',
       'schema_migration',
+      'secret_mark',
       'sign_in',
     ],
     ...['signal_event', 'webhook_attempt'],
