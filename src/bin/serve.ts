@@ -10,6 +10,7 @@ import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
+import { conditionsOf } from './readiness.ts'
 import { openSecrets } from './secrets.ts'
 
 export interface Api {
@@ -37,6 +38,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     limits: true,
     log,
     pages: pagesOf(config),
+    conditions: conditionsOf(config, db),
     publicUrl: config.publicUrl,
     ...(take && {
       extra: (app) => addWebhook(app, { path: '/webhooks/stripe', header: 'stripe-signature', take }),

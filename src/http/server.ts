@@ -30,6 +30,8 @@ export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
   /** Finished HTML by path. */
   readonly pages?: Pages
+  /** What else must hold for it to be ready, each by its name; absent: nothing. */
+  readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
   /** Adds routes of the caller's own. */
   readonly extra?: (app: FastifyInstance) => void
 }
@@ -85,7 +87,7 @@ export function createServer(options: ServerOptions): Server {
     clientErrorHandler: () => undefined,
   })
   addFallbacks(app, edge)
-  addProbes(app, edge)
+  addProbes(app, edge, options.conditions)
   addPages(app, options.pages ?? {})
   addApprovals(app, edge)
   addConfirmation(app, edge)
@@ -118,17 +120,23 @@ function addFallbacks(app: FastifyInstance, edge: Edge): void {
   })
 }
 
-/** Alive says that the process turns, ready that it can do its work. */
-function addProbes(app: FastifyInstance, { operations, isDraining }: Edge): void {
+/** Alive says that the process turns, started that it was able to begin, ready that it can do its work. */
+function addProbes(
+  app: FastifyInstance,
+  { operations, isDraining }: Edge,
+  conditions: ServerOptions['conditions'] = async () => ({}),
+): void {
   const common = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
   app.get('/livez', (_, reply) => reply.headers(common).send({ alive: true }))
+  // Nothing listens before schema and secrets are in order.
+  app.get('/startupz', (_, reply) => reply.headers(common).send({ started: true }))
   app.get('/readyz', async (_, reply) => {
-    const database = await operations.isReady()
-    const ready = database && !isDraining()
+    const [database, others] = await Promise.all([operations.isReady(), conditions()])
+    const ready = database && !isDraining() && Object.values(others).every(Boolean)
     return reply
       .status(ready ? 200 : 503)
       .headers({ ...common, ...(ready ? {} : { 'retry-after': '1' }) })
-      .send({ ready, database, draining: isDraining() })
+      .send({ ready, database, ...others, draining: isDraining() })
   })
 }
 

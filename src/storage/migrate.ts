@@ -44,6 +44,15 @@ export async function migrate(database: Database, folder = migrationsFolder): Pr
   }
 }
 
+/** The numbers of the migrations that come with this program. */
+export const migrationNumbers = (): number[] => readMigrations(migrationsFolder).map(({ number }) => number)
+
+/** Whether all of these were applied. */
+export async function isMigrated(sql: Sql, numbers: readonly number[]): Promise<boolean> {
+  const applied = new Set((await appliedMigrations(sql)).map(({ number }) => number))
+  return numbers.every((number) => applied.has(number))
+}
+
 /** Reads the files in order; numbers may leave gaps. Throws when one is used twice, or a name is malformed. */
 function readMigrations(folder: string): Migration[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))

@@ -101,6 +101,20 @@ test('a closing server finishes what it has begun and takes nothing new', async 
   expect(performance.now() - began).toBeLessThan(1000)
 })
 
+test('what else must hold is told beside the database, and life does not depend on it', async () => {
+  const edge = await startEdge({ conditions: async () => ({ disk: false, keys: true }) })
+  const probe = await edge.call('/readyz')
+  expect([probe.status, probe.json]).toEqual([
+    503,
+    { ready: false, database: true, disk: false, keys: true, draining: false },
+  ])
+  for (const [path, says] of [
+    ['/livez', { alive: true }],
+    ['/startupz', { started: true }],
+  ] as const)
+    expect((await edge.call(path)).json).toEqual(says)
+})
+
 test('a closing server says so while it still accepts', async () => {
   const edge = await startEdge({})
   const closing = edge.server.close(200)

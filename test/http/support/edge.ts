@@ -52,7 +52,7 @@ export interface Edge {
 }
 
 export interface EdgeSettings
-  extends Partial<Pick<ServerOptions, 'limits' | 'pages' | 'extra' | 'afterWrite'>> {
+  extends Partial<Pick<ServerOptions, 'limits' | 'pages' | 'extra' | 'afterWrite' | 'conditions'>> {
   handlers?: HandlerTable
   dialect?: Dialect
   db?: Database
@@ -81,7 +81,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     environment: 'T',
     log,
   })
-  const { limits = false, dialect = 'native', pages, extra, afterWrite } = settings
+  const { limits = false, dialect = 'native', pages, extra, afterWrite, conditions } = settings
   const server = createServer({
     operations,
     hosts: hosts(dialect),
@@ -90,6 +90,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     ...(pages ? { pages } : {}),
     ...(extra ? { extra } : {}),
     ...(afterWrite ? { afterWrite } : {}),
+    ...(conditions ? { conditions } : {}),
   })
   const url = await server.listen(0, '127.0.0.1')
   const port = Number(new URL(url).port)

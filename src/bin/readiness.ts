@@ -1,0 +1,45 @@
+/** What must hold beside an answering database before an api process is ready. */
+import { statfs } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Database } from '../storage/database.ts'
+import { DatabaseUnavailable } from '../storage/failure.ts'
+import { isMigrated, migrationNumbers } from '../storage/migrate.ts'
+import { listForeignSecrets } from '../storage/secret-marks.ts'
+import type { Config } from './config.ts'
+import { marksOf } from './secrets.ts'
+
+/** By name, whether it holds. */
+type Conditions = Readonly<Record<'schema' | 'keys' | 'disk', boolean>>
+
+/** A disk with less of itself left than this counts as full. */
+const roomMin = 0.05
+const patienceMs = 500
+
+/** Each condition says only what is its own: while the database is away, schema and keys are as they were last. */
+export function conditionsOf(config: Config, db: Database): () => Promise<Conditions> {
+  const marks = marksOf(config)
+  const numbers = migrationNumbers()
+  let last = { schema: true, keys: true }
+  const look = async (): Promise<typeof last> => {
+    const [schema, foreign] = await Promise.all([
+      isMigrated(db.read, numbers),
+      listForeignSecrets(db.read, marks),
+    ])
+    return { schema, keys: foreign.length === 0 }
+  }
+  return async () => {
+    const seen = look().catch((error: unknown) =>
+      error instanceof DatabaseUnavailable ? last : { ...last, schema: false },
+    )
+    const disk = hasRoom(config.dataDir)
+    last = await Promise.race([seen, pause(patienceMs, last, { ref: false })])
+    return { ...last, disk: await disk }
+  }
+}
+
+/** Whether the disk of the data folder has room. There is none to fill where no such folder is needed. */
+const hasRoom = (folder: string): Promise<boolean> =>
+  statfs(folder).then(
+    ({ bavail, blocks }) => bavail > blocks * roomMin,
+    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+  )
