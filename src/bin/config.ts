@@ -2,6 +2,7 @@
  * The configuration, read once from the environment and passed down; nothing below reads the environment.
  * A value that cannot be used ends the start with its name and what was expected.
  */
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export type Dialect = 'native' | 'compat'
@@ -88,6 +89,10 @@ function stripeOf(env: NodeJS.ProcessEnv): StripeConfig | undefined {
     throw new ConfigError('STRIPE_API_BASE must be an address')
   return { secretKey, webhookSecret: env.STRIPE_WEBHOOK_SECRET || undefined, baseUrl }
 }
+
+/** Makes the data folder; whatever the mask of the process, nobody else may change what is in it. */
+export const makeDataDir = ({ dataDir }: Config): void =>
+  void mkdirSync(dataDir, { recursive: true, mode: 0o755 })
 
 /** Where messages are kept that no server sends. */
 export const mailFolder = (config: Config): string => join(config.dataDir, 'mail')

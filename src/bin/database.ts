@@ -2,7 +2,7 @@
  * Where the database comes from: DATABASE_URL, a server that another Lockstep process of the same data folder
  * runs already, or the embedded one, started here and stopped with us.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -10,7 +10,7 @@ import { startPostgres } from '../postgres/supervisor.ts'
 import type { Acting } from '../storage/audit-log.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { migrate } from '../storage/migrate.ts'
-import type { Config } from './config.ts'
+import { type Config, makeDataDir } from './config.ts'
 
 export interface Server {
   url: string
@@ -26,7 +26,7 @@ const addressFile = (config: Config): string => join(config.dataDir, 'database-u
 /** The server of this configuration, started when it is ours to start. */
 export async function provideServer(config: Config, log: Logger): Promise<Server> {
   if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {} }
-  mkdirSync(config.dataDir, { recursive: true })
+  makeDataDir(config)
   const postgres = await startPostgres({ dataDir: join(config.dataDir, 'postgres'), log, patienceMs })
   writeFileSync(addressFile(config), postgres.url, { mode: 0o600 })
   return {

@@ -3,13 +3,13 @@
  * by their owner alone; in production a generated secret is refused, because it would be lost with the folder.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Secrets } from '../operations/secrets.ts'
 import type { Database } from '../storage/database.ts'
 import { enterSecretMarks, listForeignSecrets, type SecretMarks } from '../storage/secret-marks.ts'
 import type { KeyRing } from '../storage/vault.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError, makeDataDir } from './config.ts'
 
 /**
  * The secrets, held against those that the database was used with so far: under others no access key would be known
@@ -94,12 +94,13 @@ function sourceOf({ secret, keyRing, dataDir }: Config, name: keyof typeof varia
 }
 
 /** A secret of the data folder, made when it is first needed. */
-function kept({ dataDir, production }: Config, name: keyof typeof variables, make: () => string): string {
+function kept(config: Config, name: keyof typeof variables, make: () => string): string {
+  const { dataDir, production } = config
   if (production)
     throw new ConfigError(`set ${variables[name]}: production does not run on a generated secret`)
   const path = join(dataDir, name)
   if (!existsSync(path)) {
-    mkdirSync(dataDir, { recursive: true })
+    makeDataDir(config)
     const draft = `${path}.${process.pid}`
     writeFileSync(draft, make(), { mode: 0o600 })
     try {

@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { ConfigError, readConfig } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
+import { loadSecrets } from '../../src/bin/secrets.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
@@ -71,6 +72,15 @@ test.each([
   writeFileSync(file, text)
   expect((await run('credentials', 'rotate')).errors).toBe(`lockstep: ${file} ${says}`)
   writeFileSync(file, kept)
+})
+
+test('nobody else may change what is in a data folder, whatever the mask of the process', () => {
+  const mask = process.umask(0)
+  const dataDir = join(folder, 'deep', 'data')
+  loadSecrets(readConfig({ DATA_DIR: dataDir }))
+  process.umask(mask)
+  const modes = [dataDir, join(dataDir, 'secret')].map((path) => statSync(path).mode & 0o777)
+  expect(modes).toEqual([0o755, 0o600])
 })
 
 describe('secrets of another installation', () => {
