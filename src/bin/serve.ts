@@ -13,6 +13,9 @@ import { stripeWebhook } from './payments.ts'
 import { conditionsOf } from './readiness.ts'
 import { openSecrets } from './secrets.ts'
 
+/** Balancers look at the probe every second or two; meanwhile open connections end with their next answer. */
+const noticeMs = 2_000
+
 export interface Api {
   /** Where it listens. */
   url: string
@@ -51,7 +54,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
   return {
     url,
     close: async () => {
-      await server.close()
+      await server.close(noticeMs)
       await operations.close()
       await db.close()
     },

@@ -39,12 +39,13 @@ const again = minute
 /** Looks at every setup that is due; answers how many. */
 export async function syncAccounts(ctx: WorkContext, setupsInOne = setupsAtOnce): Promise<number> {
   let looked = 0
-  for (;;) {
+  while (!ctx.ending?.aborted) {
     const count = await ctx.db.transaction((tx) => syncNext(ctx, tx, setupsInOne), { statementTimeoutMs })
     looked += count
     // What others hold is not waited for: it stays due.
-    if (count < setupsInOne) return looked
+    if (count < setupsInOne) break
   }
+  return looked
 }
 
 /** A setup and what is to be done there. */

@@ -25,6 +25,8 @@ export interface WorkContext {
   /** Names this process among the workers. */
   workerId: string
   settings: WorkSettings
+  /** Aborts when the worker is to end: long work then breaks off between two transactions. */
+  ending?: AbortSignal
 }
 
 export interface WorkSettings {

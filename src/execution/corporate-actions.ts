@@ -19,11 +19,12 @@ const patience = { statementTimeoutMs: 60_000 }
 /** Books every action that has taken effect and every end that has come; answers how many rows moved. */
 export async function bookActions(ctx: WorkContext): Promise<number> {
   let moved = 0
-  for (;;) {
+  while (!ctx.ending?.aborted) {
     const rows = await bookNext(ctx)
-    if (rows === undefined) return moved
+    if (rows === undefined) break
     moved += rows
   }
+  return moved
 }
 
 /** What comes first, an action or the end of a contract; undefined when nothing is due. */

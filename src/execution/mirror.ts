@@ -35,21 +35,23 @@ const statementTimeoutMs = 30_000
 /** Plans and follows every due signal; a strategy's signals in the order of their ids. Answers the rows moved. */
 export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSize): Promise<number> {
   let moved = await settleAlone(ctx)
-  for (;;) {
+  while (!ctx.ending?.aborted) {
     const rows = await mirrorNext(ctx, followersAtOnce)
-    if (rows === undefined) return moved
+    if (rows === undefined) break
     moved += rows
   }
+  return moved
 }
 
 /** What nobody follows; exits become due when their entries are settled. */
 async function settleAlone(ctx: WorkContext): Promise<number> {
   let moved = 0
-  for (;;) {
+  while (!ctx.ending?.aborted) {
     const rows = await settleUnfollowed(ctx.db.write, ctx.clock.now())
-    if (rows === 0) return moved
+    if (rows === 0) break
     moved += rows
   }
+  return moved
 }
 
 /** One slice of one signal; undefined when nothing is due. */

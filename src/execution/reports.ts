@@ -43,11 +43,12 @@ const statementTimeoutMs = 30_000
 /** Applies every report that has arrived; answers how many. */
 export async function applyReports(ctx: WorkContext): Promise<number> {
   let applied = 0
-  for (;;) {
+  while (!ctx.ending?.aborted) {
     const count = await ctx.db.transaction((tx) => applyNext(ctx, tx), { statementTimeoutMs })
-    if (count === 0) return applied
+    if (count === 0) break
     applied += count
   }
+  return applied
 }
 
 async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {

@@ -50,7 +50,7 @@ export async function sendOrders(ctx: WorkContext, adapter: string, broker: Brok
 
 async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
   let moved = 0
-  while (broker.isUp()) {
+  while (broker.isUp() && !ctx.ending?.aborted) {
     const { claimed, ended } = await claimSends(ctx, lease, brokerId, ordersAtOnce)
     moved += claimed.length + ended
     if (claimed.length === 0 && ended === 0) break

@@ -19,7 +19,7 @@ const longestPause = 5_000
 export interface Worker {
   /** Runs steps and feeds until stopped. Resolves when the worker listens. */
   start(): Promise<void>
-  /** Ends feeds first, then lets running steps finish. */
+  /** Ends feeds first, then lets running steps come to a safe point. */
   stop(): Promise<void>
   /** Works until nothing is left to do; answers how many rows moved. Rejects when a step fails. */
   drain(): Promise<number>
@@ -36,6 +36,7 @@ export interface WorkerParts {
 /** Builds a worker; it does nothing until it is started or drained. */
 export function createWorker({ ctx, steps, feeds = [], pollInterval = 200 }: WorkerParts): Worker {
   const ending = new AbortController()
+  const started = { ...ctx, ending: ending.signal }
   const bell = createBell(pollInterval)
   const tasks: Promise<unknown>[] = []
   let subscription: Subscription | undefined
@@ -43,7 +44,7 @@ export function createWorker({ ctx, steps, feeds = [], pollInterval = 200 }: Wor
   return {
     async start() {
       subscription = await ctx.db.listen('work', bell.ring)
-      tasks.push(watch(ctx, steps, bell, ending.signal))
+      tasks.push(watch(started, steps, bell, ending.signal))
       for (const feed of feeds) tasks.push(runFeed(ctx, feed, bell.ring, ending.signal))
     },
     async stop() {

@@ -51,6 +51,16 @@ describe('planning', () => {
     expect(await rowsPerSetup(signal)).toHaveLength(40)
   })
 
+  test('breaks off between two transactions when the worker is to end', async () => {
+    const { strategyId, instrumentId } = await scene(2)
+    const wanted = { strategyId, instrumentId, side: '1', quantity: '6', limit: '50' } as const
+    const signals = [await place(world, wanted), await place(world, wanted)]
+    const ended = { ...world.ctx, ending: AbortSignal.abort() }
+    expect(await mirrorSignals(ended)).toBe(0)
+    await mirrorSignals(world.ctx)
+    expect(await Promise.all(signals.map(mirrored))).toEqual([true, true])
+  })
+
   test('settles what nobody follows, and who starts later is no follower of it', async () => {
     const { strategyId, instrumentId } = await scene(0)
     const other = await scene(2)

@@ -133,6 +133,20 @@ describe('started', () => {
     expect(asked).toBeGreaterThanOrEqual(3)
   })
 
+  test('a step with much to do hears of the stop', async () => {
+    const began = gate()
+    const endless = queueStep('endless', 1)
+    const run: Step['run'] = async ({ ending }) => {
+      began.open()
+      while (!ending?.aborted) await new Promise((resolve) => setTimeout(resolve, 5))
+      return 1
+    }
+    const worker = createWorker({ ctx, steps: [{ ...endless, run }] })
+    await worker.start()
+    await began.opened
+    await worker.stop()
+  })
+
   test('a stop waits for the step that runs', async () => {
     const began = gate()
     const release = gate()
