@@ -107,10 +107,10 @@ function portOf(text: string | undefined): number {
   return port
 }
 
-/** Not read as an address: one by a unix socket names no host. */
+/** One by a unix socket names no host. What was given is not repeated: it may hold a password. */
 function databaseOf(text: string | undefined): string | undefined {
   if (!text) return undefined
-  if (!/^postgres(ql)?:\/\//.test(text))
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text.replace('@/', '@local/')))
     throw new ConfigError('DATABASE_URL must be an address that begins with postgres:// or postgresql://')
   return text
 }

@@ -126,6 +126,10 @@ describe('secrets of another installation', () => {
 test.each([
   ['foo', 'DATABASE_URL must be an address that begins with postgres:// or postgresql://'],
   ['mysql://127.0.0.1/x', 'DATABASE_URL must be an address that begins with postgres:// or postgresql://'],
+  [
+    'postgres://user:password@127.0.0.1:port/x',
+    'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
+  ],
   [url.replace('@/', '@/no_such_'), 'the database turns us away: database "no_such_'],
 ])('DATABASE_URL=%s', async (address, says) => {
   vi.stubEnv('DATABASE_URL', address)
