@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import type { Word } from './process.ts'
 
 /** First and longest wait before a child that died is started again, in milliseconds. */
 const restartMs = { first: 200, longest: 5_000 }
@@ -32,14 +33,9 @@ export interface Child {
 
 /**
  * Starts `lockstep <args>` and starts it again whenever it dies before `stop`. The child loads its program at once and
- * begins with its work when it is told the database's address.
+ * begins with its work when it is given the word.
  */
-export function keepAlive(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  log: Logger,
-  database: Promise<string>,
-): Child {
+export function keepAlive(args: readonly string[], log: Logger, word: () => Promise<Word>): Child {
   let child: ChildProcess | undefined
   let timer: NodeJS.Timeout | undefined
   let isStopping = false
@@ -55,7 +51,7 @@ export function keepAlive(
 
   const launch = (): void => {
     let hasWorked = false
-    child = spawnHeld(args, env, database)
+    child = spawnHeld(args, word())
     child.on('message', (message) => {
       announce(String(message))
       hasWorked = true
@@ -83,15 +79,18 @@ export function keepAlive(
   }
 }
 
-/** A process that is told where the database is as soon as that is known. */
-function spawnHeld(args: readonly string[], env: NodeJS.ProcessEnv, database: Promise<string>): ChildProcess {
+/** A process that begins with its work as soon as the word is there. */
+function spawnHeld(args: readonly string[], word: Promise<Word>): ChildProcess {
   const child = spawn(process.execPath, [...workingFlags, program, ...args], {
-    env: { ...env, LOCKSTEP_HELD: '1' },
+    env: { ...process.env, LOCKSTEP_HELD: '1' },
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  // One that is gone by then is told nothing.
-  void database.then((url) => child.send(url, () => undefined))
+  // One that is gone by then is told nothing; without a word there is no platform.
+  word.then(
+    (said) => child.send(said, () => undefined),
+    () => undefined,
+  )
   return child
 }
 

@@ -40,9 +40,16 @@ function watchParent(gone: () => void): void {
   timer.unref()
 }
 
-/** What the parent tells this process. One whose parent goes before ends by itself: nothing else keeps it. */
-export const toldByParent = (): Promise<string> =>
-  new Promise((resolve) => process.once('message', (message) => resolve(String(message))))
+/** What a child of `start` waits for. */
+export interface Word {
+  readonly databaseUrl: string
+  /** Of the api. */
+  readonly port: number
+}
+
+/** The parent's word. A process whose parent goes before ends by itself: nothing else keeps it. */
+export const wordOfParent = (): Promise<Word> =>
+  new Promise((resolve) => process.once('message', (word) => resolve(word as Word)))
 
 /** Tells the parent, if there is one, that this process does its work now. */
 export const announceReady = (word: string): void => {

@@ -6,7 +6,7 @@ import { DatabaseUnavailable } from '../storage/failure.ts'
 import { isMigrated, migrationNumbers } from '../storage/migrate.ts'
 import { listForeignSecrets } from '../storage/secret-marks.ts'
 import type { Config } from './config.ts'
-import { marksOf } from './secrets.ts'
+import { hasItsOwn, marksOf } from './secrets.ts'
 
 /** By name, whether it holds. */
 type Conditions = Readonly<Record<'schema' | 'keys' | 'disk', boolean>>
@@ -25,7 +25,7 @@ export function conditionsOf(config: Config, db: Database): () => Promise<Condit
       isMigrated(db.read, numbers),
       listForeignSecrets(db.read, marks),
     ])
-    return { schema, keys: foreign.length === 0 }
+    return { schema, keys: foreign.length === 0 || hasItsOwn(config) }
   }
   return async () => {
     const seen = look().catch((error: unknown) =>

@@ -8,7 +8,7 @@ import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
 import { pagesOf } from './pages.ts'
-import { announceReady, endsWith, toldByParent } from './process.ts'
+import { announceReady, endsWith, wordOfParent } from './process.ts'
 import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
 import { startAll } from './start.ts'
@@ -53,17 +53,17 @@ async function start(config: Config): Promise<void> {
   })
 }
 
-async function serve(config: Config): Promise<void> {
-  const log = openLog(config, 'api')
-  await keep(log, config, async (url) => {
+async function serve(given: Config): Promise<void> {
+  const log = openLog(given, 'api')
+  await keep(log, given, async (config, url) => {
     const api = await serveApi(config, url, log)
     return { word: api.url, close: api.close }
   })
 }
 
-async function work(config: Config): Promise<void> {
-  const log = openLog(config, 'worker')
-  await keep(log, config, async (url) => {
+async function work(given: Config): Promise<void> {
+  const log = openLog(given, 'worker')
+  await keep(log, given, async (config, url) => {
     const worker = await runWorker(config, url, log)
     return { word: 'worker', close: worker.close }
   })
@@ -74,12 +74,15 @@ interface Running {
   close(): Promise<void>
 }
 
-/** Runs one process on the database it can reach, and ends both in order. */
-async function keep(log: Logger, config: Config, run: (url: string) => Promise<Running>): Promise<void> {
-  const server: Server = config.isHeld
-    ? { url: await toldByParent(), stop: async () => {} }
+type Run = (config: Config, databaseUrl: string) => Promise<Running>
+
+/** Runs one process on the database it can reach, or on what its parent says, and ends both in order. */
+async function keep(log: Logger, config: Config, run: Run): Promise<void> {
+  const told = config.isHeld ? await wordOfParent() : undefined
+  const server: Server = told
+    ? { url: told.databaseUrl, stop: async () => {} }
     : await reachServer(config, log)
-  const running = await run(server.url)
+  const running = await run({ ...config, ...(told && { port: told.port }) }, server.url)
   endsWith(log, async () => {
     await running.close()
     await server.stop()

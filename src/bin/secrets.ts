@@ -11,19 +11,34 @@ import { enterSecretMarks, listForeignSecrets, type SecretMarks } from '../stora
 import type { KeyRing } from '../storage/vault.ts'
 import { type Config, ConfigError, makeDataDir } from './config.ts'
 
+interface Warning {
+  warn(facts: object, message: string): void
+}
+
 /**
  * The secrets, held against those that the database was used with so far: under others no access key would be known
- * any more and nothing sealed would open, and nobody would be told why. Throws ConfigError.
+ * any more and nothing sealed would open, and nobody would be told why. Throws ConfigError; a process that may go on with
+ * its own says so in its log.
  */
-export async function openSecrets(config: Config, db: Database): Promise<Secrets> {
+export async function openSecrets(config: Config, db: Database, log?: Warning): Promise<Secrets> {
   const marks = marksOf(config)
   await db.transaction(async (tx) => {
     await enterSecretMarks(tx, marks)
-    const [foreign] = await listForeignSecrets(tx, marks)
-    if (foreign !== undefined) throw foreignSecret(config, foreign)
+    const foreign = await listForeignSecrets(tx, marks)
+    const [first] = foreign
+    if (first === undefined) return
+    if (!log || !hasItsOwn(config)) throw foreignSecret(config, first)
+    log.warn(
+      { foreign },
+      'keys and seals of other data folders are not known here: give all one LOCKSTEP_SECRET',
+    )
   })
   return loadSecrets(config)
 }
+
+/** A data folder beside a database elsewhere has made secrets of its own: that is no loss. */
+export const hasItsOwn = ({ databaseUrl, secret }: Config): boolean =>
+  databaseUrl !== undefined && secret === undefined
 
 function foreignSecret(config: Config, foreign: string): ConfigError {
   const source = sourceOf(config, foreign === 'secret' ? 'secret' : 'key-ring')

@@ -29,7 +29,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     db,
     clock: systemClock,
     handlers,
-    secrets: await openSecrets(config, db),
+    secrets: await openSecrets(config, db, log),
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     log,

@@ -11,6 +11,7 @@ import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
 import { hostsAnswer } from './probe.ts'
+import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
 
 export interface Platform {
@@ -20,26 +21,32 @@ export interface Platform {
 /** Starts everything and says `ready <url>` when all three hosts answer. Rejects when `ending` cuts it short. */
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   loadSecrets(config) // what production lacks is said before a database is made
-  const env = { ...process.env }
-  let begin = (_url: string): void => {}
-  const prepared = new Promise<string>((resolve) => {
-    begin = resolve
+  let { port } = config
+  let prepared = (_databaseUrl: string): void => {}
+  const database = new Promise<string>((resolve) => {
+    prepared = resolve
   })
+  const word = async (): Promise<Word> => ({ databaseUrl: await database, port })
   // They load while the database is made ready.
-  const children = ['serve', 'worker'].map((command) => keepAlive([command], env, log, prepared))
+  const api = keepAlive(['serve'], log, word)
+  // With PORT=0 the api chooses a port: what the worker writes, and an api that comes back, knows the same address.
+  const worker = keepAlive(['worker'], log, async () => ({
+    ...(await word()),
+    port: port || portOf(await api.ready),
+  }))
   let server: Server | undefined
   const close = async (): Promise<void> => {
-    await Promise.all(children.map((child) => child.stop()))
+    await Promise.all([api.stop(), worker.stop()])
     await server?.stop()
   }
   try {
     server = await provideServer(config, log)
     const demo = await prepare(config, server.url, log, ending)
     if (demo) writeFileSync(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`, { mode: 0o600 })
-    begin(server.url)
-    const [url = ''] = await Promise.all(children.map(({ ready }) => ready))
-    // With PORT=0 the first process chose a port: those after it come back at the same address.
-    env.PORT = new URL(url).port
+    prepared(server.url)
+    const url = await api.ready
+    port = portOf(url)
+    await worker.ready
     await hostsAnswer(config, url)
     printBanner(config, url)
     console.log(`ready ${url}`)
@@ -50,6 +57,8 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
   }
 }
 
+const portOf = (url: string): number => Number(new URL(url).port)
+
 /** The schema and, where it is wanted, the demo; answers the demo when its keys are new. */
 async function prepare(
   config: Config,
@@ -59,7 +68,7 @@ async function prepare(
 ): Promise<DemoFacts | undefined> {
   const db = await openMigrated(url, 'lockstep start', log)
   try {
-    return await prepareDemo(config, db, await openSecrets(config, db), log, ending)
+    return await prepareDemo(config, db, await openSecrets(config, db, log), log, ending)
   } finally {
     await db.close()
   }

@@ -29,7 +29,7 @@ export async function runWorker(
 ): Promise<{ close(): Promise<void> }> {
   const id = workerId()
   const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
-  const { keyRing } = await openSecrets(config, db)
+  const { keyRing } = await openSecrets(config, db, log)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
   const mailer = mailerOf(config)

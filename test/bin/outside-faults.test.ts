@@ -1,16 +1,16 @@
 /** What only somebody outside can mend: told in a line, without a trace of our insides. */
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { ConfigError, readConfig } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
-import { loadSecrets } from '../../src/bin/secrets.ts'
+import { loadSecrets, openSecrets } from '../../src/bin/secrets.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 
-const { url } = await testDatabase()
+const { db, url } = await testDatabase()
 const { folder, run: runProcess, runHere: run } = commandLine(url)
 const patience = 120_000
 
@@ -110,6 +110,19 @@ describe('secrets of another installation', () => {
     writeFileSync(file('key-ring'), `${added.replace('AA', 'BB')} ${known}`)
     expect((await run('credentials', 'rotate')).errors).toContain('(key-ring k2)')
     writeFileSync(file('key-ring'), known)
+  })
+
+  test('a process whose folder never had those of a database elsewhere says so and goes on', async () => {
+    const other = join(folder, 'other')
+    mkdirSync(other)
+    const config = readConfig({ DATA_DIR: other, DATABASE_URL: url })
+    const said: unknown[] = []
+    const log = { warn: (facts: unknown) => said.push(facts) }
+    await openSecrets(config, db, log)
+    expect(said).toEqual([{ foreign: ['key-ring k1', 'secret'] }])
+    await expect(openSecrets(config, db)).rejects.toThrow('is not what this database was used with')
+    const given = { ...config, secret: 'x'.repeat(32) }
+    await expect(openSecrets(given, db, log)).rejects.toThrow('is not what this database was used with')
   })
 
   test('the operator accepts them', async () => {
