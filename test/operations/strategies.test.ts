@@ -106,6 +106,26 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     await owned(town, 'CancelStrategyOrder', { StrategyId: town.strategyId, SignalId: third })
   })
 
+  test('a parked order and its replacements say until when they are parked', async () => {
+    const ask = async (more: Record<string, unknown>) =>
+      resultsOf<{ SignalId: number; ParkedUntilDate?: string }>(
+        await owned(town, 'NewStrategyOrder', orderOf(town, dialect, more)),
+      )[0]
+    const placed = await ask({ ParkedUntilDate: '2024-03-13T15:00:00Z' })
+    expect(placed?.ParkedUntilDate).toBe('2024-03-13T15:00:00Z')
+    const kept = await ask({ CancelReplaceSignalId: placed?.SignalId, Limit: 51 })
+    expect(kept?.ParkedUntilDate).toBe('2024-03-13T15:00:00Z')
+    const later = { CancelReplaceSignalId: kept?.SignalId, ParkedUntilDate: '2024-03-14T15:00:00Z' }
+    const moved = await ask(later)
+    expect(moved?.ParkedUntilDate).toBe('2024-03-14T15:00:00Z')
+    const begun = await ask({
+      CancelReplaceSignalId: moved?.SignalId,
+      ParkedUntilDate: '2024-03-01T15:00:00Z',
+    })
+    expect(begun).not.toHaveProperty('ParkedUntilDate')
+    await owned(town, 'CancelStrategyOrder', { StrategyId: town.strategyId, SignalId: begun?.SignalId })
+  })
+
   test('GetStrategyActiveOrders shows an order with every member, in order', async () => {
     const answer = await owned(town, 'GetStrategyActiveOrders', { StrategyIds: town.strategyId })
     const { working } = town.signals

@@ -4,11 +4,13 @@
  * wait for each other at the strategy's row, and the later one is answered from what the first left.
  */
 import { cancelOrder as cancelInBook, replaceOrder as replaceInBook } from '../../domain/book-request.ts'
+import { isLive } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
 import type { BookContext, BookResult } from '../../domain/order-book.ts'
 import { answerRequest, type RequestRefusal } from '../../domain/order-request.ts'
 import { currentPriceOf, immutableDifference } from '../../domain/placing.ts'
 import { chargedRates } from '../../domain/tables/commission-plans.ts'
+import type { Instant } from '../../domain/time.ts'
 import { spreadNews } from '../../storage/book-families.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
@@ -23,7 +25,15 @@ import {
 import type { Sql } from '../../storage/sql.ts'
 import { instant } from '../../storage/wire.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
-import { draftOf, type OrderCall, type OrderDraft, readOrder, refusedPrice, staysUnsynced } from './orders.ts'
+import {
+  draftOf,
+  type OrderCall,
+  type OrderDraft,
+  readOrder,
+  refusedPrice,
+  type SignalIds,
+  staysUnsynced,
+} from './orders.ts'
 
 /** What the table of requests answers to one for this signal. */
 function answerFor(signal: StoredSignal, request: 'cancel' | 'replace') {
@@ -102,8 +112,8 @@ const replaceRefusal: Record<RequestRefusal, Refused> = {
   ),
 }
 
-/** Replaces a signal by a new one whose quantity is the total of the chain. Answers the new id. */
-export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise<number | Refused> {
+/** Replaces a signal by a new one whose quantity is the total of the chain. Answers the new id, and until when it is parked. */
+export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise<SignalIds | Refused> {
   const named = readOrder({ ctx, order })
   if (isRefused(named)) return named
   const strategy = (await lockStrategies(sql, [order.StrategyId])).get(Number(order.StrategyId))
@@ -125,10 +135,18 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
     ...{ limit: draft.limitPx ?? null, stop: draft.stopPx ?? null },
   }
   const result = replaceInBook(book.book, String(signal.id), replacement, contextOf(ctx))
-  const wishes = new Map([[replacement.newId, wishOf(signal, draft, row)]])
+  const parkedUntil = releaseOf(signal, order)
+  const wishes = new Map([[replacement.newId, wishOf(signal, draft, row, parkedUntil)]])
   await save(sql, ctx, book, result, { wishes })
-  return row.signalId
+  const isParked = parkedUntil !== null && parkedUntil > ctx.now
+  return { SignalId: row.signalId, ...(isParked && { ParkedUntilDate: parkedUntil }) }
 }
+
+/** A parked order keeps its date unless the replacement names another; one that is past releases it at once. */
+const releaseOf = (
+  { isParked, parkedUntil }: StoredSignal,
+  { ParkedUntilDate }: OrderCall['order'],
+): Instant | null => (isParked ? (ParkedUntilDate ?? parkedUntil) : null)
 
 /** Why the replacement cannot be what was sent; undefined when it can. */
 function refusedChange(
@@ -144,17 +162,26 @@ function refusedChange(
   const { ParentSignalId: parent, ParkedUntilDate: parked } = order
   if (parent !== undefined && String(parent) !== String(signal.parentSignalId))
     return refuse('InvalidParameter', 'Order.ParentSignalId', words)
-  if (parked !== undefined && parked > ctx.now && parked !== signal.parkedUntil)
-    return refuse('InvalidParameter', 'Order.ParkedUntilDate', words)
+  if (parked !== undefined && parked > ctx.now && !signal.isParked && isLive(signal.status))
+    return refuse(
+      'InvalidParameter',
+      'Order.ParkedUntilDate',
+      'An order that has begun to work is not parked',
+    )
   return refusedPrice(draft, row.tick)
 }
 
 /** What the replacement takes over, and what it is sized with. */
-function wishOf(signal: StoredSignal, draft: OrderDraft, row: PlacingRow): SignalWish {
+function wishOf(
+  signal: StoredSignal,
+  draft: OrderDraft,
+  row: PlacingRow,
+  parkedUntil: Instant | null,
+): SignalWish {
   return {
     doNotSyncToOpen: staysUnsynced(draft, signal.positionEffect),
     fromDesired: false,
-    parkedUntil: signal.isParked && signal.parkedUntil !== null ? instant(signal.parkedUntil) : null,
+    parkedUntil: instant(parkedUntil),
     profitTarget: signal.profitTarget,
     stopLoss: signal.stopLoss,
     doNotCreateOcaGroup: signal.doNotCreateOcaGroup,

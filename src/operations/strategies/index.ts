@@ -20,11 +20,9 @@ import { cancelOrder, replaceOrder } from './changes.ts'
 import { type OrderInput, placeOrders, type SignalIds } from './orders.ts'
 import { findTransmitter } from './transmitters.ts'
 
-const signalIds = (id: number): Outcome<SignalIds> => ({ results: [{ SignalId: id }] })
-
 const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {
   const outcome = await replaceOrder(ctx.sql, { ctx, order })
-  return isRefused(outcome) ? outcome : signalIds(outcome)
+  return isRefused(outcome) ? outcome : { results: [outcome] }
 }
 
 const sentAtOnce = (sql: Sql): Sql => ({
@@ -61,7 +59,7 @@ export const replaceStrategyOrder: Handler<'ReplaceStrategyOrder'> = (ctx, { Ord
 
 export const cancelStrategyOrder: Handler<'CancelStrategyOrder'> = async (ctx, { StrategyId, SignalId }) => {
   const outcome = await cancelOrder(ctx.sql, ctx, StrategyId, SignalId)
-  return isRefused(outcome) ? outcome : signalIds(outcome)
+  return isRefused(outcome) ? outcome : { results: [{ SignalId: outcome }] }
 }
 
 /** A signal's row names no account, so it has no part of this platform's own order ids. */
