@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Word } from './process.ts'
+import { held, type Word } from './process.ts'
 
 /** First and longest wait before a child that died is started again, in milliseconds. */
 const restartMs = { first: 200, longest: 5_000 }
@@ -82,7 +82,7 @@ export function keepAlive(args: readonly string[], log: Logger, word: () => Prom
 /** A process that begins with its work as soon as the word is there. */
 function spawnHeld(args: readonly string[], word: Promise<Word>): ChildProcess {
   const child = spawn(process.execPath, [...workingFlags, program, ...args], {
-    env: { ...process.env, LOCKSTEP_HELD: '1' },
+    env: { ...process.env, ...held },
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })

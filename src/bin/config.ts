@@ -20,8 +20,6 @@ export interface Config {
   dataDir: string
   /** A PostgreSQL of one's own instead of the embedded one. */
   databaseUrl: string | undefined
-  /** A child of `start`: it is told where the database is when that is ready. */
-  isHeld: boolean
   /** Seed the demo on first start. */
   demo: boolean
   hosts: { Gen: HostConfig; Geo: HostConfig; WL: HostConfig }
@@ -62,7 +60,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     host: env.HOST || '127.0.0.1',
     dataDir: resolve(env.DATA_DIR || '.data'),
     databaseUrl: databaseOf(env.DATABASE_URL),
-    isHeld: env.LOCKSTEP_HELD === '1',
     demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
     hosts: {
       Gen: hostOf(env.GEN_HOST, 'GEN_DIALECT', env.GEN_DIALECT),

@@ -47,9 +47,17 @@ export interface Word {
   readonly port: number
 }
 
-/** The parent's word. A process whose parent goes before ends by itself: nothing else keeps it. */
-export const wordOfParent = (): Promise<Word> =>
-  new Promise((resolve) => process.once('message', (word) => resolve(word as Word)))
+/** In the environment of such a child. */
+export const held = { LOCKSTEP_HELD: '1' }
+
+/**
+ * The parent's word; undefined in a process that has no such parent. One whose parent goes before ends by itself: nothing
+ * else keeps it.
+ */
+export const wordOfParent = async (): Promise<Word | undefined> =>
+  process.env.LOCKSTEP_HELD === held.LOCKSTEP_HELD
+    ? new Promise((resolve) => process.once('message', (word) => resolve(word as Word)))
+    : undefined
 
 /** Tells the parent, if there is one, that this process does its work now. */
 export const announceReady = (word: string): void => {

@@ -78,7 +78,7 @@ type Run = (config: Config, databaseUrl: string) => Promise<Running>
 
 /** Runs one process on the database it can reach, or on what its parent says, and ends both in order. */
 async function keep(log: Logger, config: Config, run: Run): Promise<void> {
-  const told = config.isHeld ? await wordOfParent() : undefined
+  const told = await wordOfParent()
   const server: Server = told
     ? { url: told.databaseUrl, stop: async () => {} }
     : await reachServer(config, log)

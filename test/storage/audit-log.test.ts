@@ -176,7 +176,7 @@ const moving: Readonly<Record<string, readonly string[]>> = {
   ],
   site: ['created_at'],
   site_catalog: ['added_at'],
-  strategy: ['started_at', 'cash', 'membership_version', 'xid'],
+  strategy: ['started_at', 'cash', 'membership_version', 'terms_changed_at', 'xid'],
   variant: ['created_at', 'look_at'],
   subscription: [
     ...[
