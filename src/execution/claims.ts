@@ -34,8 +34,7 @@ export const claimSends = (
   limit: number,
 ): Promise<{ readonly claimed: readonly Claimed[]; readonly ended: number }> =>
   ctx.db.transaction(async (tx) => {
-    await guardLease(tx, lease)
-    const rows = await lockNextSends(tx, brokerId, limit)
+    const [rows] = await Promise.all([lockNextSends(tx, brokerId, limit), guardLease(tx, lease)])
     if (rows.length === 0) return { claimed: [], ended: 0 }
     const now = ctx.clock.now()
     const refused = rows.filter((row) => refusalOf(row) !== undefined)

@@ -74,13 +74,14 @@ export async function publishQuotes(
   const outside = known.filter((entry) => !inSession(entry))
   const moved = await ctx.db.transaction(async (tx) => {
     if (lease) await guardLease(tx, lease)
-    if (valid.length > 0) await saveQuotes(tx, lastOfEach(valid, quoteRow), true)
-    if (outside.length > 0) {
-      const ids = outside.map(({ instrument }) => instrument.id)
-      const ats = outside.map(({ item }) => item.at)
-      await voidQuotes(tx, ids, ats)
-    }
-    return valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote, quoteMark) : 0
+    const ids = outside.map(({ instrument }) => instrument.id)
+    const ats = outside.map(({ item }) => item.at)
+    const [, , reached] = await Promise.all([
+      valid.length > 0 && saveQuotes(tx, lastOfEach(valid, quoteRow), true),
+      outside.length > 0 && voidQuotes(tx, ids, ats),
+      valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote, quoteMark) : 0,
+    ])
+    return reached
   }, patience)
   return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
 }
@@ -101,8 +102,11 @@ export async function publishBars(
   const moved = await ctx.db.transaction(async (tx) => {
     if (lease) await guardLease(tx, lease)
     if (known.length === 0) return 0
-    await saveQuotes(tx, lastOfEach(known, markRow), false)
-    return matchReached(ctx, tx, known, barRange, fillOnBar, barMark)
+    const [, reached] = await Promise.all([
+      saveQuotes(tx, lastOfEach(known, markRow), false),
+      matchReached(ctx, tx, known, barRange, fillOnBar, barMark),
+    ])
+    return reached
   }, patience)
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }

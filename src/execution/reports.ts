@@ -44,16 +44,22 @@ const statementTimeoutMs = 30_000
 export async function applyReports(ctx: WorkContext): Promise<number> {
   let applied = 0
   while (!ctx.ending?.aborted) {
-    const count = await ctx.db.transaction((tx) => applyNext(ctx, tx), { statementTimeoutMs })
-    if (count === 0) break
+    const { count, isLast } = await ctx.db.transaction((tx) => applyNext(ctx, tx), { statementTimeoutMs })
     applied += count
+    // What others hold is not waited for: it stays due.
+    if (isLast) break
   }
   return applied
 }
 
-async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
+interface Applied {
+  readonly count: number
+  readonly isLast: boolean
+}
+
+async function applyNext(ctx: WorkContext, tx: Transaction): Promise<Applied> {
   const accounts = await claimReportedAccounts(tx, accountsAtOnce)
-  if (accounts.length === 0) return 0
+  if (accounts.length === 0) return { count: 0, isLast: true }
   const reports = await loadReports(
     tx,
     accounts.map(({ id }) => id),
@@ -78,9 +84,9 @@ async function applyNext(ctx: WorkContext, tx: Transaction): Promise<number> {
   ])
   await followBatch(tx, batch, accounts, now)
   const { news, rest } = setupsOf(environment, reports, orders, batch)
-  await markSetups(tx, news, now)
-  await markSetups(tx, rest, now + minute)
-  return reports.length
+  await tx.withCommit(() => Promise.all([markSetups(tx, news, now), markSetups(tx, rest, now + minute)]))
+  const isLast = accounts.length < accountsAtOnce && reports.length < reportsAtOnce
+  return { count: reports.length, isLast }
 }
 
 type OrderNamed = ClientOrderKey & { readonly accountId: number }

@@ -203,11 +203,13 @@ async function record(
     const outcome = isDone ? 'done' : (answer.answer as 'unsent' | 'unknown')
     return { accountId: order.accountId, id: order.id, action: order.pendingAction, outcome }
   })
-  await ctx.db.transaction(async (tx) => {
-    await guardLease(tx, lease)
-    await insertReports(tx, refusals)
-    await saveAttempts(tx, attempts, lease.fence, now)
-  })
+  await ctx.db.transaction((tx) =>
+    Promise.all([
+      guardLease(tx, lease),
+      insertReports(tx, refusals),
+      saveAttempts(tx, attempts, lease.fence, now),
+    ]),
+  )
 }
 
 const idOf = (

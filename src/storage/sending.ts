@@ -66,19 +66,23 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
     order by id for share skip locked`
   const free = new Set(accounts.map(({ id }) => id))
   const keys = next.filter(({ accountId }) => free.has(accountId))
-  await tx.run`
-    select from setup where id in (select o.setup_id from account_order o where ${theseOrders(keys)})
-    order by id for share`
-  return tx.rows<SendRow>`
-    select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
-      a.is_sync_enabled as "isSyncEnabled",
-      setup.stopped_at is not null as "isStopped", setup.fence,
-      setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
-    from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
-    join setup on setup.id = o.setup_id
-    where ${theseOrders(keys)} and o.pending_action is not null
-    order by o.account_id, o.id for update of o skip locked`
+  const [, rows] = await Promise.all([lockSetups(tx, keys), lockSends(tx, keys)])
+  return rows
 }
+
+const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
+  select from setup where id in (select o.setup_id from account_order o where ${theseOrders(keys)})
+  order by id for share`
+
+const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
+  select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
+    a.is_sync_enabled as "isSyncEnabled",
+    setup.stopped_at is not null as "isStopped", setup.fence,
+    setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
+  from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
+  join setup on setup.id = o.setup_id
+  where ${theseOrders(keys)} and o.pending_action is not null
+  order by o.account_id, o.id for update of o skip locked`
 
 /** The orders that these replace, locked; by their id. */
 export async function lockReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {

@@ -199,22 +199,19 @@ async function serve(
     )
   })
   const orders = served.flatMap((book) => [...book.orders.values()])
-  await savePaperOrders(tx, orders.map(changeOf))
   const fills = served.flatMap((book) => book.fills)
-  await insertPaperExecutions(
-    tx,
-    fills.map(({ row, execId, quantity, price, at }) => ({
-      brokerId: row.brokerId,
-      accountId: row.accountId,
-      execId,
-      clientOrderId: row.clientOrderId,
-      symbol: instruments.get(row.instrumentId)?.symbol ?? '',
-      side: row.side,
-      quantity,
-      px: price,
-      at,
-    })),
-  )
+  const executions = fills.map(({ row, execId, quantity, price, at }) => ({
+    brokerId: row.brokerId,
+    accountId: row.accountId,
+    execId,
+    clientOrderId: row.clientOrderId,
+    symbol: instruments.get(row.instrumentId)?.symbol ?? '',
+    side: row.side,
+    quantity,
+    px: price,
+    at,
+  }))
+  await Promise.all([savePaperOrders(tx, orders.map(changeOf)), insertPaperExecutions(tx, executions)])
   return fills.length
 }
 
