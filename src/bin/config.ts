@@ -104,10 +104,13 @@ function portOf(text: string | undefined): number {
   return port
 }
 
-/** One by a unix socket names no host. What was given is not repeated: it may hold a password. */
+/** The address of a database as any address is read: one by a unix socket names no host. */
+export const withHost = (address: string): string => address.replace('@/', '@local/')
+
+/** What was given is not repeated: it may hold a password. */
 function databaseOf(text: string | undefined): string | undefined {
   if (!text) return undefined
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text.replace('@/', '@local/')))
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(withHost(text)))
     throw new ConfigError('DATABASE_URL must be an address that begins with postgres:// or postgresql://')
   return text
 }

@@ -10,13 +10,16 @@ import { startPostgres } from '../postgres/supervisor.ts'
 import type { Acting } from '../storage/audit-log.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
 import { migrate } from '../storage/migrate.ts'
-import { type Config, makeDataDir } from './config.ts'
+import { type Config, makeDataDir, withHost } from './config.ts'
 
 export interface Server {
   url: string
   /** Stops the embedded server if it was started here. */
   stop(): Promise<void>
 }
+
+/** A server that somebody else runs, and stops. */
+export const runElsewhere = (url: string): Server => ({ url, stop: async () => {} })
 
 /** A platform that was told to end is given so long to leave the data folder. */
 const patienceMs = 10_000
@@ -25,7 +28,7 @@ const addressFile = (config: Config): string => join(config.dataDir, 'database-u
 
 /** The server of this configuration, started when it is ours to start. */
 export async function provideServer(config: Config, log: Logger): Promise<Server> {
-  if (config.databaseUrl) return { url: config.databaseUrl, stop: async () => {} }
+  if (config.databaseUrl) return runElsewhere(config.databaseUrl)
   makeDataDir(config)
   const postgres = await startPostgres({ dataDir: join(config.dataDir, 'postgres'), log, patienceMs })
   writeFileSync(addressFile(config), postgres.url, { mode: 0o600 })
@@ -41,7 +44,7 @@ export async function provideServer(config: Config, log: Logger): Promise<Server
 /** For commands beside a running platform: its server where one runs, otherwise one of our own. */
 export async function reachServer(config: Config, log: Logger): Promise<Server> {
   const running = config.databaseUrl ? undefined : runningAddress(config)
-  if (running && (await listens(running))) return { url: running, stop: async () => {} }
+  if (running && (await listens(running))) return runElsewhere(running)
   return provideServer(config, log)
 }
 
@@ -55,7 +58,7 @@ function runningAddress(config: Config): string | undefined {
 
 /** Whether somebody listens on the server's socket: the file may be left over from a process that was killed. */
 function listens(url: string): Promise<boolean> {
-  const { searchParams } = new URL(url.replace('@/', '@local/'))
+  const { searchParams } = new URL(withHost(url))
   const socket = connect(
     join(searchParams.get('host') ?? '', `.s.PGSQL.${searchParams.get('port') ?? '5432'}`),
   )

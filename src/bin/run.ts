@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { startDoorPlatform } from '../door/platform.ts'
 import { type Config, readConfig } from './config.ts'
-import { provideServer, reachServer, type Server } from './database.ts'
+import { provideServer, reachServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
@@ -79,9 +79,7 @@ type Run = (config: Config, databaseUrl: string) => Promise<Running>
 /** Runs one process on the database it can reach, or on what its parent says, and ends both in order. */
 async function keep(log: Logger, config: Config, run: Run): Promise<void> {
   const told = await wordOfParent()
-  const server: Server = told
-    ? { url: told.databaseUrl, stop: async () => {} }
-    : await reachServer(config, log)
+  const server = told ? runElsewhere(told.databaseUrl) : await reachServer(config, log)
   const running = await run({ ...config, ...(told && { port: told.port }) }, server.url)
   endsWith(log, async () => {
     await running.close()

@@ -34,7 +34,7 @@ export const claimSends = (
   limit: number,
 ): Promise<{ readonly claimed: readonly Claimed[]; readonly ended: number }> =>
   ctx.db.transaction(async (tx) => {
-    const [rows] = await Promise.all([lockNextSends(tx, brokerId, limit), guardLease(tx, lease)])
+    const [, rows] = await Promise.all([guardLease(tx, lease), lockNextSends(tx, brokerId, limit)])
     if (rows.length === 0) return { claimed: [], ended: 0 }
     const now = ctx.clock.now()
     const refused = rows.filter((row) => refusalOf(row) !== undefined)

@@ -91,7 +91,11 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
   })
   // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.
-  await markFollowers(tx, [...new Set(settled.map(({ strategyId }) => strategyId))], now)
+  await markFollowers(
+    tx,
+    settled.map(({ strategyId }) => strategyId),
+    now,
+  )
   return books.length + (await postponeEnd(tx, contract.id, null, now))
 }
 

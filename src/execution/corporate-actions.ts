@@ -11,21 +11,14 @@ import { type Fragment, fragment } from '../storage/sql.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import { endNext } from './contract-ends.ts'
 import { payDividend } from './dividends.ts'
+import { inRounds } from './rounds.ts'
 import { bookSplit } from './splits.ts'
 
 /** A holder of very many books may take its time: the statements are few and long. */
 const patience = { statementTimeoutMs: 60_000 }
 
 /** Books every action that has taken effect and every end that has come; answers how many rows moved. */
-export async function bookActions(ctx: WorkContext): Promise<number> {
-  let moved = 0
-  while (!ctx.ending?.aborted) {
-    const rows = await bookNext(ctx)
-    if (rows === undefined) break
-    moved += rows
-  }
-  return moved
-}
+export const bookActions = (ctx: WorkContext): Promise<number> => inRounds(ctx, () => bookNext(ctx))
 
 /** What comes first, an action or the end of a contract; undefined when nothing is due. */
 const bookNext = (ctx: WorkContext): Promise<number | undefined> =>

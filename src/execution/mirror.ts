@@ -27,6 +27,7 @@ import { markSetups } from '../storage/sync-due.ts'
 import { instant } from '../storage/wire.ts'
 import type { Step, WorkContext } from './context.ts'
 import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
+import { inRounds } from './rounds.ts'
 
 /** Followers that one transaction plans. */
 const sliceSize = 20_000
@@ -34,25 +35,13 @@ const statementTimeoutMs = 30_000
 
 /** Plans and follows every due signal; a strategy's signals in the order of their ids. Answers the rows moved. */
 export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSize): Promise<number> {
-  let moved = await settleAlone(ctx)
-  while (!ctx.ending?.aborted) {
-    const rows = await mirrorNext(ctx, followersAtOnce)
-    if (rows === undefined) break
-    moved += rows
-  }
-  return moved
+  const alone = await settleAlone(ctx)
+  return alone + (await inRounds(ctx, () => mirrorNext(ctx, followersAtOnce)))
 }
 
 /** What nobody follows; exits become due when their entries are settled. */
-async function settleAlone(ctx: WorkContext): Promise<number> {
-  let moved = 0
-  while (!ctx.ending?.aborted) {
-    const rows = await settleUnfollowed(ctx.db.write, ctx.clock.now())
-    if (rows === 0) break
-    moved += rows
-  }
-  return moved
-}
+const settleAlone = (ctx: WorkContext): Promise<number> =>
+  inRounds(ctx, async () => (await settleUnfollowed(ctx.db.write, ctx.clock.now())) || undefined)
 
 /** One slice of one signal; undefined when nothing is due. */
 const mirrorNext = (ctx: WorkContext, followersAtOnce: number): Promise<number | undefined> =>

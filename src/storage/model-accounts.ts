@@ -58,8 +58,7 @@ export const loadModelAccounts = async (
     : loadAccounts(
         sql,
         keys.map(({ strategyId }) => strategyId),
-        fragment`
-select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)`,
+        fragment`select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)`,
         plan,
       )
 

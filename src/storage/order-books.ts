@@ -154,8 +154,7 @@ export const bookCurrency = 'USD'
 const keptSignals = (keys: readonly BookKey[]): Fragment => fragment`
   with recursive kept (id, replaces, entry) as (
     select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
-    from unnest(${bookKeys(keys)})
-      book (strategy_id, instrument_id)
+    from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)
     join signal s on s.strategy_id = book.strategy_id and s.instrument_id = book.instrument_id
       and s.status in ('A', '0', '1', '6', 'E')
     union

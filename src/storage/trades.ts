@@ -42,8 +42,7 @@ export const lockOpenTrades = (tx: Transaction, keys: readonly BookKey[]): Promi
       t.avg_px as "avgPx", t.avg_cost as "avgCost", t.worst_result as "worstResult", t.worst_px as "worstPx",
       t.worst_at as "worstAt", t.worst_entry_px as "worstEntryPx", t.worst_qty as "worstQty",
       t.worst_equity as "worstEquity"
-    from unnest(${bookKeys(keys)})
-      book (strategy_id, instrument_id)
+    from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)
     join trade t on t.strategy_id = book.strategy_id and t.instrument_id = book.instrument_id and t.closed_at is null
     order by t.id for no key update of t`
 

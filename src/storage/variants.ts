@@ -6,6 +6,7 @@ import type { SecurityType } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
 import { hundredth } from '../domain/mirror-target.ts'
 import type { Instant } from '../domain/time.ts'
+import { claimStrategies } from './matching.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { insertStrategy } from './strategies.ts'
 import { instant } from './wire.ts'
@@ -118,10 +119,10 @@ export async function claimVariants(tx: Transaction, now: Instant, limit: number
     select strategy_id as id, parent_id as "parentId" from variant
     where strategy_id in (select id from ${due(now)} due) order by strategy_id limit ${limit}::int`
   if (named.length === 0) return []
-  const locked = await tx.rows<{ id: number }>`
-    select id from strategy where id = any(${named.flatMap(({ id, parentId }) => [id, parentId])}::bigint[])
-    order by id for no key update skip locked`
-  const isOurs = new Set(locked.map(({ id }) => id))
+  const isOurs = await claimStrategies(
+    tx,
+    named.flatMap(({ id, parentId }) => [id, parentId]),
+  )
   const ids = named.filter(({ id, parentId }) => isOurs.has(id) && isOurs.has(parentId)).map(({ id }) => id)
   await tx.run`delete from variant_mark where variant_id = any(${ids}::bigint[])`
   return tx.rows<ClaimedVariant>`

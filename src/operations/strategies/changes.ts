@@ -112,7 +112,10 @@ const replaceRefusal: Record<RequestRefusal, Refused> = {
   ),
 }
 
-/** Replaces a signal by a new one whose quantity is the total of the chain. Answers the new id, and until when it is parked. */
+/**
+ * Replaces a signal by a new one whose quantity is the total of the chain. Answers the new id, and until when it is
+ * parked.
+ */
 export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise<SignalIds | Refused> {
   const named = readOrder({ ctx, order })
   if (isRefused(named)) return named
