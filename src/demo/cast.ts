@@ -2,11 +2,11 @@
  * Who appears in the demo: sites, people with keys, strategies, and twenty followers with everything that makes
  * mirroring interesting (the others are in `crowd.ts`): rounding, caps, late joiners, one who does not join what is
  * held, one who lets positions run out, two who stop. Dates are trade dates; what they name happens an hour before
- * the open.
+ * the open. Rules that look far back look once a week: a day that nobody orders on costs a first start nothing.
  */
 import { type Day, readDay } from '../domain/time.ts'
 import { fallingKnives, givingUp, martingale } from './risky-rules.ts'
-import { buyAndHold, meanReversion, monthlyRebalance, type Rule, trend200 } from './rules.ts'
+import { buyAndHold, meanReversion, monthlyRebalance, type Rule, trend200, weekly } from './rules.ts'
 import { breakout, euroBand, goldChannel, goldenCross, turnOfQuarter } from './trend-rules.ts'
 
 export type StrategyName =
@@ -44,9 +44,21 @@ const ended = (part: StrategyPart & { readonly endsOn: string }): StrategyPart =
 /** Twelve records: two that ended, one of them begun again under a new name, and one martingale. */
 export const strategyParts: readonly StrategyPart[] = [
   { key: 'hold', name: 'Buy and hold SPX', capital: 100_000, startsOn: '2000-01-03', rule: buyAndHold },
-  { key: 'trend', name: '200-day trend SPX', capital: 100_000, startsOn: '2000-01-03', rule: trend200 },
+  {
+    key: 'trend',
+    name: '200-day trend SPX',
+    capital: 100_000,
+    startsOn: '2000-01-03',
+    rule: weekly(trend200),
+  },
   ended({
-    ...{ key: 'breakout', name: 'Breakout SPX', capital: 100_000, startsOn: '2000-06-01', rule: breakout },
+    ...{
+      key: 'breakout',
+      name: 'Breakout SPX',
+      capital: 100_000,
+      startsOn: '2000-06-01',
+      rule: weekly(breakout),
+    },
     endsOn: '2002-10-10',
   }),
   {
@@ -54,14 +66,14 @@ export const strategyParts: readonly StrategyPart[] = [
     name: 'Golden cross SPX',
     capital: 100_000,
     startsOn: '2001-01-02',
-    rule: goldenCross,
+    rule: weekly(goldenCross),
   },
   {
     key: 'breakoutAgain',
     name: 'Breakout SPX, new start',
     capital: 100_000,
     startsOn: '2003-06-02',
-    rule: breakout,
+    rule: weekly(breakout),
   },
   {
     key: 'rebalance',
@@ -75,7 +87,7 @@ export const strategyParts: readonly StrategyPart[] = [
     name: 'Doubling down AAPL',
     capital: 150_000,
     startsOn: '2007-05-01',
-    rule: martingale,
+    rule: weekly(martingale),
   },
   ended({
     ...{ key: 'knives', name: 'Falling knives SPX', capital: 100_000, startsOn: '2007-10-01' },
@@ -97,11 +109,11 @@ export const strategyParts: readonly StrategyPart[] = [
   },
   {
     ...{ key: 'gold', name: 'Gold channel (synthetic prices)', capital: 100_000, startsOn: '2018-01-02' },
-    ...{ rule: goldChannel, trades: 'futures' },
+    ...{ rule: weekly(goldChannel), trades: 'futures' },
   },
   {
     ...{ key: 'euro', name: 'Euro band (synthetic prices)', capital: 50_000, startsOn: '2018-01-02' },
-    ...{ rule: euroBand, trades: 'forex' },
+    ...{ rule: weekly(euroBand), trades: 'forex' },
   },
 ]
 

@@ -6,7 +6,7 @@
 import type { OrdType, Side } from '../domain/codes.ts'
 import { type Decimal, dec, roundTo, zero } from '../domain/decimal.ts'
 import type { Day } from '../domain/time.ts'
-import { partsOfDay } from '../domain/time.ts'
+import { partsOfDay, weekdayOf } from '../domain/time.ts'
 
 /** The index and a stock as they were recorded; a future on gold and the euro on synthetic prices. */
 export type DemoSymbol = 'SPX' | 'AAPL' | '@MGCZ30' | 'EURUSD'
@@ -56,6 +56,15 @@ export type Rule = (view: RuleView) => Wishes
 
 export const nothing: Wishes = { cancels: [], orders: [] }
 export const order = (...orders: OrderWish[]): Wishes => ({ cancels: [], orders })
+
+/** The rule, asked once a week: after the week's last close. */
+export const weekly =
+  (rule: Rule): Rule =>
+  (view) =>
+    view.day !== undefined && isWeekOver(view.day, view.nextDay) ? rule(view) : nothing
+
+const isWeekOver = (day: Day, nextDay: Day): boolean =>
+  weekdayOf(nextDay) <= weekdayOf(day) || nextDay - day > 6
 
 /** Shares that the first strategy buys at the first open and keeps. */
 export const holdQuantity = dec(60)

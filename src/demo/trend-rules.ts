@@ -45,8 +45,8 @@ export const turnOfQuarter: Rule = (view) => {
   return held.greaterThan(0) && today.dayOfMonth >= 4 ? sellAll('SPX', held) : nothing
 }
 
-/** Its synthetic prices end here: what is held before is closed, so that no position outlives them. */
-const syntheticEnd = readDay('2020-04-15') ?? 0
+/** The last week of the synthetic prices: what is held before is closed in it, so that no position outlives them. */
+const syntheticEnd = readDay('2020-04-13') ?? 0
 const goldContracts = dec(10)
 
 /** Gold in a channel: with the highest close of 40 days long, with the lowest short, out at the other end of 20. */

@@ -10,6 +10,7 @@ import {
   type Rule,
   type RuleView,
   trend200,
+  weekly,
 } from '../../src/demo/rules.ts'
 import { syntheticBars } from '../../src/demo/synthetic.ts'
 import { openTape, type TapeDay } from '../../src/demo/tape.ts'
@@ -170,6 +171,20 @@ test.each<[string, Rule, Situation, string[]]>([
     meanReversion,
     { closes: [100, 99, 98, 97, 103], held: { SPX: 600 }, working: [stop] },
     ['cancel 7', 'sell 600 SPX'],
+  ],
+  ['weekly: nothing on a Thursday', weekly(buyAndHold), { day: '2010-03-04', nextDay: '2010-03-05' }, []],
+  ['weekly: on a Friday', weekly(buyAndHold), { day: '2010-03-05', nextDay: '2010-03-08' }, ['buy 60 SPX']],
+  [
+    'weekly: on the Thursday before Good Friday',
+    weekly(buyAndHold),
+    { day: '2010-04-01', nextDay: '2010-04-05' },
+    ['buy 60 SPX'],
+  ],
+  [
+    'weekly: before a break of more than a week',
+    weekly(buyAndHold),
+    { day: '2001-09-10', nextDay: '2001-09-20' },
+    ['buy 60 SPX'],
   ],
   [
     'golden cross: buys when the short average is above',

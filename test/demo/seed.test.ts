@@ -33,6 +33,12 @@ beforeAll(async () => {
   signals = await readSignals(db)
 }, 900_000)
 
+/** Whether the next recorded date lies in another week; weeks begin on Mondays. */
+function isWeekEnd(day: number): boolean {
+  const mondayOf = (date: string) => Date.parse(date) - ((new Date(date).getUTCDay() + 6) % 7) * 86_400_000
+  return mondayOf(index[day]!.date) !== mondayOf(index[day + 1]!.date)
+}
+
 const ofStrategy = (name: string) => signals.filter((signal) => signal.strategy === name)
 
 test('no rule of the books is broken', async () => {
@@ -75,10 +81,11 @@ describe('no rule looks ahead', () => {
     }
   })
 
-  test('the trend trades where closes cross their average of 200 days, and nowhere else', () => {
+  test('the trend trades where closes of weeks lie across their average of 200 days, and nowhere else', () => {
     const expected: [string, number][] = []
     let isLong = false
     for (let day = 199; day < index.length - 1; day++) {
+      if (!isWeekEnd(day)) continue
       const closes = index.slice(day - 199, day + 1).map(({ close }) => close)
       const isUp = closes.at(-1)! * 200 > closes.reduce((sum, close) => sum + close, 0)
       if (isUp !== isLong) expected.push([index[day]!.date, isUp ? 1 : -1])
@@ -184,7 +191,7 @@ describe('twelve records', () => {
       select i.symbol, filled_at as at, px::float8 from fill join instrument i on i.id = fill.instrument_id
       where i.security_type <> 'CS'`
     const days = openTape().days
-    expect(fills.length).toBeGreaterThan(60)
+    expect(fills.length).toBeGreaterThan(40)
     for (const { symbol, at, px } of fills) {
       const met = days.flatMap(({ bars }) => bars).filter((bar) => 'symbol' in bar && bar.symbol === symbol)
       const inside = met.some(
