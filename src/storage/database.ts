@@ -57,7 +57,8 @@ export interface Database {
    * The same database on connections of its own, for work that begins again when it is cut short. Commits do not
    * wait for the disk one by one: they keep their order, so a crash loses the last of them and never one from
    * between, and the next ordinary commit makes all of them durable. Statements are planned once, not for each
-   * of their ten thousand runs. To be closed by whoever asked for it.
+   * of their ten thousand runs, and a connection is waited for as long as a start may take: nobody waits for the
+   * answer, and who works in bulk may not look at a new connection for seconds. To be closed by whoever asked for it.
    */
   relaxed(): Database
   /** Connections of the pool: all, and those in use. */
@@ -99,7 +100,7 @@ function connect(options: DatabaseOptions, manner: readonly string[] = []): Data
     write: makeSql((statement) => repeated(() => writeOnce(acquire, statement, answerMs))),
     transaction: (work, chosen = {}) => repeated(() => transactOnce(acquire, chosen, limits, work)),
     listen: listener.listen,
-    relaxed: () => connect(options, relaxation),
+    relaxed: () => connect({ ...options, waitMs: OPEN_PATIENCE_MS }, relaxation),
     connections: () => ({ total: pool.totalCount, inUse: pool.totalCount - pool.idleCount }),
     close: async () => {
       await Promise.all([reader.close(), listener.close(), pool.end()])

@@ -264,6 +264,33 @@ describe('limits', () => {
     await small.close()
   })
 
+  test('who works in bulk waits for a connection longer than others do', async () => {
+    const others = await openDatabase({
+      url,
+      applicationName: 'small',
+      log: silentLog,
+      poolSize: 1,
+      waitMs: 100,
+    })
+    const bulk = others.relaxed()
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const hold = (sql: typeof db) =>
+      sql.transaction(async (tx) => {
+        await tx.run`select 1`
+        await released
+      })
+    const holders = [hold(others), hold(bulk)]
+    const waiting = bulk.transaction((tx) => tx.run`select 1`)
+    await expect(others.transaction((tx) => tx.run`select 1`)).rejects.toBeInstanceOf(DatabaseUnavailable)
+    release()
+    expect(await waiting).toBe(1)
+    await Promise.all(holders)
+    await Promise.all([bulk.close(), others.close()])
+  })
+
   test('a slow read is cut off', async () => {
     const short = await openDatabase({
       url,
