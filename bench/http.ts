@@ -1,6 +1,7 @@
 /**
- * Over HTTP at 64 connections: one live order read, one order placed durably, against servers that do the
- * protocol and nothing else. Server, database and load generator share the machine, each in its own process.
+ * Over HTTP at 64 connections: one live order read, the same one by all or 64 in turn, and one order placed durably,
+ * against servers that do the protocol and nothing else. Server, database and load generator share the machine, each in
+ * its own process.
  */
 import type autocannon from 'autocannon'
 import { orderOf, type Platform, startPlatform } from './support/platform.ts'
@@ -12,15 +13,15 @@ const roundSeconds = 3
 const rounds = 5
 
 async function run() {
-  const platform = await startPlatform(connections)
+  const platform = await startPlatform(2 * connections)
   const headers = {
     authorization: `Bearer ${platform.key}`,
     accept: 'application/json',
     'content-type': 'application/json',
   }
   const api = await serve('api-server.ts', [platform.url])
-  const read: Target = { url: `${api.url}/gen/Strategies/GetStrategyActiveOrders?StrategyIds=1`, headers }
-  const sample = await oneOrder(platform, api, headers)
+  const read = platform.strategyIds.slice(0, connections).map(readOf)
+  const sample = await oneOrderEach(platform, api, headers)
   const bare = await serve('bare-server.ts', [platform.key, sample])
   const p99 = new Map<string, number[]>()
   const method = (name: string, target: Target) => ({
@@ -36,7 +37,10 @@ async function run() {
   const figures = await interleaved(
     [
       method('GET bare', { url: bare.url, headers }),
-      method('GET product, one live order', read),
+      method('GET product, one live order', { url: `${api.url}${read[0]}`, headers }),
+      method('GET product, 64 orders in turn', {
+        ...{ url: api.url, headers, requests: read.map((path) => ({ path })) },
+      }),
       method('POST bare, validated', post(bare.url)),
       method('POST product, placed durably', post(`${api.url}/gen/Strategies/NewStrategyOrder`)),
     ],
@@ -56,26 +60,30 @@ async function run() {
     figures: all,
     ratios: [
       ratioOf(all, 'GET product, one live order', 'GET bare', { atLeast: 0.5 }),
+      ratioOf(all, 'GET product, 64 orders in turn', 'GET bare'),
       ratioOf(all, 'POST product, placed durably', 'POST bare, validated', { atLeast: 0.3 }),
       ratioOf(all, 'POST product, placed durably, p99', 'POST bare, validated, p99', { atMost: 3 }),
     ],
   }
 }
 
-/** Each connection places on the strategies in turn; the first strategy stays with its one order. */
+/** Each connection places on the strategies in turn; those that are read stay with their one order. */
 const bodies = (platform: Platform): autocannon.Request[] =>
-  platform.strategyIds.slice(1).map((id) => ({ body: JSON.stringify(orderOf(id)) }))
+  platform.strategyIds.slice(connections).map((id) => ({ body: JSON.stringify(orderOf(id)) }))
 
-/** Places the one order that the reads find; answers the listing's text. */
-async function oneOrder(
+const readOf = (strategyId = 0): string => `/gen/Strategies/GetStrategyActiveOrders?StrategyIds=${strategyId}`
+
+/** Places the orders that the reads find, one to a strategy; answers the first listing's text. */
+async function oneOrderEach(
   { strategyIds }: Platform,
   api: Served,
   headers: Record<string, string>,
 ): Promise<string> {
-  const base = `${api.url}/gen/Strategies`
-  const body = JSON.stringify(orderOf(strategyIds[0] ?? 1))
-  await fetch(`${base}/NewStrategyOrder`, { method: 'POST', headers, body })
-  return (await fetch(`${base}/GetStrategyActiveOrders?StrategyIds=1`, { headers })).text()
+  for (const id of strategyIds.slice(0, connections)) {
+    const body = JSON.stringify(orderOf(id))
+    await fetch(`${api.url}/gen/Strategies/NewStrategyOrder`, { method: 'POST', headers, body })
+  }
+  return (await fetch(`${api.url}${readOf(strategyIds[0])}`, { headers })).text()
 }
 
 export const bench: Bench = { name: 'http', run }

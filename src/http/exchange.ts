@@ -160,7 +160,8 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
   const { head, request } = exchange
   const url = request.url ?? ''
   if (url.length > urlMaxBytes) return malformed(`The URL is longer than ${urlMaxBytes} bytes`)
-  const admitted = await admit(options, exchange, to)
+  const admission = admit(options, exchange, to)
+  const admitted = admission instanceof Promise ? await admission : admission
   if ('status' in admitted) return admitted
   if (head.accept !== 'application/json' && !acceptsJson(head.accept, to.dialect))
     return replyTo(refuse('NotAcceptable', 'Accept'))
@@ -188,20 +189,30 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
 const originOf = (host: string | undefined): string =>
   `http://${host !== undefined && /^[\w.:[\]-]{1,260}$/.test(host) ? host : 'localhost'}`
 
+type Admission = Caller | Reply
+
 /** Maintenance, limits and the key: who may go on. Hello tells about a wrong key even during maintenance. */
-async function admit(options: Edge, exchange: Exchange, to: Destination): Promise<Caller | Reply> {
-  const { operations } = options
+function admit(options: Edge, exchange: Exchange, to: Destination): Admission | Promise<Admission> {
+  const { operations, isCounting } = options
   const isClosed = operations.isInMaintenance()
   if (isClosed && to.operation !== 'Hello') return closed
-  const { head, request } = exchange
-  if (!options.isCounting()) {
-    const found = operations.authenticate(head.authorization, to.dialect)
-    const caller = found instanceof Promise ? await found : found
+  const letIn = (caller: Caller | Refused): Admission => {
     if (isRefused(caller)) return notLetIn(caller)
     exchange.caller = caller
     return isClosed ? closed : caller
   }
-  const address = addressOf(request)
+  if (isCounting()) return admitCounted(operations, exchange, to, letIn)
+  const found = operations.authenticate(exchange.head.authorization, to.dialect)
+  return found instanceof Promise ? found.then(letIn) : letIn(found)
+}
+
+async function admitCounted(
+  operations: Operations,
+  exchange: Exchange,
+  to: Destination,
+  letIn: (caller: Caller) => Admission,
+): Promise<Admission> {
+  const address = addressOf(exchange.request)
   const addressVerdict = await operations.limiter.take(`address:${address}`, platformWindows)
   exchange.standing = addressVerdict
   if (!addressVerdict.isAllowed) return tooMany(addressVerdict)
@@ -211,8 +222,7 @@ async function admit(options: Edge, exchange: Exchange, to: Destination): Promis
   const keyVerdict = await operations.limiter.take(`key:${caller.accessKeyId}`, windowsOf(caller.limits))
   if (!keyVerdict.isAllowed || keyVerdict.tightest.remaining <= addressVerdict.tightest.remaining)
     exchange.standing = keyVerdict
-  if (!keyVerdict.isAllowed) return tooMany(keyVerdict)
-  return isClosed ? closed : caller
+  return keyVerdict.isAllowed ? letIn(caller) : tooMany(keyVerdict)
 }
 
 /** An address that has tried too many wrong keys may only use keys that are known to be good. */
@@ -253,12 +263,12 @@ const takesBody = ({ method }: Destination): boolean => method === 'POST' || met
 function readInput(exchange: Exchange, to: Destination, url: string, payload?: Payload): Params | Reply {
   const { head } = exchange
   const at = url.indexOf('?')
-  const query = readQuery(at < 0 ? '' : url.slice(at + 1))
+  const text = at < 0 ? '' : url.slice(at + 1)
   if (payload === undefined && hasBody(head))
     return fault('RequestMalformed', 'Body', 'This method takes no body')
-  if (query === undefined) return malformed('The query string cannot be decoded')
-  const input = to.compiled.readInput(payload === undefined ? query : payload.value)
-  const unknown = payload !== undefined && to.dialect === 'native' ? [...query.keys()] : []
+  const unknown = payload === undefined ? [] : strayNames(to, text)
+  const input = payload === undefined ? to.readQuery(text) : to.compiled.readInput(payload.value)
+  if (unknown === undefined || input === undefined) return malformed('The query string cannot be decoded')
   const key = to.method === 'GET' ? undefined : head.idempotencyKey
   const isKeyWrong = key !== undefined && !isIdempotencyKey(key)
   if ('params' in input && unknown.length === 0 && !isKeyWrong) return input
@@ -267,6 +277,12 @@ function readInput(exchange: Exchange, to: Destination, url: string, payload?: P
     ...unknown.slice(0, 20).map((name) => faultOf('InvalidParameter', name, 'Unknown name')),
     ...('faults' in input ? input.faults : []),
   ])
+}
+
+/** Names in the query of a request that has a body; undefined when it cannot be decoded. */
+function strayNames({ dialect }: Destination, text: string): string[] | undefined {
+  const query = readQuery(text)
+  return query && (dialect === 'native' ? [...query.keys()] : [])
 }
 
 /** The JSON value of a body; undefined when there is no body at all. */

@@ -9,9 +9,11 @@ import {
   type Dialect,
   type HostName,
   hostNames,
+  type Input,
   type Route,
   routesOf,
 } from '../contract/index.ts'
+import { readQuery } from './query.ts'
 
 /** How one host is reached and speaks. */
 interface HostSettings {
@@ -26,6 +28,8 @@ export interface Destination extends Route {
   readonly host: HostName
   readonly dialect: Dialect
   readonly compiled: CompiledRow
+  /** The parameters of a query string, or all that is wrong with them; undefined when it cannot be decoded. */
+  readonly readQuery: (text: string) => Input | undefined
 }
 
 type Table = ReadonlyMap<string, Destination>
@@ -56,11 +60,39 @@ export function createRouter(
 
 function tableOf(host: HostName, dialect: Dialect): Table {
   return new Map(
-    routesOf(host, dialect).map((route) => [
-      `${route.method} ${route.path}`,
-      { ...route, host, dialect, compiled: compileRow(route.row, host, dialect, route.version) },
-    ]),
+    routesOf(host, dialect).map((route) => {
+      const compiled = compileRow(route.row, host, dialect, route.version)
+      return [
+        `${route.method} ${route.path}`,
+        { ...route, host, dialect, compiled, readQuery: rememberingReader(compiled) },
+      ]
+    }),
   )
+}
+
+const rememberedMax = 200
+const rememberedLength = 500
+
+/** Whoever polls asks by the same words again and again: what they mean is worked out once. */
+function rememberingReader({ readInput }: CompiledRow): Destination['readQuery'] {
+  const remembered = new Map<string, Input>()
+  return (text) => {
+    const known = remembered.get(text)
+    if (known !== undefined) return known
+    const query = readQuery(text)
+    const input = query && readInput(query)
+    if (input === undefined || text.length > rememberedLength) return input
+    if (remembered.size >= rememberedMax) remembered.clear()
+    remembered.set(text, frozen(input))
+    return input
+  }
+}
+
+/** Frozen through and through: it is shared by all who ask the same. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value))
+    Object.values(Object.freeze(value)).forEach(frozen)
+  return value
 }
 
 /** The name in a Host header, without port and the dot of a rooted name. */

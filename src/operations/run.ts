@@ -216,14 +216,42 @@ const contextOf = (options: Parts, call: Call, sql: Sql, now: number): Context =
   ifModifiedSince: call.ifModifiedSince,
 })
 
+/** Equal questions of one moment are asked once, and their answer is given to all who asked. */
 async function runReads(options: Parts, calls: readonly Call[], many: Many): Promise<Reply[]> {
   const { read } = options.db
-  const asked = asContexts(options, calls, read)
+  const { distinct, places } = distinctOf(calls)
+  const asked = asContexts(options, distinct, read)
   // Sent together: what was read without a right to it is thrown away.
   const [verdicts, found] = await Promise.all([checkAccess(read, rowOf(calls), asked), many(read, asked)])
-  const outcomes = found.map((outcome, at) => verdicts[at] ?? outcome)
-  return calls.map(({ compiled }, at) => replyWith(outcomes[at] as Outcome<unknown>, compiled))
+  const replies = distinct.map(({ compiled }, at) =>
+    replyWith(verdicts[at] ?? (found[at] as Outcome<unknown>), compiled),
+  )
+  return places.map((place) => replies[place] as Reply)
 }
+
+/**
+ * The distinct among the calls, and for each call the place of its own among them. The edge gives those who ask in the
+ * same words the same parameters.
+ */
+function distinctOf(calls: readonly Call[]): { distinct: readonly Call[]; places: readonly number[] } {
+  const known = new Map<unknown, number[]>()
+  const distinct: Call[] = []
+  const places = calls.map((call) => {
+    const alike = known.get(call.params) ?? []
+    const place = alike.find((at) => isEqual(distinct[at] as Call, call))
+    if (place !== undefined) return place
+    if (alike.push(distinct.length) === 1) known.set(call.params, alike)
+    return distinct.push(call) - 1
+  })
+  return { distinct, places }
+}
+
+/** Of two calls with the same parameters object, and so of one route: whether they get the same answer. */
+const isEqual = (one: Call, other: Call): boolean =>
+  one.caller === other.caller &&
+  one.origin === other.origin &&
+  one.ifModifiedSince === other.ifModifiedSince &&
+  one.compiled === other.compiled
 
 /** A read that leaves a record is not begun without a right to it. */
 async function runRecorded(options: Parts, tx: Transaction, call: Call, many: Many): Promise<Reply> {
