@@ -242,7 +242,7 @@ export const autotrade = {
       PersonId: optional(I64),
       WhiteLabelSiteId: optional(I64),
       ActiveOnly: withDefault(Bool, true),
-      MaxAccountDays: withDefault(i32({ min: 1, clamp: 365 }), 365),
+      MaxAccountDays: optional(i32({ min: 1, clamp: 365 })),
       MinLoginDays: optional(i32({ min: 0 })),
     },
     result: SimResult,

@@ -37,7 +37,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   LeavePositionsOpen: 'true: positions stay and are detached; false: they are closed.',
   Limit: 'Price of a limit order (OrderType 2). Of a listing: most results per call.',
   MaturityMonthYear: 'YYYYMM or YYYYMMDD; options with the day. The day of a future is its last of trading.',
-  MaxAccountDays: 'Oldest start in days; at most 365.',
+  MaxAccountDays: 'Oldest start in days; at most 365. Absent: 365, and no limit with ActiveOnly false.',
   MaxForex: 'Most units in a position; one unit is 1000 of the base currency.',
   MaxFutures: 'Most contracts in a position. Absent: no limit.',
   MaxOptions: 'Most contracts in a position. Absent: no limit.',

@@ -127,6 +127,14 @@ test('a simulation stops once, keeps its result and may not begin again soon', a
   expect(await results('westAdmin', { ActiveOnly: false })).toHaveLength(2)
 })
 
+test('the history goes back to the first one, the present a year', async () => {
+  await town.door('/clock', { now: '2025-05-01T14:00:00Z' })
+  const count = async (params: object) => (await results('westAdmin', params)).length
+  expect(await count({})).toBe(0)
+  expect(await count({ ActiveOnly: false })).toBe(2)
+  expect(await count({ ActiveOnly: false, MaxAccountDays: 1000 })).toBe(0)
+})
+
 test.each<[object, (number | string)[]]>([
   [{ StrategyIds: [] }, [400, '1130 StrategyIds']],
   [{ StrategyIds: [1, 1] }, [400, '1130 StrategyIds']],

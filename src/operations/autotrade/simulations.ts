@@ -1,4 +1,5 @@
 /** Simulated subscriptions: begun and ended by the site's admin, measured by what their strategies gained. */
+import type { ParamsOf } from '../../contract/index.ts'
 import { dec } from '../../domain/decimal.ts'
 import { ownRowsOrSite } from '../../domain/scope.ts'
 import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
@@ -59,6 +60,18 @@ export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, Str
   return { results: [{ PersonId: personId, StrategyId: strategyId, StoppedSubscriptionId: present.id }] }
 }
 
+/** How old a simulation may be that is listed unless told otherwise. */
+const recentDays = 365
+
+/** The earliest start that is listed: who asks for what has ended as well means the whole history. */
+function oldestStart(
+  { MaxAccountDays: days, ActiveOnly: activeOnly }: ParamsOf<'GetSimResults'>,
+  now: number,
+): number {
+  if (days === undefined && !activeOnly) return 0
+  return now - (days ?? recentDays) * dayLength
+}
+
 /** Without a person: one's own, and those of an admin's site. */
 export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
   const rows = await listSimulations(ctx.sql, {
@@ -67,7 +80,7 @@ export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
     siteId: params.WhiteLabelSiteId,
     activeOnly: params.ActiveOnly,
     loginDays: params.MinLoginDays ?? 0,
-    from: ctx.now - params.MaxAccountDays * dayLength,
+    from: oldestStart(params, ctx.now),
   })
   const values = await loadStrategyValues(ctx.sql, [...new Set(rows.map(({ strategyId }) => strategyId))])
   return { results: rows.map((row) => shownSimulation(row, values)) }
