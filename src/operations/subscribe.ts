@@ -11,6 +11,7 @@ import { answerSimulated } from '../storage/simulated-payments.ts'
 import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
 import type { Sql } from '../storage/sql.ts'
 import {
+  cancelSubscription,
   endSubscription,
   findOffer,
   hasPaymentMethod,
@@ -29,9 +30,12 @@ export interface Subscribing {
   readonly at: number
 }
 
+/** Whose subscription to what ends, and when. */
+type Ending = Omit<Subscribing, 'kind'>
+
 /** Opens or joins; answers the subscription's id. Refuses what is not paid for. */
 export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number | Refused> {
-  const { personId, strategyId, kind, at } = wanted
+  const { personId, strategyId, kind } = wanted
   const present = await lockSubscription(sql, personId, strategyId)
   const opening = decideOpening(present, kind)
   if (opening === 'unpaid')
@@ -42,11 +46,27 @@ export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number |
   }
   const offer = await findOffer(sql, wanted)
   if (!offer) return refuse('NotFound', 'StrategyId')
-  if (present) {
-    await endSubscription(sql, present.id, at, 'replaced')
-    await noteSimulationEnd(sql, wanted)
-  }
+  if (present) await endSimulation(sql, present.id, wanted, 'replaced')
   return totalOf(offer.price) > 0n ? openPaid(sql, wanted, offer) : openFree(sql, wanted, offer)
+}
+
+/** Ends a simulated subscription now, and notes what it has brought. */
+export async function endSimulation(
+  sql: Sql,
+  id: number,
+  ended: Ending,
+  reason: 'replaced' | 'stopped',
+): Promise<void> {
+  await endSubscription(sql, id, ended.at, reason)
+  await noteSimulationEnd(sql, ended)
+}
+
+/** Ends a person's subscription to a strategy with its term; a simulated one, which has none, now. */
+export async function terminateSubscription(sql: Sql, wanted: Ending): Promise<void> {
+  const present = await lockSubscription(sql, wanted.personId, wanted.strategyId)
+  if (!present) return
+  if (present.kind === 'simulated') await endSimulation(sql, present.id, wanted, 'stopped')
+  else await cancelSubscription(sql, present.id)
 }
 
 const termOf = ({ kind, at }: Subscribing) => ({

@@ -98,16 +98,9 @@ export async function endSubscription(sql: Sql, id: number, at: number, reason: 
     where id = ${id}::bigint and ended_at is null`
 }
 
-/** Lets a person's subscription to a strategy end with its term; a person without one has nothing to end. */
-export async function cancelSubscription(
-  sql: Sql,
-  personId: number | bigint,
-  strategyId: number | bigint,
-): Promise<void> {
-  await sql.run`
-    update subscription set is_cancel_pending = true
-    where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_at is null
-      and kind <> 'simulated'`
+/** Lets a subscription end with its term. */
+export async function cancelSubscription(sql: Sql, id: number): Promise<void> {
+  await sql.run`update subscription set is_cancel_pending = true where id = ${id}::bigint`
 }
 
 /** Whether a person has said how to pay with a provider. */

@@ -1,6 +1,6 @@
 /** Subscribing by Autotrade: who sees a strategy's orders then, and how it ends. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call } from '../support/http.ts'
+import { call, resultsOf } from '../support/http.ts'
 import { buildTown, type Citizen, holderAccount, type Town, townStart } from './support/town.ts'
 
 let town: Town
@@ -90,6 +90,22 @@ describe('Autotrade', () => {
     expect(await subscriptionOf(holder.personId, town.strategyId)).toMatchObject([
       { status: 'active', isCancelPending: false },
     ])
+  })
+
+  test('stopped in a simulated account, ends the simulation at once when asked to', async () => {
+    const { stranger } = town.people
+    const account = { Account: 'SIM9', PersonId: stranger.personId, StrategyId: town.strategyId }
+    await town.door('/accounts', [{ account: 'SIM9', personId: stranger.personId, kind: 'sim', cash: 1000 }])
+    expect((await town.ask('StartAutotrade', { ...account, StocksEnabled: true }, stranger)).json).toBe(true)
+    const terminate = { ...account, TerminateStrategySubscription: true }
+    expect((await town.ask('StopAutotrade', terminate, stranger)).json).toBe(true)
+    expect(await subscriptionOf(stranger.personId, town.strategyId)).toMatchObject([
+      { kind: 'simulated', status: 'ended', isCancelPending: false },
+    ])
+    const [result] = resultsOf<{ EndEquity: number }>(
+      await town.ask('GetSimResults', { ActiveOnly: false }, stranger),
+    )
+    expect(result?.EndEquity).toBe(99_999)
   })
 
   test('turns a simulated subscription into a paid one', async () => {

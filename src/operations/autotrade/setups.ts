@@ -7,10 +7,10 @@ import { missingCredentials, saveCredentials } from '../../storage/credentials.t
 import { pageSetups, type SetupRow } from '../../storage/setup-listings.ts'
 import { lockLiveSetup, raiseMembership, type SetupChoices, stopSetup } from '../../storage/setups.ts'
 import { lockStrategies, wakeWorkers } from '../../storage/signals.ts'
-import { cancelSubscription } from '../../storage/subscriptions.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
+import { terminateSubscription } from '../subscribe.ts'
 import { askCustomer, settleApproval } from './approvals.ts'
 import { findAccount } from './find-account.ts'
 import { performStart, prepareStart } from './starting.ts'
@@ -68,7 +68,7 @@ export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
       positionsLeftOpen: params.LeavePositionsOpen,
     })
   if (params.TerminateStrategySubscription)
-    await cancelSubscription(ctx.sql, account.personId, params.StrategyId)
+    await terminateSubscription(ctx.sql, { ...account, strategyId: params.StrategyId, at: ctx.now })
   await wakeWorkers(ctx.sql)
   return { bare: true, ...(headers && { headers }) }
 }

@@ -10,13 +10,12 @@ import {
   listSimulations,
   loadSimFacts,
   loadStrategyValues,
-  noteSimulationEnd,
   type SimRow,
 } from '../../storage/simulations.ts'
-import { endSubscription, lockSubscription } from '../../storage/subscriptions.ts'
+import { lockSubscription } from '../../storage/subscriptions.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
-import { subscribe } from '../subscribe.ts'
+import { endSimulation, subscribe } from '../subscribe.ts'
 
 const words: Record<SimSkip, string> = {
   already_subscribed: 'The person subscribes to the strategy',
@@ -55,8 +54,7 @@ export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, Str
   if (!present) return refuse('NotFound', 'StrategyId', 'The person does not simulate the strategy')
   if (present.kind !== 'simulated')
     return refuse('StateConflict', 'StrategyId', 'The subscription is a real one')
-  await endSubscription(ctx.sql, present.id, ctx.now, 'stopped')
-  await noteSimulationEnd(ctx.sql, { personId, strategyId })
+  await endSimulation(ctx.sql, present.id, { personId, strategyId, at: ctx.now }, 'stopped')
   return { results: [{ PersonId: personId, StrategyId: strategyId, StoppedSubscriptionId: present.id }] }
 }
 
