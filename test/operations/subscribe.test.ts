@@ -1,6 +1,6 @@
 /** Subscribing by Autotrade: who sees a strategy's orders then, and how it ends. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { call, resultsOf } from '../support/http.ts'
+import { call, faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, type Citizen, holderAccount, type Town, townStart } from './support/town.ts'
 
 let town: Town
@@ -119,5 +119,37 @@ describe('Autotrade', () => {
       { kind: 'simulated', status: 'ended' },
       { kind: 'paid', status: 'active' },
     ])
+  })
+
+  test('started again after the subscription has ended, opens the next one', async () => {
+    const { stranger } = town.people
+    const { personId } = stranger
+    const [first, second] = ['PA1', 'PA2'].map((account) => ({
+      account,
+      personId,
+      kind: 'paper',
+      cash: 1000,
+    }))
+    await town.door('/accounts', [first, second])
+    const setupIn = (Account: string) => ({ Account, PersonId: personId, StrategyId: town.strategyId })
+    const start = async (account: string) => {
+      const answer = await town.ask('StartAutotrade', { ...setupIn(account), StocksEnabled: true }, stranger)
+      return [answer.status, ...faultsOf(answer)]
+    }
+    expect([await start('PA1'), await start('PA2')]).toEqual([[200], [200]])
+    const stop = { ...setupIn('PA2'), TerminateStrategySubscription: true }
+    expect((await town.ask('StopAutotrade', stop, stranger)).json).toBe(true)
+    await town.door('/clock', { now: '2024-04-12T14:00:00Z' })
+    const ended = { kind: 'paper', status: 'ended' }
+    const paper = async () =>
+      (await subscriptionOf(personId, town.strategyId)).filter(({ kind }) => kind === 'paper')
+    expect(await paper()).toMatchObject([ended])
+    await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: true }])
+    expect(await start('PA1')).toEqual([409, '3016 StrategyId'])
+    await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: false }])
+    expect(await start('PA1')).toEqual([200])
+    expect(await paper()).toMatchObject([ended, { kind: 'paper', status: 'active' }])
+    expect(await start('PA1')).toEqual([200])
+    expect(await paper()).toHaveLength(2)
   })
 })

@@ -17,6 +17,7 @@ import {
 } from '../../storage/setups.ts'
 import { type LockedStrategy, lockStrategies, wakeWorkers } from '../../storage/signals.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { lockSubscription } from '../../storage/subscriptions.ts'
 import { instant } from '../../storage/wire.ts'
 import { isRefused, type Refused, refuse } from '../context.ts'
 import { subscribe } from '../subscribe.ts'
@@ -26,6 +27,8 @@ export interface ReadyStart {
   readonly account: AccountRow
   readonly strategy: LockedStrategy
   readonly setup: LiveSetup | undefined
+  /** A subscription runs, or waits for its payment: what follows it already costs nothing more. */
+  readonly isSubscribed: boolean
 }
 
 /** What is opened by following in a live, a paper and a simulated account. */
@@ -70,30 +73,33 @@ export async function prepareStart(
       'Only a new setup may choose not to join',
     )
   }
-  const refused = setup ? undefined : await refusedStrategy(sql, actor, strategy)
+  const isSubscribed = (await lockSubscription(sql, account.personId, strategyId)) !== undefined
+  const refused = setup && isSubscribed ? undefined : await refusedStrategy(sql, actor, strategy)
   if (refused) return refused
   if (!account.isBrokerEnabled)
     return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
   if (account.isTradeLeader)
     return refuse('StateConflict', 'Account', 'The account feeds a strategy and is not mirrored into')
-  return { account, strategy, setup }
+  return { account, strategy, setup, isSubscribed }
 }
 
-/** Starts or changes the setup; Autotrade is on afterwards. */
+/** Starts or changes the setup; Autotrade is on afterwards, under a subscription that runs. */
 export async function performStart(
   sql: Sql,
-  { account, strategy, setup }: ReadyStart,
+  { account, strategy, setup, isSubscribed }: ReadyStart,
   choices: SetupChoices,
   joinsPositions: boolean,
   now: number,
 ): Promise<Refused | undefined> {
   const at = instant(now)
-  if (setup) await updateSetup(sql, setup.id, choices, at)
-  else {
+  if (!setup || !isSubscribed) {
     const kind = subscriptionKinds[account.kind]
     const wanted = { personId: account.personId, strategyId: strategy.id, kind, at: now }
     const subscribed = await subscribe(sql, wanted)
     if (isRefused(subscribed)) return subscribed
+  }
+  if (setup) await updateSetup(sql, setup.id, choices, at)
+  else {
     const joinedVersion = await raiseMembership(sql, strategy.id)
     const start = {
       ...{ accountId: account.id, strategyId: strategy.id, joinedVersion, joinsPositions, startedAt: at },
