@@ -107,11 +107,13 @@ async function move(
   await saveApproval(sql, row.id, { status, endedAt: event === 'deferToBroker' ? null : now, failure })
 }
 
-/** Lets what was approved take effect. */
+/** Lets what was approved take effect, all of it or nothing: a payment that is declined replaces no simulation. */
 async function complete(sql: Sql, row: ApprovalRow, now: number): Promise<void> {
+  await sql.run`savepoint effect`
   const refused = await start(sql, row, now)
-  if (refused) await move(sql, row, 'fail', now, refused.message ?? refused.refused)
-  else await move(sql, row, 'complete', now, null)
+  if (!refused) return move(sql, row, 'complete', now, null)
+  await sql.run`rollback to savepoint effect`
+  await move(sql, row, 'fail', now, refused.message ?? refused.refused)
 }
 
 async function start(sql: Sql, row: ApprovalRow, now: number): Promise<Refused | undefined> {

@@ -113,6 +113,27 @@ test('what cannot be started any more fails with the reason', async () => {
   await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: false }])
 })
 
+test('a start that is not paid leaves what was there', async () => {
+  const owner = people.owner.key
+  const params = { StrategyName: 'Dear', StartingCapital: 1000 }
+  const added = await town.ask('AddStrategy', params, { key: owner })
+  const strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  await town.door('/strategies', [{ strategyId, monthlyCost: 100 }])
+  await town.door('/subscriptions', [{ personId, strategyId, kind: 'simulated' }])
+  await town.door('/payment-methods', [{ personId, declines: 'no money' }])
+  const request = await ask({ StrategyId: strategyId })
+  expect(await answer(request, 'approve')).toContain('no money')
+  expect(await shown(request.RequestId)).toMatchObject({ Status: 'Failed' })
+  const subscribed = await town.ask(
+    'GetSubscribedStrategies',
+    { PersonId: personId, ActiveOnly: false },
+    people.neighbour,
+  )
+  const kept = resultsOf<{ StrategyId: number }>(subscribed).filter((row) => row.StrategyId === strategyId)
+  expect(kept).toMatchObject([{ IsSimulation: true, IsAlive: true }])
+  await town.door('/payment-methods', [{ personId }])
+})
+
 describe('a newer request takes the place of the open one', () => {
   test('another start', async () => {
     const old = await ask()
