@@ -228,7 +228,7 @@ export const listAccountCounts = (sql: Sql, filter: CountFilter): Promise<Accoun
       ${counts(fragment`strategy.owner_person_id = a.person_id`)} as "platformTransmit"
     from ${accountTables}
     left join setup on setup.account_id = a.id and setup.started_at <= ${instant(filter.until)}::timestamptz
-      and (setup.stopped_at is null or setup.stopped_at >= ${instant(filter.from)}::timestamptz)
+      and (setup.stopped_at is null or setup.stopped_at > ${instant(filter.from)}::timestamptz)
     left join strategy on strategy.id = setup.strategy_id
     where ${ofSites(filter)}
       and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)

@@ -176,6 +176,15 @@ describe('GetAutotradeStats', () => {
     expect((await stats(params)).length).toBe(count)
   })
 
+  test('a strategy counts from its start to its stop', async () => {
+    const counted = async () => (await stats({}))[1]?.UniqueAutotradedStrategies
+    const setup = { Account: 'U101', PersonId: personId, StrategyId: town.lonelyStrategyId }
+    expect(told(await as('holder', 'StartAutotrade', { ...setup, StocksEnabled: true }))).toEqual([200])
+    expect(await counted()).toBe(1)
+    expect(told(await as('holder', 'StopAutotrade', setup))).toEqual([200])
+    expect(await counted()).toBe(0)
+  })
+
   test("a region's admin may name a site below, nobody another's", async () => {
     expect((await stats({ WhiteLabelSiteId: sites.west, GeoSite: 'north' }, 'northAdmin')).length).toBe(2)
     const wrong: [CitizenName, object, string][] = [
