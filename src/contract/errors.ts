@@ -91,7 +91,7 @@ export const errorCodes = {
   },
   3000: {
     name: 'IDEMPOTENCY_KEY_REUSED',
-    cause: 'The Idempotency-Key was used with another operation, version or body within 24 hours.',
+    cause: 'The Idempotency-Key was used with another operation, host, version or body within 24 hours.',
     fix: 'Use a new key for each new intent.',
   },
   3001: {

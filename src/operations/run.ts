@@ -184,13 +184,12 @@ const undoingRefusals =
   }
 
 /**
- * The hash covers what was understood, so that blanks and the order of members make no other request. Another version
- * of the route does: its answer has another shape.
+ * The hash covers what was understood, so that blanks and the order of members make no other request. Another host or
+ * version of the route does: it may do something else, as a start of Autotrade does, or answer in another shape.
  */
 function prepared({ secrets }: Parts, call: Call): Prepared {
   if (call.idempotencyKey === undefined) return call
-  const text = JSON.stringify(call.params, canonical)
-  const asked = call.version === 2 ? `v2 ${text}` : text
+  const asked = `${call.host} v${call.version ?? 1} ${JSON.stringify(call.params, canonical)}`
   return { fingerprint: fingerprintOf(secrets, asked), ...call }
 }
 

@@ -158,6 +158,20 @@ test.each([
   expect(faultsOf(await set(other))).toEqual([{ code: '3000', field: 'Idempotency-Key' }])
 })
 
+test.each([
+  ['gen', 'wl'],
+  ['wl', 'gen'],
+])('a key used on %s is none for %s', async (used, other) => {
+  const [edge, key, name] = [edges.alone, await newKey(), `on ${used}`]
+  const body = JSON.stringify({ StrategyName: name, StartingCapital: 1000 })
+  const add = (host: string) =>
+    edge.call(`/${host}/Strategies/AddStrategy`, { key, body, headers: { 'idempotency-key': 'k1' } })
+  const first = await add(used)
+  expect([first.status, (await add(used)).text]).toEqual([200, first.text])
+  expect(faultsOf(await add(other))).toEqual([{ code: '3000', field: 'Idempotency-Key' }])
+  expect(await rowsNamed(edge, name)).toBe(1)
+})
+
 describe('a refused write', () => {
   test('leaves nothing but its answer', async () => {
     const key = await newKey()
