@@ -1,6 +1,7 @@
 /** The Autotrade group over HTTP: setups, settings, and the orders and positions of an account. */
 import { describe, expect, test } from 'vitest'
 import type { Dialect, OperationName } from '../../src/contract/index.ts'
+import { changeStrategy } from '../../src/storage/administration.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, holderAccount, symbolMember, type Town } from './support/town.ts'
 
@@ -208,6 +209,11 @@ test('a private strategy, or one without places, takes no new follower', async (
   const { neighbour } = town.people
   await town.door('/accounts', [{ account: 'U300', personId: neighbour.personId, cash: 1000 }])
   const strange = { Account: 'U300', StrategyId: town.lonelyStrategyId, StocksEnabled: true }
-  expect(told(await town.ask('StartAutotrade', strange, neighbour))).toEqual([404, '2013 StrategyId'])
-  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: false }])
+  const changed = { strategyId: town.lonelyStrategyId, changedAt: Date.now() }
+  for (const isAlive of [true, false]) {
+    await changeStrategy(town.platform.db.write, { ...changed, isAlive })
+    expect(told(await town.ask('StartAutotrade', strange, neighbour))).toEqual([404, '2013 StrategyId'])
+    expect(told(await held(town, 'StartAutotrade', start))).toEqual([409, '3016 StrategyId'])
+  }
+  await changeStrategy(town.platform.db.write, { ...changed, isAlive: true, isPrivate: false })
 })

@@ -34,21 +34,17 @@ export interface ReadyStart {
 /** What is opened by following in a live, a paper and a simulated account. */
 const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
 
-/** Why the strategy may not get a new follower. What the actor may not know of does not exist. */
+/** Why the strategy may not get a new follower. What the actor may not know of does not exist, whatever else holds. */
 async function refusedStrategy(
   sql: Sql,
   actor: Actor,
   strategy: LockedStrategy,
 ): Promise<Refused | undefined> {
   const [facts] = await loadStrategyFacts(sql, [strategy.id], [actor.personId])
-  if (!facts) return refuse('NotFound', 'StrategyId')
+  if (!facts || !seesStrategy(actor, facts)) return refuse('NotFound', 'StrategyId')
   if (!strategy.isAlive) return refuse('StateConflict', 'StrategyId', 'The strategy is not alive')
   if (ownsStrategy(actor, facts)) return undefined
-  if (facts.isPrivate) {
-    return seesStrategy(actor, facts)
-      ? refuse('StateConflict', 'StrategyId', 'The strategy is private')
-      : refuse('NotFound', 'StrategyId')
-  }
+  if (facts.isPrivate) return refuse('StateConflict', 'StrategyId', 'The strategy is private')
   return strategy.noSubsAllowed
     ? refuse('StateConflict', 'StrategyId', 'The strategy takes no subscribers')
     : undefined
