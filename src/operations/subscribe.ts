@@ -6,6 +6,7 @@
 import { totalOf } from '../domain/revenue.ts'
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/subscription.ts'
 import { claimCharges, findProvider, insertCharges, type ProviderName } from '../storage/charges.ts'
+import { holdPerson } from '../storage/people.ts'
 import { settleCharges } from '../storage/settlement.ts'
 import { answerSimulated } from '../storage/simulated-payments.ts'
 import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
@@ -32,6 +33,13 @@ export interface Subscribing {
 
 /** Whose subscription to what ends, and when. */
 type Ending = Omit<Subscribing, 'kind'>
+
+/** The site of the person in whose name something is to begin. Refuses who is not there, and who was removed. */
+export async function beginFor(sql: Sql, personId: number | bigint): Promise<number | Refused> {
+  const person = await holdPerson(sql, personId)
+  if (!person) return refuse('NotFound', 'PersonId')
+  return person.isAlive ? person.siteId : refuse('StateConflict', 'PersonId', 'The person is not alive')
+}
 
 /** Opens or joins; answers the subscription's id. Refuses what is not paid for. */
 export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number | Refused> {

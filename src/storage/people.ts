@@ -42,6 +42,14 @@ export interface PersonRow {
   }[]
 }
 
+/** A person's site and whether the person lives; until the transaction ends nobody removes the person. */
+export const holdPerson = (
+  sql: Sql,
+  personId: number | bigint,
+): Promise<{ siteId: number; isAlive: boolean } | undefined> =>
+  sql.maybe`
+    select site_id as "siteId", is_alive as "isAlive" from person where id = ${personId}::bigint for key share`
+
 const columns = fragment`
   p.id, p.role, p.alias, p.first_name as "firstName", p.last_name as "lastName", p.email, p.phone,
   p.is_phone_verified as "isPhoneVerified", p.language, p.country_code as "countryCode",

@@ -84,13 +84,6 @@ export async function loadSimFacts(
   return new Map(rows.map((row) => [row.strategyId, row]))
 }
 
-/** The site of a person. */
-export const findPersonSite = async (sql: Sql, personId: number | bigint): Promise<number | undefined> =>
-  (
-    await sql.maybe<{ siteId: number }>`
-    select site_id as "siteId" from person where id = ${personId}::bigint`
-  )?.siteId
-
 export interface SimRow {
   personId: number
   firstName: string

@@ -1,13 +1,14 @@
 /** The end of a person: not before everything in its name has ended, and then for good. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { HostName, OperationName } from '../../src/contract/index.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { issueKey } from '../../src/operations/keys.ts'
 import { issueUserToken } from '../../src/operations/user-tokens.ts'
 import { changeRole } from '../../src/storage/administration.ts'
 import { removePerson } from '../../src/storage/person-removal.ts'
-import { resultsOf } from '../support/http.ts'
+import { faultsOf, resultsOf } from '../support/http.ts'
 import { keyEnvironment, secrets } from '../support/platform.ts'
-import { buildTown, holderAccount } from './support/town.ts'
+import { buildTown, type CitizenName, holderAccount } from './support/town.ts'
 
 const { platform, people, strategyId, lonelyStrategyId, userToken, door, ask } = await buildTown()
 const { db } = platform
@@ -100,6 +101,15 @@ describe('somebody of whom nothing runs any more', () => {
           (select count(*)::int from subscription where person_id = ${personId}::bigint and ended_at is null
             and not is_cancel_pending) as recurring`,
     ).toEqual({ sealed: 0, tokens: 0, recurring: 0 })
+  })
+
+  test.each<[string, OperationName, CitizenName, HostName, object]>([
+    ['no simulation', 'StartSim', 'westAdmin', 'WL', { PersonId: personId, StrategyIds: [lonelyStrategyId] }],
+    ['no Autotrade', 'StartAutotrade', 'operator', 'Gen', wishOf(personId, holderAccount)],
+    ['no wish for it', 'StartAutotrade', 'operator', 'WL', wishOf(personId, holderAccount)],
+  ])('begins %s', async (_, operation, citizen, host, params) => {
+    const answer = await ask(operation, params, { key: people[citizen].key, host })
+    expect([answer.status, ...faultsOf(answer)]).toEqual([409, '3016 PersonId'])
   })
 
   test('is not there to be removed again', async () => {

@@ -6,7 +6,6 @@ import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
 import { dayLength } from '../../domain/time.ts'
 import { lockStrategies } from '../../storage/signals.ts'
 import {
-  findPersonSite,
   listSimulations,
   loadSimFacts,
   loadStrategyValues,
@@ -15,7 +14,7 @@ import {
 import { lockSubscription } from '../../storage/subscriptions.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
-import { endSimulation, subscribe } from '../subscribe.ts'
+import { beginFor, endSimulation, subscribe } from '../subscribe.ts'
 
 const words: Record<SimSkip, string> = {
   already_subscribed: 'The person subscribes to the strategy',
@@ -29,8 +28,8 @@ const words: Record<SimSkip, string> = {
 
 /** Begins what can begin; what cannot is skipped with its reason. */
 export const startSim: Handler<'StartSim'> = async (ctx, { PersonId: personId, StrategyIds: ids }) => {
-  const siteId = await findPersonSite(ctx.sql, personId)
-  if (siteId === undefined) return refuse('NotFound', 'PersonId')
+  const siteId = await beginFor(ctx.sql, personId)
+  if (isRefused(siteId)) return siteId
   await lockStrategies(ctx.sql, ids)
   const facts = await loadSimFacts(ctx.sql, personId, siteId, ids)
   const created: { StrategyId: number; SubscriptionId: number; StartDate: number }[] = []

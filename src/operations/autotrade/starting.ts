@@ -20,7 +20,7 @@ import type { Sql } from '../../storage/sql.ts'
 import { lockSubscription } from '../../storage/subscriptions.ts'
 import { instant } from '../../storage/wire.ts'
 import { isRefused, type Refused, refuse } from '../context.ts'
-import { subscribe } from '../subscribe.ts'
+import { beginFor, subscribe } from '../subscribe.ts'
 
 /** A start that nothing speaks against; its rows are locked. */
 export interface ReadyStart {
@@ -58,6 +58,8 @@ export async function prepareStart(
   strategyId: number | bigint,
   chooses: boolean,
 ): Promise<ReadyStart | Refused> {
+  const holder = await beginFor(sql, account.personId)
+  if (isRefused(holder)) return holder
   const strategy = (await lockStrategies(sql, [strategyId])).get(Number(strategyId))
   if (!strategy) return refuse('NotFound', 'StrategyId')
   await lockAccount(sql, account.id)
