@@ -43,6 +43,12 @@ export interface AuthenticatorOptions {
 }
 
 const scheme = 'Bearer '
+/** The key in a header, as it is remembered: a UUID means the same in any case. */
+function keyIn(header: string): string {
+  const key = header.slice(scheme.length)
+  return isUuidKey(key) ? key.toLowerCase() : key
+}
+
 /** While the database is away nobody can be let in, and nobody is told that his key is wrong. */
 function unreachable(error: unknown): Refused {
   if (error instanceof DatabaseUnavailable) return refuse('Disconnected')
@@ -61,16 +67,15 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
   return {
     authenticate: (header, dialect) => {
       if (!header?.startsWith(scheme)) return malformed
-      const key = header.slice(scheme.length)
+      const key = keyIn(header)
       const belief = beliefs.cached(key)
       if (belief !== undefined && (dialect === 'compat' || !isUuidKey(key))) return judge(belief)
       const form = readKey(key)
       if (form === undefined && !(dialect === 'compat' && isUuidKey(key))) return malformed
       if (form !== undefined && form.env !== env) return rejected
-      return beliefs.look(form === undefined ? key.toLowerCase() : key).then(judge, unreachable)
+      return beliefs.look(key).then(judge, unreachable)
     },
-    isKnown: (header) =>
-      header !== undefined && beliefs.cached(header.slice(scheme.length))?.caller !== undefined,
+    isKnown: (header) => header !== undefined && beliefs.cached(keyIn(header))?.caller !== undefined,
     close: beliefs.close,
   }
 }
