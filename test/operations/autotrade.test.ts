@@ -198,6 +198,15 @@ describe.each(dialects)('AutoSync in the dialect %s', (dialect) => {
   })
 })
 
+test.each([
+  [{ StrategyId: 999 }, 'StrategyId'],
+  [{ StrategyIds: [999] }, 'StrategyIds'],
+  [{ StrategyIds: [1, 999] }, 'StrategyIds'],
+])('SyncPositionsToOpen of %j says which parameter names what is not autotraded', async (wanted, field) => {
+  const answer = await held(towns.compat, 'SyncPositionsToOpen', { ...own(towns.compat), ...wanted })
+  expect(told(answer)).toEqual([404, `2013 ${field}`])
+})
+
 test('a private strategy, or one without places, takes no new follower', async () => {
   const town = towns.native
   const start = { ...own(town), StrategyId: town.lonelyStrategyId, StocksEnabled: true }

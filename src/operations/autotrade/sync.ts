@@ -67,7 +67,9 @@ export const syncPositionsToOpen: Handler<'SyncPositionsToOpen'> = async (ctx, p
     ({ strategyId }) => wanted.length === 0 || wanted.includes(strategyId),
   )
   if (setups.length < Math.max(1, new Set(wanted).size)) {
-    return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
+    const isListed = params.StrategyId === undefined && wanted.length > 0
+    const field = isListed ? 'StrategyIds' : 'StrategyId'
+    return refuse('NotFound', field, 'The account does not autotrade the strategy')
   }
   await lockStrategies(
     ctx.sql,
