@@ -36,6 +36,8 @@ export interface DayMarks {
   rate(currency: string, day: Day): Decimal | undefined
   /** By which a price of the day is multiplied that is to fit the present size of an option's contract. */
   resized(instrumentId: number, day: Day): Decimal
+  /** From this day on all of it stays as it is. */
+  readonly lastChange: Day
 }
 
 /** Marks by instrument, each one's in ascending order of days; of two pairs of a currency the direct one first. */
@@ -69,7 +71,11 @@ export function dayMarks(
   }
   const rate = (currency: string, day: Day): Decimal | undefined =>
     exchangeRate(accountCurrency, currency, (account, other) => direct(account, other, day))
-  return { at, rate, resized }
+  const lastChange = [...marks, ...splits].reduce(
+    (last, { day }) => Math.max(last, day),
+    Number.NEGATIVE_INFINITY,
+  )
+  return { at, rate, resized, lastChange }
 }
 
 const factorOf = (splits: readonly MarkSplit[]): Decimal =>

@@ -85,7 +85,10 @@ export function inOrder<Fill extends { readonly at: Instant }, Adjustment extend
   return steps
 }
 
-/** The state at each of `moments` (ascending), what happened at the moment itself included. */
+/**
+ * The state at each of `moments` (ascending), what happened at the moment itself included; the same object as long as
+ * nothing happens.
+ */
 export function statesAt(
   openingCash: Decimal,
   { fills, adjustments }: BookHistory,
@@ -93,16 +96,20 @@ export function statesAt(
 ): LedgerState[] {
   const [filled, adjusted] = [byMoment(fills, moments), byMoment(adjustments, moments)]
   const entries = new Map<string, Entry>()
-  let cash = openingCash
+  let state: LedgerState = { cash: openingCash, positions: [] }
   return moments.map((_, place) => {
-    for (const step of inOrder(filled[place] ?? [], adjusted[place] ?? [])) {
+    const steps = inOrder(filled[place] ?? [], adjusted[place] ?? [])
+    if (steps.length === 0) return state
+    let { cash } = state
+    for (const step of steps) {
       const key = `${step.ledger ?? ''} ${step.instrumentId}`
       const entry = entries.get(key)
       const moved = 'side' in step ? afterFill(entry, step) : entry && afterAdjustment(entry, step)
       if (moved) entries.set(key, moved)
       cash = cash.plus(step.cashChange)
     }
-    return { cash, positions: [...entries.values()].flatMap(heldOf) }
+    state = { cash, positions: [...entries.values()].flatMap(heldOf) }
+    return state
   })
 }
 

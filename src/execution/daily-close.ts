@@ -145,15 +145,24 @@ function* closedDays(
 ): Generator<NewDay> {
   for (const { record, days, states } of books) {
     const own = facts.get(record.currency) as CloseFacts
+    const { lastChange } = own.marks
+    let before: { state: LedgerState; closed: NewDay } | undefined
     for (const [place, day] of days.entries()) {
       const state = states[place] as LedgerState
-      const { cash, value, leverage } =
-        kind === 'strategy'
-          ? closeDay(state, day, own)
-          : { cash: state.cash, value: accountValue(accountOn(state, day, own)), leverage: null }
-      yield { bookId: record.id, day, cash, value, leverage }
+      const isAsBefore = before?.state === state && before.closed.day >= lastChange
+      const closed = before && isAsBefore ? { ...before.closed, day } : newDay(kind, record, day, state, own)
+      before = { state, closed }
+      yield closed
     }
   }
+}
+
+function newDay(kind: BookKind, record: DueRecord, day: Day, state: LedgerState, facts: CloseFacts): NewDay {
+  const { cash, value, leverage } =
+    kind === 'strategy'
+      ? closeDay(state, day, facts)
+      : { cash: state.cash, value: accountValue(accountOn(state, day, facts)), leverage: null }
+  return { bookId: record.id, day, cash, value, leverage }
 }
 
 function changeOf({ record, days }: Book, now: Instant): RecordChange {
