@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type Networks, readNetworks } from '../http/address.ts'
 
 export type Dialect = 'native' | 'compat'
 
@@ -23,6 +24,8 @@ export interface Config {
   /** Seed the demo on first start. */
   demo: boolean
   hosts: { Gen: HostConfig; Geo: HostConfig; WL: HostConfig }
+  /** Proxies in front of the platform, whose word on who asks is believed; absent: nobody's. */
+  trustedProxies: Networks | undefined
   logLevel: string
   production: boolean
   /** Where people reach the platform; absent: the address it listens on. Without a slash at the end. */
@@ -66,6 +69,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       Geo: hostOf(env.GEO_HOST, 'GEO_DIALECT', env.GEO_DIALECT),
       WL: hostOf(env.WL_HOST, 'WL_DIALECT', env.WL_DIALECT),
     },
+    trustedProxies: networksOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES),
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
     publicUrl: urlOf('PUBLIC_URL', env.PUBLIC_URL, ['http:', 'https:'])?.replace(/\/+$/, ''),
@@ -113,6 +117,14 @@ function databaseOf(text: string | undefined): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(withHost(text)))
     throw new ConfigError('DATABASE_URL must be an address that begins with postgres:// or postgresql://')
   return text
+}
+
+function networksOf(name: string, text: string | undefined): Networks | undefined {
+  if (!text) return undefined
+  const networks = readNetworks(text)
+  if (!networks)
+    throw new ConfigError(`${name} must be addresses or networks such as 10.0.0.0/8, not ${text}`)
+  return networks
 }
 
 const hostOf = (name: string | undefined, dialectName: string, dialect: string | undefined): HostConfig => ({

@@ -43,6 +43,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     pages: pagesOf(config),
     conditions: conditionsOf(config, db),
     publicUrl: config.publicUrl,
+    trustedProxies: config.trustedProxies,
     ...(take && {
       extra: (app) => addWebhook(app, { path: '/webhooks/stripe', header: 'stripe-signature', take }),
     }),

@@ -4,7 +4,6 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { platformWindows } from '../operations/limits.ts'
-import { addressOf } from './address.ts'
 import { approvalPage, laterPage, missingPage } from './approval-page.ts'
 import { type Edge, openExchange } from './exchange.ts'
 import { pageHeaders } from './pages.ts'
@@ -39,7 +38,7 @@ async function respond(edge: Edge, request: Asked, reply: FastifyReply, word?: s
 }
 
 async function pageFor(
-  { operations, isCounting, afterWrite }: Edge,
+  { operations, isCounting, addressOf, afterWrite }: Edge,
   request: Asked,
   word: string | null | undefined,
 ): Promise<{ status: number; html: string }> {

@@ -12,7 +12,7 @@ import { failureWindows, platformWindows, type Verdict, windowsOf } from '../ope
 import type { Operations } from '../operations/operations.ts'
 import { type Reply, replyTo, type TextReply } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
-import { addressOf } from './address.ts'
+import type { AddressOf, Networks } from './address.ts'
 import { readBody } from './body.ts'
 import {
   acceptedRequestId,
@@ -41,6 +41,8 @@ export interface EdgeOptions {
   /** Whether calls are counted; a function where that may change while the server runs. */
   readonly limits: boolean | (() => boolean)
   readonly log: EdgeLog
+  /** Proxies in front of it, which say whom they were asked by; absent: nobody's word is believed. */
+  readonly trustedProxies?: Networks | undefined
   /** Where the platform is reached from outside; absent: as the request says. */
   readonly publicUrl?: string | undefined
   /** Awaited after each successful write, before it is answered. */
@@ -50,6 +52,7 @@ export interface EdgeOptions {
 /** What the server itself adds to its options. */
 export interface Edge extends EdgeOptions {
   readonly isCounting: () => boolean
+  readonly addressOf: AddressOf
   /** The server is closing: connections end with their next answer. */
   readonly isDraining: () => boolean
 }
@@ -121,7 +124,7 @@ function settled(reply: Reply, { request }: Exchange): Reply {
 
 /** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
 export async function answer(
-  { log, operations, isCounting, isDraining }: Edge,
+  { log, operations, isCounting, isDraining, addressOf }: Edge,
   exchange: Exchange,
   response: ServerResponse,
   reply: Reply,
@@ -201,13 +204,13 @@ function admit(options: Edge, exchange: Exchange, to: Destination): Admission | 
     exchange.caller = caller
     return isClosed ? closed : caller
   }
-  if (isCounting()) return admitCounted(operations, exchange, to, letIn)
+  if (isCounting()) return admitCounted(options, exchange, to, letIn)
   const found = operations.authenticate(exchange.head.authorization, to.dialect)
   return found instanceof Promise ? found.then(letIn) : letIn(found)
 }
 
 async function admitCounted(
-  operations: Operations,
+  { operations, addressOf }: Edge,
   exchange: Exchange,
   to: Destination,
   letIn: (caller: Caller) => Admission,

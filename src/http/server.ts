@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
+import { createAddressReader } from './address.ts'
 import { addApprovals } from './approvals.ts'
 import {
   answer,
@@ -56,7 +57,8 @@ export function createServer(options: ServerOptions): Server {
   const state = { isDraining: false }
   const { limits } = options
   const isCounting = typeof limits === 'function' ? limits : () => limits
-  const edge: Edge = { ...options, isCounting, isDraining: () => state.isDraining }
+  const addressOf = createAddressReader(options.trustedProxies)
+  const edge: Edge = { ...options, isCounting, addressOf, isDraining: () => state.isDraining }
   const listener =
     (others: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse): void => {

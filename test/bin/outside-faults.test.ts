@@ -32,6 +32,12 @@ test.each<[string, Error, string]>([
   ['one that says nothing', new DatabaseUnavailable('no answer'), 'the database cannot be used: no answer'],
 ])('%s', (_, error, says) => expect(faultOf(error)).toBe(`lockstep: ${says}`))
 
+test('proxies that cannot be read are not passed over', () => {
+  expect(() => readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, proxy.example' })).toThrow(
+    'TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not 10.0.0.0/8, proxy.example',
+  )
+})
+
 test('a fault of ours keeps its trace', () => {
   const fault = new TypeError('x is not a function')
   expect(faultOf(fault)).toBe(fault)

@@ -1,6 +1,7 @@
 /** Rate limits: windows, their headers, one count for all processes, no fresh start by a restart. */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { readNetworks } from '../../src/http/address.ts'
 import {
   createLimiter,
   type Limiter,
@@ -182,6 +183,20 @@ describe('one count for all processes', () => {
 })
 
 describe('over HTTP', () => {
+  test('callers behind a proxy that is trusted are counted apart, others by their own address', async () => {
+    const from = async (other: Edge, forwarded: string): Promise<unknown> =>
+      (await other.call('/gen/Nothing', { headers: { 'x-forwarded-for': forwarded } })).headers[
+        'x-limit-remaining'
+      ]
+    const settings = { limits: true, db: edge.db, handlers: {} }
+    const behind = await startEdge({ ...settings, trustedProxies: readNetworks('127.0.0.0/8') })
+    const { limiter } = behind.operations
+    for (let time = 0; time < 30; time++) await limiter.take('address:198.51.100.1', platformWindows)
+    expect(await from(behind, '203.0.113.9, 198.51.100.1')).toBe('70')
+    expect(await from(behind, '198.51.100.1, 203.0.113.9')).toBe('100')
+    expect(await from(edge, '198.51.100.1')).not.toBe('70')
+  })
+
   test('each answer says where the caller stands; the next one over the limit is 429', async () => {
     const { key } = await edge.key(await edge.person(), { limits: { 10: 2, 3600: 50 } })
     const ask = () => edge.call(hello, { key, body: '{}' })

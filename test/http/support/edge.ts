@@ -52,7 +52,9 @@ export interface Edge {
 }
 
 export interface EdgeSettings
-  extends Partial<Pick<ServerOptions, 'limits' | 'pages' | 'extra' | 'afterWrite' | 'conditions'>> {
+  extends Partial<
+    Pick<ServerOptions, 'limits' | 'pages' | 'extra' | 'afterWrite' | 'conditions' | 'trustedProxies'>
+  > {
   handlers?: HandlerTable
   dialect?: Dialect
   db?: Database
@@ -81,12 +83,21 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     environment: 'T',
     log,
   })
-  const { limits = false, dialect = 'native', pages, extra, afterWrite, conditions } = settings
+  const {
+    limits = false,
+    dialect = 'native',
+    pages,
+    extra,
+    afterWrite,
+    conditions,
+    trustedProxies,
+  } = settings
   const server = createServer({
     operations,
     hosts: hosts(dialect),
     limits,
     log,
+    trustedProxies,
     ...(pages ? { pages } : {}),
     ...(extra ? { extra } : {}),
     ...(afterWrite ? { afterWrite } : {}),
