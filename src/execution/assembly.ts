@@ -8,6 +8,7 @@ import { type HeadKeeper, sealingStep } from './audit-log.ts'
 import { billingMoments, billingSteps } from './billing.ts'
 import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
+import { clockSetBackStep } from './clock-set-back.ts'
 import type { DueSource, Step, WorkContext, WorkSettings } from './context.ts'
 import { corporateActionStep, nextAction, nextEnd } from './corporate-actions.ts'
 import { closeSteps } from './daily-close.ts'
@@ -115,6 +116,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ...(mail ? [mailStep(mail)] : []),
     announceStep,
     ...(webhooks ? [webhookStep(webhooks)] : []),
+    clockSetBackStep,
     housekeepingStep,
     sealingStep(auditHeads),
   ]

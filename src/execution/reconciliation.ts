@@ -27,7 +27,7 @@ import type { Broker } from './brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import { conclude, type Findings, isReadable, orderNameOf, patience } from './reconciliation-gaps.ts'
 
-const period = minute
+export const reconciliationPeriod = minute
 const accountsAtOnce = 1_000
 const leaseMs = 30_000
 /** Orders that ended longer ago explain no difference. */
@@ -49,7 +49,7 @@ export async function reconcile(
     } catch (error) {
       ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
     } finally {
-      await scheduleReconciliation(ctx.db.write, brokerId, ctx.clock.now() + period)
+      await scheduleReconciliation(ctx.db.write, brokerId, ctx.clock.now() + reconciliationPeriod)
       await releaseLease(ctx.db.write, lease)
     }
   }
