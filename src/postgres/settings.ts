@@ -34,7 +34,6 @@ export const serverSettings: Readonly<Record<string, string>> = {
   max_parallel_maintenance_workers: '0',
   random_page_cost: '1.1',
   autovacuum_naptime: '15s',
-  idle_in_transaction_session_timeout: '60s',
   // Identical text and dates on every machine.
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -22,6 +22,11 @@ const RETRY_MS = 50
 const OPEN_PATIENCE_MS = 30_000
 /** Added to the server's own statement limit before the connection counts as dead. */
 const ANSWER_GRACE_MS = 2_000
+/**
+ * A process that stops in the middle of a transaction, frozen or cut off, keeps its locks no longer: as long as a lease,
+ * after which another does its work.
+ */
+const IDLE_IN_TRANSACTION_MS = 10_000
 
 interface DatabaseLog {
   info(fields: object, message: string): void
@@ -88,7 +93,11 @@ const relaxation = ['synchronous_commit = off', 'plan_cache_mode = force_generic
 function connect(options: DatabaseOptions, manner: readonly string[] = []): Database {
   const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
   const client = clientConfig(options, waitMs)
-  const setup = setupOf(options, [`statement_timeout = ${statementTimeoutMs}`, ...manner])
+  const limitsOfServer = [
+    `statement_timeout = ${statementTimeoutMs}`,
+    `idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+  ]
+  const setup = setupOf(options, [...limitsOfServer, ...manner])
   const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
   const limits = { usualMs: statementTimeoutMs, graceMs: ANSWER_GRACE_MS }
   const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })

@@ -186,6 +186,11 @@ describe('a transaction', () => {
     expect(await db.transaction((tx) => tx.one`show statement_timeout`)).toEqual({ statement_timeout: '5s' })
   })
 
+  test('of a process that is frozen or cut off in its middle keeps its locks no longer than a lease', async () => {
+    const idle = await db.transaction((tx) => tx.one`show idle_in_transaction_session_timeout`)
+    expect(idle).toEqual({ idle_in_transaction_session_timeout: '10s' })
+  })
+
   test('names the constraint it violated', async () => {
     const poor = await add(db.write, 1, -1e9).catch((error: unknown) => error)
     expect(violatedConstraint(poor)).toBe('account_cash')
