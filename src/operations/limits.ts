@@ -66,6 +66,8 @@ export const windowsOf = (limits: Record<string, number> | undefined): readonly 
 const subjectsMax = 50_000
 const flushMs = 100
 const rowsPerStatementMax = 1000
+/** A full disk fails every addition: it is said at once, and then how often since. */
+const saidEveryMs = 60_000
 
 interface Counter {
   readonly seconds: number
@@ -96,6 +98,8 @@ class SharedLimiter implements Limiter {
   #arrival: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> | undefined
+  #failures = 0
+  #silentUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: LimiterOptions) {
     this.#options = options
@@ -215,9 +219,19 @@ class SharedLimiter implements Limiter {
           const counter = counters.get(`${use.subject} ${use.seconds}`)
           if (counter) counter.pending += use.used
         }
-        this.#options.log.warn({ error: String(error) }, 'rate limits are not shared at the moment')
+        this.#say(error)
       }
     }
+  }
+
+  #say(error: unknown): void {
+    this.#failures++
+    const now = this.#now()
+    if (now < this.#silentUntil) return
+    const said = { error: String(error), failures: this.#failures }
+    this.#options.log.warn(said, 'rate limits are not shared at the moment')
+    this.#failures = 0
+    this.#silentUntil = now + saidEveryMs
   }
 }
 

@@ -168,6 +168,25 @@ describe('one count for all processes', () => {
     await other.close()
   })
 
+  test('a database that stays away is said once, and then once a minute how often', async () => {
+    let now = 0
+    const said: object[] = []
+    const away = watched(edge.db)
+    away.break()
+    const limiter = createLimiter({
+      db: away.db,
+      log: { warn: (fields) => said.push(fields) },
+      now: () => now,
+    })
+    for (let time = 0; time < 240; time++) {
+      await limiter.take('away', [{ seconds: 1000, limit: 1000 }])
+      await limiter.flush()
+      now += 500
+    }
+    expect(said).toMatchObject([{ failures: 1 }, { failures: 121 }])
+    await limiter.close()
+  })
+
   test('windows that have run out are swept away, others stay', async () => {
     await edge.db.write
       .run`insert into rate_window values ('old', 10, clock_timestamp() - interval '11 s', 1),
