@@ -1,6 +1,7 @@
 /** The operator's tools for sites, people and strategies: what no operation of the interface sets. */
 import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
+import { withdrawOpenings } from '../operations/strategies/withdrawing.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import { findTenant } from '../storage/access.ts'
 import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
@@ -220,15 +221,29 @@ function addStrategyCommands(tool: Tool, strategy: Command): void {
     .option('--short <text>', 'what it does, in a line')
     .option('--long <text>', 'what it does, at length')
     .action((id: string, options: TermOptions) => setStrategy(id, options))
-  for (const [name, isAlive, says] of [
-    ['disable', false, 'takes no orders and no followers any more'],
-    ['enable', true, 'takes orders and followers again'],
-  ] as const) {
-    tool(strategy, `${name} <strategy>`, `it ${says}`).action((id: string, output: Output) =>
-      changed(id, { isAlive }, output, says),
-    )
-  }
+  const ends = 'takes no orders and no followers any more'
+  tool(strategy, 'disable <strategy>', `it ${ends}; what it would open ends, what closes stays`).action(
+    (id: string, output: Output) => disable(id, ends, output),
+  )
+  const begins = 'takes orders and followers again'
+  tool(strategy, 'enable <strategy>', `it ${begins}`).action((id: string, output: Output) =>
+    changed(id, { isAlive: true }, output, begins),
+  )
 }
+
+const disable = (id: string, says: string, output: Output): Promise<void> =>
+  withDatabase(async (db) => {
+    const strategyId = readId(id)
+    const changedAt = Date.now()
+    const withdrawn = await db.transaction(async (tx) => {
+      const count = await withdrawOpenings(tx, strategyId, changedAt)
+      const known = await changeStrategy(tx, { strategyId, isAlive: false, changedAt })
+      if (known === 0) throw new ConfigError(`there is no strategy ${id}`)
+      return count
+    })
+    const ended = `${withdrawn} ${withdrawn === 1 ? 'opening order has' : 'opening orders have'} ended`
+    say(output, { strategyId, withdrawn }, `Strategy ${id} ${says}; ${ended}.`)
+  })
 
 async function setStrategy(
   id: string,
