@@ -1,5 +1,6 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
 import type { Database } from '../storage/database.ts'
+import { sinceAnyWorker } from '../storage/leases.ts'
 
 export interface Finding {
   name: string
@@ -28,11 +29,14 @@ export async function examine(db: Database, now: number): Promise<Finding[]> {
       (select count(*)::int from account_order where pending_action is not null
         and posted_at < to_timestamp(${now - waitMaxMs}::float8 / 1000)) as unsent,
       (select count(*)::int from incident) as incidents`
+  const worker = await sinceAnyWorker(db.read)
   const skewMs = Math.abs(facts.clock - now)
   return [
     { name: 'database', ok: true, says: `PostgreSQL ${facts.version}` },
     { name: 'checksums', ok: facts.checksums === 'on', says: facts.checksums },
     { name: 'clock', ok: skewMs <= skewMaxMs, says: `differs from the database's by ${skewMs} ms` },
+    // A platform at rest, between a restore and its start, needs none.
+    { name: 'worker', ok: worker === 0 || facts.waiting + facts.unsent === 0, says: lastSeen(worker) },
     {
       name: 'mirroring',
       ok: facts.waiting === 0,
@@ -45,4 +49,9 @@ export async function examine(db: Database, now: number): Promise<Finding[]> {
     },
     { name: 'incidents', ok: facts.incidents === 0, says: `${facts.incidents} to look at` },
   ]
+}
+
+function lastSeen(seconds: number | null): string {
+  if (seconds === null) return 'there never was one'
+  return seconds === 0 ? 'at work' : `the last was at work ${Math.ceil(seconds)} s ago`
 }

@@ -3,6 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../storage/database.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
+import { sinceAnyWorker } from '../storage/leases.ts'
 import { isMigrated, migrationNumbers } from '../storage/migrate.ts'
 import { listForeignSecrets } from '../storage/secret-marks.ts'
 import type { Config } from './config.ts'
@@ -34,6 +35,22 @@ export function conditionsOf(config: Config, db: Database): () => Promise<Condit
     const disk = hasRoom(config.dataDir)
     last = await Promise.race([seen, pause(patienceMs, last, { ref: false })])
     return { ...last, disk: await disk }
+  }
+}
+
+/**
+ * Whether a worker is at work, as it was last while the database is away. It has no bearing on whether the api is ready:
+ * orders are taken without one, and wait.
+ */
+export function signsOf(db: Database): () => Promise<Readonly<Record<'worker', boolean>>> {
+  let worker = false
+  return async () => {
+    const seen = sinceAnyWorker(db.read).then(
+      (seconds) => seconds === 0,
+      () => worker,
+    )
+    worker = await Promise.race([seen, pause(patienceMs, worker, { ref: false })])
+    return { worker }
   }
 }
 

@@ -10,7 +10,7 @@ import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
-import { conditionsOf } from './readiness.ts'
+import { conditionsOf, signsOf } from './readiness.ts'
 import { openSecrets } from './secrets.ts'
 
 /** Balancers look at the probe every second or two; meanwhile open connections end with their next answer. */
@@ -42,6 +42,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     log,
     pages: pagesOf(config),
     conditions: conditionsOf(config, db),
+    signs: signsOf(db),
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     ...(take && {

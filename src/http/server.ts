@@ -33,6 +33,8 @@ export interface ServerOptions extends EdgeOptions {
   readonly pages?: Pages
   /** What else must hold for it to be ready, each by its name; absent: nothing. */
   readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
+  /** What is told beside, by its name, and has no bearing on whether it is ready; absent: nothing. */
+  readonly signs?: () => Promise<Readonly<Record<string, boolean>>>
   /** Adds routes of the caller's own. */
   readonly extra?: (app: FastifyInstance) => void
 }
@@ -89,7 +91,7 @@ export function createServer(options: ServerOptions): Server {
     clientErrorHandler: () => undefined,
   })
   addFallbacks(app, edge)
-  addProbes(app, edge, options.conditions)
+  addProbes(app, edge, options)
   addPages(app, options.pages ?? {})
   addApprovals(app, edge)
   addConfirmation(app, edge)
@@ -126,19 +128,19 @@ function addFallbacks(app: FastifyInstance, edge: Edge): void {
 function addProbes(
   app: FastifyInstance,
   { operations, isDraining }: Edge,
-  conditions: ServerOptions['conditions'] = async () => ({}),
+  { conditions = async () => ({}), signs = async () => ({}) }: Pick<ServerOptions, 'conditions' | 'signs'>,
 ): void {
   const common = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
   app.get('/livez', (_, reply) => reply.headers(common).send({ alive: true }))
   // Nothing listens before schema and secrets are in order.
   app.get('/startupz', (_, reply) => reply.headers(common).send({ started: true }))
   app.get('/readyz', async (_, reply) => {
-    const [database, others] = await Promise.all([operations.isReady(), conditions()])
+    const [database, others, told] = await Promise.all([operations.isReady(), conditions(), signs()])
     const ready = database && !isDraining() && Object.values(others).every(Boolean)
     return reply
       .status(ready ? 200 : 503)
       .headers({ ...common, ...(ready ? {} : { 'retry-after': '1' }) })
-      .send({ ready, database, ...others, draining: isDraining() })
+      .send({ ready, database, ...others, draining: isDraining(), ...told })
   })
 }
 

@@ -47,6 +47,19 @@ export async function releaseLease(sql: Sql, lease: Lease): Promise<void> {
     update lease set expires_at = clock_timestamp() where name = ${lease.name} and fence = ${lease.fence}`
 }
 
+/**
+ * Seconds since a worker was last at work, 0 while one is; null when none ever was. Every worker wants the lease of
+ * each feed and the one that has it renews it every few seconds, so it is the heartbeat of all of them together. One
+ * that lies further ahead than a lease lasts was given before the clock was set back, and says nothing.
+ */
+export const sinceAnyWorker = async (sql: Sql): Promise<number | null> =>
+  (
+    await sql.one<{ seconds: number | null }>`
+      select case when count(*) > 0 then greatest(0, extract(epoch from clock_timestamp() - max(expires_at)))
+        end::float8 as seconds
+      from lease where name like 'feed:%' and expires_at <= clock_timestamp() + interval '30 seconds'`
+  ).seconds
+
 /** Keeps a lease from changing hands until the transaction ends. Throws `LeaseLost` when it is not held. */
 export async function guardLease(tx: Transaction, lease: Lease): Promise<void> {
   const held = await tx.maybe`

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/bin/config.ts'
-import { conditionsOf } from '../../src/bin/readiness.ts'
+import { conditionsOf, signsOf } from '../../src/bin/readiness.ts'
 import { openSecrets } from '../../src/bin/secrets.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
+import { claimLease, releaseLease } from '../../src/storage/leases.ts'
 import { testDatabase } from '../support/database.ts'
 
 vi.mock('node:fs/promises', async (original) => {
@@ -64,4 +65,18 @@ test('a migration that is missing', async () => {
   expect(await look()).toEqual({ ...whole, schema: false })
   await db.write.run`update schema_migration set number = 1 where number = -1`
   expect(await look()).toEqual(whole)
+})
+
+test('whether a worker is at work', async () => {
+  const signs = signsOf(db)
+  expect(await signs()).toEqual({ worker: false })
+  const lease = (await claimLease(db.write, 'feed:simulated', 'w1', 10_000))!
+  expect(await signs()).toEqual({ worker: true })
+  const rows = vi.spyOn(db.read, 'one').mockRejectedValue(new DatabaseUnavailable('gone'))
+  expect(await signs()).toEqual({ worker: true })
+  rows.mockRestore()
+  await releaseLease(db.write, lease)
+  expect(await signs()).toEqual({ worker: false })
+  await db.write.run`update lease set expires_at = clock_timestamp() + interval '1 hour'`
+  expect(await signs()).toEqual({ worker: false })
 })

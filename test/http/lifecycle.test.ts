@@ -115,6 +115,15 @@ test('what else must hold is told beside the database, and life does not depend 
     expect((await edge.call(path)).json).toEqual(says)
 })
 
+test('what is told beside has no bearing on whether it is ready', async () => {
+  const edge = await startEdge({ signs: async () => ({ worker: false }) })
+  const probe = await edge.call('/readyz')
+  expect([probe.status, probe.json]).toEqual([
+    200,
+    { ready: true, database: true, draining: false, worker: false },
+  ])
+})
+
 test('a closing server says so while it still accepts', async () => {
   const edge = await startEdge({})
   const closing = edge.server.close(200)

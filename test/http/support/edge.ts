@@ -53,7 +53,10 @@ export interface Edge {
 
 export interface EdgeSettings
   extends Partial<
-    Pick<ServerOptions, 'limits' | 'pages' | 'extra' | 'afterWrite' | 'conditions' | 'trustedProxies'>
+    Pick<
+      ServerOptions,
+      'limits' | 'pages' | 'extra' | 'afterWrite' | 'conditions' | 'signs' | 'trustedProxies'
+    >
   > {
   handlers?: HandlerTable
   dialect?: Dialect
@@ -90,6 +93,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     extra,
     afterWrite,
     conditions,
+    signs,
     trustedProxies,
   } = settings
   const server = createServer({
@@ -102,6 +106,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     ...(extra ? { extra } : {}),
     ...(afterWrite ? { afterWrite } : {}),
     ...(conditions ? { conditions } : {}),
+    ...(signs ? { signs } : {}),
   })
   const url = await server.listen(0, '127.0.0.1')
   const port = Number(new URL(url).port)
