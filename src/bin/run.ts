@@ -103,6 +103,7 @@ async function serveDoor(config: Config): Promise<void> {
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     pages: pagesOf(config),
+    pagesAt: (port) => pagesOf({ ...config, port }),
     mailer: mailerOf(config),
     log,
   })

@@ -5,11 +5,12 @@ import { addWebhook } from '../http/webhooks.ts'
 import { handlers } from '../operations/index.ts'
 import { createOperations } from '../operations/operations.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
+import { portFault } from './port.ts'
 import { conditionsOf, signsOf } from './readiness.ts'
 import { openSecrets } from './secrets.ts'
 
@@ -41,6 +42,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     limits: true,
     log,
     pages: pagesOf(config),
+    pagesAt: (port) => pagesOf({ ...config, port }),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
     publicUrl: config.publicUrl,
@@ -50,8 +52,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     }),
   })
   const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error
-    throw new ConfigError(`port ${config.port} of ${config.host} is in use; choose another by PORT`)
+    throw portFault(config, error)
   })
   return {
     url,

@@ -10,6 +10,7 @@ import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
+import { tryPort } from './port.ts'
 import { hostsAnswer } from './probe.ts'
 import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
@@ -20,7 +21,9 @@ export interface Platform {
 
 /** Starts everything and says `ready <url>` when all three hosts answer. Rejects when `ending` cuts it short. */
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
-  loadSecrets(config) // what production lacks is said before a database is made
+  // What cannot be is said before a database is made.
+  loadSecrets(config)
+  await tryPort(config)
   let { port } = config
   let prepared = (_databaseUrl: string): void => {}
   const database = new Promise<string>((resolve) => {

@@ -31,6 +31,8 @@ export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
   /** Finished HTML by path. */
   readonly pages?: Pages
+  /** The same pages where the system chooses the port, which they name. */
+  readonly pagesAt?: (port: number) => Pages
   /** What else must hold for it to be ready, each by its name; absent: nothing. */
   readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
   /** What is told beside, by its name, and has no bearing on whether it is ready; absent: nothing. */
@@ -57,10 +59,7 @@ const routeUnknown = replyTo(refuse('RouteUnknown'))
 export function createServer(options: ServerOptions): Server {
   const find = createRouter(options.hosts)
   const state = { isDraining: false }
-  const { limits } = options
-  const isCounting = typeof limits === 'function' ? limits : () => limits
-  const addressOf = createAddressReader(options.trustedProxies)
-  const edge: Edge = { ...options, isCounting, addressOf, isDraining: () => state.isDraining }
+  const edge = edgeOf(options, () => state.isDraining)
   const listener =
     (others: (request: IncomingMessage, response: ServerResponse) => void) =>
     (request: IncomingMessage, response: ServerResponse): void => {
@@ -92,15 +91,25 @@ export function createServer(options: ServerOptions): Server {
   })
   addFallbacks(app, edge)
   addProbes(app, edge, options)
-  addPages(app, options.pages ?? {})
+  const showAll = addPages(app, options.pages ?? {})
   addApprovals(app, edge)
   addConfirmation(app, edge)
   options.extra?.(app)
   return {
     app,
-    listen: (port, host) => listen(app, port, host),
+    listen: async (port, host) => {
+      const url = await listen(app, port, host)
+      if (port === 0 && options.pagesAt) showAll(options.pagesAt(Number(new URL(url).port)))
+      return url
+    },
     close: (noticeMs = 0) => close(app, state, noticeMs),
   }
+}
+
+function edgeOf(options: ServerOptions, isDraining: () => boolean): Edge {
+  const { limits, trustedProxies } = options
+  const isCounting = typeof limits === 'function' ? limits : () => limits
+  return { ...options, isCounting, addressOf: createAddressReader(trustedProxies), isDraining }
 }
 
 /** Answers in the envelope instead of fastify's own words. */
@@ -144,11 +153,20 @@ function addProbes(
   })
 }
 
-function addPages(app: FastifyInstance, pages: Pages): void {
-  for (const [path, html] of Object.entries(pages)) {
-    const headers = pageHeaders(html)
-    app.get(path, (request, reply) => showPage(request, reply, 200, headers, html))
+/** Answers what shows other pages at the same paths from then on. */
+function addPages(app: FastifyInstance, pages: Pages): (others: Pages) => void {
+  const shown = new Map<string, { headers: string[]; html: string }>()
+  const showAll = (all: Pages): void => {
+    for (const [path, html] of Object.entries(all)) shown.set(path, { headers: pageHeaders(html), html })
   }
+  showAll(pages)
+  for (const path of Object.keys(pages)) {
+    app.get(path, (request, reply) => {
+      const { headers, html } = shown.get(path) ?? { headers: [], html: '' }
+      showPage(request, reply, 200, headers, html)
+    })
+  }
+  return showAll
 }
 
 function showPage(

@@ -1,5 +1,7 @@
 /** The platform as a whole: what its processes know of each other. */
+import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/storage/database.ts'
@@ -10,8 +12,11 @@ import { newDataDir, removeDataDir, startProduct } from '../support/product.ts'
 const dataDir = newDataDir()
 afterAll(() => removeDataDir(dataDir))
 
-test('a port that the api chose is in the links that the worker mails', async () => {
+test('a port that the api chose is in its pages and in the links that the worker mails', async () => {
   const product = await startProduct({ dataDir, env: { PORT: '0' } })
+  const page = await (await fetch(`${product.url}/reference/gen`)).text()
+  expect(page).toContain(`${product.url}/gen`)
+  expect(page).not.toContain('127.0.0.1:0')
   const url = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
   const db = await openDatabase({ url, applicationName: 'tests', log: silentLog })
   const facts = { firstName: 'Ada', siteName: 'Lockstep', token: 'token' }
@@ -21,4 +26,16 @@ test('a port that the api chose is in the links that the worker mails', async ()
     readdirSync(join(dataDir, 'mail')).map((name) => readFileSync(join(dataDir, 'mail', name), 'utf8'))
   await vi.waitFor(() => expect(sent().join()).toContain(`${product.url}/confirm-email/token`), 10_000)
   expect(await product.stop()).toBe(0)
+}, 60_000)
+
+test('a port that is in use is said once, before a database is made', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const folder = newDataDir()
+  const failure = await startProduct({ dataDir: folder, env: { PORT: String(port) } }).catch(String)
+  expect(String(failure).split('is in use')).toHaveLength(2)
+  expect(readdirSync(folder)).not.toContain('postgres')
+  removeDataDir(folder)
+  other.close()
 }, 60_000)
