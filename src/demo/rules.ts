@@ -133,15 +133,15 @@ export const monthlyRebalance: Rule = (view) => {
 const reversionMoney = dec(60_000)
 
 /**
- * After four lower closes in a row bids half a percent below the last one, for a day. Protects what it got with
+ * After five lower closes in a row bids half a percent below the last one, for a day. Protects what it got with
  * a stop four percent below, and sells at market when the index closes above its average of five days.
  */
 export const meanReversion: Rule = (view) => {
   const price = view.price('SPX')
-  const closes = view.closes('SPX', 5)
-  if (!price || closes.length < 5) return nothing
+  const closes = view.closes('SPX', 6)
+  if (!price || closes.length < 6) return nothing
   const held = view.position('SPX')
-  if (held.greaterThan(0)) return protectOrSell(view, held, price, closes)
+  if (held.greaterThan(0)) return protectOrSell(view, held, price, closes.slice(1))
   const isFalling = closes.every((close, place) => place === 0 || close < (closes[place - 1] ?? close))
   if (!isFalling || view.working.length > 0) return nothing
   const quantity = reversionMoney.div(price).floor()

@@ -117,7 +117,7 @@ function wishes(rule: Rule, situation: Situation) {
 const level = (count: number, price: number) => Array.from({ length: count }, () => price)
 const stop = { signalId: 7, symbol: 'SPX', ordType: '3', side: '2' } as const
 const bid = { signalId: 8, symbol: 'SPX', ordType: '2', side: '1' } as const
-const falling = [105, 104, 103, 102, 100]
+const falling = [106, 105, 104, 103, 102, 100]
 const gone = (on: string): Rule => givingUp(fallingKnives, 'SPX', readDay(on) ?? 0)
 const monthEnd = { day: '2010-03-31', nextDay: '2010-04-01' }
 
@@ -152,12 +152,12 @@ test.each<[string, Rule, Situation, string[]]>([
     [],
   ],
   [
-    'reversion: bids below after four lower closes',
+    'reversion: bids below after five lower closes',
     meanReversion,
     { closes: falling },
     ['buy 600 SPX limit 99.5'],
   ],
-  ['reversion: not after three', meanReversion, { closes: [103, 104, 103, 102, 100] }, []],
+  ['reversion: not after four', meanReversion, { closes: [103, 104, 103, 102, 101, 100] }, []],
   ['reversion: one bid at a time', meanReversion, { closes: falling, working: [bid] }, []],
   [
     'reversion: protects what it got',
@@ -169,7 +169,7 @@ test.each<[string, Rule, Situation, string[]]>([
   [
     'reversion: sells above its average',
     meanReversion,
-    { closes: [100, 99, 98, 97, 103], held: { SPX: 600 }, working: [stop] },
+    { closes: [999, 100, 99, 98, 97, 103], held: { SPX: 600 }, working: [stop] },
     ['cancel 7', 'sell 600 SPX'],
   ],
   ['weekly: nothing on a Thursday', weekly(buyAndHold), { day: '2010-03-04', nextDay: '2010-03-05' }, []],
