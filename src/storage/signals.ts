@@ -51,7 +51,10 @@ export interface PlacingRow {
   ask: string | null
 }
 
-/** Answers the questions that have a known instrument; `place` is the question's index. */
+/**
+ * Answers the questions that have a known instrument; `place` is the question's index. Ids rise with it, so that of
+ * orders of one moment the one that was asked for first comes first.
+ */
 export async function loadPlacing(
   sql: Sql,
   questions: readonly PlacingQuestion[],
@@ -77,7 +80,8 @@ export async function loadPlacing(
     join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type
       and ${listedAsAsked}
     left join position p on p.strategy_id = asked.strategy_id and p.instrument_id = i.id
-    left join quote q on q.instrument_id = i.id`
+    left join quote q on q.instrument_id = i.id
+    order by asked.place`
   return new Map(rows.map((row) => [row.place, row]))
 }
 
