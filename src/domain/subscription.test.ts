@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   decideOpening,
   decideTermEnd,
+  isCovered,
   joinedKind,
   nextTry,
   type SubscriptionState,
@@ -28,6 +29,7 @@ describe('opening a subscription', () => {
     ['a suspended one', state('paid', 'suspended'), 'paid', 'unpaid'],
   ] as const)('%s', (_name, present, wanted, opening) => {
     expect(decideOpening(present, wanted)).toBe(opening)
+    expect(isCovered(present, wanted)).toBe(opening === 'join' || opening === 'unpaid')
   })
 
   test.each([

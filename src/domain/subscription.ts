@@ -35,6 +35,12 @@ export function decideOpening(present: SubscriptionState | undefined, wanted: Su
   return present.status === 'suspended' ? 'unpaid' : 'join'
 }
 
+/** Whether what the person has is already what is wanted, though it may wait for its payment: nothing is opened. */
+export function isCovered(present: SubscriptionState | undefined, wanted: SubscriptionKind): boolean {
+  const opening = decideOpening(present, wanted)
+  return opening === 'join' || opening === 'unpaid'
+}
+
 /** The kind after joining: once followed with money it stays a paid one, and a real one never becomes simulated. */
 export const joinedKind = (present: SubscriptionKind, wanted: SubscriptionKind): SubscriptionKind =>
   wanted === 'paid' ? 'paid' : present

@@ -152,4 +152,29 @@ describe('Autotrade', () => {
     expect(await start('PA1')).toEqual([200])
     expect(await paper()).toHaveLength(2)
   })
+
+  test('changed while only a simulation runs, opens a real subscription: money follows nothing else', async () => {
+    const { stranger } = town.people
+    const { personId } = stranger
+    const strategyId = town.lonelyStrategyId
+    await town.door('/accounts', [{ account: 'U300', personId, cash: 1000 }])
+    const own = { Account: 'U300', PersonId: personId, StrategyId: strategyId }
+    const start = () => town.ask('StartAutotrade', { ...own, StocksEnabled: true }, stranger)
+    expect((await start()).json).toBe(true)
+    await town.platform.db.write.run`
+      update subscription set is_cancel_pending = true where person_id = ${personId} and strategy_id = ${strategyId}`
+    await town.door('/clock', { now: '2024-05-20T14:00:00Z' })
+    await town.door('/subscriptions', [{ personId, strategyId, kind: 'simulated' }])
+    const present = () => subscriptionOf(personId, strategyId)
+    const ended = { kind: 'paid', status: 'ended' }
+    expect(await present()).toMatchObject([ended, { kind: 'simulated', status: 'active' }])
+    expect((await start()).json).toBe(true)
+    expect(await present()).toMatchObject([
+      ended,
+      { kind: 'simulated', status: 'ended' },
+      { kind: 'paid', status: 'active' },
+    ])
+    expect((await start()).json).toBe(true)
+    expect(await present()).toHaveLength(3)
+  })
 })

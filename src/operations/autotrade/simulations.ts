@@ -5,12 +5,7 @@ import { ownRowsOrSite } from '../../domain/scope.ts'
 import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
 import { dayLength } from '../../domain/time.ts'
 import { lockStrategies } from '../../storage/signals.ts'
-import {
-  listSimulations,
-  loadSimFacts,
-  loadStrategyValues,
-  type SimRow,
-} from '../../storage/simulations.ts'
+import { listSimulations, loadSimFacts, loadStrategyValues, type SimRow } from '../../storage/simulations.ts'
 import { lockSubscription } from '../../storage/subscriptions.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'

@@ -3,6 +3,7 @@
  * asked for. The strategy is locked before the account, as everywhere.
  */
 import { type Actor, ownsStrategy, seesStrategy } from '../../domain/access.ts'
+import { isCovered } from '../../domain/subscription.ts'
 import { loadStrategyFacts } from '../../storage/access.ts'
 import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
 import { type AccountRow, enableAutotrade, lockAccount } from '../../storage/accounts.ts'
@@ -27,7 +28,7 @@ export interface ReadyStart {
   readonly account: AccountRow
   readonly strategy: LockedStrategy
   readonly setup: LiveSetup | undefined
-  /** A subscription runs, or waits for its payment: what follows it already costs nothing more. */
+  /** A subscription for such an account runs, or waits for its payment: what follows it already costs nothing more. */
   readonly isSubscribed: boolean
 }
 
@@ -71,7 +72,8 @@ export async function prepareStart(
       'Only a new setup may choose not to join',
     )
   }
-  const isSubscribed = (await lockSubscription(sql, account.personId, strategyId)) !== undefined
+  const present = await lockSubscription(sql, account.personId, strategyId)
+  const isSubscribed = isCovered(present, subscriptionKinds[account.kind])
   const refused = setup && isSubscribed ? undefined : await refusedStrategy(sql, actor, strategy)
   if (refused) return refused
   if (!account.isBrokerEnabled)
