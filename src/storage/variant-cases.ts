@@ -147,14 +147,15 @@ interface Facts {
 }
 
 function caseOf(variant: ClaimedVariant, facts: Facts, now: Instant): VariantCase {
-  const { strategyId, parentId, securityTypes, scalingPercentage, isEnded } = variant
+  const { strategyId, parentId, securityTypes, scalingPercentage, isEnded, isAlive } = variant
   const { instruments } = facts
   const symbolOf = (id: number): string => instruments.get(id)?.symbol ?? ''
   const isOurs = ({ instrumentId }: { instrumentId: number }): boolean =>
     securityTypes.includes(instruments.get(instrumentId)?.securityType ?? 'CS')
   const positions = (rows: readonly HeldRow[] | undefined) =>
     new Map((rows ?? []).map(({ instrumentId, quantity }) => [symbolOf(instrumentId), dec(quantity)]))
-  const orders = facts.orders.get(strategyId) ?? []
+  // What closes a position of one that takes no orders stays at work: no other order could take its place.
+  const orders = (facts.orders.get(strategyId) ?? []).filter((row) => isAlive || row.positionEffect === 'O')
   // A variant that has ended withdraws what it still works and keeps what it holds.
   const theirs = isEnded ? [] : (facts.signals.get(parentId) ?? []).filter(isOurs)
   const ours = isEnded ? [] : (facts.held.get(strategyId) ?? [])

@@ -109,8 +109,10 @@ export async function findNextVariantLook(sql: Sql): Promise<Instant | undefined
 
 /** A variant that is looked at, with both its strategies locked. */
 export interface ClaimedVariant extends VariantRow {
-  /** It follows nobody any more, or takes no orders. */
+  /** It follows nobody any more, or opens nothing. */
   readonly isEnded: boolean
+  /** It takes orders. */
+  readonly isAlive: boolean
 }
 
 /** Locks the next due variants with their parents and takes their marks away; what others hold stays due. */
@@ -128,7 +130,7 @@ export async function claimVariants(tx: Transaction, now: Instant, limit: number
   return tx.rows<ClaimedVariant>`
     update variant v set look_at = null from strategy
     where strategy.id = v.strategy_id and v.strategy_id = any(${ids}::bigint[])
-    returning ${columns}, v.ended_at is not null or not strategy.is_alive as "isEnded"`
+    returning ${columns}, v.ended_at is not null or not strategy.is_alive as "isEnded", strategy.is_alive as "isAlive"`
 }
 
 /** When claimed variants are looked at again without being asked. */

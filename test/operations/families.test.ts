@@ -207,7 +207,7 @@ describe('what differs', () => {
 })
 
 describe('a variant that takes no orders', () => {
-  test('works none, and follows again when it does', async () => {
+  test('opens nothing, and follows again when it does', async () => {
     const key = town.people.owner.key
     const changedAt = Date.UTC(2024, 2, 12)
     const SignalId = await order({ OrderType: '2', Side: '1', OrderQuantity: 20, Limit: 80 })
@@ -222,6 +222,33 @@ describe('a variant that takes no orders', () => {
     expect((await town.ask('CancelStrategyOrder', params, { key })).status).toBe(200)
     await market('2', 4)
     expect(await positions()).toEqual([26])
+    await audit()
+  })
+
+  test('keeps at work what closes what it holds', async () => {
+    const opening = await order({ OrderType: '2', Side: '1', OrderQuantity: 20, Limit: 70 })
+    const closing = await order({ OrderType: '2', Side: '2', OpenClose: 'C', OrderQuantity: 20, Limit: 200 })
+    expect(await working()).toEqual([
+      ['1', 'O', '2', 10, 70],
+      ['2', 'C', '2', 10, 200],
+    ])
+    const changedAt = Date.parse('2024-03-12T14:10:00Z')
+    const { write } = town.platform.db
+    await changeStrategy(write, { strategyId: half, isAlive: false, changedAt })
+    await quote(100)
+    expect(await working()).toEqual([['2', 'C', '2', 10, 200]])
+    await market('1', 2)
+    expect([await working(), await positions()]).toEqual([[['2', 'C', '2', 10, 200]], [26]])
+    await audit()
+    await changeStrategy(write, { strategyId: half, isAlive: true, changedAt })
+    await market('2', 2)
+    expect(await working()).toEqual([['2', 'C', '2', 10, 200]])
+    for (const SignalId of [opening, closing]) {
+      const { key } = town.people.owner
+      const params = { StrategyId: town.strategyId, SignalId }
+      expect((await town.ask('CancelStrategyOrder', params, { key })).status).toBe(200)
+    }
+    expect([await working(), await positions()]).toEqual([[], [26]])
     await audit()
   })
 })
