@@ -26,7 +26,9 @@ export async function cutToLongest(tx: Transaction, now: Instant, waits: Waits):
   const chaseAt = fragment`${instant(now + waits.chaseMs)}::timestamptz`
   const askAt = fragment`${instant(now + waits.reconciliationMs)}::timestamptz`
   const moved = await Promise.all([
-    tx.run`update lease set expires_at = clock_timestamp() + interval '10 seconds'
+    // Who asks a broker may not be heard of for as long as the broker takes.
+    tx.run`update lease set expires_at = clock_timestamp()
+        + case when name like 'reconcile:%' then interval '30 seconds' else interval '10 seconds' end
       where expires_at > clock_timestamp() + interval '30 seconds'`,
     tx.run`update account_order set claimed_until = clock_timestamp() + interval '10 seconds'
       where pending_action is not null and claimed_until > clock_timestamp() + interval '30 seconds'`,
