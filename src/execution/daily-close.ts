@@ -37,7 +37,12 @@ import type { Transaction } from '../storage/sql.ts'
 import type { Step, WorkContext } from './context.ts'
 
 /** Of one transaction: whoever books on one of its records waits for its end. */
-const usualLimits: CloseLimits = { records: 20_000, days: 200_000 }
+interface Limits extends CloseLimits {
+  /** Books that are made up at once: their whole history is in memory, and the transaction stands still meanwhile. */
+  readonly madeUp: number
+}
+
+const usualLimits: Limits = { records: 20_000, days: 200_000, madeUp: 500 }
 const patience = { statementTimeoutMs: 120_000 }
 
 /** Closes days of the kind that have ended; answers how many records it looked at. */
@@ -46,7 +51,7 @@ export const closeDays = (ctx: WorkContext, kind: BookKind, atOnce = usualLimits
   return ctx.db.transaction(async (tx) => {
     const records = await claimDueRecords(tx, kind, now, atOnce, bookCurrency)
     if (records.length === 0) return 0
-    const books = await loadBooks(tx, kind, records, now)
+    const books = await loadBooks(tx, kind, records, { now, madeUp: atOnce.madeUp })
     const facts = await loadFacts(tx, books)
     await saveDays(tx, kind, closedDays(kind, books, facts))
     await saveRecords(
@@ -71,24 +76,36 @@ async function loadBooks(
   tx: Transaction,
   kind: BookKind,
   records: readonly DueRecord[],
-  now: Instant,
+  { now, madeUp }: { readonly now: Instant; readonly madeUp: number },
 ): Promise<Book[]> {
   const ids = records.map(({ id }) => id)
   const held = groupBy(await loadHeld(tx, kind, ids), bookOf)
   const dated = records.map((record) => ({ record, days: daysOf(record, held.get(record.id) ?? [], now) }))
   const moved = dated.filter(({ record, days }) => isMoved(record, days))
-  const movedIds = moved.map(({ record }) => record.id)
-  const fills = groupBy(moved.length > 0 ? await loadBookFills(tx, kind, movedIds) : [], bookOf)
-  const adjustments = groupBy(moved.length > 0 ? await loadBookAdjustments(tx, kind, movedIds) : [], bookOf)
+  const made = new Map<number, readonly LedgerState[]>()
+  for (let from = 0; from < moved.length; from += madeUp)
+    await makeUp(tx, kind, moved.slice(from, from + madeUp), made)
   return dated.map(({ record, days }): Book => {
-    if (isMoved(record, days)) {
-      const { id, startingCash } = record
-      const history = { fills: fills.get(id) ?? [], adjustments: adjustments.get(id) ?? [] }
-      return { record, days, states: statesAt(startingCash, history, days.map(endOfDay)) }
-    }
     const state = { cash: record.cash, positions: held.get(record.id) ?? [] }
-    return { record, days, states: days.map(() => state) }
+    return { record, days, states: made.get(record.id) ?? days.map(() => state) }
   })
+}
+
+/** Adds the states at the ends of the days, from all that ever moved the books. */
+async function makeUp(
+  tx: Transaction,
+  kind: BookKind,
+  moved: readonly Omit<Book, 'states'>[],
+  made: Map<number, readonly LedgerState[]>,
+): Promise<void> {
+  const ids = moved.map(({ record }) => record.id)
+  const fills = groupBy(await loadBookFills(tx, kind, ids), bookOf)
+  const adjustments = groupBy(await loadBookAdjustments(tx, kind, ids), bookOf)
+  for (const { record, days } of moved) {
+    const { id, startingCash } = record
+    const history = { fills: fills.get(id) ?? [], adjustments: adjustments.get(id) ?? [] }
+    made.set(id, statesAt(startingCash, history, days.map(endOfDay)))
+  }
 }
 
 function daysOf(record: DueRecord, held: readonly HeldRow[], now: Instant): Day[] {

@@ -93,13 +93,48 @@ test('of many who missed many days two workers close some each, and neither hold
   const world = makeWorld(db)
   const ids = [await begin(), await begin(), await begin(), await begin()]
   world.clock.time = close + 6 * day
-  const atOnce = { records: 20_000, days: 14 }
+  const atOnce = { records: 20_000, days: 14, madeUp: 1 }
   const both = () => Promise.all([1, 2].map(() => closeDays(world.ctx, 'strategy', atOnce)))
   const closed = [await both(), await both(), await both()].map(([one = 0, other = 0]) => [one, other])
   expect(Math.max(...closed.flat())).toBe(2)
   expect(closed.flat().reduce((sum, count) => sum + count, 0)).toBe(ids.length)
   const days = ['2024-03-12', '2024-03-13', '2024-03-14', '2024-03-15', '2024-03-18']
   for (const id of ids) expect((await readDays(id)).map((row) => row.day)).toEqual(days)
+})
+
+test('books that have moved since are made up few at a time, for the transaction stands still meanwhile', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const ids = [await begin(), await begin(), await begin()]
+  for (const [place, price] of ['100', '110'].entries()) {
+    world.clock.time = opening + place * day
+    await publishQuotes(world.ctx, [quote(symbol, price, price, world.clock.time)])
+    for (const [at, strategyId] of ids.entries()) await buy(world, strategyId, id, `${(at + 1) * 100}`)
+  }
+  const read: number[] = []
+  const watched: typeof db = {
+    ...db,
+    transaction: (work, options) =>
+      db.transaction((tx) => {
+        const rows: typeof tx.rows = async (...statement) => {
+          const found = await tx.rows<{ takesBack?: boolean }>(...statement)
+          if (found[0]?.takesBack !== undefined) read.push(found.length)
+          return found as never
+        }
+        return work({ ...tx, rows })
+      }, options),
+  }
+  world.clock.time = close + day
+  const atOnce = { records: 20_000, days: 200_000, madeUp: 2 }
+  expect(await closeDays({ ...world.ctx, db: watched }, 'strategy', atOnce)).toBe(3)
+  expect(read).toEqual([4, 2])
+  for (const [at, strategyId] of ids.entries()) {
+    const gain = (at + 1) * 1000
+    expect(await values(strategyId)).toEqual([
+      ['2024-03-12', 100_000],
+      ['2024-03-13', 100_000 + gain],
+    ])
+  }
 })
 
 test('who holds what trades in the evening is closed at 17:00', async () => {
