@@ -6,7 +6,7 @@
  */
 import { accountOn, type CloseFacts, closeDay } from '../domain/daily-close.ts'
 import { dayMarks } from '../domain/day-marks.ts'
-import { groupBy } from '../domain/group.ts'
+import { chunked, groupBy } from '../domain/group.ts'
 import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
 import { baseCurrencyOf } from '../domain/margin-position.ts'
 import { accountValue } from '../domain/model-account.ts'
@@ -83,8 +83,7 @@ async function loadBooks(
   const dated = records.map((record) => ({ record, days: daysOf(record, held.get(record.id) ?? [], now) }))
   const moved = dated.filter(({ record, days }) => isMoved(record, days))
   const made = new Map<number, readonly LedgerState[]>()
-  for (let from = 0; from < moved.length; from += madeUp)
-    await makeUp(tx, kind, moved.slice(from, from + madeUp), made)
+  for (const part of chunked(moved, madeUp)) await makeUp(tx, kind, part, made)
   return dated.map(({ record, days }): Book => {
     const state = { cash: record.cash, positions: held.get(record.id) ?? [] }
     return { record, days, states: made.get(record.id) ?? days.map(() => state) }
