@@ -1,5 +1,6 @@
 /** Rules of the strategies' side: signals, their events, fills, positions and cash. Each names what breaks it. */
 import { leeway, sinceSplits } from './audit-splits.ts'
+import { ownTables } from './own-tables.ts'
 import { type Fragment, fragment } from './sql.ts'
 
 /** What the fills of a signal, and of the signals it replaced, add up to. */
@@ -138,7 +139,7 @@ export const signalRules: Record<string, Fragment> = {
   numbersAreGuarded: fragment`
     select format('%s.%s', c.relname, a.attname)
     from pg_attribute a join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
-    where c.relnamespace = 'public'::regnamespace and a.attnum > 0 and not a.attisdropped
+    where c.relname = any(${ownTables}::text[]) and pg_table_is_visible(c.oid) and a.attnum > 0 and not a.attisdropped
       and a.atttypid in ('numeric'::regtype, 'float8'::regtype, 'float4'::regtype) and not exists (
         select from pg_constraint k where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey)
           and pg_get_constraintdef(k.oid) like '%Infinity%')`,

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CalendarName } from '../domain/calendar.ts'
+import { ownTables } from './own-tables.ts'
 import { identifier, join, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -179,11 +180,9 @@ export const keptTables = ['schema_migration', 'lease', 'audit_entry', 'audit_ch
 export async function emptyPlatform(tx: Transaction): Promise<void> {
   const platform = await tx.one<{ code: string; name: string; createdAt: number }>`
     select code, name, created_at as "createdAt" from site where kind = 'platform'`
-  const tables = await tx.rows<{ name: string }>`
-    select tablename as name from pg_tables
-    where schemaname = 'public' and tablename <> all(${keptTables}::text[]) order by 1`
-  const names = tables.map(({ name }) => identifier(name))
-  await tx.run`truncate ${join(names, ', ')} restart identity cascade`
+  const names = ownTables.filter((name) => !keptTables.includes(name)).map(identifier)
+  // No cascade: it would empty what others of the same database keep beside ours.
+  await tx.run`truncate ${join(names, ', ')} restart identity`
   await tx.run`update lease set expires_at = clock_timestamp()`
   await tx.run`
     insert into site (kind, code, name, created_at)

@@ -1,6 +1,7 @@
 /** Sites, people, brokers and accounts as a platform is furnished with them. */
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { bootstrap } from '../../src/operations/bootstrap.ts'
+import { auditViolations } from '../../src/storage/audit.ts'
 import {
   emptyPlatform,
   ensureBroker,
@@ -114,6 +115,31 @@ test('an emptied platform is as after its migrations', async () => {
   expect(await counts()).toEqual({ sites: 1, persons: 0, brokers: 0, accounts: 0, instruments: 0 })
   expect(await findPlatformSite(db.read)).toBe(1)
   expect((await bootstrap(db.write, createdAt)).paperBrokerId).toBe(1)
+})
+
+describe('tables of others in the same database', () => {
+  beforeAll(() =>
+    db.transaction((tx) =>
+      tx.script(
+        `create table invoice (amount float8, site_id bigint); insert into invoice values ('NaN', 1)`,
+      ),
+    ),
+  )
+
+  test('are not emptied with the platform', async () => {
+    await db.transaction(emptyPlatform)
+    expect(await db.read.rows`select site_id from invoice`).toEqual([{ site_id: 1 }])
+  })
+
+  test('are not audited with its books', async () => {
+    expect(await db.transaction(auditViolations)).toEqual([])
+  })
+
+  test('that refer to ours are not emptied either: the platform is not', async () => {
+    await db.write.run`alter table invoice add foreign key (site_id) references site`
+    await expect(db.transaction(emptyPlatform)).rejects.toThrow('referenced in a foreign key constraint')
+    expect(await db.read.rows`select site_id from invoice`).toEqual([{ site_id: 1 }])
+  })
 })
 
 test('whoever furnishes locks others out, for as long as it takes, and keeps no dead rows alive', async () => {
