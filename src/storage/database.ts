@@ -7,11 +7,12 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { type Acting, actingText } from './audit-log.ts'
+import type { Acting } from './audit-log.ts'
 import { CommitUnknown, DatabaseUnavailable, isConnectionLoss, isRepeatable, translate } from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendAlone } from './packet.ts'
 import { makeReader } from './reader.ts'
+import { sessionSetup } from './session.ts'
 import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
 import { type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
@@ -22,12 +23,6 @@ const RETRY_MS = 50
 const OPEN_PATIENCE_MS = 30_000
 /** Added to the server's own statement limit before the connection counts as dead. */
 const ANSWER_GRACE_MS = 2_000
-/**
- * A process that stops in the middle of a transaction, frozen or cut off, keeps its locks no longer: as long as a lease,
- * after which another does its work.
- */
-const IDLE_IN_TRANSACTION_MS = 10_000
-
 interface DatabaseLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
@@ -87,23 +82,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database
 }
 
-const relaxation = ['synchronous_commit = off', 'plan_cache_mode = force_generic_plan']
+const relaxation = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' }
 
 /** Connections are made when they are needed. `manner`: settings of each of them beside the usual ones. */
-function connect(options: DatabaseOptions, manner: readonly string[] = []): Database {
+function connect(options: DatabaseOptions, manner: Readonly<Record<string, string>> = {}): Database {
   const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
   const client = clientConfig(options, waitMs)
-  const limitsOfServer = [
-    `statement_timeout = ${statementTimeoutMs}`,
-    `idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
-  ]
-  const setup = setupOf(options, [...limitsOfServer, ...manner])
+  const setup = sessionSetup(statementTimeoutMs, options.acting, manner)
   const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
   const limits = { usualMs: statementTimeoutMs, graceMs: ANSWER_GRACE_MS }
   const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })
   const pool = makePool(client, setup, options.poolSize ?? 10, log)
   const acquire = () => checkOut(pool, waitMs)
-  const listener = makeListener(client, log)
+  const listener = makeListener(client, setup, log)
   return {
     read: makeSql(reader.execute),
     write: makeSql((statement) => repeated(() => writeOnce(acquire, statement, answerMs))),
@@ -128,13 +119,6 @@ function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number)
   }
 }
 
-/** What every connection is told first. */
-function setupOf({ acting }: DatabaseOptions, manner: readonly string[]): string {
-  const settings = [`timezone = 'UTC'`, `datestyle = 'ISO'`, ...manner]
-  if (acting) settings.push(`lockstep.acting = ${pg.escapeLiteral(actingText(acting))}`)
-  return settings.map((setting) => `set ${setting}`).join('; ')
-}
-
 /** Pipelined as well: independent statements of a transaction need not wait for each other. */
 function makePool(client: pg.ClientConfig, setup: string, max: number, log: DatabaseLog): pg.Pool {
   const onConnect = (made: pg.ClientBase) => made.query(setup) as unknown as undefined
@@ -149,13 +133,31 @@ async function checkServer({ read }: Database): Promise<void> {
   const settings = await patiently(
     () => read.rows<{ name: string; setting: string }>`
       select name, setting from pg_settings
-      where name in ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit')`,
+      where name in ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding',
+        'in_hot_standby')
+      order by name = 'server_version_num' desc`,
   )
   for (const { name, setting } of settings) {
-    if (name === 'server_version_num') {
-      if (Number(setting) < OLDEST_VERSION)
-        throw new Error(`PostgreSQL 15 or newer is needed, this is ${setting}`)
-    } else if (setting === 'off') throw new Error(`the database runs with ${name} off: it would lose orders`)
+    const fault = serverFault(name, setting)
+    if (fault !== undefined) throw new Error(fault)
+  }
+}
+
+/** Why a server with this setting cannot be worked with. */
+function serverFault(name: string, setting: string): string | undefined {
+  switch (name) {
+    case 'server_version_num':
+      return Number(setting) < OLDEST_VERSION
+        ? `PostgreSQL 15 or newer is needed, this is ${setting}`
+        : undefined
+    case 'server_encoding':
+      return setting === 'UTF8'
+        ? undefined
+        : `the database has the encoding ${setting}: create it with the encoding UTF8`
+    case 'in_hot_standby':
+      return setting === 'on' ? 'the database is a standby, which takes no writes' : undefined
+    default:
+      return setting === 'off' ? `the database runs with ${name} off: it would lose orders` : undefined
   }
 }
 

@@ -25,22 +25,24 @@ export interface ListenerSet {
 
 const BACKOFF_MS = { first: 100, largest: 2_000 }
 
-/** Connects with the first listener and stays connected until closed. */
-export function makeListener(config: pg.ClientConfig, log: ListenerLog): ListenerSet {
-  const set = new Listening(config, log)
+/** Connects with the first listener and stays connected until closed. `setup` is sent first. */
+export function makeListener(config: pg.ClientConfig, setup: string, log: ListenerLog): ListenerSet {
+  const set = new Listening(config, setup, log)
   return { listen: (channel, heard) => set.listen(channel, heard), close: () => set.close() }
 }
 
 class Listening {
   readonly #config: pg.ClientConfig
+  readonly #setup: string
   readonly #log: ListenerLog
   readonly #closing = new AbortController()
   readonly #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #running: Promise<void> | undefined
 
-  constructor(config: pg.ClientConfig, log: ListenerLog) {
+  constructor(config: pg.ClientConfig, setup: string, log: ListenerLog) {
     this.#config = config
+    this.#setup = setup
     this.#log = log
   }
 
@@ -96,6 +98,7 @@ class Listening {
       for (const heard of this.#listeners.get(channel) ?? []) heard(payload ?? '')
     })
     await client.connect()
+    client.query(this.#setup).catch(() => undefined)
     this.#client = client
     if (this.#closing.signal.aborted) await client.end()
     made()
