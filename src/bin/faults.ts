@@ -1,6 +1,6 @@
 /** How a command that failed says why: in words where somebody outside can mend it, with a trace where we have to. */
 import { FolderInUse } from '../postgres/lock.ts'
-import { DatabaseUnavailable, isTurnedAway } from '../storage/failure.ts'
+import { DatabaseUnavailable, isForbidden, isTurnedAway } from '../storage/failure.ts'
 import { ConfigError } from './config.ts'
 
 /** What to print of the error that ended a command. */
@@ -12,6 +12,7 @@ export function faultOf(error: unknown): unknown {
 function words(error: Error): string | undefined {
   if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${causeOf(error)}`
   if (isTurnedAway(error)) return `the database turns us away: ${error.message}`
+  if (isForbidden(error)) return `the database does not let us: ${error.message}`
   // Ours and the system's are plain errors, written for people; those of a fault in the program have a class.
   const isOurs = error instanceof ConfigError || error instanceof FolderInUse
   return isOurs || error.constructor === Error ? error.message : undefined

@@ -39,6 +39,8 @@ export function translate(error: unknown): unknown {
 /** The driver reports a broken connection by plain errors; what it throws about values has a class of its own. */
 function stateOf(error: unknown): string {
   if (error instanceof pg.DatabaseError) return error.code ?? ''
+  // A password that is missing, or a server that does not prove that it knows it: no time heals that.
+  if (error instanceof Error && error.message.startsWith('SASL: ')) return '28P01'
   const aboutValues =
     error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError
   return aboutValues ? '' : '08006'
@@ -51,5 +53,10 @@ export function violatedConstraint(error: unknown): string | undefined {
 }
 
 /** Whether the server refuses the user, the password or the database that the address names. */
-export const isTurnedAway = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && /^(28...|3D000)$/.test(error.code ?? '')
+export const isTurnedAway = (error: unknown): boolean => /^(28...|3D000)$/.test(stateOf(error))
+
+/**
+ * Whether the server forbids what is asked of it: rights that the user lacks, a schema that is not there, a server that
+ * takes no writes. Only who runs it can mend that.
+ */
+export const isForbidden = (error: unknown): boolean => /^(42501|3F000|25006)$/.test(stateOf(error))

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from './database.ts'
+import { isRepeatable } from './failure.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 const LOCK_KEY = 7_204_118_155
@@ -75,7 +76,12 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
     checksum text not null,
     applied_at timestamptz not null default clock_timestamp()
   )`)
-  const done = await appliedMigrations(tx)
+  const done = await appliedMigrations(tx).catch((error: unknown) => {
+    const isOthers = error instanceof pg.DatabaseError && error.code === '42703'
+    throw isOthers
+      ? new Error('the table schema_migration of this database is not ours', { cause: error })
+      : error
+  })
   for (const { number, name, checksum } of done) {
     const known = migrations.find((migration) => migration.number === number)
     if (!known) throw new Error(`the database has migration ${name}, this program is older: update it`)
@@ -93,23 +99,25 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
   return name
 }
 
-/** Says in which line of the file an SQL error is. */
+/** Says in which file, and in which line of it where that is known, an SQL error is; one that passes stays as it is. */
 function located(error: unknown, { name, text }: Migration): unknown {
-  if (!(error instanceof pg.DatabaseError) || !error.position) return error
-  const line = text.slice(0, Number(error.position)).split('\n').length
-  return new Error(`${name}, line ${line}: ${error.message}`, { cause: error })
+  if (!(error instanceof pg.DatabaseError) || isLocked(error) || isRepeatable(error)) return error
+  const line = error.position && `, line ${text.slice(0, Number(error.position)).split('\n').length}`
+  return new Error(`${name}${line ?? ''}: ${error.message}`, { cause: error })
 }
 
 const appliedMigrations = (sql: Sql): Promise<Omit<Migration, 'text'>[]> =>
   sql.rows`select number, name, checksum from schema_migration order by number`
+
+/** Whether somebody else has the lock that a migration wants. */
+const isLocked = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03'
 
 async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()
     } catch (error) {
-      const locked = error instanceof pg.DatabaseError && error.code === '55P03'
-      if (!locked || tries === LOCK_TRIES) throw error
+      if (!isLocked(error) || tries === LOCK_TRIES) throw error
     }
     await pause(LOCK_PAUSE_MS)
   }

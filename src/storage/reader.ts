@@ -113,7 +113,11 @@ class Lane {
     const client = new pg.Client({ ...this.#settings.client, pipeline: true })
     client.on('error', () => this.#forget(client))
     client.on('end', () => this.#forget(client))
-    await client.connect()
+    await client.connect().catch((error) => {
+      // The server waits for what the driver will not say, and counts the connection meanwhile.
+      client.end().catch(() => undefined)
+      throw error
+    })
     await client.query(`${this.#settings.setup}; set default_transaction_read_only = on`)
     this.#connected = client
     return client

@@ -1,6 +1,7 @@
 /** What only somebody outside can mend: told in a line, without a trace of our insides. */
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { ConfigError, readConfig } from '../../src/bin/config.ts'
@@ -15,6 +16,7 @@ const { folder, run: runProcess, runHere: run } = commandLine(url)
 const patience = 120_000
 
 const refusedAt = (port: number) => new Error(`connect ECONNREFUSED 127.0.0.1:${port}`)
+const forbidden = (code: string) => Object.assign(new pg.DatabaseError('no', 0, 'error'), { code })
 
 test.each<[string, Error, string]>([
   ['a wrong environment', new ConfigError('PORT must be 0 to 65535'), 'PORT must be 0 to 65535'],
@@ -29,6 +31,14 @@ test.each<[string, Error, string]>([
     new DatabaseUnavailable('AggregateError', { cause: new AggregateError([refusedAt(1), refusedAt(2)]) }),
     'the database cannot be used: connect ECONNREFUSED 127.0.0.1:1, connect ECONNREFUSED 127.0.0.1:2',
   ],
+  [
+    'one that wants a password',
+    new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
+    'the database turns us away: SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string',
+  ],
+  ['one that lacks rights', forbidden('42501'), 'the database does not let us: no'],
+  ['one without a schema', forbidden('3F000'), 'the database does not let us: no'],
+  ['one that takes no writes', forbidden('25006'), 'the database does not let us: no'],
   ['one that says nothing', new DatabaseUnavailable('no answer'), 'the database cannot be used: no answer'],
 ])('%s', (_, error, says) => expect(faultOf(error)).toBe(`lockstep: ${says}`))
 

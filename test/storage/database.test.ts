@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
-import { CommitUnknown, DatabaseUnavailable, violatedConstraint } from '../../src/storage/failure.ts'
+import {
+  CommitUnknown,
+  DatabaseUnavailable,
+  isTurnedAway,
+  violatedConstraint,
+} from '../../src/storage/failure.ts'
 import { fragment, identifier, type Sql } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { databaseUrl, silentLog } from '../support/database-server.ts'
@@ -403,6 +408,13 @@ describe('settings that a role has for other programs', () => {
     await db.write.run`drop role ${role}`
   })
 
+  /** Connections that have not said who they are. */
+  const strangers = async () =>
+    (
+      await db.read.one<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity where backend_type = 'client backend' and datname is null`
+    ).count
+
   const wanted = {
     ...{
       timezone: 'UTC',
@@ -429,6 +441,14 @@ describe('settings that a role has for other programs', () => {
 
   test('nor a single write, nor whose tables are meant', async () => {
     expect(await add(odds.write, 1, 0)).toBe(1)
+  })
+
+  test('let nobody in who names no password, and keep no connection for him', async () => {
+    const silent = url.replace(/\/\/[^@]*@/, `//${roleName}@`)
+    await expect(openDatabase({ url: silent, applicationName: 'silent', log: silentLog })).rejects.toSatisfy(
+      isTurnedAway,
+    )
+    await vi.waitUntil(async () => (await strangers()) === 0)
   })
 
   test('nor a listener, who may be silent for long', async () => {

@@ -72,6 +72,21 @@ describe('migrations', () => {
     expect(await db.read.one`select to_regclass('three') as found`).toEqual({ found: null })
   })
 
+  test('name the file that makes what is there already', async () => {
+    file('0003_again.sql', 'create table one (id bigint)')
+    await expect(migrate(db, folder)).rejects.toThrow('0003_again.sql: relation "one" already exists')
+  })
+
+  test('do not take the table of another program for theirs', async () => {
+    await db.transaction((tx) =>
+      tx.script('drop table if exists schema_migration; create table schema_migration (version text)'),
+    )
+    await expect(migrate(db, folder)).rejects.toThrow(
+      'the table schema_migration of this database is not ours',
+    )
+    await db.write.run`drop table schema_migration`
+  })
+
   test('can be started by many processes at once', async () => {
     const others = await Promise.all(
       [1, 2, 3].map(() =>
