@@ -52,8 +52,9 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error.constraint ?? error.column
 }
 
-/** Whether the server refuses the user, the password or the database that the address names. */
-export const isTurnedAway = (error: unknown): boolean => /^(28...|3D000)$/.test(stateOf(error))
+/** Whether the server refuses the user, the password or the database that the address names, or lets nobody in. */
+export const isTurnedAway = (error: unknown): boolean =>
+  /^(28...|3D000)$/.test(stateOf(error)) || (error instanceof pg.DatabaseError && error.severity === 'FATAL')
 
 /**
  * Whether the server forbids what is asked of it: rights that the user lacks, a schema that is not there, a server that

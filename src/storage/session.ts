@@ -23,15 +23,17 @@ const usual: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
-  // Pools end what they do not need; a listener has nothing to say for hours.
-  idle_session_timeout: '0',
   lock_timeout: '0',
   idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
 }
 
-/** Of newer servers only. */
-const noTransactionTimeout = `select set_config('transaction_timeout', '0', false)
-  where current_setting('transaction_timeout', true) is not null`
+/**
+ * Limits that older servers do not know; one that is too old shall come as far as being told so. Pools end the sessions
+ * that they do not need, and a listener has nothing to say for hours.
+ */
+const noNewerLimits = `select set_config(name, '0', false)
+  from (values ('idle_session_timeout'), ('transaction_timeout')) newer (name)
+  where current_setting(name, true) is not null`
 
 /** Once the platform is in a schema, tables of other schemas do not come before its own, whatever the search path says. */
 const atHome = `select set_config('search_path', quote_ident(n.nspname), false)
@@ -47,5 +49,5 @@ export function sessionSetup(
   const who: Readonly<Record<string, string>> = acting ? { 'lockstep.acting': actingText(acting) } : {}
   const settings = Object.entries({ ...usual, ...limit, ...manner, ...who })
   const sets = settings.map(([name, value]) => `set ${name} = ${pg.escapeLiteral(value)}`)
-  return [...sets, noTransactionTimeout, atHome].join('; ')
+  return [...sets, noNewerLimits, atHome].join('; ')
 }

@@ -472,3 +472,11 @@ test.each([
   await expect(opened).rejects.toThrow(says)
   await db.write.run`drop database ${identifier(name)}`
 })
+
+test('a database that lets nobody in turns us away', async () => {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await db.write.run`create database ${identifier(name)} allow_connections false`
+  const opened = openDatabase({ url: databaseUrl(url, name), applicationName: 'tests', log: silentLog })
+  await expect(opened).rejects.toSatisfy(isTurnedAway)
+  await db.write.run`drop database ${identifier(name)}`
+})
