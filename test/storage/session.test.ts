@@ -1,0 +1,127 @@
+/** Databases and roles of an operator's own: what they are set to, and who lets us in. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Database, openDatabase } from '../../src/storage/database.ts'
+import { isTurnedAway } from '../../src/storage/failure.ts'
+import { fragment, identifier, type Sql } from '../../src/storage/sql.ts'
+import { testDatabase } from '../support/database.ts'
+import { databaseUrl, silentLog } from '../support/database-server.ts'
+
+const { db, url } = await testDatabase({ migrated: false })
+
+describe('settings that a role has for other programs', () => {
+  const roleName = `odd_${randomBytes(6).toString('hex')}`
+  const role = identifier(roleName)
+  const odd: readonly [string, string][] = [
+    ['timezone', "'Asia/Tokyo'"],
+    ['datestyle', "'German'"],
+    ['default_transaction_isolation', "'serializable'"],
+    ['default_transaction_read_only', 'on'],
+    ['default_transaction_deferrable', 'on'],
+    ['idle_session_timeout', "'1s'"],
+    ['statement_timeout', '1'],
+    ['lock_timeout', '1'],
+    ['array_nulls', 'off'],
+    ['standard_conforming_strings', 'off'],
+    ['bytea_output', "'escape'"],
+    ['extra_float_digits', '-15'],
+    ['search_path', 'other, public'],
+  ]
+  let odds: Database
+
+  beforeAll(async () => {
+    const settings = odd.map(([name, value]) => `alter role "${roleName}" set ${name} = ${value}`)
+    await db.transaction((tx) =>
+      tx.script(
+        [
+          `create role "${roleName}" login password 'odd' superuser`,
+          ...settings,
+          'create schema other',
+          'create table schema_migration (number integer)',
+          'create table account (id bigint)',
+          'insert into account values (1)',
+          'create table other.account (id bigint, cash text)',
+        ].join(';'),
+      ),
+    )
+    const own = url.replace(/\/\/[^@]*@/, `//${roleName}:odd@`)
+    odds = await openDatabase({ url: own, applicationName: 'odd', log: silentLog })
+  })
+  afterAll(async () => {
+    await odds.close()
+    await db.write.run`drop role ${role}`
+  })
+
+  /** Connections that have not said who they are. */
+  const strangers = async () =>
+    (
+      await db.read.one<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity where backend_type = 'client backend' and datname is null`
+    ).count
+
+  const wanted = {
+    ...{
+      timezone: 'UTC',
+      dates: 'ISO, DMY',
+      isolation: 'read committed',
+      session: '0',
+      lock: '0',
+      path: 'public',
+    },
+    ...{ third: 1 / 3, list: [1, null], backslash: '\\', bytes: Buffer.from([0, 92, 255]) },
+  }
+  const facts = (sql: Sql) => sql.one`
+    select current_setting('timezone') as timezone, current_setting('datestyle') as dates,
+      current_setting('transaction_isolation') as isolation, current_setting('idle_session_timeout') as session,
+      current_setting('lock_timeout') as lock, current_setting('search_path') as path,
+      1 / 3::float8 as third, '{1,NULL}'::text::int[] as list, '\\' as backslash,
+      ${Buffer.from([0, 92, 255])}::bytea as bytes`
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['reads', () => facts(odds.read)],
+    ['writes', () => facts(odds.write)],
+    ['transactions', () => odds.transaction(facts)],
+  ])('do not reach %s', async (_, ask) => expect(await ask()).toEqual(wanted))
+
+  test('nor a single write, nor whose tables are meant', async () => {
+    expect(await odds.write.run`update account set id = id`).toBe(1)
+  })
+
+  test('let nobody in who names no password, and keep no connection for him', async () => {
+    const silent = url.replace(/\/\/[^@]*@/, `//${roleName}@`)
+    await expect(openDatabase({ url: silent, applicationName: 'silent', log: silentLog })).rejects.toSatisfy(
+      isTurnedAway,
+    )
+    await vi.waitUntil(async () => (await strangers()) === 0)
+  })
+
+  test('nor a listener, who may be silent for long', async () => {
+    const heard: (string | undefined)[] = []
+    const subscription = await odds.listen('silence', (payload) => heard.push(payload))
+    await vi.waitUntil(() => heard.length > 0)
+    await pause(1_500)
+    expect(heard).toEqual([undefined])
+    await subscription.stop()
+  })
+})
+
+test.each([
+  ['LATIN1', 'the database has the encoding LATIN1: create it with the encoding UTF8'],
+  ['SQL_ASCII', 'the database has the encoding SQL_ASCII: create it with the encoding UTF8'],
+])('a database with the encoding %s is refused', async (encoding, says) => {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const options = fragment`encoding ${identifier(encoding)} locale 'C' template template0`
+  await db.write.run`create database ${identifier(name)} ${options}`
+  const opened = openDatabase({ url: databaseUrl(url, name), applicationName: 'tests', log: silentLog })
+  await expect(opened).rejects.toThrow(says)
+  await db.write.run`drop database ${identifier(name)}`
+})
+
+test('a database that lets nobody in turns us away', async () => {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await db.write.run`create database ${identifier(name)} allow_connections false`
+  const opened = openDatabase({ url: databaseUrl(url, name), applicationName: 'tests', log: silentLog })
+  await expect(opened).rejects.toSatisfy(isTurnedAway)
+  await db.write.run`drop database ${identifier(name)}`
+})
