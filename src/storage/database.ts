@@ -23,6 +23,7 @@ const RETRY_MS = 50
 const OPEN_PATIENCE_MS = 30_000
 /** Added to the server's own statement limit before the connection counts as dead. */
 const ANSWER_GRACE_MS = 2_000
+
 interface DatabaseLog {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
