@@ -89,7 +89,8 @@ describe('a transaction', () => {
         await add(tx, second, 1)
       })
     await Promise.all([bump(1, 2), bump(2, 1)])
-    expect(runs).toBe(3)
+    // Both look for the deadlock after the same time: on a busy machine both may end by it.
+    expect(runs).toBeGreaterThanOrEqual(3)
     expect([Number(await cashOf(1)), Number(await cashOf(2))]).toEqual(before.map((cash) => cash + 2))
   })
 
