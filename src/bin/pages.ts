@@ -18,14 +18,18 @@ export const addressOf = (config: Config, port = config.port): string =>
 const printable = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
 
-/** Finished HTML by path. */
-export function pagesOf(config: Config): Record<string, string> {
+/** HTML by path, as it reads on the port that the product listens on. */
+export function pagesOf(config: Config): Record<string, (port: number) => string> {
   const reference = (host: HostName) => `/reference/${prefixes[host]}`
   const pages = hostNames.map((host) => {
     const audience = { host, dialect: config.hosts[host].dialect }
-    return [reference(host), referencePage(audience, baseUrlOf(config, host))] as const
+    return [
+      reference(host),
+      (port: number) => referencePage(audience, baseUrlOf(config, host, port)),
+    ] as const
   })
-  return { '/': homePage(hostNames.map((host) => [host, reference(host)])), ...Object.fromEntries(pages) }
+  const home = () => homePage(hostNames.map((host) => [host, reference(host)]))
+  return { '/': home, ...Object.fromEntries(pages) }
 }
 
 const homePage = (links: [HostName, string][]): string => `<!doctype html>

@@ -103,7 +103,6 @@ async function serveDoor(config: Config): Promise<void> {
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     pages: pagesOf(config),
-    pagesAt: (port) => pagesOf({ ...config, port }),
     mailer: mailerOf(config),
     log,
   })

@@ -42,7 +42,6 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     limits: true,
     log,
     pages: pagesOf(config),
-    pagesAt: (port) => pagesOf({ ...config, port }),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
     publicUrl: config.publicUrl,

@@ -17,7 +17,7 @@ import { createClock } from './clock.ts'
 import { doorDatabase, openDoorDatabase } from './database.ts'
 import { createDoor } from './door.ts'
 
-export interface DoorOptions extends Pick<ServerOptions, 'hosts' | 'pages' | 'pagesAt' | 'log'> {
+export interface DoorOptions extends Pick<ServerOptions, 'hosts' | 'pages' | 'log'> {
   /** A database server; the platform makes a database of its own on it. */
   readonly serverUrl: string
   /** That database's name where several test platforms share a server; begins with `lockstep_door`. */
@@ -55,7 +55,7 @@ const tellers = ({ mailer, secrets: { keyRing } }: DoorOptions, publicUrl: () =>
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, options.log)
-  const { log, hosts } = options
+  const { log, hosts, pages } = options
   const clock = createClock(beginning)
   const begin = () =>
     createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
@@ -87,7 +87,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   operations = await begin()
   const { routes, settle } = createDoor(state)
   const server = createServer({
-    ...{ hosts, log, extra: routes, afterWrite: settle, ...pagesFrom(options) },
+    ...{ hosts, log, extra: routes, afterWrite: settle, ...(pages && { pages }) },
     operations: present(() => operations),
     limits: () => limits,
   })
@@ -99,11 +99,6 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   }
   return { url, db, close }
 }
-
-const pagesFrom = ({ pages, pagesAt }: DoorOptions): Pick<DoorOptions, 'pages' | 'pagesAt'> => ({
-  ...(pages && { pages }),
-  ...(pagesAt && { pagesAt }),
-})
 
 const assembleParts = (base: Omit<AssemblyOptions, 'workerId'>) => {
   const parts = assembleWork({ ...base, workerId: 'door', commissionPlan: 'none', isScripted: true })

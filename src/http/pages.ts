@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 
-/** Finished HTML by path. */
-export type Pages = Readonly<Record<string, string>>
+/** HTML by path, as it reads on the port that the server listens on. */
+export type Pages = Readonly<Record<string, (port: number) => string>>
 
 const hashesOf = (html: string, tag: 'style' | 'script'): string[] => {
   const found = new Set<string>()

@@ -29,10 +29,8 @@ import { commonHeaders, sendBody } from './send.ts'
 
 export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
-  /** Finished HTML by path. */
+  /** HTML by path, made for the port that it listens on when it is first asked for. */
   readonly pages?: Pages
-  /** The same pages where the system chooses the port, which they name. */
-  readonly pagesAt?: (port: number) => Pages
   /** What else must hold for it to be ready, each by its name; absent: nothing. */
   readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
   /** What is told beside, by its name, and has no bearing on whether it is ready; absent: nothing. */
@@ -91,17 +89,13 @@ export function createServer(options: ServerOptions): Server {
   })
   addFallbacks(app, edge)
   addProbes(app, edge, options)
-  const showAll = addPages(app, options.pages ?? {})
+  addPages(app, options.pages ?? {})
   addApprovals(app, edge)
   addConfirmation(app, edge)
   options.extra?.(app)
   return {
     app,
-    listen: async (port, host) => {
-      const url = await listen(app, port, host)
-      if (port === 0 && options.pagesAt) showAll(options.pagesAt(Number(new URL(url).port)))
-      return url
-    },
+    listen: (port, host) => listen(app, port, host),
     close: (noticeMs = 0) => close(app, state, noticeMs),
   }
 }
@@ -153,20 +147,17 @@ function addProbes(
   })
 }
 
-/** Answers what shows other pages at the same paths from then on. */
-function addPages(app: FastifyInstance, pages: Pages): (others: Pages) => void {
-  const shown = new Map<string, { headers: string[]; html: string }>()
-  const showAll = (all: Pages): void => {
-    for (const [path, html] of Object.entries(all)) shown.set(path, { headers: pageHeaders(html), html })
-  }
-  showAll(pages)
-  for (const path of Object.keys(pages)) {
+function addPages(app: FastifyInstance, pages: Pages): void {
+  for (const [path, htmlAt] of Object.entries(pages)) {
+    let made: { readonly html: string; readonly headers: string[] } | undefined
     app.get(path, (request, reply) => {
-      const { headers, html } = shown.get(path) ?? { headers: [], html: '' }
-      showPage(request, reply, 200, headers, html)
+      if (made === undefined) {
+        const html = htmlAt((app.server.address() as AddressInfo).port)
+        made = { html, headers: pageHeaders(html) }
+      }
+      showPage(request, reply, 200, made.headers, made.html)
     })
   }
-  return showAll
 }
 
 function showPage(

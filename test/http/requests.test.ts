@@ -22,7 +22,7 @@ let key: string
 beforeAll(async () => {
   edge = await startEdge({
     handlers,
-    pages: { '/': '<!doctype html><style>b{}</style><script>1</script>hi' },
+    pages: { '/': () => '<!doctype html><style>b{}</style><script>1</script>hi' },
   })
   compat = await startEdge({ handlers, dialect: 'compat', db: edge.db })
   key = (await edge.key(await edge.person('platform_admin'))).key

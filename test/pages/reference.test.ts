@@ -14,7 +14,8 @@ let base = ''
 
 describe.skipIf(browserPath === undefined)('the reference in a browser (skipped without chromium)', () => {
   beforeAll(async () => {
-    for (const [path, html] of Object.entries(pages)) {
+    for (const [path, htmlAt] of Object.entries(pages)) {
+      const html = htmlAt(8080)
       const flat = pageHeaders(html)
       const pairs = flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]]] : []))
       app.get(path, (_, reply) => reply.headers(Object.fromEntries(pairs)).send(html))
