@@ -48,6 +48,10 @@ function at(params: unknown, path: string | undefined): unknown {
 const idAt = (params: unknown, path: string | undefined): number | bigint | undefined =>
   at(params, path) as number | bigint | undefined
 
+/** What a call of an operation of strategy owners is about. */
+export const subjectOf = ({ access }: Row, params: unknown): number | bigint | undefined =>
+  access.rule === 'strategyOwner' ? idAt(params, access.strategy) : undefined
+
 /** Decides every call of one operation, in order; undefined means it may go on. */
 export async function checkAccess(sql: Sql, row: Row, calls: readonly Asked[]): Promise<Verdict[]> {
   const { access } = row

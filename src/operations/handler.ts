@@ -18,8 +18,13 @@ export interface OperationCall<Op extends OperationName> {
 }
 
 /** One outcome per call, in order. All calls share `sql`. */
-export interface BatchHandler<Op extends OperationName> {
-  many(sql: Sql, calls: readonly OperationCall<Op>[]): Promise<Outcome<ResultOf<Op>>[]>
+export interface BatchHandler<Op extends OperationName, Facts = unknown> {
+  /**
+   * Of a write: what `many` would begin with, asked for together with the rights of calls that most likely have
+   * them. It goes to `many` when all of these calls may go on; otherwise it is thrown away.
+   */
+  ahead?(sql: Sql, calls: readonly OperationCall<Op>[]): Promise<Facts> | undefined
+  many(sql: Sql, calls: readonly OperationCall<Op>[], facts?: Facts): Promise<Outcome<ResultOf<Op>>[]>
 }
 
 /**

@@ -18,8 +18,9 @@ import { actAs, insertAuditNotes } from '../storage/audit-log.ts'
 import type { Database } from '../storage/database.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
 import type { Sql, Transaction } from '../storage/sql.ts'
-import { checkAccess } from './access.ts'
+import { type Asked, checkAccess } from './access.ts'
 import { actingOf, orderNotes } from './acting.ts'
+import { type Ahead, createAhead } from './ahead.ts'
 import { type BatchLimits, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
 import type { Handler, HandlerTable, PreparedHandler } from './handler.ts'
@@ -65,12 +66,8 @@ interface Prepared extends Call {
   readonly fingerprint?: Uint8Array
 }
 
-interface Asked {
-  ctx: Context
-  params: unknown
-}
-
-type Many = (sql: Sql, calls: readonly Asked[]) => Promise<readonly Outcome<unknown>[]>
+/** `facts` are what was asked ahead for exactly these calls. */
+type Many = (sql: Sql, calls: readonly Asked[], facts?: unknown) => Promise<readonly Outcome<unknown>[]>
 
 /** Reads that come while others are under way go together as one statement. */
 const readLimits: BatchLimits = {
@@ -129,7 +126,8 @@ function wayOf(name: OperationName, options: Parts): Run {
   }
   const many = handler.many as Many
   if (row.method === 'GET') return batched((calls) => runReads(options, calls, many), isShared, readLimits)
-  return batched((calls) => write(options, calls, many), isShared, writeLimits)
+  const ahead = handler.ahead && createAhead(row, handler.ahead)
+  return batched((calls) => write(options, calls, many, ahead), isShared, writeLimits)
 }
 
 function wayOfOne(name: OperationName, options: Parts, handler: Handler<OperationName>): Run {
@@ -156,9 +154,9 @@ function wayOfPrepared(options: Parts, handler: PreparedHandler<OperationName>):
   }
 }
 
-function write(options: Parts, calls: readonly Call[], effect: Many): Promise<Reply[]> {
+function write(options: Parts, calls: readonly Call[], effect: Many, ahead?: Ahead): Promise<Reply[]> {
   const ready = calls.map((call) => prepared(options, call))
-  return options.db.transaction((tx) => runWrites(options, tx, ready, effect))
+  return options.db.transaction((tx) => runWrites(options, tx, ready, effect, ahead))
 }
 
 function first<T>(list: readonly T[]): T {
@@ -266,15 +264,18 @@ async function runWrites(
   tx: Transaction,
   calls: readonly Prepared[],
   many: Many,
+  ahead?: Ahead,
 ): Promise<Reply[]> {
   const now = options.clock.now()
   const asked = asContexts(options, calls, tx, now)
-  const [turns, verdicts] = await Promise.all([
+  const [turns, verdicts, facts] = await Promise.all([
     takeTurns(tx, calls, now),
     checkAccess(tx, rowOf(calls), asked),
+    ahead?.ask(tx, asked),
     // Calls of one batch have no name in common: what they do is entered call by call.
     calls.length === 1 && actAs(tx, actingOf(first(calls), now)),
   ])
+  ahead?.learn(asked, verdicts)
   const places = calls.flatMap((call, at) => (turns.acting.has(call) ? [at] : []))
   const acting = places.map((at) => calls[at] as Prepared)
   const outcomes = await decide(
@@ -282,6 +283,7 @@ async function runWrites(
     places.map((at) => verdicts[at]),
     many,
     tx,
+    acting.length === calls.length ? facts : undefined,
   )
   const replies = new Map(turns.answered)
   const made = new Map<Prepared, Reply>()
@@ -309,9 +311,11 @@ async function decide(
   verdicts: readonly (Outcome<unknown> | undefined)[],
   many: Many,
   sql: Sql,
+  facts?: unknown,
 ): Promise<Outcome<unknown>[]> {
   const admitted = asked.filter((_, at) => verdicts[at] === undefined)
-  const outcomes = admitted.length === 0 ? [] : await many(sql, admitted)
+  const known = admitted.length === asked.length ? facts : undefined
+  const outcomes = admitted.length === 0 ? [] : await many(sql, admitted, known)
   if (outcomes.length !== admitted.length)
     throw new Error(`${admitted.length} calls got ${outcomes.length} outcomes`)
   let next = 0

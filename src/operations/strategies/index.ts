@@ -17,7 +17,14 @@ import { shownOrder } from '../orders.ts'
 import { pagedTogether } from '../paging.ts'
 import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
-import { type OrderInput, placeOrders, type SignalIds } from './orders.ts'
+import {
+  loadPlacingFacts,
+  type OrderCall,
+  type OrderInput,
+  type PlacingFacts,
+  placeOrders,
+  type SignalIds,
+} from './orders.ts'
 import { findTransmitter } from './transmitters.ts'
 
 const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {
@@ -32,18 +39,19 @@ const sentAtOnce = (sql: Sql): Sql => ({
   },
 })
 
+type OrderedCall = OperationCall<'NewStrategyOrder'>
+const isNew = ({ params }: OrderedCall): boolean => params.Order.CancelReplaceSignalId === undefined
+const orderCall = ({ ctx, params }: OrderedCall): OrderCall => ({ ctx, order: params.Order })
+
 /** New orders of one tick share their statements; those that replace a signal run by themselves, in order. */
-export const newStrategyOrder: BatchHandler<'NewStrategyOrder'> = {
-  many: async (sql, calls) => {
-    const isNew = ({ params }: OperationCall<'NewStrategyOrder'>): boolean =>
-      params.Order.CancelReplaceSignalId === undefined
+export const newStrategyOrder: BatchHandler<'NewStrategyOrder', PlacingFacts> = {
+  ahead: (sql, calls) => (calls.every(isNew) ? loadPlacingFacts(sql, calls.map(orderCall)) : undefined),
+  many: async (sql, calls, facts) => {
     const fresh = calls.filter(isNew)
     // What is to be replaced is looked for among the orders that were written.
     const placing = fresh.length === calls.length ? sql : sentAtOnce(sql)
-    const placed = await placeOrders(
-      placing,
-      fresh.map(({ ctx, params }) => ({ ctx, order: params.Order })),
-    )
+    const orders = fresh.map(orderCall)
+    const placed = await placeOrders(placing, orders, facts ?? (await loadPlacingFacts(sql, orders)))
     const outcomes = new Map(fresh.map((call, index) => [call, placed[index]]))
     const answers: Outcome<SignalIds>[] = []
     for (const call of calls) {

@@ -147,25 +147,46 @@ const questionsOf = (
     }
   })
 
-/** Places new orders, all in the caller's transaction; one answer per call, in order. */
-export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promise<(SignalIds | Refused)[]> {
+/** What the decision on some orders is made from, read under the locks of their strategies. */
+export interface PlacingFacts {
+  readonly read: readonly (NamedInstrument | Refused)[]
+  readonly questions: readonly PlacingQuestion[]
+  readonly strategies: ReadonlyMap<number, LockedStrategy>
+  readonly known: ReadonlyMap<number, PlacingRow>
+  readonly parents: ReadonlyMap<string, ParentRow>
+  readonly accounts: ReadonlyMap<number, ModelAccount>
+}
+
+// Only what may open is held against the account.
+const mayOpen = (call: OrderCall | undefined): boolean => call?.order.OpenClose !== 'C'
+
+const ratesOf = (calls: readonly OrderCall[]) => chargedRates(calls[0]?.ctx.charging ?? 'default')
+
+/** Locks the strategies of the orders and reads what these meet. */
+export async function loadPlacingFacts(sql: Sql, calls: readonly OrderCall[]): Promise<PlacingFacts> {
   const read = calls.map(readOrder)
   const questions = questionsOf(calls, read)
-  const parentIds = calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? [])
-  // Only what may open is held against the account.
-  const mayOpen = (index: number): boolean => calls[index]?.order.OpenClose !== 'C'
-  const rates = chargedRates(calls[0]?.ctx.charging ?? 'default')
+  const opening = questions.filter((_, index) => mayOpen(calls[index]))
   // Sent together: the server reads the positions after it has the locks, in snapshots of their own.
-  const [strategies, known, parents, knownAccounts] = await Promise.all([
+  const [strategies, known, parents, accounts] = await Promise.all([
     lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
     loadPlacing(sql, questions),
-    loadParents(sql, parentIds),
-    loadNamedAccounts(
+    loadParents(
       sql,
-      questions.filter((_, index) => mayOpen(index)),
-      rates,
+      calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? []),
     ),
+    loadNamedAccounts(sql, opening, ratesOf(calls)),
   ])
+  return { read, questions, strategies, known, parents, accounts }
+}
+
+/** Places new orders, all in the caller's transaction; one answer per call, in order. */
+export async function placeOrders(
+  sql: Sql,
+  calls: readonly OrderCall[],
+  facts: PlacingFacts,
+): Promise<(SignalIds | Refused)[]> {
+  const { read, questions, strategies, known, parents } = facts
   const answer = (index: number, row: PlacingRow | undefined, accounts: Facts['accounts']) => {
     const call = calls[index] as OrderCall
     const named = read[index]
@@ -182,9 +203,9 @@ export async function placeOrders(sql: Sql, calls: readonly OrderCall[]): Promis
   )
   // An instrument that was made just now is in no account yet.
   const opening = [...rows.values()].flatMap(({ place, instrumentId }) =>
-    mayOpen(place) ? [{ strategyId: Number(questions[place]?.strategyId), instrumentId }] : [],
+    mayOpen(calls[place]) ? [{ strategyId: Number(questions[place]?.strategyId), instrumentId }] : [],
   )
-  const accounts = rows === known ? knownAccounts : await loadModelAccounts(sql, opening, rates)
+  const accounts = rows === known ? facts.accounts : await loadModelAccounts(sql, opening, ratesOf(calls))
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
   const accepted = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome]))
   await sql.withCommit(() => savePlaced(sql, accepted))
