@@ -29,7 +29,7 @@ export interface Authenticator {
    * KeyRejected; Disconnected while the database is away.
    */
   authenticate(header: string | undefined, dialect: Dialect): Caller | Refused | Promise<Caller | Refused>
-  /** Whether the header's key was found good within the last second. */
+  /** Whether the header's key was good when it was last looked up here, however long ago. */
   isKnown(header: string | undefined): boolean
   close(): Promise<void>
 }
@@ -75,7 +75,7 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
       if (form !== undefined && form.env !== env) return rejected
       return beliefs.look(key).then(judge, unreachable)
     },
-    isKnown: (header) => header !== undefined && beliefs.cached(keyIn(header))?.caller !== undefined,
+    isKnown: (header) => header !== undefined && beliefs.wasGood(keyIn(header)),
     close: beliefs.close,
   }
 }
@@ -83,6 +83,8 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
 interface Beliefs {
   /** What is still believed about a key. */
   cached(key: string): Belief | undefined
+  /** Whether it was good the last time. Nobody who guesses has a key that was. */
+  wasGood(key: string): boolean
   /** The same, asked for where it is not; look-ups of one key that come together are one query. */
   look(key: string): Promise<Belief>
   close(): Promise<void>
@@ -91,6 +93,7 @@ interface Beliefs {
 async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Beliefs> {
   const good = new LRUCache<string, Belief>({ max: cachedMax })
   const bad = new LRUCache<string, Belief>({ max: cachedMax })
+  const proven = new LRUCache<string, true>({ max: cachedMax })
   const asked = new Map<string, Promise<Belief>>()
   let generation = 0
   const subscription = await db.listen(keyChannel, () => {
@@ -106,6 +109,8 @@ async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Belie
       expiresAt: holder?.expiresAt ?? Number.POSITIVE_INFINITY,
       until: began.at + believedMs,
     }
+    if (belief.caller) proven.set(key, true)
+    else proven.delete(key)
     // An answer from before a change must not be believed after it.
     if (began.generation === generation) (belief.caller ? good : bad).set(key, belief)
     return belief
@@ -121,7 +126,7 @@ async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Belie
     asked.set(key, made)
     return made
   }
-  return { cached, look, close: () => subscription.stop() }
+  return { cached, wasGood: (key) => proven.has(key), look, close: () => subscription.stop() }
 }
 
 function callerOf({ limits, expiresAt: _, ...holder }: KeyHolder): Caller {

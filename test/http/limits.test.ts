@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readNetworks } from '../../src/http/address.ts'
+import { revokeKey } from '../../src/operations/keys.ts'
 import {
   createLimiter,
   type Limiter,
@@ -10,6 +11,7 @@ import {
   type Window,
 } from '../../src/operations/limits.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { keyChannel } from '../../src/storage/keys.ts'
 import { purgeWindows } from '../../src/storage/rate-windows.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
@@ -260,17 +262,29 @@ describe('over HTTP', () => {
     }
   })
 
-  test('an address that guesses keys is stopped, known keys go on', async () => {
-    const { key } = await edge.key(await edge.person())
-    const guess = async () => (await edge.call(hello, { key: 'guess', body: '{}' })).status
+  test('an address that guesses keys is stopped; keys that were good go on until they are revoked', async () => {
+    const person = await edge.person()
+    const { key, keyId } = await edge.key(person)
+    const ask = async (used: string) => (await edge.call(hello, { key: used, body: '{}' })).status
     const statuses: number[] = []
     for (let time = 0; time < 70; time++) {
-      if (time % 10 === 0) expect((await edge.call(hello, { key, body: '{}' })).status).toBe(200)
-      statuses.push(await guess())
+      if (time % 10 === 0) expect(await ask(key)).toBe(200)
+      statuses.push(await ask('guess'))
     }
     expect(statuses[0]).toBe(401)
     expect(statuses.at(-1)).toBe(429)
-    expect((await edge.call(hello, { key, body: '{}' })).status).toBe(200)
+    // A new key makes every process look up all of them again.
+    let isHeard = false
+    const listening = await edge.db.listen(keyChannel, () => {
+      isHeard = true
+    })
+    const { key: unknown } = await edge.key(person)
+    await expect.poll(() => isHeard).toBe(true)
+    await listening.stop()
+    expect([await ask(key), await ask(unknown)]).toEqual([200, 429])
+    await revokeKey(edge.db.write, keyId, Date.now())
+    await expect.poll(() => ask(key)).toBe(401)
+    expect(await ask(key)).toBe(429)
   })
 
   test('an address has one window for all its keys', async () => {
