@@ -1,7 +1,7 @@
 /**
  * Over HTTP at 64 connections: one live order read, the same one by all or 64 in turn, and one order placed durably,
- * against servers that do the protocol and nothing else. Server, database and load generator share the machine, each in
- * its own process.
+ * against servers that do the protocol and nothing else, and one that also writes the rows of an order. Server, database
+ * and load generator share the machine, each in its own process.
  */
 import type autocannon from 'autocannon'
 import { orderOf, type Platform, startPlatform } from './support/platform.ts'
@@ -23,6 +23,7 @@ async function run() {
   const read = platform.strategyIds.slice(0, connections).map(readOf)
   const sample = await oneOrderEach(platform, api, headers)
   const bare = await serve('bare-server.ts', [platform.key, sample])
+  const keeping = await serve('bare-server.ts', [platform.key, sample, platform.url])
   const p99 = new Map<string, number[]>()
   const method = (name: string, target: Target) => ({
     name,
@@ -44,11 +45,13 @@ async function run() {
   ]
   const writes = [
     method('POST bare, validated', post(bare.url)),
+    method('POST bare, validated, its rows written', post(keeping.url)),
     method('POST product, placed durably', post(`${api.url}/gen/Strategies/NewStrategyOrder`)),
   ]
   const figures = [...(await interleaved(reads, rounds)), ...(await interleaved(writes, rounds))]
   api.stop()
   bare.stop()
+  keeping.stop()
   await platform.close()
   const latencies = [...p99].map(([name, rounds]) => ({
     name: `${name}, p99`,
@@ -64,6 +67,9 @@ async function run() {
       ratioOf(all, 'GET product, 64 orders in turn', 'GET bare'),
       ratioOf(all, 'POST product, placed durably', 'POST bare, validated', { atLeast: 0.3 }),
       ratioOf(all, 'POST product, placed durably, p99', 'POST bare, validated, p99', { atMost: 3 }),
+      // What keeping these rows costs anybody, and what the product adds to it.
+      ratioOf(all, 'POST bare, validated, its rows written', 'POST bare, validated'),
+      ratioOf(all, 'POST product, placed durably', 'POST bare, validated, its rows written'),
     ],
   }
 }

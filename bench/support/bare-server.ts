@@ -1,13 +1,16 @@
 /**
  * The least a server can do: node:http, the key's hash looked up in memory, a fixed body of the size of one
- * order; a POST is parsed and validated first. No database, no envelope, no limits. Started as a child.
+ * order; a POST is parsed and validated first. No envelope, no limits, and no database, unless it is given one to
+ * write the rows of an order to. Started as a child.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Ajv } from 'ajv'
+import { createRowWriter } from './row-writer.ts'
 
-const [key = '', body = ''] = process.argv.slice(2)
+const [key = '', body = '', url] = process.argv.slice(2)
+const keep = url === undefined ? undefined : await createRowWriter(url)
 const keys = new Map([[createHash('sha256').update(key).digest('hex'), 'owner']])
 
 const validate = new Ajv({ allErrors: true }).compile({
@@ -60,9 +63,15 @@ const server = createServer((request, response) => {
   }
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', () => {
-    const isValid = validate(JSON.parse(Buffer.concat(chunks).toString()))
-    say(response, isValid ? 200 : 400, '{"Results":[{"SignalId":1}],"ResponseStatus":{"ErrorCode":"200"}}')
+  request.on('end', async () => {
+    const sent = JSON.parse(Buffer.concat(chunks).toString())
+    const isValid = validate(sent)
+    const id = isValid && keep ? await keep(sent.Order) : 1
+    say(
+      response,
+      isValid ? 200 : 400,
+      `{"Results":[{"SignalId":${id}}],"ResponseStatus":{"ErrorCode":"200"}}`,
+    )
   })
 })
 server.listen(0, '127.0.0.1', () =>
