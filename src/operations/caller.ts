@@ -42,10 +42,13 @@ export interface AuthenticatorOptions {
   env: string
 }
 
-const scheme = 'Bearer '
+/** The name of a scheme is the same in any case and may have several blanks behind it (RFC 9110, 11.1 and 11.4). */
+const scheme = /^bearer +/i
 /** The key in a header, as it is remembered: a UUID means the same in any case. */
-function keyIn(header: string): string {
-  const key = header.slice(scheme.length)
+function keyIn(header: string | undefined): string | undefined {
+  const named = header?.match(scheme)?.[0]
+  if (header === undefined || named === undefined) return undefined
+  const key = header.slice(named.length)
   return isUuidKey(key) ? key.toLowerCase() : key
 }
 
@@ -66,8 +69,8 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
     caller !== undefined && clock.now() < expiresAt ? caller : rejected
   return {
     authenticate: (header, dialect) => {
-      if (!header?.startsWith(scheme)) return malformed
       const key = keyIn(header)
+      if (key === undefined) return malformed
       const belief = beliefs.cached(key)
       if (belief !== undefined && (dialect === 'compat' || !isUuidKey(key))) return judge(belief)
       const form = readKey(key)
@@ -75,7 +78,10 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
       if (form !== undefined && form.env !== env) return rejected
       return beliefs.look(key).then(judge, unreachable)
     },
-    isKnown: (header) => header !== undefined && beliefs.wasGood(keyIn(header)),
+    isKnown: (header) => {
+      const key = keyIn(header)
+      return key !== undefined && beliefs.wasGood(key)
+    },
     close: beliefs.close,
   }
 }

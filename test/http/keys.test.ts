@@ -30,9 +30,9 @@ describe('keys', () => {
     ['missing', () => undefined, '2014'],
     ['empty', () => '', '2014'],
     ['another scheme', () => `Basic ${key}`, '2014'],
-    ['a lower-case scheme', () => `bearer ${key}`, '2014'],
     ['no scheme', () => key, '2014'],
-    ['two blanks', () => `Bearer  ${key}`, '2014'],
+    ['a scheme without a blank', () => `Bearer${key}`, '2014'],
+    ['a tab', () => `Bearer\t${key}`, '2014'],
     ['something behind', () => `Bearer ${key} x`, '2014'],
     ['two headers', () => [`Bearer ${key}`, `Bearer ${key}`], '2014'],
     ['a changed character', () => `Bearer ${key.replace(/.$/, key.endsWith('a') ? 'b' : 'a')}`, '2014'],
@@ -50,6 +50,12 @@ describe('keys', () => {
     expect(faultsOf(answer)).toEqual([{ code, field: 'APIKey' }])
     expect(answer.headers['www-authenticate']).toBe('Bearer')
     expect(answer.json).toMatchObject({ ResponseStatus: { ErrorCode: '401', Message: 'Unauthorized' } })
+  })
+
+  test.each(['bearer ', 'BEARER ', 'Bearer  '])('the scheme may be written %j', async (scheme) => {
+    const answer = await enter(edge, `${scheme}${key}`)
+    expect(answer.status).toBe(200)
+    expect(edge.operations.isKnown(`${scheme}${key}`)).toBe(true)
   })
 
   test('a key in the query is no key', async () => {
