@@ -69,7 +69,7 @@ export async function checkAccess(sql: Sql, row: Row, calls: readonly Asked[]): 
       return checkViewers(sql, access, calls)
     case 'personReader':
     case 'person':
-      return checkPersons(sql, access, calls)
+      return checkPersons(sql, access, calls, row.without?.includes(404) !== true)
     case 'siteAdmin':
       return checkSites(sql, access, calls)
   }
@@ -165,12 +165,13 @@ async function checkViewers(
 
 /**
  * A person, or the holder of an account, or both: the account must then be that person's. Without either the
- * caller is meant.
+ * caller is meant. Where an operation has no 404, what does not exist is forbidden to everybody.
  */
 async function checkPersons(
   sql: Sql,
   access: RuleOf<'person'> | RuleOf<'personReader'>,
   calls: readonly Asked[],
+  mayBeAbsent: boolean,
 ): Promise<Verdict[]> {
   const numbers = calls.flatMap(({ params }) => (at(params, access.account) as string | undefined) ?? [])
   const holders = numbers.length > 0 ? await listAccountHolders(sql, numbers) : []
@@ -181,7 +182,7 @@ async function checkPersons(
     const sent = idAt(params, access.person)
     const account = at(params, access.account) as string | undefined
     const absent = (field: string): Refused =>
-      isPlatformAdmin(caller) ? refuse('NotFound', field) : forbidden(field)
+      mayBeAbsent && isPlatformAdmin(caller) ? refuse('NotFound', field) : forbidden(field)
     if (sent !== undefined) {
       const tenancy = tenancies.get(Number(sent))
       if (!tenancy) return absent(access.person ?? '')

@@ -102,6 +102,16 @@ export interface OrderKey {
   readonly id: number
 }
 
+/** Beyond every signal there will be, and still exact in a double. */
+const ownNumbersFrom = 2 ** 52
+
+/**
+ * The number under which an account order `o` is listed. Copies and manual exits have that of their signal; what
+ * the platform adds itself has none, and is numbered apart from them: no two orders of a listing share a number.
+ */
+export const orderNumber: Fragment = fragment`
+  case when o.source in ('S', 'M') then o.source_id else ${ownNumbersFrom}::bigint + o.id end`
+
 /** A condition on `o` that names these orders. */
 export const theseOrders = (keys: readonly OrderKey[]): Fragment => fragment`
   (o.account_id, o.id) in (select * from unnest(${keys.map(({ accountId }) => accountId)}::bigint[],

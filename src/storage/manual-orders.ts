@@ -4,7 +4,7 @@
  * locked the account.
  */
 import type { ClientOrderKey, OrderSource } from '../domain/client-order-id.ts'
-import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
+import { type CopyRow, copyColumns, type OrderKey, orderNumber, theseOrders } from './account-orders.ts'
 import type { Sql } from './sql.ts'
 
 /** A live setup, and what it holds of one instrument. */
@@ -36,6 +36,8 @@ export const nextManualId = async (sql: Sql): Promise<number> =>
 
 /** An order as its holder may change it. */
 export interface OwnOrder extends CopyRow {
+  /** Under which it is listed. */
+  readonly number: number
   readonly source: OrderSource
   readonly tick: string
   /** Live orders that replace it. */
@@ -53,7 +55,7 @@ export const lockOwnOrder = (
   key: ClientOrderKey,
 ): Promise<OwnOrder | undefined> =>
   sql.maybe<OwnOrder>`
-    select ${copyColumns}, o.source, i.tick, o.strategy_qty as "strategyQty",
+    select ${copyColumns}, ${orderNumber} as number, o.source, i.tick, o.strategy_qty as "strategyQty",
       o.scaling_percentage as "scalingPercentage", array(
         select r.id from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
           and r.status in ('A', '0', '1', '6', 'E')) as replacements,

@@ -12,6 +12,7 @@ import type {
   SignalType,
   TimeInForce,
 } from '../domain/codes.ts'
+import { orderNumber } from './account-orders.ts'
 import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
@@ -159,8 +160,7 @@ export const pageSignals = (
 }
 
 const accountOrderColumns: Fragment = fragment`
-  case when o.source in ('S', 'M') then o.source_id else o.id end as id,
-  case when o.source in ('S', 'M') then o.source_id else 0 end as "signalId",
+  ${orderNumber} as id, ${orderNumber} as "signalId",
   o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision, o.broker_id as "brokerId",
   o.strategy_id as "strategyId", strategy.name as "strategyName", o.signal_type as "signalType", o.side,
   o.ord_type as "ordType", o.time_in_force as "timeInForce", o.position_effect as "positionEffect",

@@ -3,6 +3,7 @@
  * executed in a stretch of time. Every list is bounded and newest first, and says how many there are in all.
  */
 import type { Instant } from '../domain/time.ts'
+import { orderNumber } from './account-orders.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -173,7 +174,7 @@ export const exportExecutions = (
     sql,
     fragment`
       select o.id, a.person_id as "personId", a.account, o.strategy_id as "strategyId",
-        case when o.source in ('S', 'M') then o.source_id else 0 end as "signalId", i.symbol, o.side,
+        ${orderNumber} as "signalId", i.symbol, o.side,
         trim_scale(sum(x.quantity)) as quantity, trim_scale(sum(x.quantity * x.px) / sum(x.quantity)) as "avgPx",
         max(x.executed_at) as at, max(x.executed_at) as rank
       from execution x

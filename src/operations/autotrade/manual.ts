@@ -151,10 +151,6 @@ const factsOf = (order: OwnOrder): OwnOrderFacts => ({
   ...order,
 })
 
-/** The number under which the order is listed. */
-const numberOf = ({ source, sourceId, id }: OwnOrder): number =>
-  source === 'S' || source === 'M' ? sourceId : id
-
 const untouchable = (): Refused =>
   refuse('CancelRejected', 'OrderId', 'An automatic stop loss can be neither canceled nor replaced')
 
@@ -173,7 +169,7 @@ export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx,
     await markSetups(ctx.sql, [order.setupId], ctx.now)
     await wakeWorkers(ctx.sql)
   }
-  return { results: [{ SignalId: numberOf(order) }] }
+  return { results: [{ SignalId: order.number }] }
 }
 
 export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ctx, params) => {
@@ -189,7 +185,7 @@ export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ct
   if (offTick({ limitPx: price }, dec(order.tick))) return refuse('InvalidParameter', 'Price', offTickWords)
   await saveSuccessions(ctx.sql, [repriced(ctx, order, price)], ctx.now)
   await wakeWorkers(ctx.sql)
-  return { results: [{ SignalId: numberOf(order) }] }
+  return { results: [{ SignalId: order.number }] }
 }
 
 const wordsOf = {
