@@ -4,6 +4,7 @@
  */
 import type { SecurityType } from '../domain/codes.ts'
 import type { Scope } from '../domain/scope.ts'
+import { isTradeLeader } from './accounts.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
 import { bySite, within } from './scope.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
@@ -183,8 +184,9 @@ export interface AccountCounts {
   firstName: string
   lastName: string
   isBrokerEnabled: boolean
-  /** Strategies followed, and of those the ones that the account's holder owns. */
+  /** Strategies followed, fed from the account, and of the followed ones those of the account's holder. */
   autotraded: Record<Count, number>
+  brokerTransmit: Record<Count, number>
   platformTransmit: Record<Count, number>
 }
 
@@ -200,23 +202,38 @@ export interface CountFilter extends SiteFilter {
   until: number
 }
 
-/** Distinct strategies of the setups that pass, by class. */
-const counts = (which: Fragment): Fragment => {
-  const count = (enabled: Fragment): Fragment =>
-    fragment`count(distinct setup.strategy_id) filter (where ${which} and ${enabled})`
-  return fragment`jsonb_build_object('stocks', ${count(fragment`setup.stocks_enabled`)},
-    'futures', ${count(fragment`setup.futures_enabled`)}, 'options', ${count(fragment`setup.options_enabled`)},
-    'forex', ${count(fragment`setup.forex_enabled`)}, 'all', ${count(fragment`true`)})`
-}
+type Classes = Readonly<Record<SecurityType, Fragment>>
 
-const classColumn: Record<SecurityType, Fragment> = {
+const ofSetup: Classes = {
   CS: fragment`setup.stocks_enabled`,
   FUT: fragment`setup.futures_enabled`,
   OPT: fragment`setup.options_enabled`,
   FOR: fragment`setup.forex_enabled`,
 }
 
-/** Accounts with the strategies that were autotraded in them, by id. */
+const ofFed: Classes = {
+  CS: fragment`fed.stocks_enabled`,
+  FUT: fragment`fed.futures_enabled`,
+  OPT: fragment`fed.options_enabled`,
+  FOR: fragment`fed.forex_enabled`,
+}
+
+/** Distinct strategies of the rows that pass, by class. */
+const counts = (strategyId: Fragment, classes: Classes, which = fragment`true`): Fragment => {
+  const count = (enabled: Fragment): Fragment =>
+    fragment`count(distinct ${strategyId}) filter (where ${which} and ${enabled})`
+  return fragment`jsonb_build_object('stocks', ${count(classes.CS)}, 'futures', ${count(classes.FUT)},
+    'options', ${count(classes.OPT)}, 'forex', ${count(classes.FOR)}, 'all', ${count(fragment`true`)})`
+}
+
+/** Signals of a strategy that an account feeds do not come by the platform. */
+const byPlatform = fragment`strategy.owner_person_id = a.person_id and strategy.transmit_account_id is null`
+
+/** Whether anything of the class was autotraded or fed. */
+const hasClass = (type: SecurityType): Fragment =>
+  fragment`(bool_or(${ofSetup[type]}) is true or bool_or(${ofFed[type]}) is true)`
+
+/** Accounts with the strategies that were autotraded in them or fed from them, by id. */
 export const listAccountCounts = (sql: Sql, filter: CountFilter): Promise<AccountCounts[]> =>
   sql.rows<AccountCounts>`
     select a.id, a.account, a.person_id as "personId", a.broker_id as "brokerId",
@@ -224,12 +241,15 @@ export const listAccountCounts = (sql: Sql, filter: CountFilter): Promise<Accoun
       a.authenticated_at as "authenticatedAt", a.is_sync_enabled as "isSyncEnabled",
       coalesce(bool_or(setup.is_confirmation_needed), false) as "needsConfirmation",
       a.is_autotrade_disabled as "isAutotradeDisabled", a.currency, p.email, p.first_name as "firstName",
-      p.last_name as "lastName", b.is_enabled as "isBrokerEnabled", ${counts(fragment`true`)} as autotraded,
-      ${counts(fragment`strategy.owner_person_id = a.person_id`)} as "platformTransmit"
+      p.last_name as "lastName", b.is_enabled as "isBrokerEnabled", ${counts(fragment`setup.strategy_id`, ofSetup)} as autotraded,
+      ${counts(fragment`fed.id`, ofFed)} as "brokerTransmit",
+      ${counts(fragment`setup.strategy_id`, ofSetup, byPlatform)} as "platformTransmit"
     from ${accountTables}
     left join setup on setup.account_id = a.id and setup.started_at <= ${instant(filter.until)}::timestamptz
       and (setup.stopped_at is null or setup.stopped_at > ${instant(filter.from)}::timestamptz)
     left join strategy on strategy.id = setup.strategy_id
+    left join strategy fed on fed.transmit_account_id = a.id and fed.is_alive and ${isTradeLeader}
+      and fed.started_at <= ${instant(filter.until)}::timestamptz
     where ${ofSites(filter)}
       and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
       and (${filter.isDisabled}::boolean is null or a.is_autotrade_disabled = ${filter.isDisabled}::boolean)
@@ -238,7 +258,7 @@ export const listAccountCounts = (sql: Sql, filter: CountFilter): Promise<Accoun
     group by a.id, p.id, b.id, site.id, region.id
     having (${filter.needsConfirmation}::boolean is null
         or coalesce(bool_or(setup.is_confirmation_needed), false) = ${filter.needsConfirmation}::boolean)
-      and ${filter.securityType ? fragment`coalesce(bool_or(${classColumn[filter.securityType]}), false)` : fragment`true`}
+      and ${filter.securityType ? hasClass(filter.securityType) : fragment`true`}
     order by a.id`
 
 export { accountTables, ofSites, siteColumns }

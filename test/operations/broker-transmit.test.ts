@@ -98,6 +98,30 @@ test('a trade that is taken back is taken back in the strategy', async () => {
   expect(await positions()).toEqual([])
 })
 
+/** What GetAutotradeStats counts of accounts of the region: account, followed, fed, fed of one class, own. */
+const counted = async (params: object = {}) => {
+  const asked = { key: people.northAdmin.key, host: 'Geo' } as const
+  const rows = resultsOf<Record<string, unknown>>(await town.ask('GetAutotradeStats', params, asked))
+  return rows
+    .filter(({ Account }) => Account === 'T1' || Account === 'T2')
+    .map((row) => [
+      ...[row.Account, row.UniqueAutotradedStrategies, row.UniqueBrokertransmitStrategies],
+      ...[row.BrokertransmitStocksStrategies, row.UniquePlatformtransmitStrategies],
+    ])
+}
+
+test('the account counts as one that feeds a strategy, and what it feeds not as signals by the platform', async () => {
+  const follow = { Account: 'T2', StrategyId: fed, StocksEnabled: true }
+  expect((await town.ask('StartAutotrade', follow, { key: leader.key })).status).toBe(200)
+  expect(await counted()).toEqual([
+    ['T1', 0, 1, 1, 0],
+    ['T2', 1, 0, 0, 0],
+  ])
+  expect(await counted({ SecurityType: 'FUT' })).toEqual([['T1', 0, 1, 1, 0]])
+  const setup = { Account: 'T2', PersonId: leader.personId, StrategyId: fed }
+  expect((await town.ask('StopAutotrade', setup, { key: leader.key })).status).toBe(200)
+})
+
 test('other accounts, and one whose approval was withdrawn, feed nothing', async () => {
   const before = (await orders()).length
   await trade('buy', 10, 100, 'T2')
@@ -106,6 +130,7 @@ test('other accounts, and one whose approval was withdrawn, feed nothing', async
   expect((await town.ask('DeleteApprovedBrokerTransmitAccount', params, host)).status).toBe(200)
   await trade('buy', 10, 100)
   expect((await orders()).length).toBe(before)
+  expect((await counted())[0]).toEqual(['T1', 0, 0, 0, 0])
 })
 
 test('the books add up', async () => {

@@ -112,10 +112,8 @@ export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, param
   }
 }
 
-const none = { stocks: 0, futures: 0, options: 0, forex: 0, all: 0 }
-
 function shownCounts(row: AccountCounts) {
-  const { autotraded, platformTransmit } = row
+  const { autotraded, brokerTransmit, platformTransmit } = row
   return {
     Id: row.id,
     Account: row.account,
@@ -127,7 +125,7 @@ function shownCounts(row: AccountCounts) {
     GeoSiteId: row.geoSite,
     FirstBrokerActivationDateUTC: row.authenticatedAt,
     ...countsOf('Autotraded', autotraded),
-    ...countsOf('Brokertransmit', none),
+    ...countsOf('Brokertransmit', brokerTransmit),
     ...countsOf('Platformtransmit', platformTransmit),
     IsSyncEnabled: row.isSyncEnabled,
     IsManualConfirmationEnabled: row.needsConfirmation,
