@@ -217,6 +217,16 @@ describe('completed instruments', () => {
     })
   })
 
+  test.each([
+    ['nothing', {}, '11880', '10800'],
+    ['the initial one', { initialMargin: dec(500) }, '500', '500'],
+    ['the maintenance one', { maintenanceMargin: dec(20_000) }, '20000', '20000'],
+    ['both', { initialMargin: dec(500), maintenanceMargin: dec(450) }, '500', '450'],
+  ])('margins of a future of the table with %s entered', (_, entered, initialMargin, maintenanceMargin) => {
+    const future = completeInstrument({ symbol: '@ESM26', securityType: 'FUT', ...entered }, today)
+    expect(plain(future)).toMatchObject({ initialMargin, maintenanceMargin })
+  })
+
   test('absent members count as not entered', () => {
     expect(
       completeInstrument({ symbol: 'AAPL', securityType: 'CS', currency: undefined }, today).currency,

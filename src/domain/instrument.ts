@@ -193,7 +193,7 @@ export function completeInstrument(input: InstrumentInput, today: Day): Instrume
   const base =
     typeof derived === 'string' ? blank(input.symbol, input.securityType, quoteOf(parts), parts) : derived
   const entered = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const all: Instrument = { ...base, lastTradingDay: null, ...entered }
+  const all: Instrument = { ...base, lastTradingDay: null, ...entered, ...marginsOf(input) }
   if (all.securityType !== 'OPT') return all
   return {
     ...all,
@@ -203,6 +203,12 @@ export function completeInstrument(input: InstrumentInput, today: Day): Instrume
       all.lastTradingDay ??
       (all.expiry === base.expiry ? base.lastTradingDay : lastDayOfOption(all.calendar, all.expiry)),
   }
+}
+
+/** One margin entered stands for both: beside it the other one of the table would be that of another day. */
+function marginsOf({ initialMargin, maintenanceMargin }: InstrumentInput): Partial<Instrument> {
+  const [initial, maintenance] = [initialMargin ?? maintenanceMargin, maintenanceMargin ?? initialMargin]
+  return initial && maintenance ? { initialMargin: initial, maintenanceMargin: maintenance } : {}
 }
 
 /** The platform form of an instrument's symbol. */
