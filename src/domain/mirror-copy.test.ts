@@ -60,7 +60,7 @@ const cases: readonly (readonly [string, Given, number, number, string | null])[
   ['an overfilled copy wants nothing', { base: 0, side: '1', open: 'O', q: 10, executed: 12 }, 10, 0, null],
   ['no rise: 11 at 33 % are still 3', { base: 10, held: 3, side: '1', open: 'O', q: 1, percent: 33 }, 0, 0, null],
   ['a permission withdrawn while it works', { base: 0, side: '1', open: 'O', q: 10, executed: 4, with: { long: false } }, 0, 0, 'LongNotAllowed'],
-  ['no permission, though more is held than the strategy says', { base: 0, held: 5, side: '1', open: 'O', q: 10, with: { enabled: false } }, 0, 0, 'AssetClassDisabled'],
+  ['no permission, though more is held than the strategy says', { base: 0, held: 5, side: '1', open: 'O', q: 10, with: { enabled: false } }, 5, 0, 'AssetClassDisabled'],
   ['flattening sells everything held', { base: 10, held: 7, side: '2', open: 'C', q: 10 }, 7, 7, null],
   ['so does a quantity beyond the position', { base: 10, held: 7, side: '2', open: 'C', q: 12 }, 7, 7, null],
   ['a short is bought back', { base: -10, held: -5, side: '1', open: 'C', q: 4, percent: 50 }, 2, 2, null],

@@ -64,9 +64,8 @@ function opening(request: CopyRequest): CopyQuantity {
   const after = along(request.strategyBase.plus(request.remaining.times(direction)))
   const rise = max(zero, after.quantity.abs().minus(before.quantity.abs()))
   const missing = missingPermission(request.sizing.settings, direction)
-  const total = missing === null ? rise : min(rise, request.executed)
   const reason = missing !== null && rise.greaterThan(0) ? missing : (after.reason ?? missing)
-  return { total, leaves: max(zero, total.minus(request.executed)), reason }
+  return { total: rise, leaves: missing === null ? max(zero, rise.minus(request.executed)) : zero, reason }
 }
 
 /** Everything held if the signal ends the strategy's position, otherwise what is above the size that remains. */
