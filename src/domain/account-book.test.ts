@@ -120,3 +120,14 @@ test('when all is flat, cash moved by what the trades show', () => {
     }),
   )
 })
+
+test('a price that is the average to the last digit prices keep is not under water', () => {
+  const [stock] = instruments as [TradedInstrument]
+  const sale = { side: '2' as const, commission: zero, signalId: 1, at: 0 }
+  const first = bookFill(openBook(dec(1000)), stock, { ...sale, quantity: dec(15), price: dec(7) })
+  const short = bookFill(first.book, stock, { ...sale, quantity: dec('7.5'), price: dec(6) })
+  const marked = (price: string) => markSymbol(short.book, stock, { price: dec(price), at: 1 })
+  const worst = (price: string) => marked(price).holdings.get(stock.symbol)?.trade?.worst
+  expect(worst('6.666666666667')).toBeNull()
+  expect(worst('6.67')?.drawdown.toFixed(3)).toBe('-0.075')
+})

@@ -124,8 +124,12 @@ const finish = (trade: OpenTrade, symbol: string, closedAt: Instant): FinishedTr
   ...trade,
 })
 
-/** Digits that money keeps in the ledger: a difference below them is the noise of a division. */
+/** Digits that prices and money keep in the ledger: a difference below them is the noise of a division. */
 const ledgerPlaces = 12
+
+/** At its average, but for the digits a stored price cannot keep, however many units multiply them. */
+const isAtCost = (price: Decimal, average: Decimal): boolean =>
+  roundTo(average, ledgerPlaces).equals(roundTo(price, ledgerPlaces))
 
 /** The trade after a mark: the lowest unrealised result is kept, of equal ones the first. */
 export function tradeAfterMark(
@@ -139,8 +143,9 @@ export function tradeAfterMark(
   },
 ): OpenTrade {
   const drawdown = roundTo(mark.unrealised, ledgerPlaces)
-  if (position.avgPx === null || !drawdown.lessThan(trade.worst?.drawdown ?? zero)) return trade
   const { price, at, strategyEquity } = mark
+  if (position.avgPx === null || isAtCost(price, position.avgPx)) return trade
+  if (!drawdown.lessThan(trade.worst?.drawdown ?? zero)) return trade
   const openQuantity = position.quantity.abs()
   return {
     ...trade,
