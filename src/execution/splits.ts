@@ -29,6 +29,7 @@ import {
   adjustOptions,
   adjustPositions,
   listOptionsOn,
+  listTakenSymbols,
   type OptionRow,
   restateQuotes,
   restateTerms,
@@ -93,7 +94,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   await restateQuotes(tx, ids, ratio, action.at)
   await adjustOptions(
     tx,
-    options.map((option) => adjusted(option, ratio)),
+    await listAnew(tx, options, ratio),
     options.map(({ symbol }) => symbol),
   )
   return books.length
@@ -169,15 +170,39 @@ function withoutFraction(book: SignalBook, split: InstrumentSplit, id: string): 
   return tradeInternally(book, { at, info: 'cash in lieu', ids: [id], told, ...fraction })
 }
 
-/** The option's listing after the split, under the symbol of its new strike. */
-function adjusted(option: OptionRow, ratio: SplitRatio): OptionRow {
+/** The options' listings after the split, under the symbols of their new strikes. No two may share one. */
+async function listAnew(
+  tx: Transaction,
+  options: readonly OptionRow[],
+  ratio: SplitRatio,
+): Promise<OptionRow[]> {
+  const choices = options.map((option) => listingsAfter(option, ratio))
+  const wished = choices.flatMap((listings) => listings.map(({ symbol }) => symbol))
+  const leaving = options.map(({ id }) => id)
+  const taken = await listTakenSymbols(tx, wished, leaving)
+  return choices.map((listings) => {
+    const free = listings.find(({ symbol }) => !taken.has(symbol))
+    if (!free) throw new Error(`every root for ${listings[0]?.symbol} is taken`)
+    taken.add(free.symbol)
+    return free
+  })
+}
+
+/**
+ * What an option may be listed as. The clearing house lists a contract of another size under a root with a digit, and
+ * one whose terms another contract already has under the next digit.
+ */
+function listingsAfter(option: OptionRow, ratio: SplitRatio): OptionRow[] {
   const contract = splitContract({ strike: option.strike, pointValue: option.pointValue }, ratio)
   const parts = parseSymbol(option.symbol, 'OPT', 0)
-  if (typeof parts === 'string' || parts.securityType !== 'OPT') return { ...option, ...contract }
-  // The clearing house lists a contract of another size under a root with a digit.
-  const root = isWholeRatio(ratio) || /\d$/.test(parts.root) ? parts.root : `${parts.root}1`
-  const symbol = formatSymbol({ ...parts, root, strike: contract.strike })
-  return { ...option, ...contract, root, symbol }
+  if (typeof parts === 'string' || parts.securityType !== 'OPT') return [{ ...option, ...contract }]
+  const keepsRoot = isWholeRatio(ratio) || /\d$/.test(parts.root)
+  const numbered = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `${parts.root.replace(/\d$/, '')}${digit}`)
+  const roots = keepsRoot ? [parts.root, ...numbered] : numbered
+  return roots.map((root) => {
+    const symbol = formatSymbol({ ...parts, root, strike: contract.strike })
+    return { ...option, ...contract, root, symbol }
+  })
 }
 
 /** Whoever traded in new units before the split was entered has to be looked at by hand. */

@@ -32,9 +32,20 @@ export async function listOptionsOn(sql: Sql, underlying: string): Promise<Optio
   return rows.map((row) => ({ ...row, strike: dec(row.strike), pointValue: dec(row.pointValue) }))
 }
 
+/** Which of the symbols belong to instruments that keep theirs. */
+export async function listTakenSymbols(
+  sql: Sql,
+  symbols: readonly string[],
+  leaving: readonly number[],
+): Promise<Set<string>> {
+  const rows = await sql.rows<{ symbol: string }>`
+    select symbol from instrument where symbol = any(${symbols}::text[]) and id <> all(${leaving}::bigint[])`
+  return new Set(rows.map(({ symbol }) => symbol))
+}
+
 /**
  * Lists options anew under their new strikes. One may take the symbol that another one leaves, so all leave theirs
- * first; where a symbol belongs to an instrument that stays, the old one is kept.
+ * first.
  */
 export async function adjustOptions(
   tx: Transaction,
@@ -44,12 +55,10 @@ export async function adjustOptions(
   if (options.length === 0) return
   const column = <K extends keyof OptionRow>(name: K): OptionRow[K][] => options.map((option) => option[name])
   await tx.run`
-    update instrument set description = symbol, symbol = '~' || id where id = any(${column('id')}::bigint[])`
+    update instrument set symbol = '~' || id where id = any(${column('id')}::bigint[])`
   await tx.run`
     update instrument i set strike = o.strike, point_value = o.point_value, root = o.root,
-      symbol = case when exists (select from instrument other where other.symbol = o.symbol) then i.description
-        else o.symbol end,
-      description = o.symbol
+      symbol = o.symbol, description = o.symbol
     from unnest(${column('id')}::bigint[], ${column('symbol')}::text[], ${column('root')}::text[],
       ${column('strike')}::numeric[], ${column('pointValue')}::numeric[]) o (id, symbol, root, strike, point_value)
     where i.id = o.id`

@@ -97,3 +97,35 @@ test('what dividends have paid in all is told of the strategy; a split is no div
   // 100 shares at 0.50; the third of a share that the split leaves over is sold, which is no dividend.
   expect(resultsOf<object>(answer)[0]).toMatchObject({ CashDividends: 50, StartingCash: 100_000 })
 })
+
+test('an option that a split gives the terms of another one is listed under the next root', async () => {
+  const aCall = (symbol: string, strike: number) => ({
+    ...{ symbol, securityType: 'OPT', underlying: 'AAPL', putOrCall: '1', strike, expiry: '2024-04-19' },
+  })
+  const splits = (date: string) => door('/corporate-actions', [{ ...split, date, new: 3, old: 2 }])
+  await door('/instruments', [aCall('AAPL2419D150', 150)])
+  await splits('2024-03-13')
+  await door('/clock', { now: '2024-03-13T14:00:00Z' })
+  await door('/instruments', [aCall('AAPL2419D100', 100)])
+  await splits('2024-03-14')
+  expect((await door('/clock', { now: '2024-03-14T14:00:00Z' })).status).toBe(200)
+  const options = await platform.db.read.rows`
+    select symbol, root, strike::float, point_value::float as "pointValue", description from instrument
+    where security_type = 'OPT' order by id`
+  expect(options).toEqual([
+    {
+      symbol: 'AAPL12419D66.67',
+      root: 'AAPL1',
+      strike: 66.67,
+      pointValue: 225,
+      description: 'AAPL12419D66.67',
+    },
+    {
+      symbol: 'AAPL22419D66.67',
+      root: 'AAPL2',
+      strike: 66.67,
+      pointValue: 150,
+      description: 'AAPL22419D66.67',
+    },
+  ])
+})
