@@ -93,14 +93,18 @@ async function holdersRates(
   return [...table].flatMap(([currency, rates]) => [...rates.values()].map((rate) => ({ currency, rate })))
 }
 
-/** Totals, executed quantities and prices in new units; of which nothing is left is withdrawn. */
+/**
+ * Totals, executed quantities and prices in new units. One of which nothing whole is left is withdrawn, by its broker
+ * where that has it; what it has executed is in new units all the same.
+ */
 async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise<void> {
   const live = fragment`o.instrument_id = ${split.instrumentId}::bigint and o.status in ('A', '0', '1', '6', 'E')
     and o.posted_at < ${instant(split.at)}::timestamptz`
+  const left = fragment`trunc(${units(split, '(o.order_qty - o.cum_qty)')})`
   await cancelOrders(
     tx,
     fragment`${live} and o.status = 'A' and o.attempts = 0
-      and trunc(${units(split, '(o.order_qty - o.cum_qty)')}) = 0`,
+      and ${left} = 0`,
     { at: split.at, info: 'split' },
   )
   await tx.run`
@@ -109,21 +113,23 @@ async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise
     on conflict (action_id, setup_id) do nothing`
   await tx.run`
     update account_order o set
-      order_qty = ${units(split, 'o.cum_qty')} + trunc(${units(split, '(o.order_qty - o.cum_qty)')}),
+      order_qty = case when ${left} > 0 then ${units(split, 'o.cum_qty')} + ${left}
+        else ${units(split, 'o.order_qty')} end,
       cum_qty = ${units(split, 'o.cum_qty')}, avg_px = ${divided(split, 'o.avg_px')},
       filled_value = case when ${split.multiplies}::boolean then o.filled_value else ${divided(split, 'o.filled_value')} end,
       signal_filled_before = ${units(split, 'o.signal_filled_before')}, carried_qty = ${units(split, 'o.carried_qty')},
       limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')},
       reference_px = ${divided(split, 'o.reference_px')}
-    where ${live} and trunc(${units(split, '(o.order_qty - o.cum_qty)')}) > 0`
+    where ${live} and (${left} > 0 or o.cum_qty > 0)`
 }
 
 /** The broker's own book: what it executed stays as it told it, what is left is in new units. */
 async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<void> {
   const left = units(split, '(o.order_qty - o.cum_qty)')
+  const carried = fragment`${units(split, '(o.carried_qty + o.cum_qty)')} - o.cum_qty`
   await tx.run`
     with ended as (
-      update paper_order o set status = '4', needs_match = false
+      update paper_order o set status = '4', needs_match = false, carried_qty = ${carried}
       where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
         and o.accepted_at < ${instant(split.at)}::timestamptz and trunc(${left}) = 0
       returning o.broker_id, o.account_id, o.client_order_id
@@ -134,7 +140,7 @@ async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<v
     from ended join instrument i on i.id = ${split.instrumentId}::bigint`
   await tx.run`
     update paper_order o set order_qty = o.cum_qty + trunc(${left}),
-      carried_qty = ${units(split, '(o.carried_qty + o.cum_qty)')} - o.cum_qty,
+      carried_qty = ${carried},
       limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')}
     where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
       and o.accepted_at < ${instant(split.at)}::timestamptz`

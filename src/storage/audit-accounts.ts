@@ -25,7 +25,7 @@ const chainExecutions = fragment`
   ${sinceSplits(
     fragment`o.instrument_id`,
     fragment`e.executed_at`,
-    fragment`(o.ended_at is null or o.ended_at > a.takes_effect_at) and exists (
+    fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at) and exists (
       select from account_adjustment j where j.action_id = a.id and j.setup_id = o.setup_id)`,
   )}
   group by o.account_id, o.id`
