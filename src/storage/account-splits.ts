@@ -6,6 +6,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { isKept } from './kept-ledgers.ts'
 import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -56,7 +57,7 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
         coalesce(${split.previousClose}::numeric, p.avg_px) * ${split.ratio.old}::numeric / ${split.ratio.new}::numeric
           * i.point_value * coalesce(fx.rate, 1) as worth
       from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
-      join setup s on s.id = p.setup_id and s.positions_left_open is not true
+      join setup s on s.id = p.setup_id and ${isKept}
       left join unnest(${rates.map(({ currency }) => currency)}::text[], ${rates.map(({ rate }) => rate)}::numeric[])
         fx (currency, rate) on fx.currency = a.currency
       where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0

@@ -5,6 +5,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Settlement } from '../domain/instrument.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { isKept } from './kept-ledgers.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -92,7 +93,7 @@ export async function lockEndingLedgers(tx: Transaction, instrumentId: number): 
     select p.setup_id as "setupId", p.account_id as "accountId", a.broker_id as "brokerId",
       p.strategy_id as "strategyId", a.currency, p.quantity, p.avg_px as "avgPx", p.opened_at as "openedAt"
     from account_position p join account a on a.id = p.account_id
-    join setup s on s.id = p.setup_id and s.positions_left_open is not true
+    join setup s on s.id = p.setup_id and ${isKept}
     where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 order by p.account_id, p.setup_id`
 }
 

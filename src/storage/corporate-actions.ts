@@ -6,6 +6,7 @@ import type { CalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
+import { isKept } from './kept-ledgers.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -181,7 +182,7 @@ export async function payStrategies(tx: Transaction, action: DueAction, fx: Deci
 
 /**
  * Pays a dividend to what setups held at its moment, in the currency of their accounts, whose rates are `rates`;
- * answers how many accounts were paid. Sub-ledgers that their owners kept open after a stop are the owners' own.
+ * answers how many accounts were paid.
  */
 export async function payAccounts(
   tx: Transaction,
@@ -196,7 +197,7 @@ export async function payAccounts(
   return tx.run`
     with held as (
       select p.setup_id, p.account_id, p.quantity - ${executedSince(action)} as quantity
-      from account_position p join setup s on s.id = p.setup_id and s.positions_left_open is not true
+      from account_position p join setup s on s.id = p.setup_id and ${isKept}
       where p.instrument_id = ${action.instrumentId}::bigint and (p.quantity <> 0 or ${action.isLate}::boolean)
     ), paid as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
