@@ -15,6 +15,7 @@ import {
   type NewExecution,
   saveLedgers,
 } from '../storage/reports.ts'
+import { newSignalIds } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 
 interface Ending {
@@ -38,6 +39,8 @@ export async function settleLedgers(
     underlyingId === null ? [] : ledgers.map(({ setupId }) => ({ setupId, instrumentId: underlyingId }))
   const delivered = new Map((await loadLedgers(tx, stocks)).map((row) => [row.setupId, row]))
   const rates = await ratesOf(tx, ledgers, [...instruments.values()])
+  const [run] = contract.isAgain ? await newSignalIds(tx, 1) : []
+  const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
   const executions: NewExecution[] = []
   const changes: LedgerChange[] = []
   for (const ledger of ledgers) {
@@ -51,7 +54,7 @@ export async function settleLedgers(
       const instrument = instruments.get(id)
       if (!fill || !instrument) continue
       const fx = rates.get(ledger.currency)?.get(instrument.currency) ?? one
-      const booked = book(ledger, instrument, held, fill, { fx, at, source: contract.id })
+      const booked = book(ledger, instrument, held, fill, { fx, at, source })
       executions.push(booked.execution)
       changes.push(booked.change)
     }
@@ -79,7 +82,7 @@ function book(
     | { readonly quantity: string; readonly avgPx: string | null; readonly openedAt: Instant | null }
     | undefined,
   fill: PositionFill,
-  { fx, at, source }: { readonly fx: Decimal; readonly at: Instant; readonly source: number },
+  { fx, at, source }: { readonly fx: Decimal; readonly at: Instant; readonly source: string },
 ): { execution: NewExecution; change: LedgerChange } {
   const { securityType, pointValue } = instrument
   const { setupId, accountId, brokerId, strategyId } = ledger

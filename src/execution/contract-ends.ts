@@ -13,6 +13,7 @@ import { contractExpiring } from '../domain/model-account.ts'
 import { expireOption, type OptionExpiry } from '../domain/option-expiry.ts'
 import { indexOptionRoots } from '../domain/tables/index-options.ts'
 import { type Instant, readDay } from '../domain/time.ts'
+import { bookedDay } from '../domain/trading-day.ts'
 import {
   claimEnding,
   type EndingRow,
@@ -20,6 +21,7 @@ import {
   findSettlementValue,
   postponeEnd,
 } from '../storage/contract-ends.ts'
+import { loadDailyMarks } from '../storage/daily-marks.ts'
 import { type LastMark, lockHolders, lockMarks } from '../storage/holders.ts'
 import { causedBy, hasEnded, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments } from '../storage/quotes.ts'
@@ -81,7 +83,7 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
     return books.length + (await postponeEnd(tx, contract.id, settlement.until, now))
   }
   const at = settlement === null ? end : Math.max(end, settlement.until)
-  const marks = await lockMarks(tx, [contract.id, contract.underlyingId ?? contract.id])
+  const marks = await marksAtEnd(tx, contract, end)
   const underlying = settlement?.value ?? midOf(marks.get(contract.underlyingId ?? 0))
   const last: LastPrices = { underlying, own: midOf(marks.get(contract.id)) }
   const settled = await settleBooks(ctx, tx, contract, ended, { last, at })
@@ -105,7 +107,22 @@ interface LastPrices {
   readonly own: Decimal | null
 }
 
-const midOf = (mark: LastMark | undefined): Decimal | null => (mark ? mark.bid.plus(mark.ask).div(2) : null)
+/** The last marks; of a contract that is settled again, those of the day on which it ended. */
+async function marksAtEnd(
+  tx: Transaction,
+  { id, underlyingId, isAgain }: EndingRow,
+  end: Instant,
+): Promise<ReadonlyMap<number, Pick<LastMark, 'bid' | 'ask'>>> {
+  const ids = [id, underlyingId ?? id]
+  const last = await lockMarks(tx, ids)
+  if (!isAgain) return last
+  const day = bookedDay(end)
+  const marks = await loadDailyMarks(tx, ids, day, day)
+  return new Map(marks.map((mark) => [mark.instrumentId, mark]))
+}
+
+const midOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null =>
+  mark ? mark.bid.plus(mark.ask).div(2) : null
 
 /**
  * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of

@@ -10,6 +10,7 @@ import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
 import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { type Instant, minute } from '../domain/time.ts'
+import { settleAgain } from '../storage/contract-ends.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
 import { loadRateTable } from '../storage/quotes.ts'
 import {
@@ -177,7 +178,13 @@ async function book(
       ledgers.set(name, { setupId, instrumentId, accountId, strategyId, quantity, avgPx, openedAt })
     }
   }
-  await Promise.all([insertExecutions(tx, booked), saveLedgers(tx, [...ledgers.values()])])
+  const changed = [...ledgers.values()]
+  const traded = changed.map(({ instrumentId }) => instrumentId)
+  await Promise.all([
+    insertExecutions(tx, booked),
+    saveLedgers(tx, changed),
+    settleAgain(tx, traded, ctx.clock.now()),
+  ])
 }
 
 /** The execution that is taken back, booked in the same batch. */

@@ -26,6 +26,8 @@ export interface EndingRow {
   readonly pointValue: string
   readonly settlement: Settlement | null
   readonly dueAt: Instant
+  /** It has ended before; what accounts are told of only now is settled. */
+  readonly isAgain: boolean
 }
 
 /** True while a contract waits for its end. */
@@ -44,9 +46,15 @@ export const claimEnding = (tx: Transaction, now: Instant): Promise<EndingRow | 
   tx.maybe<EndingRow>`
     select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
       i.expiry, i.root, u.id as "underlyingId", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
-      i.settlement, i.due_at as "dueAt"
+      i.settlement, i.due_at as "dueAt", i.ended_at is not null as "isAgain"
     from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying
     where i.due_at <= ${instant(now)}::timestamptz order by i.due_at, i.id limit 1 for update of i`
+
+/** Settles contracts that have ended again: an account was told late of what it traded in them. */
+export const settleAgain = (tx: Transaction, ids: readonly number[], now: Instant): Promise<number> =>
+  tx.run`
+    update instrument set due_at = ${instant(now)}::timestamptz
+    where id = any(${ids}::bigint[]) and ended_at is not null`
 
 /** Notes when time next ends something about the contract; null: its trading has ended for good. */
 export const postponeEnd = (
