@@ -179,7 +179,7 @@ async function book(
     }
   }
   const changed = [...ledgers.values()]
-  const traded = changed.map(({ instrumentId }) => instrumentId)
+  const traded = [...new Set(changed.map(({ instrumentId }) => instrumentId))]
   await Promise.all([
     insertExecutions(tx, booked),
     saveLedgers(tx, changed),

@@ -6,7 +6,7 @@ import type { Settlement } from '../domain/instrument.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
 import { isKept } from './kept-ledgers.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** A contract that time has something to do with. Numbers are exact texts. */
@@ -54,7 +54,7 @@ export const claimEnding = (tx: Transaction, now: Instant): Promise<EndingRow | 
 export const settleAgain = (tx: Transaction, ids: readonly number[], now: Instant): Promise<number> =>
   tx.run`
     update instrument set due_at = ${instant(now)}::timestamptz
-    where id = any(${ids}::bigint[]) and ended_at is not null`
+    where id = any(${uncounted(ids, 'bigint')}::bigint[]) and ended_at is not null`
 
 /** Notes when time next ends something about the contract; null: its trading has ended for good. */
 export const postponeEnd = (
