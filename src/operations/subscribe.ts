@@ -15,6 +15,7 @@ import {
   cancelSubscription,
   endSubscription,
   findOffer,
+  followsLive,
   hasPaymentMethod,
   insertSubscription,
   keepSubscription,
@@ -42,8 +43,11 @@ export async function beginFor(sql: Sql, personId: number | bigint): Promise<num
 }
 
 /** Opens or joins; answers the subscription's id. Refuses what is not paid for. */
-export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number | Refused> {
-  const { personId, strategyId, kind } = wanted
+export async function subscribe(sql: Sql, asked: Subscribing): Promise<number | Refused> {
+  const { personId, strategyId } = asked
+  // An older setup in a live account follows with money again, whatever account the wish came from.
+  const kind = asked.kind === 'paper' && (await followsLive(sql, asked)) ? 'paid' : asked.kind
+  const wanted = { ...asked, kind }
   const present = await lockSubscription(sql, personId, strategyId)
   const opening = decideOpening(present, kind)
   if (opening === 'unpaid')

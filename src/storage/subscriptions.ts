@@ -73,6 +73,19 @@ export interface NewSubscription extends Offer {
   termEndsAt: number | null
 }
 
+/** Whether the person has a setup for the strategy in a live account, at work or lapsed. */
+export const followsLive = async (
+  sql: Sql,
+  wanted: { personId: number | bigint; strategyId: number | bigint },
+): Promise<boolean> =>
+  (
+    await sql.one<{ follows: boolean }>`
+      select exists (
+        select from setup join account a on a.id = setup.account_id
+        where setup.strategy_id = ${wanted.strategyId}::bigint and setup.stopped_at is null
+          and a.person_id = ${wanted.personId}::bigint and a.kind = 0) as follows`
+  ).follows
+
 /** Opens a subscription; answers its id. */
 export const insertSubscription = async (sql: Sql, row: NewSubscription): Promise<number> =>
   (

@@ -188,6 +188,24 @@ describe('the fee on gains', () => {
     await audit()
   })
 
+  test('is charged of a live account whose subscription lapsed and was opened anew by a paper account', async () => {
+    await follow(customer, 'U1')
+    await follow(customer, 'U2', 'paper')
+    const params = `Account=U2&PersonId=${customer.personId}&StrategyId=${strategyId}&TerminateStrategySubscription=true`
+    await call(platform.url, `/gen/Autotrade/StopAutotrade?${params}`, {
+      method: 'DELETE',
+      key: customer.key,
+    })
+    await passTo(31)
+    await follow(customer, 'U3', 'paper')
+    await quote(100)
+    await trade('1', 100)
+    await quote(110)
+    await passTo(61)
+    expect(await charges('performance')).toMatchObject([{ amount: 20_000, status: 'paid' }])
+    await audit()
+  })
+
   test('that is declined is tried again, and never charged twice', async () => {
     await follow(customer, 'U1')
     await trade('1', 100)
