@@ -34,7 +34,7 @@ export async function choosePlan(
   if (!offer) return refuse('NotFound', 'PlanId', 'The person is not offered such a plan')
   const present = await lockPresentPlan(tx, wanted.personId, offer.kind)
   if (!present) return open(tx, offer, wanted.at)
-  if (present.status !== 'active' || present.isChanging)
+  if (present.status !== 'active' || present.isOwed)
     return refuse('StateConflict', 'PlanId', 'The present plan waits for a payment')
   const change = decidePlanChange(present, { price: totalOf(offer.price), days: offer.days }, wanted.at)
   if (present.planId === offer.planId || change.act === 'later') {

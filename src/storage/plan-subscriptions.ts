@@ -77,8 +77,8 @@ export interface PresentPlan {
   readonly price: bigint
   readonly from: number
   readonly to: number
-  /** A change waits for its payment. */
-  readonly isChanging: boolean
+  /** The term, or a change of the plan, waits for its payment. */
+  readonly isOwed: boolean
 }
 
 /** The plan of a kind that a person has, locked. */
@@ -90,8 +90,7 @@ export async function lockPresentPlan(
   const row = await sql.maybe<Omit<PresentPlan, 'price'> & { price: number | bigint }>`
     select s.id, s.plan_id as "planId", s.status, plan.term_days as days, s.base_price + s.markup as price,
       s.term_started_at as "from", s.term_ends_at as "to", exists (
-        select from charge c where c.subscription_id = s.id and c.purpose = 'upgrade' and c.status = 'due'
-      ) as "isChanging"
+        select from charge c where c.subscription_id = s.id and c.status = 'due') as "isOwed"
     from subscription s join plan on plan.id = s.plan_id
     where s.person_id = ${personId}::bigint and plan.kind = ${kind} and s.ended_at is null for update of s`
   return row && { ...row, price: BigInt(row.price) }

@@ -96,7 +96,7 @@ const lockCharges = (sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> =>
       strategy.owner_share_percent as "ownerPercent", coalesce(plan.site_id, s.site_id) as "siteId",
       s.status as "subscriptionStatus"
     from charge c join subscription s on s.id = c.subscription_id
-      left join strategy on strategy.id = s.strategy_id left join plan on plan.id = s.plan_id
+      left join strategy on strategy.id = s.strategy_id left join plan on plan.id = coalesce(c.plan_id, s.plan_id)
     where c.id = any(${ids}::bigint[]) order by s.id, c.id for update of s, c`
 
 async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<void> {

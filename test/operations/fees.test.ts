@@ -316,6 +316,33 @@ describe('plans', () => {
     await audit()
   })
 
+  test('of one site that follows one of another is the income of its own site', async () => {
+    const { id: siteId } = await db.read.one<{ id: number }>`select id from site where code = 'west'`
+    await choose(await plan('Small', '30'), 0)
+    expect(await choose(await plan('Own', '50', { siteId }), 0)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 2_000 }])
+    const earned = await db.read.rows<{ site: number; earned: number }>`
+      select a.site_id as site, sum(e.amount)::bigint as earned from ledger_entry e
+      join ledger_account a on a.id = e.account_id where a.kind = 'site' group by a.site_id`
+    expect(earned).toEqual([{ site: siteId, earned: 2_000 }])
+    expect(await balances()).toMatchObject({ platform: 3_000, site: 2_000 })
+    await audit()
+  })
+
+  test('whose term is not paid yet is not changed: nothing of it is there to be taken off', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(small, 0)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
+    await passTo(30)
+    await door('/payment-methods', [{ personId: customer.personId }])
+    expect(await choose(large, 30)).toBe('StateConflict')
+    expect(await charges('upgrade')).toEqual([])
+    await passTo(31)
+    expect(await choose(large, 31)).toBe('now')
+    await audit()
+  })
+
   test('a manager’s and an investor’s stand side by side', async () => {
     await choose(await plan('Small', '30'), 0)
     expect(await choose(await plan('Manager', '10', { kind: 'manager' }), 0)).toBe('now')
