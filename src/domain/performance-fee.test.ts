@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dec } from './decimal.ts'
-import { type FeeSettlement, settleFee } from './performance-fee.ts'
+import { type FeeSettlement, settleFee, shortfallOf } from './performance-fee.ts'
 
 /** The fees of settlements one after the other, at these gains and percentages. */
 function feesOf(steps: readonly (readonly [gain: number, percent: number])[], equity = 10_000): number[] {
@@ -93,3 +93,18 @@ test('however it went, all fees together are the share of the highest gain that 
     }),
   )
 })
+
+test.each([
+  [-1000, 1000, 0],
+  [-1000, 1600, 120],
+  [500, 1000, 200],
+])(
+  'of a setup that lost or gained %d before a stop, a gain of %d after it costs %d',
+  (first, second, fee) => {
+    const rate = dec('0.2')
+    const stopped = settleFee(null, { startedEquity: dec(10_000), gain: dec(first) }, rate)
+    const shortfall = shortfallOf(stopped.holding)
+    const anew = settleFee(null, { startedEquity: dec(70_000), gain: dec(second), shortfall }, rate)
+    expect(anew.fee.toNumber()).toBe(fee)
+  },
+)

@@ -1,7 +1,8 @@
 /**
  * The performance fee on one setup: its gain since it began, measured by unit prices against the highest price at which
  * a fee was settled before. The fee is paid beside the account, so fees that were settled are taken off its gain. A
- * setup has no deposits of its own: what is paid into the account moves no gain.
+ * setup has no deposits of its own: what is paid into the account moves no gain. Who stops and starts again goes on from
+ * the height that was settled before.
  */
 import { type Decimal, max, one, zero } from './decimal.ts'
 import { applyFeeEvent, type FeeUnits, noFeeUnits } from './high-water-mark.ts'
@@ -19,16 +20,21 @@ export interface FeeSettlement extends SettledSetup {
   readonly fee: Decimal
 }
 
-/**
- * Settles the fee on a setup whose executions and positions have gained `gain` since it began; `rate` is a fraction.
- * With a rate of 0 gains pass free: they are not charged for later.
- */
+export interface SetupGain {
+  readonly startedEquity: Decimal
+  /** By its executions and positions, since it began. */
+  readonly gain: Decimal
+  /** What the setup before it was short of its mark when it was last settled. */
+  readonly shortfall?: Decimal
+}
+
+/** Settles the fee on a setup; `rate` is a fraction. With a rate of 0 gains pass free: they are not charged for later. */
 export function settleFee(
   before: SettledSetup | null,
-  { startedEquity, gain }: { readonly startedEquity: Decimal; readonly gain: Decimal },
+  { startedEquity, gain, shortfall = zero }: SetupGain,
   rate: Decimal,
 ): FeeSettlement {
-  const { holding, capital, fees } = before ?? begun(startedEquity)
+  const { holding, capital, fees } = before ?? begun(startedEquity, shortfall)
   const value = capital.plus(gain).minus(fees)
   const valued = applyFeeEvent(holding, { type: 'value', value }, rate)
   const settled = applyFeeEvent(valued.holding, { type: 'crystallise' }, rate)
@@ -36,9 +42,13 @@ export function settleFee(
   return { holding: settled.holding, capital, fees: fees.plus(fee), fee }
 }
 
+/** What there is to gain until a fee is due again. */
+export const shortfallOf = ({ units, price, mark }: FeeUnits): Decimal =>
+  max(zero, mark.minus(price).times(units))
+
 /** A setup at its beginning. What its account was worth only scales its price: any capital gives the same fees. */
-function begun(startedEquity: Decimal): SettledSetup {
+function begun(startedEquity: Decimal, shortfall: Decimal): SettledSetup {
   const capital = max(one, startedEquity)
   const { holding } = applyFeeEvent(noFeeUnits, { type: 'deposit', amount: capital }, zero)
-  return { holding, capital, fees: zero }
+  return { holding: { ...holding, mark: holding.mark.plus(shortfall.div(capital)) }, capital, fees: zero }
 }

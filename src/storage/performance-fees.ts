@@ -3,7 +3,7 @@
  * what was settled, once for each setup and term.
  */
 import { cents, type Decimal, dec, one, zero } from '../domain/decimal.ts'
-import { type FeeSettlement, type SettledSetup, settleFee } from '../domain/performance-fee.ts'
+import { type FeeSettlement, type SettledSetup, settleFee, shortfallOf } from '../domain/performance-fee.ts'
 import type { Instant } from '../domain/time.ts'
 import { loadAccountValues } from './account-values.ts'
 import { loadRateTable } from './quotes.ts'
@@ -25,6 +25,7 @@ interface SetupRow {
   readonly setupId: number
   readonly subscriptionId: number
   readonly accountId: number
+  readonly strategyId: number
   readonly currency: string
   readonly chargedCurrency: string
   readonly percent: number
@@ -35,6 +36,8 @@ interface SetupRow {
   readonly price: string | null
   readonly mark: string | null
   readonly fees: string | null
+  /** What the account's last settled setup for the strategy before this one was short of its mark. */
+  readonly shortfall: string
 }
 
 /**
@@ -45,14 +48,20 @@ const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRo
   tx.rows<SetupRow>`
     select setup.id as "setupId", s.id as "subscriptionId", a.id as "accountId", a.currency,
       s.currency as "chargedCurrency", s.performance_fee_percent as percent,
-      coalesce(setup.started_equity, a.starting_cash) as "startedEquity", coalesce(moved.total, 0) as "cashChange",
-      last.capital, last.units, last.price, last.mark, last.fees
+      setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
+      coalesce(moved.total, 0) as "cashChange", last.capital, last.units, last.price, last.mark, last.fees,
+      coalesce(earlier.shortfall, 0) as shortfall
     from subscription s
     join strategy on strategy.id = s.strategy_id and strategy.owner_person_id <> s.person_id
     join setup on setup.strategy_id = s.strategy_id
     join account a on a.id = setup.account_id and a.person_id = s.person_id and a.kind = 0
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
+    left join lateral (
+      select greatest(0, (f.mark - f.price) * f.units) as shortfall
+      from fee_settlement f join setup e on e.id = f.setup_id
+      where e.account_id = a.id and e.strategy_id = s.strategy_id and e.id < setup.id
+      order by f.settled_at desc, e.id desc limit 1) earlier on true
     left join lateral (
       select sum(cash_change) as total from (${cashOfSetup}) entry) moved on true
     where s.id = any(${terms.map(({ id }) => id)}::bigint[]) and s.kind = 'paid'
@@ -88,14 +97,19 @@ export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Pr
   )
   const settled: Settled[] = []
   const surplus: SetupRow[] = []
+  // By account and strategy, what the setup that was settled last here was short of its mark.
+  const shortfalls = new Map<string, Decimal>()
   for (const row of rows) {
     const fx = row.currency === row.chargedCurrency ? one : rates.get(row.chargedCurrency)?.get(row.currency)
     // Without a rate nobody can say what it is; the next term asks for it.
     if (!fx) continue
     const worth = values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero
     const gain = dec(row.cashChange).plus(worth)
-    const facts = { startedEquity: dec(row.startedEquity), gain }
+    const followed = `${row.accountId} ${row.strategyId}`
+    const shortfall = shortfalls.get(followed) ?? dec(row.shortfall)
+    const facts = { startedEquity: dec(row.startedEquity), gain, shortfall }
     const settlement = settleFee(stateOf(row), facts, dec(row.percent).div(100))
+    shortfalls.set(followed, shortfallOf(settlement.holding))
     const charged = cents(settlement.fee.times(fx)).times(100)
     // Left unsettled it is asked for by the next term, when the price that made it may be another.
     if (charged.greaterThan(largestCharge)) surplus.push(row)

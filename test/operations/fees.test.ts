@@ -188,6 +188,36 @@ describe('the fee on gains', () => {
     await audit()
   })
 
+  test('is not charged of a gain that makes up for a loss before a stop, in this term or an earlier one', async () => {
+    const stop = () => {
+      const params = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}`
+      const path = `/gen/Autotrade/StopAutotrade?${params}`
+      return call(platform.url, path, { method: 'DELETE', key: customer.key })
+    }
+    const restart = async () => {
+      const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
+      const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
+      expect(answer.status).toBe(200)
+    }
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(90)
+    await stop()
+    await quote(90)
+    await restart()
+    await quote(96)
+    await passTo(30)
+    expect(await charges('performance')).toEqual([])
+    await stop()
+    await passTo(31)
+    await quote(96)
+    await restart()
+    await quote(103)
+    await passTo(60)
+    expect(await charges('performance')).toMatchObject([{ amount: 6_000, status: 'paid' }])
+    await audit()
+  })
+
   test('is charged of a live account whose subscription lapsed and was opened anew by a paper account', async () => {
     await follow(customer, 'U1')
     await follow(customer, 'U2', 'paper')
