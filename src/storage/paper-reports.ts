@@ -100,7 +100,7 @@ export interface PaperPosition {
 
 /**
  * What the executions of these accounts add up to, with what splits and the ends of contracts did, flat symbols left
- * out. The broker does these by itself, by the same arithmetic.
+ * out. The broker does these by itself, by the same arithmetic, and tells of none; what it told of counts once.
  */
 export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Promise<PaperPosition[]> =>
   sql.rows<PaperPosition>`
@@ -111,6 +111,8 @@ export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Prom
       select e.account_id, i.symbol, case e.side when '1' then e.quantity else -e.quantity end
       from execution e join instrument i on i.id = e.instrument_id
       where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null and e.setup_id is not null
+        and not exists (select from paper_report r
+          where r.broker_id = e.broker_id and r.account_id = e.account_id and r.report_key = e.exec_id)
       union all
       select j.account_id, i.symbol, j.quantity_change
       from account_adjustment j join corporate_action a on a.id = j.action_id

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { reconcile } from '../../src/execution/reconciliation.ts'
+import { resetPaperAccount } from '../../src/storage/paper-resets.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -198,6 +199,20 @@ describe('positions', () => {
       'ExecutionBusted',
       'PositionMismatch',
     ])
+  })
+
+  test('none is left of what an account held before it began anew', async () => {
+    const { accountId, symbol, order, held } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    expect(await held()).toBe(6)
+    await db.transaction((tx) => resetPaperAccount(tx, accountId, world.clock.time))
+    await minutes(3)
+    const [snapshot] = await paper.broker.snapshot(ctx, [accountId])
+    expect(snapshot?.positions).toEqual(new Map())
+    expect(await syncOf(accountId)).toEqual({ sync: true, reason: null })
+    expect(await incidentsOf(accountId)).toEqual([])
   })
 
   test('one that changes meanwhile has to last anew', async () => {
