@@ -8,11 +8,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Acting } from './audit-log.ts'
-import { CommitUnknown, DatabaseUnavailable, isConnectionLoss, isRepeatable, translate } from './failure.ts'
+import {
+  CommitUnknown,
+  DatabaseUnavailable,
+  isConnectionLoss,
+  isForeignSession,
+  isRepeatable,
+  translate,
+} from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendAlone } from './packet.ts'
 import { makeReader } from './reader.ts'
-import { sessionSetup } from './session.ts'
+import { checkSessions, sessionSetup, sharedSessions } from './session.ts'
 import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
 import { type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
@@ -69,16 +76,17 @@ export interface Database {
 }
 
 /**
- * Connects and checks the server. Throws when it is older than PostgreSQL 15 or runs without durability, and
- * `DatabaseUnavailable` when it does not answer for half a minute.
+ * Connects and checks the server. Throws when it is older than PostgreSQL 15, runs without durability or hides behind a
+ * pooler that shares sessions, and `DatabaseUnavailable` when it does not answer for half a minute.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const database = connect(options)
   try {
     await checkServer(database)
+    await patiently(() => checkSessions(database))
   } catch (error) {
     await database.close()
-    throw error
+    throw isForeignSession(error) ? new Error(sharedSessions) : error
   }
   return database
 }

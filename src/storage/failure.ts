@@ -61,3 +61,6 @@ export const isTurnedAway = (error: unknown): boolean =>
  * takes no writes. Only who runs it can mend that.
  */
 export const isForbidden = (error: unknown): boolean => /^(42501|3F000|25006)$/.test(stateOf(error))
+
+/** Whether what was prepared on a connection is unknown there, or something else is known: its session was another's. */
+export const isForeignSession = (error: unknown): boolean => /^(26000|42P05)$/.test(stateOf(error))

@@ -4,6 +4,7 @@
  */
 import pg from 'pg'
 import { type Acting, actingText } from './audit-log.ts'
+import type { Sql } from './sql.ts'
 
 /**
  * A process that stops in the middle of a transaction, frozen or cut off, keeps its locks no longer: as long as a lease,
@@ -50,4 +51,19 @@ export function sessionSetup(
   const settings = Object.entries({ ...usual, ...limit, ...manner, ...who })
   const sets = settings.map(([name, value]) => `set ${name} = ${pg.escapeLiteral(value)}`)
   return [...sets, noNewerLimits, atHome].join('; ')
+}
+
+/** What we are told, and what we are asked, would reach connections of somebody else. */
+export const sharedSessions =
+  'the pooler in front of the database shares its sessions among connections: let it pool by session'
+
+/** Throws where a transaction runs in the very session that reads have on a connection of their own. */
+export async function checkSessions(db: {
+  readonly read: Sql
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>
+}): Promise<void> {
+  const session = (sql: Sql) => sql.one<{ pid: number }>`select pg_backend_pid() as pid`
+  const reading = await session(db.read)
+  const writing = await db.transaction(session)
+  if (reading.pid === writing.pid) throw new Error(sharedSessions)
 }

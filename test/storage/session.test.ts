@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
-import { isTurnedAway } from '../../src/storage/failure.ts'
+import { isForeignSession, isTurnedAway } from '../../src/storage/failure.ts'
+import { checkSessions } from '../../src/storage/session.ts'
 import { fragment, identifier, type Sql } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { databaseUrl, silentLog } from '../support/database-server.ts'
@@ -124,4 +125,20 @@ test('a database that lets nobody in turns us away', async () => {
   const opened = openDatabase({ url: databaseUrl(url, name), applicationName: 'tests', log: silentLog })
   await expect(opened).rejects.toSatisfy(isTurnedAway)
   await db.write.run`drop database ${identifier(name)}`
+})
+
+describe('a pooler in front of the database', () => {
+  test('that gives the session of one connection to another is named', async () => {
+    // What such a pooler does: reads and transactions of different connections meet in one session.
+    const shared = db.transaction((tx) => checkSessions({ read: tx, transaction: (work) => work(tx) }))
+    await expect(shared).rejects.toThrow('shares its sessions among connections: let it pool by session')
+    await expect(checkSessions(db)).resolves.toBeUndefined()
+  })
+
+  test.each(['prepare p as select 1', 'execute q'])('is known by what others prepared: %s', async (text) => {
+    const error = await db
+      .transaction((tx) => tx.script(`prepare p as select 1; ${text}`))
+      .catch((thrown: unknown) => thrown)
+    expect(isForeignSession(error)).toBe(true)
+  })
 })
