@@ -76,4 +76,6 @@ async function digestOf(open: () => ReadStream): Promise<string> {
 /** A row that says nothing, text that is no CSV, a file that is not there: trying again does not mend it. */
 const isOfTheFile = (error: unknown): error is Error =>
   error instanceof RangeError ||
-  (error instanceof Error && 'code' in error && /^(CSV_|ENOENT$|EACCES$|EISDIR$)/.test(String(error.code)))
+  (error instanceof Error && 'code' in error && codesOfFiles.test(String(error.code)))
+
+const codesOfFiles = /^(CSV_|INVALID_OPENING_QUOTE$|ENOENT$|EACCES$|EISDIR$)/

@@ -20,6 +20,7 @@ test.each([
   ['columns of something else', 'index.csv', 'date,close\n2024-03-11,5000\n', 'row 1 has no time'],
   ['a price that is none', 'price.csv', 'symbol,t,bid,ask\nA,2024-03-12T14:00:00Z,x,2\n', 'no number as bid'],
   ['a row too short', 'short.csv', 'symbol,t,bid,ask\nA,2024-03-12T14:00:00Z\n', 'Invalid Record Length'],
+  ['a quote inside a word', 'word.csv', 'symbol,t,bid,ask\nA"B,2024-03-12T14:00:00Z,1,2\n', 'Opening Quote'],
 ])('%s', async (_, file, text, says) => {
   writeFileSync(join(folder, file), text)
   await expect(replay(file)).rejects.toThrow(says)
