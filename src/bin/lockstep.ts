@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { faultOf } from './faults.ts'
 import { addOperatorCommands } from './operator.ts'
+import { endsAtOnce } from './process.ts'
 import { addRunCommands } from './run.ts'
 
 const program = new Command('lockstep')
@@ -10,6 +11,7 @@ const program = new Command('lockstep')
 addRunCommands(program)
 addOperatorCommands(program)
 
+endsAtOnce()
 try {
   await program.parseAsync()
 } catch (error) {

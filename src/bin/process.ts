@@ -1,4 +1,5 @@
 /** The life of one process: ends once, in order, on the first of a signal, a lost parent or a fatal error. */
+import { constants } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 
@@ -7,8 +8,22 @@ const endWithinMs = 20_000
 /** How often the parent is looked for, in milliseconds. */
 const parentEveryMs = 250
 
+/** By these a process is told to end. */
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+
+/**
+ * Until `endsWith` takes over, a signal ends the process at once, as it would by itself, but by way of its exit: there a
+ * server that was started beside it is told to stop, and is not left behind with nobody to stop it.
+ */
+export function endsAtOnce(): void {
+  for (const signal of signals) process.once(signal, quit)
+}
+
+const quit = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal])
+
 /** Runs `close` when the process is told to end. A second signal ends it at once. */
 export function endsWith(log: Logger, close: () => Promise<void>): void {
+  for (const signal of signals) process.removeListener(signal, quit)
   let isEnding = false
   const grace = closeWithGrace(
     { delay: endWithinMs, logger: { error: (text) => log.error(text) } },

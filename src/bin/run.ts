@@ -12,6 +12,7 @@ import { announceReady, endsWith, wordOfParent } from './process.ts'
 import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
 import { startAll } from './start.ts'
+import { type Output, say } from './tool.ts'
 import { runWorker } from './worker.ts'
 
 /** Adds start, serve and worker. */
@@ -28,15 +29,21 @@ export function addRunCommands(program: Command): void {
     .command('serve')
     .description('serve the three hosts; start the database when none runs for the data folder')
     .option('--test-door', 'an empty platform whose clock stands still, with the door under /test')
-    .action(({ testDoor }: { testDoor?: boolean }) => {
+    .option(...asJson)
+    .action(({ testDoor, ...output }: Output & { testDoor?: boolean }) => {
       const config = readConfig(process.env)
-      return testDoor ? serveDoor(config) : serve(config)
+      return testDoor ? serveDoor(config, output) : serve(config, output)
     })
   program
     .command('worker')
     .description('fill, mirror, send and book; any number may run beside each other')
-    .action(() => work(readConfig(process.env)))
+    .option(...asJson)
+    .action((output: Output) => work(readConfig(process.env), output))
 }
+
+const asJson = ['--json', 'say as JSON that it is ready'] as const
+
+const sayReady = (output: Output, word: string): void => say(output, { ready: word }, `ready ${word}`)
 
 async function start(config: Config): Promise<void> {
   const log = openLog(config, 'start')
@@ -53,17 +60,17 @@ async function start(config: Config): Promise<void> {
   })
 }
 
-async function serve(given: Config): Promise<void> {
+async function serve(given: Config, output: Output): Promise<void> {
   const log = openLog(given, 'api')
-  await keep(log, given, async (config, url) => {
+  await keep(log, given, output, async (config, url) => {
     const api = await serveApi(config, url, log)
     return { word: api.url, close: api.close }
   })
 }
 
-async function work(given: Config): Promise<void> {
+async function work(given: Config, output: Output): Promise<void> {
   const log = openLog(given, 'worker')
-  await keep(log, given, async (config, url) => {
+  await keep(log, given, output, async (config, url) => {
     const worker = await runWorker(config, url, log)
     return { word: 'worker', close: worker.close }
   })
@@ -77,7 +84,7 @@ interface Running {
 type Run = (config: Config, databaseUrl: string) => Promise<Running>
 
 /** Runs one process on the database it can reach, or on what its parent says, and ends both in order. */
-async function keep(log: Logger, config: Config, run: Run): Promise<void> {
+async function keep(log: Logger, config: Config, output: Output, run: Run): Promise<void> {
   const told = await wordOfParent()
   const server = told ? runElsewhere(told.databaseUrl) : await reachServer(config, log)
   const running = await run({ ...config, ...(told && { port: told.port }) }, server.url)
@@ -86,11 +93,11 @@ async function keep(log: Logger, config: Config, run: Run): Promise<void> {
     await server.stop()
   })
   announceReady(running.word)
-  if (!process.send) console.log(`ready ${running.word}`)
+  if (!process.send) sayReady(output, running.word)
 }
 
 /** One process for everything, so that each call can answer after all it causes has come to rest. */
-async function serveDoor(config: Config): Promise<void> {
+async function serveDoor(config: Config, output: Output): Promise<void> {
   const log = openLog(config, 'door')
   const server = await provideServer(config, log)
   const door = await startDoorPlatform({
@@ -110,5 +117,5 @@ async function serveDoor(config: Config): Promise<void> {
     await door.close()
     await server.stop()
   })
-  console.log(`ready ${door.url}`)
+  sayReady(output, door.url)
 }

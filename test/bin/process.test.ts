@@ -1,7 +1,23 @@
 /** How a process ends that others started. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { testDatabase } from '../support/database.ts'
+import { newDataDir, removeDataDir } from '../support/product.ts'
+
+/** A command of the program, with a data folder of its own. */
+function runAside(words: readonly string[], env: NodeJS.ProcessEnv) {
+  const dataDir = newDataDir()
+  onTestFinished(() => removeDataDir(dataDir))
+  const child = spawn(process.execPath, ['scripts/lockstep.mjs', ...words], {
+    env: { ...process.env, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return { dataDir, child, ended: once(child, 'exit') }
+}
 
 /** Runs the child in a shell, as npm runs a script; the second command keeps the shell from becoming the child. */
 function inShell(env: NodeJS.ProcessEnv): ChildProcess {
@@ -22,3 +38,30 @@ test('whoever stops npm stops the process that its shell runs', async () => {
   }
   expect(said).toBe('ready\nclosed\n')
 }, 30_000)
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  'a process that gets %s while it starts leaves no database behind',
+  async (signal, status) => {
+    const { dataDir, child, ended } = runAside(['serve'], { DATABASE_URL: '' })
+    for await (const text of child.stderr) if (String(text).includes('postgres is ready')) child.kill(signal)
+    expect(await ended).toEqual([status, null])
+    const file = join(dataDir, 'postgres', 'cluster', 'postmaster.pid')
+    await vi.waitFor(() => expect(existsSync(file) ? readFileSync(file, 'utf8') : '').toBe(''), 20_000)
+  },
+  120_000,
+)
+
+test('a process says as JSON that it is ready', async () => {
+  const { url } = await testDatabase()
+  const { child, ended } = runAside(['worker', '--json'], { DATABASE_URL: url })
+  let said = ''
+  for await (const text of child.stdout) {
+    said += text
+    child.kill('SIGTERM')
+  }
+  expect(JSON.parse(said)).toEqual({ ready: 'worker' })
+  await ended
+}, 60_000)
