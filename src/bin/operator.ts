@@ -29,7 +29,7 @@ import { openLog } from './log.ts'
 import { addOrderCommands } from './order-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
-import { replayFile } from './replay.ts'
+import { type Played, replayFile } from './replay.ts'
 import { addSecretCommands } from './secret-commands.ts'
 import { openSecrets } from './secrets.ts'
 import { noteCommand, type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
@@ -140,10 +140,19 @@ function addReplayCommand(command: Command): void {
       withDatabase(async (db, config) => {
         const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
         await noteCommand(db.write, `file ${basename(file)}`)
-        await replayFile(config, db, openLog(config, 'replay'), { file, speed })
-        say(options, { played: file }, `${file} has been played.`)
+        const played = await replayFile(config, db, openLog(config, 'replay'), { file, speed })
+        say(options, { played: file, ...played }, wordsOf(file, played))
       }),
     )
+}
+
+function wordsOf(file: string, { rows, unknownSymbols }: Played): string {
+  if (rows === 0) return `${file}: nothing to play. It holds no row, or all of them have been played before.`
+  const done = `${file}: ${rows} rows have been played.`
+  if (unknownSymbols.length === 0) return done
+  const shown = unknownSymbols.slice(0, 10).join(', ')
+  const more = unknownSymbols.length > 10 ? ` and ${unknownSymbols.length - 10} more` : ''
+  return `${done} Those of instruments that are not here moved nothing: ${shown}${more}.`
 }
 
 function addExportCommand(command: Command): void {

@@ -86,6 +86,14 @@ function addSiteCommands(tool: Tool, sites: Command): void {
     )
 }
 
+/** Labels of a host name with dots between them (RFC 1123). */
+const domainPattern = /^(?=.{1,253}$)[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)+$/i
+
+function readDomain(text: string): string {
+  if (!domainPattern.test(text)) throw new ConfigError(`--domain: ${text} is no host name`)
+  return text
+}
+
 async function insertedSite(
   sql: Sql,
   site: { code: string; kind: string; name: string; domain: string | undefined; region: string | undefined },
@@ -93,7 +101,7 @@ async function insertedSite(
   const kind = oneOf('--kind', site.kind, ['geo', 'whitelabel'])
   if (site.region !== undefined && kind === 'geo') throw new ConfigError('a region has no region above it')
   const parent = site.region === undefined ? {} : { parentSiteId: await regionOf(sql, site.region) }
-  const domain = site.domain === undefined ? {} : { domain: site.domain }
+  const domain = site.domain === undefined ? {} : { domain: readDomain(site.domain) }
   const [code, name] = [readWords('the code', site.code), readWords('--name', site.name)]
   return told(insertSite(sql, { kind, code, name, createdAt: Date.now(), ...domain, ...parent }))
 }

@@ -4,10 +4,11 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { assembleWork } from '../execution/assembly.ts'
 import type { WorkContext } from '../execution/context.ts'
-import type { Feed } from '../execution/market/feed.ts'
+import type { Feed, FeedSink, InstrumentKey } from '../execution/market/feed.ts'
 import { replayFeed } from '../execution/market/replay.ts'
 import { createWorker } from '../execution/worker.ts'
 import type { Database } from '../storage/database.ts'
+import { loadQuotedInstruments } from '../storage/quotes.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
@@ -17,6 +18,13 @@ export interface ReplayOptions {
   file: string
   /** Recorded time per time of the clock; Infinity: as fast as it is booked. */
   speed: number
+}
+
+export interface Played {
+  /** Rows that were played now: none of an empty file, or of one that was played before. */
+  readonly rows: number
+  /** Of instruments that the platform does not have: their rows moved nothing. */
+  readonly unknownSymbols: readonly string[]
 }
 
 /**
@@ -29,13 +37,14 @@ export async function replayFile(
   db: Database,
   log: WorkContext['log'],
   options: ReplayOptions,
-): Promise<void> {
+): Promise<Played> {
   const open = () => createReadStream(options.file)
   const unreadable = (error: unknown): never => {
     throw isOfTheFile(error) ? new ConfigError(`${options.file}: ${error.message}`) : error
   }
   const name = `replay:${await digestOf(open).catch(unreadable)}`
   const recorded = replayFeed(db, systemClock, { name, open, speed: options.speed, isLive: true })
+  const tally = { rows: 0, symbols: new Set<string>() }
   let finished = (_fault?: Error): void => {}
   const played = new Promise<Error | undefined>((resolve) => {
     finished = resolve
@@ -44,7 +53,7 @@ export async function replayFile(
     name,
     run: async (sink, signal) => {
       try {
-        await recorded.run(sink, signal)
+        await recorded.run(counting(sink, tally), signal)
       } catch (error) {
         if (!isOfTheFile(error)) throw error
         return finished(error)
@@ -64,6 +73,27 @@ export async function replayFile(
   const fault = await played
   await worker.stop()
   if (fault) unreadable(fault)
+  const known = await loadQuotedInstruments(db.read, [...tally.symbols], [])
+  for (const { symbol } of known) tally.symbols.delete(symbol)
+  return { rows: tally.rows, unknownSymbols: [...tally.symbols] }
+}
+
+/** The same sink, which notes what has been booked. */
+function counting(sink: FeedSink, tally: { rows: number; symbols: Set<string> }): FeedSink {
+  const note = (items: readonly InstrumentKey[]): void => {
+    tally.rows += items.length
+    for (const item of items) if ('symbol' in item) tally.symbols.add(item.symbol)
+  }
+  return {
+    quotes: async (quotes) => {
+      await sink.quotes(quotes)
+      note(quotes)
+    },
+    bars: async (bars) => {
+      await sink.bars(bars)
+      note(bars)
+    },
+  }
 }
 
 /** The same for the same bytes. */

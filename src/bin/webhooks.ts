@@ -86,7 +86,8 @@ function addSwitches(tool: Tool, webhooks: Command): void {
 
 async function add(code: string, url: string, options: Output & { events?: WebhookEvent[] }): Promise<void> {
   const fault = urlFault(url)
-  if (fault !== undefined) throw new ConfigError(`${url} cannot be called: ${fault}`)
+  // Not repeated: it may hold a password.
+  if (fault !== undefined) throw new ConfigError(`that address cannot be called: ${fault}`)
   await withDatabase(async (db, config) => {
     const site = await findSiteByCode(db.read, code)
     if (site === undefined) throw new ConfigError(`there is no site ${code}`)

@@ -54,6 +54,12 @@ test.each<[string, string]>([
   ['sites add BLANK --kind geo --name North', 'the code says nothing'],
   ['sites add east --kind whitelabel --name East --region west', 'there is no region west'],
   ['sites add east --kind whitelabel --name East --region nowhere', 'there is no region nowhere'],
+  ['sites add east --kind geo --name East --domain :::', '--domain: ::: is no host name'],
+  ['sites add east --kind geo --name East --domain east', '--domain: east is no host name'],
+  [
+    'webhooks add west https://me:hidden@x.org/',
+    'that address cannot be called: it holds a name or a password',
+  ],
   ['strategy set 1 --price EMPTY', '--price is dollars and cents, 0 or more'],
   ['catalog set west 1 --markup EMPTY', '--markup is dollars and cents, 0 or more'],
   ['catalog set west 1 --name BLANK', '--name says nothing'],

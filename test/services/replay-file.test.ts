@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/bin/config.ts'
 import { replayFile } from '../../src/bin/replay.ts'
+import { completeInstrument } from '../../src/domain/instrument.ts'
+import { insertInstruments } from '../../src/storage/instruments.ts'
 import { silentLog } from '../support/database-server.ts'
 import { testPlatform } from '../support/platform.ts'
 
@@ -44,6 +46,18 @@ test('a file is known by what it holds', async () => {
   expect(await batches()).toEqual([...before, 3])
   await play('monday.csv', quotes(4, 5, 6, 7))
   expect(await batches()).toEqual([...before, 3, 4])
+})
+
+test('says what moved nothing', async () => {
+  await insertInstruments(platform.db.write, [
+    completeInstrument({ symbol: 'KNOWN', securityType: 'CS' }, 20_000),
+  ])
+  const rows = ['KNOWN', 'LOST', 'KNOWN'].map((symbol, at) => `${symbol},2024-03-12T15:0${at}:00Z,1,2`)
+  writeFileSync(join(folder, 'some.csv'), ['symbol,t,bid,ask', ...rows, ''].join('\n'))
+  expect(await replay('some.csv')).toEqual({ rows: 3, unknownSymbols: ['LOST'] })
+  expect(await replay('some.csv')).toEqual({ rows: 0, unknownSymbols: [] })
+  writeFileSync(join(folder, 'empty.csv'), '')
+  expect(await replay('empty.csv')).toEqual({ rows: 0, unknownSymbols: [] })
 })
 
 test('a file that is not there', async () => {
