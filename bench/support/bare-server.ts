@@ -52,6 +52,9 @@ function say(response: ServerResponse, status: number, text: string): void {
   response.end(text)
 }
 
+const sayPlaced = (response: ServerResponse, id: number): void =>
+  say(response, 200, `{"Results":[{"SignalId":${id}}],"ResponseStatus":{"ErrorCode":"200"}}`)
+
 const server = createServer((request, response) => {
   if (!isKnown(request)) {
     say(response, 401, '{}')
@@ -63,15 +66,11 @@ const server = createServer((request, response) => {
   }
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', async () => {
+  request.on('end', () => {
     const sent = JSON.parse(Buffer.concat(chunks).toString())
-    const isValid = validate(sent)
-    const id = isValid && keep ? await keep(sent.Order) : 1
-    say(
-      response,
-      isValid ? 200 : 400,
-      `{"Results":[{"SignalId":${id}}],"ResponseStatus":{"ErrorCode":"200"}}`,
-    )
+    if (!validate(sent)) say(response, 400, '{}')
+    else if (keep) void keep(sent.Order).then((id) => sayPlaced(response, id))
+    else sayPlaced(response, 1)
   })
 })
 server.listen(0, '127.0.0.1', () =>

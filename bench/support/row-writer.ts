@@ -26,7 +26,6 @@ export async function createRowWriter(url: string): Promise<(order: Kept) => Pro
   let waiting: Waiting[] = []
   let isWriting = false
   const write = async (): Promise<void> => {
-    isWriting = true
     while (waiting.length > 0) {
       const batch = waiting
       waiting = []
@@ -43,7 +42,7 @@ export async function createRowWriter(url: string): Promise<(order: Kept) => Pro
       waiting.push({ order, resolve })
       if (!isWriting) {
         isWriting = true
-        setImmediate(write)
+        setImmediate(() => void write())
       }
     })
 }
