@@ -190,7 +190,11 @@ export const accessTable: readonly Entry[] = [
     rule: person,
     params: (of) => ({ ...account(of), IsAutoSyncEnabled: true }),
   },
-  { operation: 'NewAutotradeOrder', rule: person, params: (of) => ({ ...account(of), Order: closing }) },
+  {
+    operation: 'NewAutotradeOrder',
+    // It has no 404.
+    ...{ rule: { ...person, platform: '+++-' }, params: (of) => ({ ...account(of), Order: closing }) },
+  },
   {
     operation: 'CancelAutotradeOrder',
     rule: person,
