@@ -80,8 +80,10 @@ export async function insertAccountOrders(tx: Sql, orders: readonly NewAccountOr
     insert into account_order (account_id, broker_id, setup_id, strategy_id, source, source_id, revision, instrument_id,
       signal_type, side, ord_type, time_in_force, position_effect, order_qty, cum_qty, avg_px, filled_value,
       carried_qty, limit_px, stop_px, status, signal_filled_before, replaces_order_id, posted_at, ended_at, chase_at,
-      pending_action, info, reject_text, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px, setup_fence)
-    select * from unnest(${column('accountId')}::bigint[], ${column('brokerId')}::int[], ${column('setupId')}::bigint[],
+      pending_action, info, reject_text, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px,
+      setup_fence, own_number)
+    select *, case when source not in ('S', 'M') then nextval('signal_id_seq') end
+    from unnest(${column('accountId')}::bigint[], ${column('brokerId')}::int[], ${column('setupId')}::bigint[],
       ${column('strategyId')}::bigint[], ${column('source')}::text[], ${column('sourceId')}::bigint[],
       ${column('revision')}::int[], ${column('instrumentId')}::bigint[], ${column('signalType')}::smallint[],
       ${column('side')}::text[], ${column('ordType')}::text[], ${column('timeInForce')}::text[],
@@ -93,7 +95,8 @@ export async function insertAccountOrders(tx: Sql, orders: readonly NewAccountOr
       ${column('pendingAction')}::text[], ${column('info')}::text[], ${column('rejectText')}::text[],
       ${column('reason')}::text[],
       ${column('strategyQty')}::numeric[], ${column('scalingPercentage')}::int[], ${column('limitValue')}::numeric[],
-      ${column('heldQty')}::numeric[], ${column('referencePx')}::numeric[], ${column('setupFence')}::bigint[])`
+      ${column('heldQty')}::numeric[], ${column('referencePx')}::numeric[], ${column('setupFence')}::bigint[])
+      made (account_id, broker_id, setup_id, strategy_id, source)`
 }
 
 /** An order by its row. */
@@ -102,15 +105,11 @@ export interface OrderKey {
   readonly id: number
 }
 
-/** Beyond every signal there will be, and still exact in a double. */
-const ownNumbersFrom = 2 ** 52
-
 /**
  * The number under which an account order `o` is listed. Copies and manual exits have that of their signal; what
- * the platform adds itself has none, and is numbered apart from them: no two orders of a listing share a number.
+ * the platform adds itself has one of its own, of the same sequence.
  */
-export const orderNumber: Fragment = fragment`
-  case when o.source in ('S', 'M') then o.source_id else ${ownNumbersFrom}::bigint + o.id end`
+export const orderNumber: Fragment = fragment`coalesce(o.own_number, o.source_id)`
 
 /** A condition on `o` that names these orders. */
 export const theseOrders = (keys: readonly OrderKey[]): Fragment => fragment`

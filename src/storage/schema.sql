@@ -187,6 +187,7 @@ create table account_order (
   xid xid8 not null default pg_current_xact_id(),
   confirm_by timestamp with time zone,
   confirmed_at timestamp with time zone,
+  own_number bigint,
   constraint account_order_pkey PRIMARY KEY (account_id, id),
   constraint account_order_source_id_setup_id_source_revision_key UNIQUE (source_id, setup_id, source, revision),
   constraint account_order_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
@@ -194,6 +195,7 @@ create table account_order (
   constraint account_order_cum_qty_check CHECK (((cum_qty)::numeric >= (0)::numeric)),
   constraint account_order_filled_value_check CHECK (((filled_value > '-Infinity'::numeric) AND (filled_value < 'Infinity'::numeric))),
   constraint account_order_order_qty_check CHECK (((order_qty)::numeric > (0)::numeric)),
+  constraint account_order_own_number_check CHECK (((own_number IS NULL) = (source = ANY (ARRAY['S'::text, 'M'::text])))),
   constraint account_order_pending_action_check CHECK ((pending_action = ANY (ARRAY['new'::text, 'cancel'::text, 'replace'::text]))),
   constraint account_order_signal_type_check CHECK ((signal_type = ANY (ARRAY[1, 4, 5, 6]))),
   constraint account_order_source_check CHECK ((source = ANY (ARRAY['S'::text, 'Y'::text, 'M'::text, 'L'::text, 'X'::text])))
