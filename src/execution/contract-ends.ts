@@ -217,7 +217,6 @@ function infoOf(
 
 /** The whole books of everybody concerned, locked. */
 async function booksOf(ctx: WorkContext, tx: Transaction, ids: readonly number[]): Promise<SignalBook[]> {
-  await lockMarks(tx, ids)
   const keys = await lockHolders(tx, ids)
   const instruments = await loadQuotedInstruments(tx, [], ids)
   return loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))

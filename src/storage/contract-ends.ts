@@ -5,6 +5,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Settlement } from '../domain/instrument.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { lockHolders, lockMarks } from './holders.ts'
 import { isKept } from './kept-ledgers.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
@@ -41,14 +42,38 @@ export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
   return next?.at
 }
 
-/** The contract whose end comes first, claimed. */
-export const claimEnding = (tx: Transaction, now: Instant): Promise<EndingRow | undefined> =>
-  tx.maybe<EndingRow>`
+/**
+ * The contract whose end comes first, claimed. Its row is locked behind those of its holders: who has one of theirs
+ * writes rows that name the contract, and would wait for its end while that waits for him. The lock keeps such rows out,
+ * so that what is booked beside the end is seen by it or finds it ended.
+ */
+export async function claimEnding(tx: Transaction, now: Instant): Promise<EndingRow | undefined> {
+  const next = await tx.maybe<{ id: number; underlyingId: number | null }>`
+    select i.id, u.id as "underlyingId" ${endingTables}
+    where i.due_at <= ${instant(now)}::timestamptz order by i.due_at, i.id limit 1`
+  if (!next) return undefined
+  await lockMarks(tx, [next.id, next.underlyingId ?? next.id])
+  await lockHolders(tx, [next.id])
+  await lockAccountsIn(tx, next.id)
+  return tx.maybe<EndingRow>`
     select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
       i.expiry, i.root, u.id as "underlyingId", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
-      i.settlement, i.due_at as "dueAt", i.ended_at is not null as "isAgain"
-    from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying
-    where i.due_at <= ${instant(now)}::timestamptz order by i.due_at, i.id limit 1 for update of i`
+      i.settlement, i.due_at as "dueAt", i.ended_at is not null as "isAgain" ${endingTables}
+    where i.id = ${next.id}::bigint and i.due_at <= ${instant(now)}::timestamptz for update of i`
+}
+
+const endingTables = fragment`
+  from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying`
+
+/** Locks the accounts that hold the instrument or have live orders in it. */
+const lockAccountsIn = (tx: Transaction, instrumentId: number): Promise<number> =>
+  tx.run`
+    select id from account where id in (
+      select account_id from account_position where instrument_id = ${instrumentId}::bigint and quantity <> 0
+      union
+      select account_id from account_order
+      where instrument_id = ${instrumentId}::bigint and status in ('A', '0', '1', '6', 'E')
+    ) order by id for no key update`
 
 /** Settles contracts that have ended again: an account was told late of what it traded in them. */
 export const settleAgain = (tx: Transaction, ids: readonly number[], now: Instant): Promise<number> =>
@@ -94,9 +119,8 @@ export interface EndingLedger {
 
 /** The sub-ledgers that hold the instrument; their accounts are locked. */
 export async function lockEndingLedgers(tx: Transaction, instrumentId: number): Promise<EndingLedger[]> {
-  await tx.run`
-    select id from account where id in (select account_id from account_position
-      where instrument_id = ${instrumentId}::bigint and quantity <> 0) order by id for no key update`
+  // Some may have come before the contract was locked.
+  await lockAccountsIn(tx, instrumentId)
   return tx.rows<EndingLedger>`
     select p.setup_id as "setupId", p.account_id as "accountId", a.broker_id as "brokerId",
       p.strategy_id as "strategyId", a.currency, p.quantity, p.avg_px as "avgPx", p.opened_at as "openedAt"

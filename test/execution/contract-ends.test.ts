@@ -1,0 +1,54 @@
+/** The end of a contract beside work that is under way in it: it waits for that, and keeps nothing that it needs. */
+import { expect, test } from 'vitest'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { type Fragment, fragment } from '../../src/storage/sql.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { makeAccountWorld, readHeld } from './account-world.ts'
+import { close } from './world.ts'
+
+const { db } = await testDatabase()
+
+/** A follower of somebody who holds a contract, after its end. */
+async function ended() {
+  const world = makeAccountWorld(db)
+  const scene = await makeScene(world, await addBroker(db))()
+  await world.quote(scene.symbol, '10', '10')
+  await scene.order('1', '100', { limit: '11' })
+  await world.drain()
+  expect(await scene.held()).toBe(100)
+  await db.write.run`
+    update instrument set security_type = 'FUT', last_trading_day = '2024-03-12', due_at = '2024-03-12T20:00Z'
+    where id = ${scene.instrumentId}::bigint`
+  world.clock.time = close + 60_000
+  return { world, scene }
+}
+
+type Scene = Awaited<ReturnType<typeof ended>>['scene']
+
+/** Resolves when somebody waits for a lock. */
+async function isWaiting(): Promise<void> {
+  for (;;) {
+    const { waits } = await db.read.one<{ waits: boolean }>`
+      select exists (select from pg_stat_activity where wait_event_type = 'Lock'
+        and datname = current_database()) as waits`
+    if (waits) return
+  }
+}
+
+test.each<[string, (scene: Scene) => Fragment]>([
+  ['a strategy', ({ strategyId }) => fragment`strategy where id = ${strategyId}::bigint`],
+  ['an account', ({ accountId }) => fragment`account where id = ${accountId}::bigint`],
+])('who holds %s may write rows of the instrument', async (_, locked) => {
+  const { world, scene } = await ended()
+  let ending: Promise<number> | undefined
+  await db.transaction(async (tx) => {
+    await tx.run`select from ${locked(scene)} for no key update`
+    ending = bookActions(world.ctx)
+    await isWaiting()
+    await tx.run`select from instrument where id = ${scene.instrumentId}::bigint for key share nowait`
+  })
+  await ending
+  expect(await readHeld(world, scene.setupId, scene.instrumentId)).toBe(0)
+})
