@@ -66,7 +66,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   SecurityType: 'CS stocks, FUT futures, OPT options, FOR forex.',
   Session: 'RTH regular hours, ETH extended hours.',
   Side: '1 buy, 2 sell.',
-  SignalId: 'Id of an order of a strategy.',
+  SignalId: 'Id of an order of a strategy; of one that the platform adds to an account, a number of its own.',
   SignalType: '1 strategy, 4 manual, 5 strategy with manual override, 6 automatic stop loss.',
   StartDate: 'Inclusive. A date, or a date-time; without offset UTC.',
   StartingCapital: 'Dollars the strategy starts with.',
