@@ -31,7 +31,6 @@ const chainExecutions = fragment`
   group by o.account_id, o.id`
 
 export const accountRules: Record<string, Fragment> = {
-  // What a stopped setup left open is no longer in its ledger.
   ledgerIsSumOfExecutions: fragment`
     select format('setup %s instrument %s holds %s, executions say %s', setup_id, instrument_id, held, executed)
     from (
@@ -45,8 +44,7 @@ export const accountRules: Record<string, Fragment> = {
           from account_adjustment j join corporate_action a on a.id = j.action_id
         ) entries group by setup_id, instrument_id
       ) e using (setup_id, instrument_id)
-    ) compared join setup on setup.id = setup_id
-    where held <> executed and setup.positions_left_open is not true`,
+    ) compared where held <> executed`,
 
   accountCashIsSumOfEntries: fragment`
     select format('account %s has %s, its entries say %s', id, cash, starting_cash + coalesce(entries.total, 0))
