@@ -2,6 +2,7 @@
  * The least it takes to keep orders: the rows that the product writes for each, in one statement for all that wait, and
  * nothing that the product knows or asks. Rights, rules, idempotency, locks and the audit log are missing.
  */
+import { type BatchLimits, batched } from '../../src/operations/batch.ts'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
 import { quiet, symbol } from './platform.ts'
 
@@ -15,36 +16,17 @@ interface Kept {
   readonly Limit: number
 }
 
-interface Waiting {
-  readonly order: Kept
-  readonly resolve: (signalId: number) => void
-}
+/** One statement after the other, each for all that have come meanwhile. */
+const limits: BatchLimits = { sizeMax: 256, shareMin: 256, runningMax: 1, patienceMs: 0, waitingMax: 5_000 }
 
 /** Writes an order with those that came while others were written; resolves with its id when it is on disk. */
 export async function createRowWriter(url: string): Promise<(order: Kept) => Promise<number>> {
   const db = await openDatabase({ url, applicationName: 'bench rows', log: quiet })
-  let waiting: Waiting[] = []
-  let isWriting = false
-  const write = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      const ids = await insertRows(
-        db,
-        batch.map(({ order }) => order),
-      )
-      for (const [place, { resolve }] of batch.entries()) resolve(ids[place] as number)
-    }
-    isWriting = false
-  }
-  return (order) =>
-    new Promise((resolve) => {
-      waiting.push({ order, resolve })
-      if (!isWriting) {
-        isWriting = true
-        setImmediate(() => void write())
-      }
-    })
+  return batched(
+    (orders) => insertRows(db, orders),
+    () => true,
+    limits,
+  )
 }
 
 async function insertRows(db: Database, orders: readonly Kept[]): Promise<number[]> {

@@ -107,15 +107,14 @@ interface LastPrices {
   readonly own: Decimal | null
 }
 
-/** The last marks; of a contract that is settled again, those of the day on which it ended. */
+/** The last marks, locked by the claim; of a contract that is settled again, those of the day on which it ended. */
 async function marksAtEnd(
   tx: Transaction,
   { id, underlyingId, isAgain }: EndingRow,
   end: Instant,
 ): Promise<ReadonlyMap<number, Pick<LastMark, 'bid' | 'ask'>>> {
   const ids = [id, underlyingId ?? id]
-  const last = await lockMarks(tx, ids)
-  if (!isAgain) return last
+  if (!isAgain) return lockMarks(tx, ids)
   const day = bookedDay(end)
   const marks = await loadDailyMarks(tx, ids, day, day)
   return new Map(marks.map((mark) => [mark.instrumentId, mark]))

@@ -7,7 +7,6 @@ import { LRUCache } from 'lru-cache'
 import type { Row } from '../contract/index.ts'
 import type { Sql } from '../storage/sql.ts'
 import { type Asked, subjectOf } from './access.ts'
-import type { BatchHandler } from './handler.ts'
 
 export interface Ahead {
   /** Nothing where somebody's right is not known. */
@@ -19,14 +18,11 @@ export interface Ahead {
 const rememberedMax = 10_000
 
 /** For an operation whose handler asks ahead. */
-export function createAhead(row: Row, ask: NonNullable<BatchHandler<never>['ahead']>): Ahead {
+export function createAhead(row: Row, ask: Ahead['ask']): Ahead {
   const admitted = new LRUCache<string, true>({ max: rememberedMax })
   const nameOf = ({ ctx, params }: Asked): string => `${ctx.caller.personId} ${subjectOf(row, params)}`
   return {
-    ask: (sql, calls) =>
-      calls.every((call) => admitted.get(nameOf(call)))
-        ? ask(sql, calls as Parameters<typeof ask>[1])
-        : undefined,
+    ask: (sql, calls) => (calls.every((call) => admitted.get(nameOf(call))) ? ask(sql, calls) : undefined),
     learn: (calls, verdicts) => {
       calls.forEach((call, at) => {
         if (verdicts[at] === undefined) admitted.set(nameOf(call), true)

@@ -21,6 +21,8 @@ interface Belief {
   caller: Caller | undefined
   expiresAt: number
   until: number
+  /** How often keys had changed before it was asked for; after another change it is believed no more. */
+  generation: number
 }
 
 export interface Authenticator {
@@ -99,13 +101,10 @@ interface Beliefs {
 async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Beliefs> {
   const good = new LRUCache<string, Belief>({ max: cachedMax })
   const bad = new LRUCache<string, Belief>({ max: cachedMax })
-  const proven = new LRUCache<string, true>({ max: cachedMax })
   const asked = new Map<string, Promise<Belief>>()
   let generation = 0
   const subscription = await db.listen(keyChannel, () => {
     generation++
-    good.clear()
-    bad.clear()
   })
   const ask = async (key: string): Promise<Belief> => {
     const began = { at: performance.now(), generation }
@@ -114,16 +113,19 @@ async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Belie
       caller: holder && callerOf(holder),
       expiresAt: holder?.expiresAt ?? Number.POSITIVE_INFINITY,
       until: began.at + believedMs,
+      generation: began.generation,
     }
-    if (belief.caller) proven.set(key, true)
-    else proven.delete(key)
-    // An answer from before a change must not be believed after it.
-    if (began.generation === generation) (belief.caller ? good : bad).set(key, belief)
+    if (belief.caller) good.set(key, belief)
+    else {
+      good.delete(key)
+      bad.set(key, belief)
+    }
     return belief
   }
   const cached = (key: string): Belief | undefined => {
     const belief = good.get(key) ?? bad.get(key)
-    return belief !== undefined && performance.now() < belief.until ? belief : undefined
+    const isBelieved = belief?.generation === generation && performance.now() < belief.until
+    return isBelieved ? belief : undefined
   }
   const look = (key: string): Promise<Belief> => {
     const known = cached(key)
@@ -132,7 +134,7 @@ async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Belie
     asked.set(key, made)
     return made
   }
-  return { cached, wasGood: (key) => proven.has(key), look, close: () => subscription.stop() }
+  return { cached, wasGood: (key) => good.has(key), look, close: () => subscription.stop() }
 }
 
 function callerOf({ limits, expiresAt: _, ...holder }: KeyHolder): Caller {

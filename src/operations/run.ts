@@ -281,9 +281,9 @@ async function runWrites(
   const outcomes = await decide(
     places.map((at) => asked[at] as Asked),
     places.map((at) => verdicts[at]),
-    many,
+    // What was asked ahead fits when nobody is missing.
+    (sql, going) => many(sql, going, going.length === calls.length ? facts : undefined),
     tx,
-    acting.length === calls.length ? facts : undefined,
   )
   const replies = new Map(turns.answered)
   const made = new Map<Prepared, Reply>()
@@ -311,11 +311,9 @@ async function decide(
   verdicts: readonly (Outcome<unknown> | undefined)[],
   many: Many,
   sql: Sql,
-  facts?: unknown,
 ): Promise<Outcome<unknown>[]> {
   const admitted = asked.filter((_, at) => verdicts[at] === undefined)
-  const known = admitted.length === asked.length ? facts : undefined
-  const outcomes = admitted.length === 0 ? [] : await many(sql, admitted, known)
+  const outcomes = admitted.length === 0 ? [] : await many(sql, admitted)
   if (outcomes.length !== admitted.length)
     throw new Error(`${admitted.length} calls got ${outcomes.length} outcomes`)
   let next = 0

@@ -7,7 +7,7 @@ import type { Scope } from '../domain/scope.ts'
 import { isTradeLeader } from './accounts.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
 import { bySite, within } from './scope.ts'
-import { type Fragment, fragment, type Sql } from './sql.ts'
+import { type Fragment, fragment, identifier, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
 interface PageAsked {
@@ -204,19 +204,17 @@ export interface CountFilter extends SiteFilter {
 
 type Classes = Readonly<Record<SecurityType, Fragment>>
 
-const ofSetup: Classes = {
-  CS: fragment`setup.stocks_enabled`,
-  FUT: fragment`setup.futures_enabled`,
-  OPT: fragment`setup.options_enabled`,
-  FOR: fragment`setup.forex_enabled`,
+const classesOf = (table: string): Classes => {
+  const column = (name: string): Fragment => fragment`${identifier(table)}.${identifier(name)}`
+  return {
+    CS: column('stocks_enabled'),
+    FUT: column('futures_enabled'),
+    OPT: column('options_enabled'),
+    FOR: column('forex_enabled'),
+  }
 }
 
-const ofFed: Classes = {
-  CS: fragment`fed.stocks_enabled`,
-  FUT: fragment`fed.futures_enabled`,
-  OPT: fragment`fed.options_enabled`,
-  FOR: fragment`fed.forex_enabled`,
-}
+const [ofSetup, ofFed] = [classesOf('setup'), classesOf('fed')]
 
 /** Distinct strategies of the rows that pass, by class. */
 const counts = (strategyId: Fragment, classes: Classes, which = fragment`true`): Fragment => {

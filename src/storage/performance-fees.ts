@@ -3,6 +3,7 @@
  * what was settled, once for each setup and term.
  */
 import { cents, type Decimal, dec, one, zero } from '../domain/decimal.ts'
+import type { FeeUnits } from '../domain/high-water-mark.ts'
 import { type FeeSettlement, type SettledSetup, settleFee, shortfallOf } from '../domain/performance-fee.ts'
 import type { Instant } from '../domain/time.ts'
 import { loadAccountValues } from './account-values.ts'
@@ -36,8 +37,8 @@ interface SetupRow {
   readonly price: string | null
   readonly mark: string | null
   readonly fees: string | null
-  /** What the account's last settled setup for the strategy before this one was short of its mark. */
-  readonly shortfall: string
+  /** The account's last settled setup for the strategy before this one; null where there is none. */
+  readonly earlier: Readonly<Record<'units' | 'price' | 'mark', string>> | null
 }
 
 /**
@@ -50,7 +51,7 @@ const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRo
       s.currency as "chargedCurrency", s.performance_fee_percent as percent,
       setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange", last.capital, last.units, last.price, last.mark, last.fees,
-      coalesce(earlier.shortfall, 0) as shortfall
+      earlier.holding as earlier
     from subscription s
     join strategy on strategy.id = s.strategy_id and strategy.owner_person_id <> s.person_id
     join setup on setup.strategy_id = s.strategy_id
@@ -58,7 +59,7 @@ const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRo
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
     left join lateral (
-      select greatest(0, (f.mark - f.price) * f.units) as shortfall
+      select jsonb_build_object('units', f.units::text, 'price', f.price::text, 'mark', f.mark::text) as holding
       from fee_settlement f join setup e on e.id = f.setup_id
       where e.account_id = a.id and e.strategy_id = s.strategy_id and e.id < setup.id
       order by f.settled_at desc, e.id desc limit 1) earlier on true
@@ -70,11 +71,20 @@ const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRo
         or last.settled_at is null and setup.stopped_at >= s.term_started_at)
     order by setup.id`
 
+const holdingOf = ({
+  units,
+  price,
+  mark,
+}: Readonly<Record<'units' | 'price' | 'mark', string>>): FeeUnits => ({
+  units: dec(units),
+  price: dec(price),
+  mark: dec(mark),
+})
+
 function stateOf(row: SetupRow): SettledSetup | null {
   const { capital, units, price, mark, fees } = row
   if (capital === null || units === null || price === null || mark === null) return null
-  const holding = { units: dec(units), price: dec(price), mark: dec(mark) }
-  return { holding, capital: dec(capital), fees: dec(fees ?? 0) }
+  return { holding: holdingOf({ units, price, mark }), capital: dec(capital), fees: dec(fees ?? 0) }
 }
 
 interface Settled {
@@ -106,7 +116,7 @@ export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Pr
     const worth = values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero
     const gain = dec(row.cashChange).plus(worth)
     const followed = `${row.accountId} ${row.strategyId}`
-    const shortfall = shortfalls.get(followed) ?? dec(row.shortfall)
+    const shortfall = shortfalls.get(followed) ?? (row.earlier ? shortfallOf(holdingOf(row.earlier)) : zero)
     const facts = { startedEquity: dec(row.startedEquity), gain, shortfall }
     const settlement = settleFee(stateOf(row), facts, dec(row.percent).div(100))
     shortfalls.set(followed, shortfallOf(settlement.holding))

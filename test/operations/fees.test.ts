@@ -80,6 +80,12 @@ describe('the fee on gains', () => {
     const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: who.key, body })
     expect(answer.status).toBe(200)
   }
+  const stop = async (account: string, terminates = false) => {
+    const who = `Account=${account}&PersonId=${customer.personId}`
+    const path = `/gen/Autotrade/StopAutotrade?${who}&StrategyId=${strategyId}&TerminateStrategySubscription=${terminates}`
+    const answer = await call(platform.url, path, { method: 'DELETE', key: customer.key })
+    expect(answer.status).toBe(200)
+  }
 
   beforeEach(async () => {
     const body = { StrategyName: 'Trend', StartingCapital: 100_000 }
@@ -171,12 +177,7 @@ describe('the fee on gains', () => {
     await follow(customer, 'U1')
     await trade('1', 100)
     await quote(120)
-    const params = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}&TerminateStrategySubscription=true`
-    const stopped = await call(platform.url, `/gen/Autotrade/StopAutotrade?${params}`, {
-      method: 'DELETE',
-      key: customer.key,
-    })
-    expect(stopped.status).toBe(200)
+    await stop('U1', true)
     await quote(120)
     await quote(90)
     await passTo(31)
@@ -189,11 +190,6 @@ describe('the fee on gains', () => {
   })
 
   test('is not charged of a gain that makes up for a loss before a stop, in this term or an earlier one', async () => {
-    const stop = () => {
-      const params = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}`
-      const path = `/gen/Autotrade/StopAutotrade?${params}`
-      return call(platform.url, path, { method: 'DELETE', key: customer.key })
-    }
     const restart = async () => {
       const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
       const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
@@ -202,13 +198,13 @@ describe('the fee on gains', () => {
     await follow(customer, 'U1')
     await trade('1', 100)
     await quote(90)
-    await stop()
+    await stop('U1')
     await quote(90)
     await restart()
     await quote(96)
     await passTo(30)
     expect(await charges('performance')).toEqual([])
-    await stop()
+    await stop('U1')
     await passTo(31)
     await quote(96)
     await restart()
@@ -221,11 +217,7 @@ describe('the fee on gains', () => {
   test('is charged of a live account whose subscription lapsed and was opened anew by a paper account', async () => {
     await follow(customer, 'U1')
     await follow(customer, 'U2', 'paper')
-    const params = `Account=U2&PersonId=${customer.personId}&StrategyId=${strategyId}&TerminateStrategySubscription=true`
-    await call(platform.url, `/gen/Autotrade/StopAutotrade?${params}`, {
-      method: 'DELETE',
-      key: customer.key,
-    })
+    await stop('U2', true)
     await passTo(31)
     await follow(customer, 'U3', 'paper')
     await quote(100)
