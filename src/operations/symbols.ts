@@ -4,6 +4,7 @@ import { dec } from '../domain/decimal.ts'
 import { futureEndingOn, type ListingTerms } from '../domain/instrument.ts'
 import {
   expiryLabelOf,
+  formatSymbol,
   isWithinCentury,
   parseExchangeSymbol,
   parseSymbol,
@@ -16,10 +17,15 @@ import {
 import { dayIn, newYork } from '../domain/time.ts'
 import type { InstrumentColumns } from '../storage/instruments.ts'
 
-/** The pair of symbols a request may carry; it names one of them. */
+/** The pair of symbols a request may carry: one of them, or both of one instrument. */
 export interface SymbolsInput {
-  readonly PlatformSymbol?: { readonly FullSymbol: string; readonly SymbolType: SymbolType }
+  readonly PlatformSymbol?: PlatformSymbolInput
   readonly ExchangeSymbol?: ExchangeSymbolInput
+}
+
+interface PlatformSymbolInput {
+  readonly FullSymbol: string
+  readonly SymbolType: SymbolType
 }
 
 interface ExchangeSymbolInput {
@@ -42,12 +48,15 @@ export interface NamedInstrument extends ListingTerms {
 }
 
 /**
- * Reads the symbol of a request; undefined when it is no symbol at all. `now` resolves short years. A platform
- * symbol outside the native spelling stands for itself, as it does where instruments are entered.
+ * Reads the symbol of a request; undefined when it is no symbol at all, or two of different instruments. `now`
+ * resolves short years. A platform symbol outside the native spelling stands for itself, as it does where
+ * instruments are entered.
  */
 export function namedInstrument(input: SymbolsInput, now: number): NamedInstrument | undefined {
-  const parts = partsOf(input, now)
   const { PlatformSymbol: platform, ExchangeSymbol: exchange } = input
+  const byExchange = exchange ? partsOfExchange(exchange) : 'InvalidSymbol'
+  const parts = platform ? partsOfPlatform(platform, now) : byExchange
+  if (areDifferent(parts, byExchange)) return undefined
   if (typeof parts !== 'string') {
     const terms = platform || !exchange ? {} : termsOf(exchange, parts, now)
     return terms && { securityType: parts.securityType, spellings: spellingsOf(parts), parts, ...terms }
@@ -80,13 +89,10 @@ const lastDayOf = ({ SecurityType, MaturityMonthYear = '' }: ExchangeSymbolInput
     ? MaturityMonthYear.replace(/(....)(..)/, '$1-$2-')
     : undefined
 
-function partsOf(
-  { PlatformSymbol: platform, ExchangeSymbol: exchange }: SymbolsInput,
-  now: number,
-): SymbolParts | string {
-  if (platform)
-    return parseSymbol(platform.FullSymbol, securityTypeOf(platform.SymbolType), dayIn(now, newYork))
-  if (!exchange) return 'InvalidSymbol'
+const partsOfPlatform = ({ FullSymbol, SymbolType }: PlatformSymbolInput, now: number) =>
+  parseSymbol(FullSymbol, securityTypeOf(SymbolType), dayIn(now, newYork))
+
+function partsOfExchange(exchange: ExchangeSymbolInput) {
   const parts = parseExchangeSymbol({
     ...exchange,
     StrikePrice: exchange.StrikePrice === undefined ? undefined : dec(exchange.StrikePrice),
@@ -96,6 +102,12 @@ function partsOf(
   if (typeof parts === 'string' || parts.securityType !== 'FUT' || lastDay === undefined) return parts
   return futureEndingOn(parts.root, lastDay) ?? 'InvalidSymbol'
 }
+
+/** Whether both were read and are not the same; what could not be read contradicts nothing. */
+const areDifferent = (one: SymbolParts | string, other: SymbolParts | string): boolean =>
+  typeof one !== 'string' &&
+  typeof other !== 'string' &&
+  (one.securityType !== other.securityType || formatSymbol(one) !== formatSymbol(other))
 
 /** Both symbols of an instrument, as every order, position and trade shows them. */
 export function shownSymbols(row: InstrumentColumns) {
