@@ -64,11 +64,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir: resolve(env.DATA_DIR || '.data'),
     databaseUrl: databaseOf(env.DATABASE_URL),
     demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
-    hosts: {
-      Gen: hostOf(env.GEN_HOST, 'GEN_DIALECT', env.GEN_DIALECT),
-      Geo: hostOf(env.GEO_HOST, 'GEO_DIALECT', env.GEO_DIALECT),
-      WL: hostOf(env.WL_HOST, 'WL_DIALECT', env.WL_DIALECT),
-    },
+    hosts: hostsOf(env),
     trustedProxies: networksOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES),
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
@@ -127,10 +123,27 @@ function networksOf(name: string, text: string | undefined): Networks | undefine
   return networks
 }
 
-const hostOf = (name: string | undefined, dialectName: string, dialect: string | undefined): HostConfig => ({
-  ...(name ? { name } : {}),
-  dialect: oneOf(dialectName, dialect || 'native', ['native', 'compat']) as Dialect,
-})
+function hostsOf(env: NodeJS.ProcessEnv): Config['hosts'] {
+  const hosts = {
+    Gen: hostOf('GEN', env.GEN_HOST, env.GEN_DIALECT),
+    Geo: hostOf('GEO', env.GEO_HOST, env.GEO_DIALECT),
+    WL: hostOf('WL', env.WL_HOST, env.WL_DIALECT),
+  }
+  const names = Object.values(hosts).flatMap(({ name }) => name?.toLowerCase() ?? [])
+  if (new Set(names).size < names.length)
+    throw new ConfigError('GEN_HOST, GEO_HOST and WL_HOST must be different names')
+  return hosts
+}
+
+function hostOf(prefix: string, name: string | undefined, dialect: string | undefined): HostConfig {
+  // The name in a Host header is compared without port and closing dot: such a name would never be found.
+  if (name && /[\s/]|\.$|:\d*$/.test(name))
+    throw new ConfigError(`${prefix}_HOST must be a host name without a port, not ${name}`)
+  return {
+    ...(name ? { name } : {}),
+    dialect: oneOf(`${prefix}_DIALECT`, dialect || 'native', ['native', 'compat']) as Dialect,
+  }
+}
 
 function urlOf(name: string, text: string | undefined, protocols: readonly string[]): string | undefined {
   if (!text) return undefined

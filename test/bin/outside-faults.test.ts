@@ -48,6 +48,23 @@ test('proxies that cannot be read are not passed over', () => {
   )
 })
 
+test.each([
+  [{ WL_HOST: 'wl.example:9000' }, 'WL_HOST must be a host name without a port, not wl.example:9000'],
+  [
+    { GEN_HOST: 'https://gen.example' },
+    'GEN_HOST must be a host name without a port, not https://gen.example',
+  ],
+  [{ GEO_HOST: 'geo.example.' }, 'GEO_HOST must be a host name without a port, not geo.example.'],
+  [{ GEN_HOST: 'x.example', WL_HOST: 'X.example' }, 'GEN_HOST, GEO_HOST and WL_HOST must be different names'],
+])('a host that no request could reach ends the start: %j', (environment, says) => {
+  expect(() => readConfig(environment)).toThrow(says)
+})
+
+test('hosts without dots, and by address, are names too', () => {
+  const { hosts } = readConfig({ GEN_HOST: 'gen', GEO_HOST: '10.0.0.1', WL_HOST: '[::1]' })
+  expect(Object.values(hosts).map(({ name }) => name)).toEqual(['gen', '10.0.0.1', '[::1]'])
+})
+
 test('a fault of ours keeps its trace', () => {
   const fault = new TypeError('x is not a function')
   expect(faultOf(fault)).toBe(fault)
