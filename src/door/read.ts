@@ -32,16 +32,26 @@ const typed =
   (raw: unknown): T | undefined =>
     typeof raw === type && accepts(raw as T) ? (raw as T) : undefined
 
+/** Text that a row can hold: without NUL and halves of pairs. */
+const text = (accepts: (raw: string) => boolean) =>
+  typed<string>('string', (raw) => !/[\0\p{Surrogate}]/u.test(raw) && accepts(raw))
 export const aText = value(
   'a text that is not empty',
-  typed<string>('string', (raw) => raw.trim() !== ''),
+  text((raw) => raw.trim() !== ''),
 )
-export const anyText = value('a text', typed<string>('string'))
+export const anyText = value(
+  'a text',
+  text(() => true),
+)
 export const aBoolean = value('true or false', typed<boolean>('boolean'))
-export const anId = value(
-  'a positive integer',
-  typed<number>('number', (raw) => Number.isSafeInteger(raw) && raw > 0),
-)
+const idUpTo = (most: number) =>
+  value(
+    'a positive integer',
+    typed<number>('number', (raw) => Number.isInteger(raw) && raw > 0 && raw <= most),
+  )
+export const anId = idUpTo(Number.MAX_SAFE_INTEGER)
+/** An integer of 32 bits. */
+export const aBrokerId = idUpTo(2 ** 31 - 1)
 
 /** A JSON number, or its text where the digits matter. */
 const exact = (raw: unknown): Decimal | undefined => {

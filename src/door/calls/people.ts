@@ -8,6 +8,7 @@ import type { Transaction } from '../../storage/sql.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
 import {
   aBoolean,
+  aBrokerId,
   aNumber,
   anId,
   anyText,
@@ -128,7 +129,7 @@ const Account = object({
   account: aText,
   personId: anId,
   kind: withDefault(word({ live: 'live', paper: 'paper', sim: 'sim' } as const), 'live'),
-  brokerId: maybe(anId),
+  brokerId: maybe(aBrokerId),
   cash: aNumber,
   currency: maybe(aText),
 })
