@@ -67,7 +67,10 @@ function canonical(text: string): string {
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = (whole + fraction).replace(/^0+/, '')
   const leading = whole.length + fraction.length - digits.length
-  return `${digits.replace(/0+$/, '')}@${digits === '' ? 0 : whole.length - leading + Number(exponent)}`
+  // No pattern for these: one would try every zero inside a long number as the first of the last ones.
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return `${digits.slice(0, end)}@${digits === '' ? 0 : whole.length - leading + Number(exponent)}`
 }
 
 /** The double that a decimal text denotes exactly by its shortest text; undefined when there is none. */

@@ -216,6 +216,14 @@ describe('exact numbers', () => {
     )
   })
 
+  test('a body full of zeros is read in linear time', () => {
+    const start = performance.now()
+    expect(exactNumber(`1${'0'.repeat(250_000)}1`)).toBeUndefined()
+    expect(exactNumber(`0.1${'0'.repeat(250_000)}1`)).toBeUndefined()
+    expect(exactNumber(`1.${'0'.repeat(250_000)}`)).toBe(1)
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+
   test.each([
     '0.1000000000000000055',
     '9007199254740993',
