@@ -83,6 +83,9 @@ export function openExchange(request: IncomingMessage): Exchange {
 export function isMalformed({ request, head }: Exchange): boolean {
   if (request.rawHeaders.length > headersMax * 2) return true
   if (head.host === repeated || (head.host === undefined && request.httpVersion === '1.1')) return true
+  // Older HTTP knows of no chunks, and no other coding is undone here: a proxy may see other ends than we (RFC 9112, 6.1).
+  const coding = head.transferEncoding?.toLowerCase()
+  if (coding !== undefined && (coding !== 'chunked' || request.httpVersion !== '1.1')) return true
   return head.expect !== undefined && head.expect.toLowerCase() !== '100-continue'
 }
 
@@ -151,9 +154,12 @@ export async function answer(
   log.info({ requestId, ...what, keyId: caller?.keyId, status: reply.status, ms }, 'request')
 }
 
+/** Longer than the name of any operation. A part of a path that is may be a key, or a link that opens something. */
+const secretPart = /[^/]{36,}/g
+
 const placeOf = ({ method, url = '' }: IncomingMessage) => ({
   method,
-  path: url.split('?', 1)[0]?.slice(0, 200),
+  path: url.split('?', 1)[0]?.replace(secretPart, '...').slice(0, 200),
 })
 
 const isStray = (head: Head): boolean =>
@@ -253,7 +259,8 @@ function notLetIn(refused: Refused): Reply {
   return reply.status === 401 ? { ...reply, headers: { 'WWW-Authenticate': 'Bearer' } } : reply
 }
 
-function tooMany({ tightest }: Verdict): Reply {
+/** Over a limit, and when to come back. */
+export function tooMany({ tightest }: Verdict): Reply {
   return { ...replyTo(refuse('RateLimited')), headers: { 'Retry-After': String(tightest.resetSeconds) } }
 }
 

@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
+import { passingReply } from '../operations/run.ts'
 import { createAddressReader } from './address.ts'
 import { addApprovals } from './approvals.ts'
 import {
@@ -26,6 +27,7 @@ import { createListener } from './listener.ts'
 import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
 import { createRouter, type Hosts } from './routes.ts'
 import { commonHeaders, sendBody } from './send.ts'
+import { receive } from './visits.ts'
 
 export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
@@ -122,8 +124,9 @@ function addFallbacks(app: FastifyInstance, edge: Edge): void {
       say(edge, request, reply, replyTo(refuse('RequestMalformed', '', error.message)))
       return
     }
-    edge.log.error({ path: request.routeOptions.url, err: error }, 'a request failed')
-    say(edge, request, reply, replyTo(refuse('Unknown')))
+    const passing = passingReply(error)
+    if (!passing) edge.log.error({ path: request.routeOptions.url, err: error }, 'a request failed')
+    say(edge, request, reply, passing ?? replyTo(refuse('Unknown')))
   })
 }
 
@@ -155,7 +158,7 @@ function addPages(app: FastifyInstance, pages: Pages): void {
         const html = htmlAt((app.server.address() as AddressInfo).port)
         made = { html, headers: pageHeaders(html) }
       }
-      showPage(request, reply, 200, made.headers, made.html)
+      showPage(request, reply, made)
     })
   }
 }
@@ -163,23 +166,26 @@ function addPages(app: FastifyInstance, pages: Pages): void {
 function showPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  status: number,
-  headers: string[],
-  html: string,
+  { html, headers }: { html: string; headers: string[] },
 ): void {
   reply.hijack()
   const exchange = openExchange(request.raw)
   const all = [...commonHeaders(exchange), ...headers]
-  void sendBody(reply.raw, status, all, html, exchange.head.acceptEncoding)
+  void sendBody(reply.raw, 200, all, html, exchange.head.acceptEncoding)
 }
 
 /** The address that messages to new people link to. */
-function addConfirmation(app: FastifyInstance, { operations }: Edge): void {
-  app.get<{ Params: { token: string } }>('/confirm-email/:token', async (request, reply) => {
-    const isConfirmed = await operations.confirmEmail(request.params.token)
-    const html = isConfirmed ? confirmedPage : unknownLinkPage
-    showPage(request, reply, isConfirmed ? 200 : 404, pageHeaders(html), html)
-  })
+function addConfirmation(app: FastifyInstance, edge: Edge): void {
+  type Asked = FastifyRequest<{ Params: { token: string } }>
+  app.get('/confirm-email/:token', (request: Asked, reply) =>
+    receive(edge, request, reply, {
+      path: '/confirm-email',
+      find: async () =>
+        (await edge.operations.confirmEmail(request.params.token))
+          ? { status: 200, html: confirmedPage }
+          : { status: 404, html: unknownLinkPage },
+    }),
+  )
 }
 
 async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {

@@ -39,6 +39,14 @@ describe('framing', () => {
     ['two lengths', () => `${line}${usual()}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
     ['a negative length', () => `${line}${usual()}Content-Length: -2\r\n\r\n{}`],
     ['an unknown transfer coding', () => `${line}${usual()}Transfer-Encoding: chunked, gzip\r\n\r\n`],
+    [
+      'a transfer coding that nobody undoes',
+      () => `${line}${usual()}Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    ],
+    [
+      'chunks in HTTP/1.0',
+      () => `${line.replace('1.1', '1.0')}${usual()}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+    ],
     ['a broken chunk', () => `${line}${usual()}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
     ['a bare line feed', () => `GET / HTTP/1.1\nHost: x\n\n`],
     ['a blank in a header name', () => `GET / HTTP/1.1\r\nHost : x\r\n\r\n`],

@@ -1,0 +1,64 @@
+/**
+ * Pages that are opened without a key, by an address that somebody was sent. They are closed and counted like every
+ * call; what their visitor gets instead is a page as well.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { refuse } from '../operations/context.ts'
+import { platformWindows } from '../operations/limits.ts'
+import { type Reply, replyTo } from '../operations/reply.ts'
+import { passingReply } from '../operations/run.ts'
+import { laterPage } from './approval-page.ts'
+import { type Edge, type Exchange, openExchange, tooMany } from './exchange.ts'
+import { pageHeaders } from './pages.ts'
+import { commonHeaders, sendBody } from './send.ts'
+
+/** What a visitor gets to see. */
+export interface Shown {
+  readonly status: number
+  readonly html: string
+}
+
+/** Whose page it is, without the part of the address that is a secret; and how it is found. */
+export interface Visit {
+  readonly path: string
+  find(address: string): Promise<Shown>
+}
+
+/** Answers a visit. Throws what nobody expected. */
+export async function receive(
+  edge: Edge,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  visit: Visit,
+): Promise<void> {
+  const exchange = openExchange(request.raw)
+  const { status, html, headers = {} } = await found(edge, exchange, visit)
+  const { requestId, standing } = exchange
+  const isLast = edge.isDraining()
+  const all = [...commonHeaders({ requestId, standing, isLast }), ...Object.entries(headers).flat()]
+  reply.hijack()
+  await sendBody(reply.raw, status, [...all, ...pageHeaders(html)], html, exchange.head.acceptEncoding)
+  edge.log.info({ requestId, path: visit.path, status }, 'request')
+}
+
+async function found(
+  { operations, isCounting, addressOf }: Edge,
+  exchange: Exchange,
+  { find }: Visit,
+): Promise<Shown & Pick<Reply, 'headers'>> {
+  const address = addressOf(exchange.request)
+  if (operations.isInMaintenance()) return later(replyTo(refuse('Maintenance')))
+  if (isCounting()) {
+    exchange.standing = await operations.limiter.take(`address:${address}`, platformWindows)
+    if (!exchange.standing.isAllowed) return later(tooMany(exchange.standing))
+  }
+  try {
+    return await find(address)
+  } catch (error) {
+    const passing = passingReply(error)
+    if (passing === undefined) throw error
+    return later(passing)
+  }
+}
+
+const later = ({ status, headers }: Reply) => ({ status, headers, html: laterPage() })

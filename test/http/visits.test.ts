@@ -1,0 +1,67 @@
+/** Pages that are opened without a key: counted, closed and held up like every call, and answered by a page. */
+import { expect, test } from 'vitest'
+import { DatabaseUnavailable } from '../../src/storage/failure.ts'
+import { setSwitch } from '../../src/storage/switches.ts'
+import { startEdge } from './support/edge.ts'
+
+const pages = ['/confirm-email/none', '/approvals/none']
+
+test('an address that tries one link after the other is stopped like every caller', async () => {
+  const edge = await startEdge({ limits: true })
+  const first = await edge.call('/confirm-email/none')
+  expect([first.status, first.headers['x-limit-remaining']]).toEqual([404, '99'])
+  for (let time = 1; time < 100; time++) await edge.call('/confirm-email/none')
+  for (const page of pages) {
+    const stopped = await edge.call(page)
+    expect([stopped.status, stopped.headers['x-limit-remaining']]).toEqual([429, '0'])
+    expect(stopped.headers['retry-after']).toBe(stopped.headers['x-limit-reset'])
+    expect(stopped.text).toContain('Please try again later')
+  }
+})
+
+test('maintenance closes them', async () => {
+  const edge = await startEdge()
+  for (const [isOn, status] of [
+    [true, 503],
+    [false, 404],
+  ] as const) {
+    await setSwitch(edge.db.write, 'maintenance', isOn, edge.clock.now())
+    await expect.poll(() => edge.operations.isInMaintenance()).toBe(isOn)
+    for (const page of pages) {
+      const shown = await edge.call(page)
+      expect([shown.status, shown.headers['retry-after']]).toEqual([status, isOn ? '60' : undefined])
+    }
+  }
+})
+
+test('a database that is away is a page that says so, not a failure', async () => {
+  const edge = await startEdge()
+  const gone = async (): Promise<never> => {
+    throw new DatabaseUnavailable('gone')
+  }
+  Object.assign(edge.operations, { confirmEmail: gone })
+  Object.assign(edge.operations.approvals, { open: gone })
+  for (const page of pages) {
+    const shown = await edge.call(page)
+    expect([shown.status, shown.headers['retry-after']]).toEqual([503, '1'])
+    expect(shown.text).toContain('Please try again later')
+  }
+  expect(edge.lines.filter((line) => line.includes('a request failed'))).toEqual([])
+})
+
+test('what is a secret in an address is in no log', async () => {
+  const edge = await startEdge()
+  const { key } = await edge.key(await edge.person())
+  const secret = 'a'.repeat(43)
+  for (const path of [`/confirm-email/${secret}`, `/approvals/${secret}`]) {
+    await edge.call(path)
+    // As programs that look at the links in mail do.
+    await edge.call(path, { method: 'HEAD' })
+    await edge.call(path, { body: '{}' })
+    await edge.call(`/${path}`)
+  }
+  await edge.call(`/gen/General/Hello/${key}?key=${key}`)
+  expect(edge.lines).toHaveLength(9)
+  expect(edge.lines.filter((line) => line.includes(secret) || line.includes(key))).toEqual([])
+  expect(edge.lines.map((line) => JSON.parse(line).path)).toContain('/approvals/...')
+})
