@@ -11,9 +11,11 @@ import {
   releaseKeys,
   storeAnswers,
 } from '../storage/idempotency.ts'
+import { seal, unseal } from '../storage/sealing.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { refuse } from './context.ts'
 import { type Reply, replyTo } from './reply.ts'
+import type { Secrets } from './secrets.ts'
 
 /** What identifies a request that may be repeated. */
 export interface Repeatable {
@@ -39,6 +41,24 @@ interface Keyed<Call> {
 }
 
 type RowKey = Pick<Keyed<unknown>, 'accessKeyId' | 'idempotencyKey'>
+type Vault = Pick<Secrets, 'personalData'>
+
+/** Operations whose answers hold what else is kept as a hash alone. */
+const tellsSecrets: ReadonlySet<string> = new Set(['AddProfile'])
+const sealedMark = 'sealed:'
+
+/** An answer as it is kept: nothing in the database opens anything. */
+function kept({ personalData }: Vault, key: Keyed<unknown>, text: string): string {
+  if (!tellsSecrets.has(key.operation)) return text
+  return `${sealedMark}${seal(personalData, Buffer.from(text), placeOf(key)).toString('base64')}`
+}
+
+function opened({ personalData }: Vault, key: RowKey, text: string): string {
+  if (!text.startsWith(sealedMark)) return text
+  return unseal(personalData, Buffer.from(text.slice(sealedMark.length), 'base64'), placeOf(key)).toString()
+}
+
+const placeOf = (key: RowKey): string => `answer to ${nameOf(key)}`
 const nameOf = (key: RowKey): string => `${key.accessKeyId} ${key.idempotencyKey}`
 
 const reused: Reply = replyTo(refuse('IdempotencyKeyReused', 'Idempotency-Key'))
@@ -52,6 +72,7 @@ export async function takeTurns<Call extends Repeatable>(
   tx: Transaction,
   calls: readonly Call[],
   now: number,
+  vault: Vault,
 ): Promise<Turns<Call>> {
   const leaders = new Map<string, Keyed<Call>>()
   const answered = new Map<Call, Reply>()
@@ -73,7 +94,7 @@ export async function takeTurns<Call extends Repeatable>(
   const lost = claims.filter((claim) => !claimed.has(nameOf(claim)))
   const known = lost.length === 0 ? [] : await listAnswers(tx, lost)
   const knownByName = new Map(known.map((answer) => [nameOf(answer), answer]))
-  for (const claim of lost) answered.set(claim.call, replay(claim, knownByName.get(nameOf(claim))))
+  for (const claim of lost) answered.set(claim.call, replay(claim, knownByName.get(nameOf(claim)), vault))
   const isActing = (call: Call) => unkeyed.has(call) || (!answered.has(call) && !twins.has(call))
   return { acting: new Set(calls.filter(isActing)), answered, twins }
 }
@@ -84,12 +105,12 @@ function keyedOf<Call extends Repeatable>(call: Call): Keyed<Call> | undefined {
   return { call, accessKeyId: call.caller.accessKeyId, idempotencyKey, operation, fingerprint }
 }
 
-function replay(claim: Keyed<unknown>, known: KnownAnswer | undefined): Reply {
+function replay(claim: Keyed<unknown>, known: KnownAnswer | undefined, vault: Vault): Reply {
   if (known === undefined || known.status === null || known.answer === null) return inProgress
   if (!isSame(claim, known)) return reused
   return {
     status: known.status,
-    body: known.answer,
+    body: opened(vault, claim, known.answer),
     headers: { ...known.headers, 'Idempotent-Replayed': 'true' },
   }
 }
@@ -101,6 +122,7 @@ const isLasting = ({ status }: Reply): boolean => status < 500 && status !== 429
 export async function remember<Call extends Repeatable>(
   tx: Transaction,
   answers: ReadonlyMap<Call, Reply>,
+  vault: Vault,
 ): Promise<void> {
   const keyed = [...answers].flatMap(([call, answer]) => {
     const key = keyedOf(call)
@@ -110,7 +132,7 @@ export async function remember<Call extends Repeatable>(
   const passing = keyed.filter(({ answer }) => !isLasting(answer))
   const stored = lasting.map(({ answer, ...key }) => ({
     status: answer.status,
-    answer: textOf(answer.body),
+    answer: kept(vault, key, textOf(answer.body)),
     headers: answer.headers ?? null,
     ...key,
   }))

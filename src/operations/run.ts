@@ -269,7 +269,7 @@ async function runWrites(
   const now = options.clock.now()
   const asked = asContexts(options, calls, tx, now)
   const [turns, verdicts, facts] = await Promise.all([
-    takeTurns(tx, calls, now),
+    takeTurns(tx, calls, now, options.secrets),
     checkAccess(tx, rowOf(calls), asked),
     ahead?.ask(tx, asked),
     // Calls of one batch have no name in common: what they do is entered call by call.
@@ -291,7 +291,10 @@ async function runWrites(
     made.set(call, replyWith(outcomes[place] as Outcome<unknown>, call.compiled))
   })
   await tx.withCommit(() =>
-    Promise.all([remember(tx, made), insertAuditNotes(tx, orderNotes(acting, outcomes, now))]),
+    Promise.all([
+      remember(tx, made, options.secrets),
+      insertAuditNotes(tx, orderNotes(acting, outcomes, now)),
+    ]),
   )
   return calls.map((call) => {
     const reply = made.get(call) ?? replies.get(call) ?? made.get(turns.twins.get(call) ?? call)
