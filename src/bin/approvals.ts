@@ -17,7 +17,7 @@ interface Output {
 export interface Tools {
   tool(parent: Command, name: string, says: string): Command
   withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void>
-  say(output: Output, facts: object, text: string): void
+  say(output: Output, facts: object, text: string | readonly string[]): void
 }
 
 /** Adds approvals list, complete and fail. */
@@ -29,7 +29,7 @@ export function addApprovalCommands({ tool, withDatabase, say }: Tools, approval
         ...{ strategyId: row.strategyId, askedUtc: new Date(row.createdAt).toISOString() },
       }))
       const lines = waiting.map((row) => Object.values(row).join('  '))
-      say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines.join('\n'))
+      say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines)
     }),
   )
   tool(approvals, 'complete <requestId>', 'the broker has enabled the account: trading starts').action(

@@ -42,7 +42,7 @@ const checkBooks = (output: Output): Promise<void> =>
       statementTimeoutMs: booksLimitMs,
     })
     const lines = violations.map(({ rule, detail }) => `${rule}: ${JSON.stringify(detail)}`)
-    say(output, { violations }, lines.length === 0 ? 'Every book adds up.' : lines.join('\n'))
+    say(output, { violations }, lines.length === 0 ? 'Every book adds up.' : lines)
     if (violations.length > 0) process.exitCode = 1
   })
 
@@ -78,5 +78,5 @@ const showLog = ({ limit, object, ...output }: Output & { limit: number; object?
       ({ occurredAt, actor, who, operation, object: what, before, after }) =>
         `${new Date(occurredAt).toISOString()} ${actor} ${who ?? ''} ${operation}: ${what} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
     )
-    say(output, { entries }, lines.join('\n'))
+    say(output, { entries }, lines)
   })

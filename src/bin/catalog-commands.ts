@@ -81,7 +81,7 @@ function addCatalog(tool: Tool, catalog: Command): void {
       const lines = entries.map((row) =>
         [row.strategyId, row.displayName, row.basePrice, row.markup].join('  '),
       )
-      say(output, { catalog: entries }, lines.length === 0 ? 'The catalog is empty.' : lines.join('\n'))
+      say(output, { catalog: entries }, lines.length === 0 ? 'The catalog is empty.' : lines)
     }),
   )
   for (const Action of ['Add', 'Remove'] as const) {
@@ -150,7 +150,7 @@ function addPlans(tool: Tool, plans: Command): void {
     withDatabase(async (db) => {
       const offered = await listSitePlans(db.read, await siteIdOf(db.read, site))
       const lines = offered.map((row) => Object.values(row).join('  '))
-      say(output, { plans: offered }, lines.length === 0 ? 'There are no plans.' : lines.join('\n'))
+      say(output, { plans: offered }, lines.length === 0 ? 'There are no plans.' : lines)
     }),
   )
   tool(plans, 'withdraw <plan>', 'who has it keeps it until the end of the term').action(

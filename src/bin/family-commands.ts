@@ -42,7 +42,7 @@ export function addFamilyCommands(tool: Tool, mux: Command): void {
         created: new Date(createdAt).toISOString(),
       }))
       const lines = variants.map((row) => Object.values(row).join('  '))
-      say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines.join('\n'))
+      say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines)
     }),
   )
   tool(mux, 'end <variant>', 'it goes on by itself, with what it holds').action(

@@ -32,7 +32,7 @@ import { addPeopleCommands } from './people-commands.ts'
 import { type Played, replayFile } from './replay.ts'
 import { addSecretCommands } from './secret-commands.ts'
 import { openSecrets } from './secrets.ts'
-import { noteCommand, type Output, oneOf, readId, say, type Tool, withDatabase } from './tool.ts'
+import { noteCommand, type Output, oneOf, readId, safeJson, say, type Tool, withDatabase } from './tool.ts'
 import { addWebhookCommands } from './webhooks.ts'
 
 interface ExportOptions {
@@ -224,7 +224,8 @@ function addCallCommand(command: Command): void {
         const { host, person, body } = options
         const params = body === undefined ? parametersOf(words) : readBody(body)
         const personId = person === undefined ? undefined : readId(person)
-        console.log(JSON.stringify(await askOperation(db, config, { operation, host, personId, params })))
+        const results = await askOperation(db, config, { operation, host, personId, params })
+        console.log(safeJson(results))
       }),
     )
 }

@@ -15,7 +15,7 @@ export function addOrderCommands(tool: Tool, orders: Command): void {
   tool(orders, 'waiting', 'what account holders are to confirm').action((output: Output) =>
     withDatabase(async (db) => {
       const waiting = await listWaitingOrders(db.read, systemClock.now())
-      say(output, { waiting }, waiting.map(lineOf).join('\n') || 'No order waits.')
+      say(output, { waiting }, waiting.length === 0 ? 'No order waits.' : waiting.map(lineOf))
     }),
   )
   tool(orders, 'confirm <orderId>', 'its holder says yes: it is sent').action((id: string, output: Output) =>

@@ -18,10 +18,17 @@ export interface Output {
 /** Adds a command that knows --json. */
 export type Tool = (parent: Command, name: string, says: string) => Command
 
-/** Prints for people, or the same facts as JSON. */
-export function say(output: Output, facts: object, text: string): void {
-  console.log(output.json ? JSON.stringify(facts) : text)
+/** Prints for people, or the same facts as JSON. Lines are for what others have named. */
+export function say(output: Output, facts: object, text: string | readonly string[]): void {
+  console.log(output.json ? safeJson(facts) : typeof text === 'string' ? text : text.map(safeLine).join('\n'))
 }
+
+/** Names are anybody's: in a terminal they could move the cursor, or begin a line that looks like ours. */
+const control = /\p{Cc}/gu
+const safeLine = (text: string): string => text.replace(control, '\ufffd')
+/** JSON by itself leaves a few of them as they are. */
+export const safeJson = (facts: unknown): string =>
+  JSON.stringify(facts).replace(control, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** Enters a command that changes no row of settings. */
 export const noteCommand = (sql: Sql, object: string): Promise<void> =>

@@ -28,7 +28,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
       const lines = rows.map((row) =>
         [row.id, row.siteId, row.url, row.disabledReason ?? 'enabled'].join('  '),
       )
-      say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines.join('\n'))
+      say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines)
     }),
   )
   tool(
@@ -49,7 +49,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
       withDatabase(async (db) => {
         const deliveries = await listDeliveries(db.read, readId(id))
         const lines = deliveries.map((row) => Object.values(row).join('  '))
-        say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines.join('\n'))
+        say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines)
       }),
   )
 }
