@@ -26,8 +26,7 @@ import { readAbsoluteForm } from './head.ts'
 import { createListener } from './listener.ts'
 import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
 import { createRouter, type Hosts } from './routes.ts'
-import { commonHeaders, sendBody } from './send.ts'
-import { receive } from './visits.ts'
+import { receive, type Shown } from './visits.ts'
 
 export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
@@ -91,7 +90,7 @@ export function createServer(options: ServerOptions): Server {
   })
   addFallbacks(app, edge)
   addProbes(app, edge, options)
-  addPages(app, options.pages ?? {})
+  addPages(app, edge, options.pages ?? {})
   addApprovals(app, edge)
   addConfirmation(app, edge)
   options.extra?.(app)
@@ -150,28 +149,18 @@ function addProbes(
   })
 }
 
-function addPages(app: FastifyInstance, pages: Pages): void {
+function addPages(app: FastifyInstance, edge: Edge, pages: Pages): void {
   for (const [path, htmlAt] of Object.entries(pages)) {
-    let made: { readonly html: string; readonly headers: string[] } | undefined
-    app.get(path, (request, reply) => {
+    let made: Shown | undefined
+    const show = async (): Promise<Shown> => {
       if (made === undefined) {
         const html = htmlAt((app.server.address() as AddressInfo).port)
-        made = { html, headers: pageHeaders(html) }
+        made = { status: 200, html, policy: pageHeaders(html) }
       }
-      showPage(request, reply, made)
-    })
+      return made
+    }
+    app.get(path, (request, reply) => receive(edge, request, reply, { path, find: show }))
   }
-}
-
-function showPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { html, headers }: { html: string; headers: string[] },
-): void {
-  reply.hijack()
-  const exchange = openExchange(request.raw)
-  const all = [...commonHeaders(exchange), ...headers]
-  void sendBody(reply.raw, 200, all, html, exchange.head.acceptEncoding)
 }
 
 /** The address that messages to new people link to. */

@@ -1,6 +1,6 @@
 /**
- * Pages that are opened without a key, by an address that somebody was sent. They are closed and counted like every
- * call; what their visitor gets instead is a page as well.
+ * Pages, which are opened without a key. They are closed and counted like every call, for showing one takes work too;
+ * what their visitor gets instead is a page as well.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
@@ -16,6 +16,8 @@ import { commonHeaders, sendBody } from './send.ts'
 export interface Shown {
   readonly status: number
   readonly html: string
+  /** Its headers, where they are known already. */
+  readonly policy?: readonly string[]
 }
 
 /** Whose page it is, without the part of the address that is a secret; and how it is found. */
@@ -32,12 +34,12 @@ export async function receive(
   visit: Visit,
 ): Promise<void> {
   const exchange = openExchange(request.raw)
-  const { status, html, headers = {} } = await found(edge, exchange, visit)
+  const { status, html, headers = {}, policy = pageHeaders(html) } = await found(edge, exchange, visit)
   const { requestId, standing } = exchange
   const isLast = edge.isDraining()
   const all = [...commonHeaders({ requestId, standing, isLast }), ...Object.entries(headers).flat()]
   reply.hijack()
-  await sendBody(reply.raw, status, [...all, ...pageHeaders(html)], html, exchange.head.acceptEncoding)
+  await sendBody(reply.raw, status, [...all, ...policy], html, exchange.head.acceptEncoding)
   edge.log.info({ requestId, path: visit.path, status }, 'request')
 }
 

@@ -5,13 +5,14 @@ import { setSwitch } from '../../src/storage/switches.ts'
 import { startEdge } from './support/edge.ts'
 
 const pages = ['/confirm-email/none', '/approvals/none']
+const manual = { '/manual': () => '<!doctype html><title>Manual</title>' }
 
 test('an address that tries one link after the other is stopped like every caller', async () => {
-  const edge = await startEdge({ limits: true })
+  const edge = await startEdge({ limits: true, pages: manual })
   const first = await edge.call('/confirm-email/none')
   expect([first.status, first.headers['x-limit-remaining']]).toEqual([404, '99'])
   for (let time = 1; time < 100; time++) await edge.call('/confirm-email/none')
-  for (const page of pages) {
+  for (const page of [...pages, '/manual']) {
     const stopped = await edge.call(page)
     expect([stopped.status, stopped.headers['x-limit-remaining']]).toEqual([429, '0'])
     expect(stopped.headers['retry-after']).toBe(stopped.headers['x-limit-reset'])
@@ -20,7 +21,7 @@ test('an address that tries one link after the other is stopped like every calle
 })
 
 test('maintenance closes them', async () => {
-  const edge = await startEdge()
+  const edge = await startEdge({ pages: manual })
   for (const [isOn, status] of [
     [true, 503],
     [false, 404],
@@ -31,6 +32,7 @@ test('maintenance closes them', async () => {
       const shown = await edge.call(page)
       expect([shown.status, shown.headers['retry-after']]).toEqual([status, isOn ? '60' : undefined])
     }
+    expect((await edge.call('/manual')).status).toBe(isOn ? 503 : 200)
   }
 })
 
