@@ -1,8 +1,12 @@
 /** The log of a process: one JSON line per event on standard error, so that standard output stays for people. */
-import { destination, type Logger, pino } from 'pino'
+import { type DestinationStream, destination, type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
 
-export const openLog = (config: Config, process: string): Logger =>
+export const openLog = (
+  config: Pick<Config, 'logLevel'>,
+  process: string,
+  stream: DestinationStream = destination(2),
+): Logger =>
   pino(
     {
       level: config.logLevel,
@@ -18,7 +22,10 @@ export const openLog = (config: Config, process: string): Logger =>
         '*.key',
         '*.secret',
         '*.url',
+        // The database quotes whole rows here.
+        '*.detail',
+        '*.where',
       ],
     },
-    destination(2),
+    stream,
   )
