@@ -167,15 +167,17 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
     where setup_id = any(${uncounted(ids, 'bigint')}::bigint[])`
 
 /**
- * What brokers refused last. A replacement that was refused because its order had traded first (a successor sent by
- * itself carries what that one executed) says nothing about the symbol.
+ * What brokers refused last. An order that no broker was asked for (by hand, with nothing to close) and a replacement that
+ * was refused because its order had traded first (a successor sent by itself carries what that one executed) say nothing
+ * about the symbol.
  */
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
       coalesce(o.reject_text, 'rejected by the broker') as text, o.replaces_order_id as replaces
     from account_order o join setup t on t.id = o.setup_id
-    where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.id > t.retries_after and not exists (
+    where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.attempts > 0
+      and o.id > t.retries_after and not exists (
       select from account_order n where n.account_id = o.account_id and n.id > o.id and n.setup_id = o.setup_id
         and n.instrument_id = o.instrument_id)
       and not exists (

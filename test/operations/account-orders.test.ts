@@ -74,6 +74,27 @@ describe('closing by hand', () => {
     expect(order).toMatchObject({ OrderStatus: '8', RejectMessage: 'no position to close' })
   })
 
+  test('what was refused without asking the broker holds AutoSync up from nothing', async () => {
+    const trade = (Side: '1' | '2') =>
+      owned('NewStrategyOrder', {
+        Order: {
+          ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity: 10, TIF: '0' },
+          PlatformSymbol: apple,
+        },
+      })
+    await town.door('/broker', { down: true })
+    await trade('1')
+    expect((await held('SyncPositionsToOpen', own())).status).toBe(200)
+    expect(await place({ Side: '1', Limit: 90 })).toMatchObject({ OrderStatus: '8' })
+    await town.door('/clock', { now: '2024-03-12T14:00:40Z' })
+    expect(await position()).toMatchObject([{ Quantity: 100 }])
+    await town.door('/broker', { down: false })
+    expect(await position()).toMatchObject([{ Quantity: 110 }])
+    await trade('2')
+    expect(await position()).toMatchObject([{ Quantity: 100 }])
+    await audit()
+  })
+
   test('its price changes, its number stays', async () => {
     const order = await place()
     const replaced = await held('ReplaceAutotradeOrder', { ...own(), OrderId: order.OrderId, Price: 111.5 })
