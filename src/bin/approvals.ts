@@ -5,7 +5,9 @@ import { listAwaitingBroker } from '../storage/approvals.ts'
 import type { Database } from '../storage/database.ts'
 import { requestFixReset } from '../storage/fix-sessions.ts'
 import { changeBroker, insertLiveBroker } from '../storage/provision.ts'
+import { markAccounts } from '../storage/sync-due.ts'
 import { kindOf } from './brokers.ts'
+import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { readBrokerId } from './tool.ts'
 
@@ -94,8 +96,12 @@ export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: C
             needsCredentials: credentials,
             isEnabled: enabled,
           }
-          if ((await changeBroker(db.write, readBrokerId(brokerId), wanted)) === 0)
-            throw new ConfigError(`there is no broker ${brokerId}`)
+          const id = readBrokerId(brokerId)
+          await db.transaction(async (tx) => {
+            if ((await changeBroker(tx, id, wanted)) === 0)
+              throw new ConfigError(`there is no broker ${brokerId}`)
+            if (enabled) await markAccounts(tx, systemClock.now(), id)
+          })
           say(options, { changed: Number(brokerId) }, `Broker ${brokerId} is changed.`)
         }),
     )

@@ -11,6 +11,7 @@ import { createRunner } from '../operations/run.ts'
 import { rotateCredentials } from '../storage/credentials.ts'
 import { saveIndexCloses } from '../storage/strategy-statistics.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { markAccounts } from '../storage/sync-due.ts'
 import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { addAccountCommands } from './account-commands.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
@@ -206,7 +207,11 @@ function addImportCommands(tool: Tool, imports: Command): void {
 async function switchOpenings(state: string, output: Output): Promise<void> {
   const isOpen = oneOf('openings', state, ['on', 'off']) === 'on'
   await withDatabase(async (db) => {
-    await setSwitch(db.write, 'noOpeningOrders', !isOpen, Date.now())
+    const now = systemClock.now()
+    await db.transaction(async (tx) => {
+      await setSwitch(tx, 'noOpeningOrders', !isOpen, now)
+      if (isOpen) await markAccounts(tx, now)
+    })
     const says = isOpen ? 'Accounts may open positions again.' : 'No account opens anything new.'
     say(output, { openings: state }, says)
   })

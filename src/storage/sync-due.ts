@@ -32,6 +32,25 @@ export const markFollowers = (
   )
 
 /**
+ * What kept everybody from opening, or with `brokerId` those who have their accounts there, is over. Under the locks of
+ * their accounts: a cycle that still read it as it was would take the mark away.
+ */
+export async function markAccounts(
+  tx: Transaction,
+  now: Instant,
+  brokerId: number | null = null,
+): Promise<void> {
+  const where = fragment`${brokerId}::int is null or a.broker_id = ${brokerId}::int`
+  await tx.run`select from account a where ${where} order by a.id for no key update`
+  await mark(
+    tx,
+    fragment`select s.id from setup s join account a on a.id = s.account_id
+      where s.stopped_at is null and (${where})`,
+    now,
+  )
+}
+
+/**
  * Setups (as `setup`) whose cycle is due. A strategy whose signals still wait for their copies waits as well:
  * its followers have not heard of what it holds.
  */

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connectBrokers } from '../../src/bin/brokers.ts'
 import { readConfig } from '../../src/bin/config.ts'
+import { addStrategy } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
 
 const { db, url } = await testDatabase()
 const folder = mkdtempSync(join(tmpdir(), 'lockstep-brokers-'))
@@ -104,4 +106,21 @@ test('an operator adds a broker and the account that somebody has there', async 
       ...{ account: 'PA123', kind: 0, cash: 1000 },
     },
   ])
+}, 120_000)
+
+test('what could not be opened meanwhile is looked at as soon as it may be again', async () => {
+  const [strategyId, theirs, others] = [await addStrategy(db), await addBroker(db), await addBroker(db)]
+  const setups = await addFollowers(db, { strategyId, brokerId: theirs, count: 2 })
+  const elsewhere = await addFollowers(db, { strategyId, brokerId: others, count: 1 })
+  const marked = async (...words: string[]): Promise<number[]> => {
+    await db.write.run`delete from sync_due`
+    expect(await running(...words)).toMatchObject({ status: 0 })
+    const rows = await db.read.rows<{ id: number }>`
+      select setup_id as id from sync_due where due_at <= clock_timestamp() order by 1`
+    return rows.map(({ id }) => id)
+  }
+  const set = (enabled: string) => marked('brokers', 'set', String(theirs), '--enabled', enabled)
+  expect([await marked('openings', 'off'), await set('off')]).toEqual([[], []])
+  expect(await marked('openings', 'on')).toEqual([...setups, ...elsewhere])
+  expect(await set('on')).toEqual(setups)
 }, 120_000)
