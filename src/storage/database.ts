@@ -15,6 +15,7 @@ import {
   isForeignSession,
   isRepeatable,
   translate,
+  unconnected,
 } from './failure.ts'
 import { type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendAlone } from './packet.ts'
@@ -80,10 +81,12 @@ export interface Database {
  * pooler that shares sessions, and `DatabaseUnavailable` when it does not answer for half a minute.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const database = connect(options)
+  const opened = { before: false }
+  const database = connect(options, () => opened.before)
   try {
     await checkServer(database)
     await patiently(() => checkSessions(database))
+    opened.before = true
   } catch (error) {
     await database.close()
     throw isForeignSession(error) ? new Error(sharedSessions) : error
@@ -94,22 +97,26 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 const relaxation = { synchronous_commit: 'off', plan_cache_mode: 'force_generic_plan' }
 
 /** Connections are made when they are needed. `manner`: settings of each of them beside the usual ones. */
-function connect(options: DatabaseOptions, manner: Readonly<Record<string, string>> = {}): Database {
+function connect(
+  options: DatabaseOptions,
+  wasOpen: () => boolean,
+  manner: Readonly<Record<string, string>> = {},
+): Database {
   const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
   const client = clientConfig(options, waitMs)
   const setup = sessionSetup(statementTimeoutMs, options.acting, manner)
   const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
   const limits = { usualMs: statementTimeoutMs, graceMs: ANSWER_GRACE_MS }
-  const reader = makeReader({ client, setup, waitMs, answerMs, connections: options.readers ?? 2 })
+  const reader = makeReader({ client, setup, waitMs, wasOpen, answerMs, connections: options.readers ?? 2 })
   const pool = makePool(client, setup, options.poolSize ?? 10, log)
-  const acquire = () => checkOut(pool, waitMs)
+  const acquire = () => checkOut(pool, waitMs, wasOpen)
   const listener = makeListener(client, setup, log)
   return {
     read: makeSql(reader.execute),
     write: makeSql((statement) => repeated(() => writeOnce(acquire, statement, answerMs))),
     transaction: (work, chosen = {}) => repeated(() => transactOnce(acquire, chosen, limits, work)),
     listen: listener.listen,
-    relaxed: () => connect({ ...options, waitMs: OPEN_PATIENCE_MS }, relaxation),
+    relaxed: () => connect({ ...options, waitMs: OPEN_PATIENCE_MS }, wasOpen, relaxation),
     connections: () => ({ total: pool.totalCount, inUse: pool.totalCount - pool.idleCount }),
     close: async () => {
       await Promise.all([reader.close(), listener.close(), pool.end()])
@@ -181,13 +188,13 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-async function checkOut(pool: pg.Pool, waitMs: number): Promise<pg.PoolClient> {
+async function checkOut(pool: pg.Pool, waitMs: number, wasOpen: () => boolean): Promise<pg.PoolClient> {
   const until = performance.now() + waitMs
   for (;;) {
     try {
       return await pool.connect()
     } catch (error) {
-      const failure = translate(error)
+      const failure = unconnected(error, wasOpen())
       if (!(failure instanceof DatabaseUnavailable) || performance.now() + RETRY_MS > until) throw failure
     }
     await pause(RETRY_MS)

@@ -30,9 +30,27 @@ export const isRepeatable = (error: unknown): boolean =>
 /** Whether the server may have carried out the statement although no answer came. */
 export const isConnectionLoss = (error: unknown): boolean => lost.test(stateOf(error))
 
+/**
+ * A transaction that shall write has met a standby, in the place of the server that was there before: the check of its mode
+ * says that this is not supported, in words of the server's language.
+ */
+const isStandby = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'call_bool_check_hook'
+
 /** An error of the driver as ours. */
 export function translate(error: unknown): unknown {
-  if (error instanceof DatabaseUnavailable || !unavailable.test(stateOf(error))) return error
+  if (error instanceof DatabaseUnavailable) return error
+  if (!unavailable.test(stateOf(error)) && !isStandby(error)) return error
+  return new DatabaseUnavailable(String(error), { cause: error })
+}
+
+/**
+ * Why there is no connection. A database that let us in before is away, whatever it says: who runs it changes a password
+ * or shuts it for a while, and nothing was asked of it yet.
+ */
+export function unconnected(error: unknown, wasOpen: boolean): unknown {
+  const failure = translate(error)
+  if (!wasOpen || failure instanceof DatabaseUnavailable) return failure
   return new DatabaseUnavailable(String(error), { cause: error })
 }
 

@@ -6,7 +6,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { DatabaseUnavailable, isConnectionLoss, translate } from './failure.ts'
+import { DatabaseUnavailable, isConnectionLoss, translate, unconnected } from './failure.ts'
 import { sendAlone } from './packet.ts'
 import type { Execute, Outcome, Statement } from './sql.ts'
 
@@ -24,6 +24,8 @@ interface Settings {
   readonly setup: string
   /** How long a statement may wait for a connection. */
   readonly waitMs: number
+  /** Whether the database let us in before. */
+  readonly wasOpen: () => boolean
   /** How long it may then take until the connection counts as dead. */
   readonly answerMs: number
 }
@@ -95,7 +97,7 @@ class Lane {
         if (this.#closed) throw new DatabaseUnavailable('the database was closed')
         return await this.#open()
       } catch (error) {
-        const failure = translate(error)
+        const failure = unconnected(error, this.#settings.wasOpen())
         if (
           this.#closed ||
           !(failure instanceof DatabaseUnavailable) ||
