@@ -33,11 +33,15 @@ export async function prepareCluster(
   identity: Identity,
   binaries: Binaries,
 ): Promise<Installation> {
-  const { account } = identity
-  if (account) for (const path of [folder.root, folder.run]) chownSync(path, account.uid, account.gid)
+  giveTo(identity, [folder.root, folder.run])
   const password = readOrMakePassword(folder)
   if (!existsSync(folder.cluster)) await makeCluster(folder, identity, binaries, password)
   return { folder, identity, binaries, password }
+}
+
+/** The server must be able to make its files here. */
+export function giveTo({ account }: Identity, paths: readonly string[]): void {
+  if (account) for (const path of paths) chownSync(path, account.uid, account.gid)
 }
 
 async function makeCluster(

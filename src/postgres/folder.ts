@@ -40,15 +40,20 @@ export function prepareFolder(dataDir: string): Folder {
     passwordFile: join(root, 'password'),
     logFile: join(root, 'server.log'),
   }
-  mkdirSync(folder.run, { recursive: true, mode: 0o700 })
-  const run = lstatSync(folder.run)
-  const owners = [process.getuid?.(), statSync(root).uid, ownerOf(folder.cluster)]
-  if (!run.isDirectory() || !owners.includes(run.uid)) {
-    throw new Error(`${folder.run} exists and belongs to another user: remove it`)
-  }
-  chmodSync(folder.run, 0o700)
+  makeRunFolder(folder)
   rotateLog(folder.logFile)
   return folder
+}
+
+/** Makes the folder of the sockets, at a start and where somebody has taken it away. */
+export function makeRunFolder({ root, cluster, run: path }: Folder): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const run = lstatSync(path)
+  const owners = [process.getuid?.(), statSync(root).uid, ownerOf(cluster)]
+  if (!run.isDirectory() || !owners.includes(run.uid)) {
+    throw new Error(`${path} exists and belongs to another user: remove it`)
+  }
+  chmodSync(path, 0o700)
 }
 
 function runFolder(root: string): string {

@@ -4,19 +4,21 @@
  * Callers keep one `url` for the whole lifetime: their pools reconnect after a restart.
  */
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import {
   assertChecksums,
   clearOrphans,
   DATABASE,
+  giveTo,
   type Installation,
   prepareCluster,
   readStatus,
   SUPERUSER,
 } from './cluster.ts'
-import { logTail, prepareFolder } from './folder.ts'
+import { logTail, makeRunFolder, prepareFolder } from './folder.ts'
 import { chooseIdentity, spawnAs } from './identity.ts'
 import { FolderInUse, type Lock, takeLock } from './lock.ts'
 import { serverArguments, serverSettings } from './settings.ts'
@@ -31,6 +33,7 @@ const STOP_STEPS: readonly StopStep[] = [
 const BACKOFF_MS = { first: 100, largest: 5_000, stableAfter: 30_000 }
 const POLL_MS = 10
 const LOCK_POLL_MS = 200
+const SOCKET_POLL_MS = 1_000
 
 export interface SupervisorLog {
   info(fields: object, message: string): void
@@ -93,7 +96,7 @@ async function takeFreed(run: string, { log, patienceMs = 0 }: Options): Promise
 class Supervisor implements Postgres {
   readonly url: string
   readonly #installation: Installation
-  readonly #lock: Lock
+  #lock: Lock
   readonly #log: SupervisorLog
   readonly #stopping = new AbortController()
   readonly #killAtExit = () => this.#running?.child.kill('SIGINT')
@@ -128,7 +131,7 @@ class Supervisor implements Postgres {
 
   /** Restarts the server whenever it dies, ever more slowly while it keeps dying. */
   async #watch(first: Running): Promise<void> {
-    let exited = first.exited
+    let exited = this.#reachable(first)
     let wait = BACKOFF_MS.first
     while (!this.#stopping.signal.aborted) {
       const since = performance.now()
@@ -139,8 +142,30 @@ class Supervisor implements Postgres {
       this.#log.error({ how, restartInMs: wait }, 'postgres died')
       await pause(wait, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
       wait = Math.min(wait * 2, BACKOFF_MS.largest)
-      exited = this.#launch().then((running) => running.exited, String)
+      exited = this.#launch().then((running) => this.#reachable(running), String)
     }
+  }
+
+  /** Resolves with how it ended. One whose socket was taken away lets nobody in any more: it is ended, to begin again. */
+  async #reachable(running: Running): Promise<string> {
+    const socket = join(this.#installation.folder.run, `.s.PGSQL.${serverSettings.port}`)
+    const timer = setInterval(() => {
+      if (this.#stopping.signal.aborted || existsSync(socket)) return
+      clearInterval(timer)
+      this.#log.error({ socket }, 'the socket of postgres was taken away: it is started again')
+      void end(running, STOP_STEPS)
+    }, SOCKET_POLL_MS)
+    timer.unref()
+    return running.exited.finally(() => clearInterval(timer))
+  }
+
+  /** The lock is taken again where it was taken away with its folder. Throws `FolderInUse` when another has it. */
+  async #keepLock(): Promise<void> {
+    if (await this.#lock.held()) return
+    const { folder, identity } = this.#installation
+    makeRunFolder(folder)
+    giveTo(identity, [folder.run])
+    this.#lock = await takeLock(folder.run)
   }
 
   /** Starts the server and waits until it accepts connections; a start that hangs or fails is repeated. */
@@ -148,7 +173,7 @@ class Supervisor implements Postgres {
     const { cluster, logFile } = this.#installation.folder
     const beginning = performance.now()
     for (const limit of START_LIMITS_MS) {
-      if (!(await this.#lock.held())) throw new Error(`the lock on ${cluster} was lost`)
+      await this.#keepLock()
       await clearOrphans(this.#installation)
       if (this.#stopping.signal.aborted) throw new Error('stopped while starting')
       const running = spawnServer(this.#installation)

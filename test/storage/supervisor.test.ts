@@ -173,6 +173,17 @@ describe('the embedded server', () => {
     await server.stop()
   })
 
+  test('comes back, and stays the only one, when the folder of its sockets was taken away', async () => {
+    const server = await start(folder)
+    const before = server.pid()
+    rmSync(join(folder, 'run'), { recursive: true })
+    const rows = () => countRows(server.url).catch(() => undefined)
+    await expect.poll(rows, { timeout: 20_000 }).toEqual({ count: 4 })
+    expect(server.pid()).not.toBe(before)
+    await expect(start(folder)).rejects.toThrow(`another process (pid ${process.pid})`)
+    await server.stop()
+  })
+
   test('refuses cleanly while it is down', async () => {
     const server = await start(folder)
     const db = await open(server.url)
