@@ -22,6 +22,7 @@ const documents = [
   'CONTRIBUTING.md',
   'docs/architecture.md',
   'docs/glossary.md',
+  'docs/operations/runbook.md',
   'docs/decisions/README.md',
   ...records.map((name) => `docs/decisions/${name}`),
 ]

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { completeInstrument } from '../../src/domain/instrument.ts'
 import type { WorkContext } from '../../src/execution/context.ts'
+import { newTally } from '../../src/execution/tally.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { issueKey } from '../../src/operations/keys.ts'
 import type { Secrets } from '../../src/operations/secrets.ts'
@@ -29,6 +30,7 @@ export const symbol = 'BENCH'
 export const workContext = (db: Database, now = (): number => Date.now()): WorkContext => ({
   ...{ db, clock: { now }, log: quiet, workerId: 'bench' },
   settings: { commissionPlan: 'none', environment: 'B', quoteSinks: [], barSinks: [], dueSources: [] },
+  tally: newTally(),
 })
 
 export interface Platform {

@@ -39,6 +39,8 @@ export interface Config {
   keyRing: string | undefined
   /** File that names the live brokers; absent: the paper broker alone. */
   brokersFile: string | undefined
+  /** Where the page of measures listens; absent: there is none. */
+  metrics: { readonly port: number; readonly host: string } | undefined
   /** Payments through Stripe; absent: the built-in provider alone. */
   stripe: StripeConfig | undefined
 }
@@ -74,6 +76,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     secret: env.LOCKSTEP_SECRET || undefined,
     keyRing: env.LOCKSTEP_KEY_RING || undefined,
     brokersFile: env.LOCKSTEP_BROKERS || undefined,
+    metrics: metricsOf(env.METRICS_PORT, env.METRICS_HOST),
     stripe: stripeOf(env),
   }
 }
@@ -85,6 +88,14 @@ function stripeOf(env: NodeJS.ProcessEnv): StripeConfig | undefined {
   if (baseUrl !== undefined && !URL.canParse(baseUrl))
     throw new ConfigError('STRIPE_API_BASE must be an address')
   return { secretKey, webhookSecret: env.STRIPE_WEBHOOK_SECRET || undefined, baseUrl }
+}
+
+/** The worker that `start` runs beside the api has the next port, so there has to be one. */
+function metricsOf(port: string | undefined, host: string | undefined): Config['metrics'] {
+  if (!port) return undefined
+  if (!/^\d+$/.test(port) || Number(port) > 65_534)
+    throw new ConfigError(`METRICS_PORT must be 0 to 65534, not ${port}`)
+  return { port: Number(port), host: host || '127.0.0.1' }
 }
 
 /** Makes the data folder; whatever the mask of the process, nobody else may change what is in it. */

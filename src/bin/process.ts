@@ -60,6 +60,8 @@ export interface Word {
   readonly databaseUrl: string
   /** Of the api. */
   readonly port: number
+  /** Of the page of measures of this child; absent: it has none. */
+  readonly metricsPort?: number
 }
 
 /** In the environment of such a child. */

@@ -56,7 +56,17 @@ export function signsOf(db: Database): () => Promise<Readonly<Record<'worker', b
 
 /** Whether the disk of the data folder has room. There is none to fill where no such folder is needed. */
 const hasRoom = (folder: string): Promise<boolean> =>
+  roomOf(folder).then(
+    (room) => room === undefined || room > roomMin,
+    () => false,
+  )
+
+/** Which part of the disk of a folder is left; undefined where there is no such folder. */
+export const roomOf = (folder: string): Promise<number | undefined> =>
   statfs(folder).then(
-    ({ bavail, blocks }) => bavail > blocks * roomMin,
-    (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    ({ bavail, blocks }) => bavail / blocks,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    },
   )

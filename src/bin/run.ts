@@ -8,7 +8,7 @@ import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
 import { pagesOf } from './pages.ts'
-import { announceReady, endsWith, wordOfParent } from './process.ts'
+import { announceReady, endsWith, type Word, wordOfParent } from './process.ts'
 import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
 import { startAll } from './start.ts'
@@ -87,7 +87,7 @@ type Run = (config: Config, databaseUrl: string) => Promise<Running>
 async function keep(log: Logger, config: Config, output: Output, run: Run): Promise<void> {
   const told = await wordOfParent()
   const server = told ? runElsewhere(told.databaseUrl) : await reachServer(config, log)
-  const running = await run({ ...config, ...(told && { port: told.port }) }, server.url)
+  const running = await run(told ? toldTo(config, told) : config, server.url)
   endsWith(log, async () => {
     await running.close()
     await server.stop()
@@ -95,6 +95,13 @@ async function keep(log: Logger, config: Config, output: Output, run: Run): Prom
   announceReady(running.word)
   if (!process.send) sayReady(output, running.word)
 }
+
+/** The configuration of a child, with what its parent says. */
+const toldTo = (config: Config, { port, metricsPort }: Word): Config => ({
+  ...config,
+  port,
+  ...(config.metrics && metricsPort !== undefined && { metrics: { ...config.metrics, port: metricsPort } }),
+})
 
 /** One process for everything, so that each call can answer after all it causes has come to rest. */
 async function serveDoor(config: Config, output: Output): Promise<void> {

@@ -1,5 +1,6 @@
 /** The api process: the three hosts, the reference pages and the probes on one port. */
 import type { Logger } from 'pino'
+import { newRequestCounts, requestFamilies } from '../http/request-counts.ts'
 import { createServer } from '../http/server.ts'
 import { addWebhook } from '../http/webhooks.ts'
 import { handlers } from '../operations/index.ts'
@@ -8,6 +9,7 @@ import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
+import { loadFamilies, openMetrics } from './metrics.ts'
 import { pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
 import { portFault } from './port.ts'
@@ -20,6 +22,8 @@ const noticeMs = 2_000
 export interface Api {
   /** Where it listens. */
   url: string
+  /** Where its measures are. */
+  metricsUrl: string | undefined
   close(): Promise<void>
 }
 
@@ -35,12 +39,14 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     environment: environments(config).orders,
     log,
   })
+  const counts = newRequestCounts()
   const take = await stripeWebhook(config, db)
   const server = createServer({
     operations,
     hosts: config.hosts,
     limits: true,
     log,
+    counts,
     pages: pagesOf(config),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
@@ -51,11 +57,15 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     }),
   })
   const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
-    throw portFault(config, error)
+    throw portFault({ ...config, chosenBy: 'PORT' }, error)
   })
+  const own = () => [...requestFamilies(counts), ...loadFamilies(operations.load)]
+  const metrics = await openMetrics({ config, db, clock: systemClock, own })
   return {
     url,
+    metricsUrl: metrics?.url,
     close: async () => {
+      await metrics?.close()
       await server.close(noticeMs)
       await operations.close()
       await db.close()

@@ -10,7 +10,7 @@ import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
-import { tryPort } from './port.ts'
+import { type Port, tryPort } from './port.ts'
 import { hostsAnswer } from './probe.ts'
 import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
@@ -23,12 +23,13 @@ export interface Platform {
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   // What cannot be is said before a database is made.
   loadSecrets(config)
-  await tryPort(config)
+  for (const port of portsOf(config)) await tryPort(port)
   let { port } = config
   let prepared = (_databaseUrl: string): void => {}
   const database = new Promise<string>((resolve) => {
     prepared = resolve
   })
+  const { metrics } = config
   const word = async (): Promise<Word> => ({ databaseUrl: await database, port })
   // They load while the database is made ready.
   const api = keepAlive(['serve'], log, word)
@@ -36,6 +37,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
   const worker = keepAlive(['worker'], log, async () => ({
     ...(await word()),
     port: port || portOf(await api.ready),
+    ...(metrics && { metricsPort: nextPort(metrics.port) }),
   }))
   let server: Server | undefined
   const close = async (): Promise<void> => {
@@ -59,6 +61,18 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
     throw error
   }
 }
+
+/** Those that its children will want: the worker's page of measures has the port after the api's. */
+const portsOf = ({ port, host, metrics }: Config): Port[] => [
+  { port, host, chosenBy: 'PORT' },
+  ...(metrics ? [metrics.port, nextPort(metrics.port)] : []).map((each) => ({
+    ...{ port: each, host: metrics?.host ?? host },
+    chosenBy: 'METRICS_PORT' as const,
+  })),
+]
+
+/** 0 leaves the choice to the system, each time anew. */
+const nextPort = (port: number): number => (port === 0 ? 0 : port + 1)
 
 const portOf = (url: string): number => Number(new URL(url).port)
 

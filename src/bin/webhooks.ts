@@ -9,6 +9,7 @@ import {
   enableWebhook,
   insertWebhook,
   listWebhooks,
+  operatorsReason,
   rotateWebhook,
 } from '../storage/webhooks.ts'
 import { ConfigError } from './config.ts'
@@ -57,8 +58,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
 function addSwitches(tool: Tool, webhooks: Command): void {
   tool(webhooks, 'disable <id>', 'send nothing any more').action((id: string, output: Output) =>
     withDatabase(async (db) => {
-      const reason = 'the operator has disabled it'
-      if (!(await disableWebhook(db.write, readId(id), reason, Date.now())))
+      if (!(await disableWebhook(db.write, readId(id), operatorsReason, Date.now())))
         throw new ConfigError(`there is no enabled webhook ${id}`)
       say(output, { disabled: Number(id) }, `Webhook ${id} is disabled.`)
     }),

@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import { openMigrated } from './database.ts'
 import { environments } from './environment.ts'
 import { mailerOf } from './mail.ts'
+import { openMetrics, workFamilies } from './metrics.ts'
 import { addressOf } from './pages.ts'
 import { paymentProviders } from './payments.ts'
 import { openSecrets } from './secrets.ts'
@@ -26,7 +27,7 @@ export async function runWorker(
   config: Config,
   databaseUrl: string,
   log: Logger,
-): Promise<{ close(): Promise<void> }> {
+): Promise<{ metricsUrl: string | undefined; close(): Promise<void> }> {
   const id = workerId()
   const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
   const { keyRing } = await openSecrets(config, db, log)
@@ -37,16 +38,21 @@ export async function runWorker(
   const outbound = createOutbound()
   const webhooks = { outbound, keyRing }
   const live = await connectBrokers(config)
-  const { ctx, steps } = assembleWork({
+  const { ctx, steps, brokers } = assembleWork({
     ...{ db, clock: systemClock, log, workerId: id, environment, mail, webhooks },
     auditHeads: auditHeads(config),
+    checksBooks: config.metrics !== undefined,
     brokers: live.brokers,
     paymentProviders: await paymentProviders(config),
   })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })
+  const own = () => workFamilies(ctx.tally, brokers)
+  const metrics = await openMetrics({ config, db, clock: systemClock, own })
   await worker.start()
   return {
+    metricsUrl: metrics?.url,
     close: async () => {
+      await metrics?.close()
       await worker.stop()
       await live.close()
       mailer.close()

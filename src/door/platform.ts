@@ -113,6 +113,9 @@ const present = (now: () => Operations): Operations => ({
   get limiter() {
     return now().limiter
   },
+  get load() {
+    return now().load
+  },
   get approvals() {
     return now().approvals
   },

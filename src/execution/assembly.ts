@@ -6,6 +6,7 @@ import { accountSteps, movingSteps, nextChase, nextConfirmation, nextSync } from
 import { approvalExpiryStep, nextApprovalExpiry } from './approvals.ts'
 import { type HeadKeeper, sealingStep } from './audit-log.ts'
 import { billingMoments, billingSteps } from './billing.ts'
+import { bookCheckStep } from './book-check.ts'
 import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import { clockSetBackStep } from './clock-set-back.ts'
@@ -21,6 +22,7 @@ import { nextOverdue } from './order-confirmations.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { statisticsStep } from './statistics.ts'
+import { newTally } from './tally.ts'
 import { transmitStep } from './transmit.ts'
 import { nextVariantLook, variantStep } from './variants.ts'
 import { announceStep, nextWebhook, type WebhookOptions, webhookStep } from './webhooks.ts'
@@ -36,6 +38,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
   readonly webhooks?: WebhookOptions
   /** Keeps the heads of the audit log outside the database; absent, nobody does. */
   readonly auditHeads?: HeadKeeper
+  /** Holds every book against every other again and again, for whoever looks at the tally. */
+  readonly checksBooks?: boolean
   /** The paper broker also serves the brokers of checks, which count as live ones. */
   readonly isScripted?: boolean
   /** Brokers beside the paper broker, by the `adapter` of the rows that they serve. */
@@ -47,6 +51,8 @@ export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log
 export interface Assembly {
   readonly ctx: WorkContext
   readonly steps: readonly Step[]
+  /** By their adapters. */
+  readonly brokers: Readonly<Record<string, Broker>>
   /** Those of them that orders, prices and reports set in motion: a history is played by them alone. */
   readonly tradingSteps: readonly Step[]
   /** What a script can make the paper broker do. */
@@ -83,6 +89,7 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     mail,
     webhooks,
     auditHeads,
+    checksBooks = false,
     isScripted = false,
     brokers: others = {},
     paymentProviders = [],
@@ -119,6 +126,8 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     clockSetBackStep,
     housekeepingStep,
     sealingStep(auditHeads),
+    ...(checksBooks ? [bookCheckStep()] : []),
   ]
-  return { ctx: { ...context, settings }, steps, tradingSteps, controls: paper.controls }
+  const ctx = { ...context, settings, tally: newTally() }
+  return { ctx, steps, brokers, tradingSteps, controls: paper.controls }
 }

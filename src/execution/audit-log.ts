@@ -29,8 +29,9 @@ export const sealingStep = (keeper?: HeadKeeper): Step => ({
   },
 })
 
-async function keepHeads({ db, log }: WorkContext, keeper: HeadKeeper): Promise<void> {
+async function keepHeads({ db, log, tally }: WorkContext, keeper: HeadKeeper): Promise<void> {
   const lost = await lostHeads(db.read, keeper.load())
+  tally.lostHeads = lost.length
   if (lost.length === 0) keeper.save(await listChainHeads(db.read))
   else log.error({ lost }, 'the audit log was cut off or written anew: lockstep audit verify')
 }

@@ -10,6 +10,7 @@ import type { Database } from '../storage/database.ts'
 import type { Lease } from '../storage/leases.ts'
 import type { Fragment, Sql } from '../storage/sql.ts'
 import type { MarketBar, MarketQuote } from './market/feed.ts'
+import type { Tally } from './tally.ts'
 
 export interface Log {
   info(fields: object, message: string): void
@@ -25,6 +26,7 @@ export interface WorkContext {
   /** Names this process among the workers. */
   workerId: string
   settings: WorkSettings
+  tally: Tally
   /** Aborts when the worker is to end: long work then breaks off between two transactions. */
   ending?: AbortSignal
 }

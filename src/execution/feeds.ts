@@ -10,6 +10,7 @@ import type { WorkContext } from './context.ts'
 import { pause, underLease } from './leases.ts'
 import type { Feed, FeedSink } from './market/feed.ts'
 import { publishBars, publishQuotes } from './matcher.ts'
+import { countRefusal } from './tally.ts'
 
 const restartPause = 1_000
 const repeatPause = 100
@@ -29,6 +30,7 @@ export async function runFeed(
         hasEnded ||= !held.aborted
         if (hasEnded) await aborted(held)
       } catch (error) {
+        countRefusal(ctx.tally, error)
         if (error instanceof LeaseLost || held.aborted) return
         ctx.log.error({ error, feed: feed.name }, 'a feed broke and will start again')
         await pause(restartPause, held)

@@ -64,21 +64,31 @@ async function beat(
   held: AbortSignal,
   timing: LeaseTiming,
 ): Promise<void> {
-  const silent = (): void => lost.abort()
-  let watchdog = setTimeout(silent, timing.silence)
+  const lose = (): void => {
+    if (!lost.signal.aborted) ctx.tally.leasesLost++
+    lost.abort()
+  }
+  let watchdog = setTimeout(lose, timing.silence)
   while (!held.aborted) {
     await pause(timing.heartbeat, held)
     if (held.aborted) break
     const asked = performance.now()
     try {
-      if (!(await renewLease(ctx.db.write, lease, timing.lease))) lost.abort()
+      if (!(await renewLease(ctx.db.write, lease, timing.lease))) lose()
       clearTimeout(watchdog)
-      watchdog = setTimeout(silent, timing.silence - (performance.now() - asked))
+      watchdog = setTimeout(lose, timing.silence - (performance.now() - asked))
     } catch (error) {
       ctx.log.warn({ error, lease: lease.name }, 'a lease could not be renewed')
     }
   }
   clearTimeout(watchdog)
+}
+
+/** Renews a lease; false when it is lost, which is counted. */
+export async function keepLease(ctx: WorkContext, lease: Lease, milliseconds: number): Promise<boolean> {
+  const isHeld = await renewLease(ctx.db.write, lease, milliseconds)
+  if (!isHeld) ctx.tally.leasesLost++
+  return isHeld
 }
 
 /** Waits, at most until the signal aborts. */

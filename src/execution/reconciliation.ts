@@ -8,7 +8,7 @@ import { clientOrderId } from '../domain/client-order-id.ts'
 import { dec } from '../domain/decimal.ts'
 import { chunked, groupBy } from '../domain/group.ts'
 import { minute } from '../domain/time.ts'
-import { claimLease, guardLease, type Lease, releaseLease, renewLease } from '../storage/leases.ts'
+import { claimLease, guardLease, type Lease, releaseLease } from '../storage/leases.ts'
 import {
   findNextConfirmation,
   isReconciliationDue,
@@ -25,6 +25,7 @@ import {
 import { fragment } from '../storage/sql.ts'
 import type { Broker } from './brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
+import { keepLease } from './leases.ts'
 import { conclude, type Findings, isReadable, orderNameOf, patience } from './reconciliation-gaps.ts'
 
 export const reconciliationPeriod = minute
@@ -46,6 +47,7 @@ export async function reconcile(
     if (!lease) continue
     try {
       settled += await reconcileBroker(ctx, lease, brokerId, broker)
+      ctx.tally.answeredAt.set(adapter, performance.now())
     } catch (error) {
       ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
     } finally {
@@ -74,7 +76,7 @@ async function reconcileBroker(
       const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
       return conclude(ctx, tx, findings, accounts)
     })
-    if (!(await renewLease(ctx.db.write, lease, leaseMs))) return settled
+    if (!(await keepLease(ctx, lease, leaseMs))) return settled
   }
 }
 

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { clientOrderId } from '../domain/client-order-id.ts'
 import { dec } from '../domain/decimal.ts'
 import { chunked } from '../domain/group.ts'
-import { claimLease, guardLease, type Lease, releaseLease, renewLease } from '../storage/leases.ts'
+import { claimLease, guardLease, type Lease, releaseLease } from '../storage/leases.ts'
 import { insertReports, type NewReport, type ReportKind } from '../storage/reports.ts'
 import {
   type Attempted,
@@ -24,6 +24,7 @@ import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from './br
 import { type Claimed, claimSends } from './claims.ts'
 import type { Step, WorkContext } from './context.ts'
 import { inLanes } from './lanes.ts'
+import { keepLease } from './leases.ts'
 import { driftGrace } from './mirror-follow.ts'
 
 const ordersAtOnce = 200
@@ -55,7 +56,7 @@ async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broke
     moved += claimed.length + ended
     if (claimed.length === 0 && ended === 0) break
     await deliver(ctx, lease, brokerId, broker, claimed, performance.now())
-    if (!(await renewLease(ctx.db.write, lease, leaseMs))) break
+    if (!(await keepLease(ctx, lease, leaseMs))) break
   }
   return moved
 }

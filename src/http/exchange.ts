@@ -27,6 +27,7 @@ import {
 import { readJson } from './json.ts'
 import { acceptsJson, isJsonType } from './media.ts'
 import { readQuery } from './query.ts'
+import { countRequest, type RequestCounts } from './request-counts.ts'
 import type { Destination } from './routes.ts'
 import { sendReply } from './send.ts'
 
@@ -53,6 +54,7 @@ export interface EdgeOptions {
 export interface Edge extends EdgeOptions {
   readonly isCounting: () => boolean
   readonly addressOf: AddressOf
+  readonly counts: RequestCounts
   /** The server is closing: connections end with their next answer. */
   readonly isDraining: () => boolean
 }
@@ -127,7 +129,7 @@ function settled(reply: Reply, { request }: Exchange): Reply {
 
 /** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
 export async function answer(
-  { log, operations, isCounting, isDraining, addressOf }: Edge,
+  { log, operations, isCounting, isDraining, addressOf, counts }: Edge,
   exchange: Exchange,
   response: ServerResponse,
   reply: Reply,
@@ -150,6 +152,7 @@ export async function answer(
     response.destroy()
   }
   const ms = Math.round((performance.now() - exchange.startedAt) * 100) / 100
+  countRequest(counts, to?.operation ?? 'none', reply.status, ms)
   const what = to ? { host: to.host, operation: to.operation } : placeOf(request)
   log.info({ requestId, ...what, keyId: caller?.keyId, status: reply.status, ms }, 'request')
 }
@@ -216,36 +219,38 @@ function admit(options: Edge, exchange: Exchange, to: Destination): Admission | 
 }
 
 async function admitCounted(
-  { operations, addressOf }: Edge,
+  edge: Edge,
   exchange: Exchange,
   to: Destination,
   letIn: (caller: Caller) => Admission,
 ): Promise<Admission> {
+  const { operations, addressOf } = edge
   const address = addressOf(exchange.request)
   const addressVerdict = await operations.limiter.take(`address:${address}`, platformWindows)
   exchange.standing = addressVerdict
-  if (!addressVerdict.isAllowed) return tooMany(addressVerdict)
-  const caller = await checkKey(operations, `failures:${address}`, exchange, to)
+  if (!addressVerdict.isAllowed) return tooMany(edge, 'address', addressVerdict)
+  const caller = await checkKey(edge, `failures:${address}`, exchange, to)
   if ('status' in caller) return caller
   exchange.caller = caller
   const keyVerdict = await operations.limiter.take(`key:${caller.accessKeyId}`, windowsOf(caller.limits))
   if (!keyVerdict.isAllowed || keyVerdict.tightest.remaining <= addressVerdict.tightest.remaining)
     exchange.standing = keyVerdict
-  return keyVerdict.isAllowed ? letIn(caller) : tooMany(keyVerdict)
+  return keyVerdict.isAllowed ? letIn(caller) : tooMany(edge, 'key', keyVerdict)
 }
 
 /** An address that has tried too many wrong keys may only use keys that are known to be good. */
 async function checkKey(
-  { authenticate, isKnown, limiter }: Operations,
+  edge: Edge,
   failures: string,
   exchange: Exchange,
   to: Destination,
 ): Promise<Caller | Reply> {
+  const { authenticate, isKnown, limiter } = edge.operations
   const { authorization } = exchange.head
   const patience = limiter.peek(failures, failureWindows)
   if (!patience.isAllowed && !isKnown(authorization)) {
     exchange.standing = patience
-    return tooMany(patience)
+    return tooMany(edge, 'wrongKeys', patience)
   }
   const caller = await authenticate(authorization, to.dialect)
   if (!isRefused(caller)) return caller
@@ -259,8 +264,9 @@ function notLetIn(refused: Refused): Reply {
   return reply.status === 401 ? { ...reply, headers: { 'WWW-Authenticate': 'Bearer' } } : reply
 }
 
-/** Over a limit, and when to come back. */
-export function tooMany({ tightest }: Verdict): Reply {
+/** Over a limit, and when to come back. Counted by what was limited. */
+export function tooMany({ counts }: Edge, by: keyof RequestCounts['limited'], { tightest }: Verdict): Reply {
+  counts.limited[by]++
   return { ...replyTo(refuse('RateLimited')), headers: { 'Retry-After': String(tightest.resetSeconds) } }
 }
 

@@ -25,6 +25,7 @@ import {
 import { readAbsoluteForm } from './head.ts'
 import { createListener } from './listener.ts'
 import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
+import { newRequestCounts, type RequestCounts } from './request-counts.ts'
 import { createRouter, type Hosts } from './routes.ts'
 import { receive, type Shown } from './visits.ts'
 
@@ -36,6 +37,8 @@ export interface ServerOptions extends EdgeOptions {
   readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
   /** What is told beside, by its name, and has no bearing on whether it is ready; absent: nothing. */
   readonly signs?: () => Promise<Readonly<Record<string, boolean>>>
+  /** Counts the requests; absent: nobody looks. */
+  readonly counts?: RequestCounts
   /** Adds routes of the caller's own. */
   readonly extra?: (app: FastifyInstance) => void
 }
@@ -102,9 +105,9 @@ export function createServer(options: ServerOptions): Server {
 }
 
 function edgeOf(options: ServerOptions, isDraining: () => boolean): Edge {
-  const { limits, trustedProxies } = options
+  const { limits, trustedProxies, counts = newRequestCounts() } = options
   const isCounting = typeof limits === 'function' ? limits : () => limits
-  return { ...options, isCounting, addressOf: createAddressReader(trustedProxies), isDraining }
+  return { ...options, counts, isCounting, addressOf: createAddressReader(trustedProxies), isDraining }
 }
 
 /** Answers in the envelope instead of fastify's own words. */

@@ -44,15 +44,16 @@ export async function receive(
 }
 
 async function found(
-  { operations, isCounting, addressOf }: Edge,
+  edge: Edge,
   exchange: Exchange,
   { find }: Visit,
 ): Promise<Shown & Pick<Reply, 'headers'>> {
+  const { operations, isCounting, addressOf } = edge
   const address = addressOf(exchange.request)
   if (operations.isInMaintenance()) return later(replyTo(refuse('Maintenance')))
   if (isCounting()) {
     exchange.standing = await operations.limiter.take(`address:${address}`, platformWindows)
-    if (!exchange.standing.isAllowed) return later(tooMany(exchange.standing))
+    if (!exchange.standing.isAllowed) return later(tooMany(edge, 'address', exchange.standing))
   }
   try {
     return await find(address)

@@ -127,9 +127,13 @@ describe('batches', () => {
   })
 
   test('a call that would wait behind too many is turned away', async () => {
-    const run = batched<number, number>(async (inputs) => inputs, never, limits)
-    const answers = await Promise.allSettled(Array.from({ length: 12 }, (_, at) => run(at)))
+    const load = { waiting: 0, turnedAway: 0 }
+    const run = batched<number, number>(async (inputs) => inputs, never, limits, load)
+    const asked = Array.from({ length: 12 }, (_, at) => run(at))
+    expect(load).toEqual({ waiting: 10, turnedAway: 2 })
+    const answers = await Promise.allSettled(asked)
     expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(2)
     expect((answers[11] as PromiseRejectedResult).reason).toBeInstanceOf(Overloaded)
+    expect(load).toEqual({ waiting: 0, turnedAway: 2 })
   })
 })

@@ -17,6 +17,14 @@ export interface BatchLimits {
   readonly waitingMax: number
 }
 
+/** Where calls that are gathered stand, over all their batches. */
+export interface BatchLoad {
+  /** Calls that wait for a batch. */
+  waiting: number
+  /** Calls that were turned away since the process began. */
+  turnedAway: number
+}
+
 /** Thrown at a call that would have to wait behind too many others. */
 export class Overloaded extends Error {
   override name = 'Overloaded'
@@ -36,6 +44,7 @@ export function batched<In, Out>(
   many: (inputs: readonly In[]) => Promise<readonly Out[]>,
   isShared: (error: unknown) => boolean,
   limits: BatchLimits,
+  load: BatchLoad = { waiting: 0, turnedAway: 0 },
 ): (input: In) => Promise<Out> {
   const waiting: Waiting<In, Out>[] = []
   let running = 0
@@ -58,6 +67,7 @@ export function batched<In, Out>(
     const share = Math.ceil(waiting.length / (limits.runningMax - running))
     const batch = waiting.splice(0, Math.min(limits.sizeMax, Math.max(limits.shareMin, share)))
     if (batch.length === 0) return
+    load.waiting -= batch.length
     running++
     startedAt = performance.now()
     void settle(batch, many, isShared).finally(() => {
@@ -68,7 +78,11 @@ export function batched<In, Out>(
   }
   return (input) =>
     new Promise<Out>((resolve, reject) => {
-      if (waiting.length >= limits.waitingMax) return reject(new Overloaded('too many calls are waiting'))
+      if (waiting.length >= limits.waitingMax) {
+        load.turnedAway++
+        return reject(new Overloaded('too many calls are waiting'))
+      }
+      load.waiting++
       waiting.push({ input, resolve, reject })
       schedule()
     })

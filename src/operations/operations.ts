@@ -11,7 +11,7 @@ import { type Authenticator, createAuthenticator } from './caller.ts'
 import type { Clock } from './context.ts'
 import type { HandlerTable } from './handler.ts'
 import { createLimiter, type Limiter } from './limits.ts'
-import { createRunner, type Run } from './run.ts'
+import { createRunner, type Load, type Run } from './run.ts'
 import { hashToken, type Secrets } from './secrets.ts'
 
 export interface OperationsOptions {
@@ -31,6 +31,7 @@ export interface OperationsOptions {
 export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnown'> {
   readonly run: Run
   readonly limiter: Limiter
+  readonly load: Load
   readonly approvals: Approvals
   /** Whether the operator has closed the platform. */
   isInMaintenance(): boolean
@@ -53,8 +54,10 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
   const authenticator = await createAuthenticator({ db, clock, secrets, env: options.keyEnvironment })
   const limiter = createLimiter({ db, log })
   const maintenance = await watchMaintenance(db, log)
+  const load = { reads: { waiting: 0, turnedAway: 0 }, writes: { waiting: 0, turnedAway: 0 } }
   return {
-    run: createRunner(options),
+    run: createRunner({ ...options, load }),
+    load,
     authenticate: authenticator.authenticate,
     isKnown: authenticator.isKnown,
     limiter,

@@ -21,7 +21,7 @@ import type { Sql, Transaction } from '../storage/sql.ts'
 import { type Asked, checkAccess } from './access.ts'
 import { actingOf, orderNotes } from './acting.ts'
 import { type Ahead, createAhead } from './ahead.ts'
-import { type BatchLimits, batched, Overloaded } from './batch.ts'
+import { type BatchLimits, type BatchLoad, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
 import type { Handler, HandlerTable, PreparedHandler } from './handler.ts'
 import { remember, takeTurns } from './remember.ts'
@@ -53,7 +53,12 @@ export interface RunnerOptions {
   /** Code of this platform in its client order ids. */
   readonly environment: string
   readonly charging?: Charging
+  /** Raised as calls wait; absent: nobody looks. */
+  readonly load?: Load
 }
+
+/** How much waits to be read and to be written. */
+export type Load = Readonly<Record<'reads' | 'writes', BatchLoad>>
 
 interface Parts extends RunnerOptions {
   readonly passwords: Passwords
@@ -125,9 +130,11 @@ function wayOf(name: OperationName, options: Parts): Run {
     return (call) => options.db.transaction((tx) => runRecorded(options, tx, call, many))
   }
   const many = handler.many as Many
-  if (row.method === 'GET') return batched((calls) => runReads(options, calls, many), isShared, readLimits)
+  const { load } = options
+  if (row.method === 'GET')
+    return batched((calls) => runReads(options, calls, many), isShared, readLimits, load?.reads)
   const ahead = handler.ahead && createAhead(row, handler.ahead)
-  return batched((calls) => write(options, calls, many, ahead), isShared, writeLimits)
+  return batched((calls) => write(options, calls, many, ahead), isShared, writeLimits, load?.writes)
 }
 
 function wayOfOne(name: OperationName, options: Parts, handler: Handler<OperationName>): Run {

@@ -70,8 +70,8 @@ export interface Database {
    * answer, and who works in bulk may not look at a new connection for seconds. To be closed by whoever asked for it.
    */
   relaxed(): Database
-  /** Connections of the pool: all, and those in use. */
-  connections(): { total: number; inUse: number }
+  /** Connections of the pool: all, those in use, and how many callers wait for one. */
+  connections(): { total: number; inUse: number; waiting: number }
   /** Waits for what is under way, then closes every connection. */
   close(): Promise<void>
 }
@@ -117,7 +117,11 @@ function connect(
     transaction: (work, chosen = {}) => repeated(() => transactOnce(acquire, chosen, limits, work)),
     listen: listener.listen,
     relaxed: () => connect({ ...options, waitMs: OPEN_PATIENCE_MS }, wasOpen, relaxation),
-    connections: () => ({ total: pool.totalCount, inUse: pool.totalCount - pool.idleCount }),
+    connections: () => ({
+      total: pool.totalCount,
+      inUse: pool.totalCount - pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: async () => {
       await Promise.all([reader.close(), listener.close(), pool.end()])
     },

@@ -3,7 +3,7 @@
  * The fence rises with every change of holder; a write that checks it in its own transaction cannot be made
  * by a process that lost the lease without noticing.
  */
-import type { Sql, Transaction } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 
 export interface Lease {
   readonly name: string
@@ -52,13 +52,13 @@ export async function releaseLease(sql: Sql, lease: Lease): Promise<void> {
  * each feed and the one that has it renews it every few seconds, so it is the heartbeat of all of them together. One
  * that lies further ahead than a lease lasts was given before the clock was set back, and says nothing.
  */
+export const sinceAnyWorkerSeconds: Fragment = fragment`(
+  select case when count(*) > 0 then greatest(0, extract(epoch from clock_timestamp() - max(expires_at))) end::float8
+  from lease where name like 'feed:%' and expires_at <= clock_timestamp() + interval '30 seconds')`
+
+/** The same, asked for by itself. */
 export const sinceAnyWorker = async (sql: Sql): Promise<number | null> =>
-  (
-    await sql.one<{ seconds: number | null }>`
-      select case when count(*) > 0 then greatest(0, extract(epoch from clock_timestamp() - max(expires_at)))
-        end::float8 as seconds
-      from lease where name like 'feed:%' and expires_at <= clock_timestamp() + interval '30 seconds'`
-  ).seconds
+  (await sql.one<{ seconds: number | null }>`select ${sinceAnyWorkerSeconds} as seconds`).seconds
 
 /** Keeps a lease from changing hands until the transaction ends. Throws `LeaseLost` when it is not held. */
 export async function guardLease(tx: Transaction, lease: Lease): Promise<void> {

@@ -928,6 +928,7 @@ create table position_gap (
   constraint position_gap_pkey PRIMARY KEY (account_id, symbol),
   constraint position_gap_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );
+CREATE INDEX position_gap_confirmed ON public.position_gap USING btree (account_id) WHERE (confirmed_at IS NOT NULL);
 CREATE INDEX position_gap_open ON public.position_gap USING btree (since) WHERE ((confirmed_at IS NULL) AND ((difference)::numeric <> (0)::numeric));
 
 create table quote (
@@ -1606,6 +1607,7 @@ create table webhook_delivery (
   constraint webhook_delivery_check CHECK (((delivered_at IS NULL) OR (next_try_at IS NULL)))
 );
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (next_try_at) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX webhook_delivery_given_up ON public.webhook_delivery USING btree (endpoint_id) WHERE ((delivered_at IS NULL) AND (next_try_at IS NULL));
 CREATE INDEX webhook_delivery_request ON public.webhook_delivery USING btree (approval_request_id);
 
 create table webhook_endpoint (

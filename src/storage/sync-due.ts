@@ -54,13 +54,13 @@ export async function markAccounts(
  * Setups (as `setup`) whose cycle is due. A strategy whose signals still wait for their copies waits as well:
  * its followers have not heard of what it holds.
  */
-const due = (now: Instant): Fragment => fragment`
+export const dueSyncs = (now: Instant): Fragment => fragment`
   sync_due d join setup on setup.id = d.setup_id
   where d.due_at <= ${instant(now)}::timestamptz
     and not exists (select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id)`
 
 /** True while a cycle is due. */
-export const isSyncDue = (now: Instant): Fragment => fragment`exists (select from ${due(now)})`
+export const isSyncDue = (now: Instant): Fragment => fragment`exists (select from ${dueSyncs(now)})`
 
 /** When the next cycle is due, of those that only wait for time. */
 export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
@@ -76,7 +76,7 @@ export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
  */
 export async function claimSyncs(tx: Transaction, now: Instant, limit: number): Promise<number[]> {
   const named = await tx.rows<{ id: number; accountId: number; strategyId: number }>`
-    select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${due(now)}
+    select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${dueSyncs(now)}
     order by setup.id limit ${limit}::int`
   if (named.length === 0) return []
   const strategyIds = named.map(({ strategyId }) => strategyId)

@@ -97,6 +97,9 @@ export const listWebhooks = (sql: Sql): Promise<WebhookRow[]> =>
     select id, site_id as "siteId", url, event_types as events, disabled_reason as "disabledReason"
     from webhook_endpoint order by id`
 
+/** Why an endpoint is disabled whose operator wants it so. */
+export const operatorsReason = 'the operator has disabled it'
+
 /** Ends an endpoint for a reason: nothing is sent any more. False when there is none that lives. */
 export async function disableWebhook(sql: Sql, id: number, reason: string, now: Instant): Promise<boolean> {
   const disabled = await sql.run`

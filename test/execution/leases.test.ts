@@ -1,11 +1,12 @@
 /** Of many workers one publishes a feed; who lost the lease writes nothing more. */
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { underLease } from '../../src/execution/leases.ts'
 import type { Feed } from '../../src/execution/market/feed.ts'
 import { publishBars, publishQuotes } from '../../src/execution/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { claimLease, LeaseLost, releaseLease, renewLease } from '../../src/storage/leases.ts'
+import { fragment } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addInstrument,
@@ -81,6 +82,7 @@ test('the work is told when another takes the lease', async () => {
     brief,
   )
   expect(holders).toEqual([1, 3])
+  expect(ctx.tally.leasesLost).toBe(1)
 })
 
 test('the work is told when nobody confirms the lease for too long', async () => {
@@ -153,4 +155,23 @@ test('two started workers: one publishes, both match, and a stop hands the feed 
   expect(new Set(runs)).toEqual(new Set(['w1', 'w2']))
   await workers[1 - holder]!.stop()
   expect((await readSignal(world, signalId)).status).toBe('2')
+})
+
+test('writes that come too late are counted, in a step and in a feed', async () => {
+  const { ctx } = makeWorld(db)
+  const late = async (): Promise<never> => {
+    throw new LeaseLost('lease x is lost')
+  }
+  const feed: Feed = { name: 'late', run: late }
+  let isDue = true
+  const due = () => {
+    const now = isDue
+    isDue = false
+    return fragment`${now}::boolean`
+  }
+  const worker = createWorker({ ctx, steps: [{ name: 'late', due, run: late }], feeds: [feed] })
+  await worker.start()
+  await vi.waitFor(() => expect(ctx.tally.fenceRefusals).toBeGreaterThanOrEqual(2), 5_000)
+  await worker.stop()
+  expect(ctx.tally.stepFailures.get('late')).toBe(1)
 })

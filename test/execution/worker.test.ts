@@ -84,6 +84,7 @@ describe('started', () => {
     await worker.stop()
     expect(tries).toBe(2)
     expect(errors).toMatchObject([{ step: 'failing' }])
+    expect(ctx.tally.stepFailures).toEqual(new Map([['failing', 1]]))
   })
 
   test('a notification wakes it, and a slow step lets the others run', async () => {

@@ -6,6 +6,7 @@ import type { Step, WorkContext, WorkSettings } from '../../src/execution/contex
 import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from '../../src/execution/expiries.ts'
 import type { MarketBar, MarketQuote } from '../../src/execution/market/feed.ts'
 import { arrivalStep } from '../../src/execution/matcher.ts'
+import { newTally } from '../../src/execution/tally.ts'
 import type { Database } from '../../src/storage/database.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { instant } from '../../src/storage/wire.ts'
@@ -33,7 +34,7 @@ export function makeWorld(db: Database, settings: Partial<WorkSettings> = {}): W
     dueSources: [nextSignalExpiry, nextSignalRelease],
     ...settings,
   }
-  return { clock, ctx: { db, clock, log: silentLog, workerId: 'w1', settings: all } }
+  return { clock, ctx: { db, clock, log: silentLog, workerId: 'w1', settings: all, tally: newTally() } }
 }
 
 let made = 0

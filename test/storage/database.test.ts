@@ -173,7 +173,7 @@ describe('a transaction', () => {
     expect(await halves(2)).toEqual({ half: 5 })
     await expect(misspelled()).rejects.toMatchObject({ code: '42601' })
     await expect(misspelled()).rejects.toMatchObject({ code: '42601' })
-    expect(one.connections()).toEqual({ total: 1, inUse: 0 })
+    expect(one.connections()).toEqual({ total: 1, inUse: 0, waiting: 0 })
     await one.close()
   })
 
@@ -265,15 +265,23 @@ describe('limits', () => {
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
+    let enter: () => void = () => undefined
+    const entered = new Promise<void>((resolve) => {
+      enter = resolve
+    })
     const holder = small.transaction(async (tx) => {
       await tx.run`select 1`
+      enter()
       await released
     })
-    await expect(small.transaction((tx) => tx.run`select 1`)).rejects.toBeInstanceOf(DatabaseUnavailable)
-    expect(small.connections()).toEqual({ total: 1, inUse: 1 })
+    await entered
+    const turnedAway = small.transaction((tx) => tx.run`select 1`).catch((error: unknown) => error)
+    expect(small.connections()).toEqual({ total: 1, inUse: 1, waiting: 1 })
+    expect(await turnedAway).toBeInstanceOf(DatabaseUnavailable)
+    expect(small.connections()).toEqual({ total: 1, inUse: 1, waiting: 0 })
     release()
     await holder
-    expect(small.connections()).toEqual({ total: 1, inUse: 0 })
+    expect(small.connections()).toEqual({ total: 1, inUse: 0, waiting: 0 })
     await small.close()
   })
 

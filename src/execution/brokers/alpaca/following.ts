@@ -5,11 +5,12 @@
  */
 import { clientOrderId } from '../../../domain/client-order-id.ts'
 import { listFollowedAccounts } from '../../../storage/broker-pulls.ts'
-import { claimLease, type Lease, releaseLease, renewLease } from '../../../storage/leases.ts'
+import { claimLease, type Lease, releaseLease } from '../../../storage/leases.ts'
 import { listSentOrders } from '../../../storage/reconciliation.ts'
 import { fragment } from '../../../storage/sql.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import { inLanes } from '../../lanes.ts'
+import { keepLease } from '../../leases.ts'
 import { lanes } from './asking.ts'
 import type { Client, Stream } from './client.ts'
 import { lookUp, sourceOf, take, takeOrder } from './desk.ts'
@@ -111,7 +112,7 @@ export class Following {
   }
 
   async #hold(ctx: WorkContext): Promise<boolean> {
-    if (this.#held && !(await renewLease(ctx.db.write, this.#held.lease, leaseMs))) this.#held = undefined
+    if (this.#held && !(await keepLease(ctx, this.#held.lease, leaseMs))) this.#held = undefined
     if (!this.#held) {
       const lease = await claimLease(ctx.db.write, `follow:${this.#adapter}`, ctx.workerId, leaseMs)
       this.#held = lease && { lease, ctx }

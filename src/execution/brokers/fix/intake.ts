@@ -8,6 +8,7 @@ import { type FixIntake, takeFixMessages } from '../../../storage/fix-sessions.t
 import type { Lease } from '../../../storage/leases.ts'
 import type { WorkContext } from '../../context.ts'
 import { pause } from '../../leases.ts'
+import { countRefusal } from '../../tally.ts'
 import type { FixConnection } from './engine.ts'
 import type { FixMessage } from './message.ts'
 
@@ -83,6 +84,7 @@ export class Intake {
     } catch (error) {
       this.#hasFailed = true
       const { ctx, parts } = this.#around
+      countRefusal(ctx.tally, error)
       ctx.log.error({ error, connection: parts.name }, 'what a FIX session brought could not be booked')
       connection.cut()
     } finally {
