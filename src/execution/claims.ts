@@ -1,7 +1,8 @@
 /**
  * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its
- * setup is now: after a stop or a disabling it ends instead of being sent. A replacement whose order has ended
- * meanwhile goes on as an order of its own, when it closes, or ends as well.
+ * setup is now: after a stop or a disabling, or while the operator lets nobody open anything, it ends instead of
+ * being sent. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends
+ * as well.
  */
 import { isLive } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
@@ -72,6 +73,7 @@ function refusalOf(row: SendRow): string | undefined {
   if (row.isDisabled) return 'autotrade disabled'
   if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
   if (row.positionEffect === 'C') return undefined
+  if (row.noOpening) return 'no opening orders'
   return row.isStopped || row.fence !== row.setupFence ? 'autotrade stopped' : undefined
 }
 

@@ -35,6 +35,8 @@ export interface SendRow extends CopyRow {
   readonly isDisabled: boolean
   readonly isSyncEnabled: boolean
   readonly isStopped: boolean
+  /** The operator lets nobody open anything. */
+  readonly noOpening: boolean
   readonly fence: number
   readonly isConfirmationNeeded: boolean
   readonly confirmBy: Instant | null
@@ -78,6 +80,7 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
   select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
     a.is_sync_enabled as "isSyncEnabled",
     setup.stopped_at is not null as "isStopped", setup.fence,
+    exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening",
     setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
   join setup on setup.id = o.setup_id

@@ -3,6 +3,7 @@ import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { claimSends } from '../../src/execution/claims.ts'
 import { sendOrders } from '../../src/execution/sender.ts'
 import { claimLease, releaseLease } from '../../src/storage/leases.ts'
+import { setSwitch } from '../../src/storage/switches.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, leaveStrategy } from '../support/followers.ts'
 import {
@@ -203,6 +204,26 @@ describe('an opening order', () => {
     await world.drain()
     expect(await accepted(setupIds)).toBe(0)
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', info: 'autotrade disabled' }])
+  })
+
+  test('is not sent while nobody opens anything, what closes is', async () => {
+    const { setupIds, setupId, instrumentId, buy, sell } = await scene()
+    await buy()
+    await world.drain()
+    expect(await readHeld(world, setupId, instrumentId)).toBe(4)
+    await buy('2')
+    await mirror()
+    await sell('1')
+    await mirror()
+    await setSwitch(db.write, 'noOpeningOrders', true, ctx.clock.now())
+    await world.drain()
+    await setSwitch(db.write, 'noOpeningOrders', false, ctx.clock.now())
+    expect(await accepted(setupIds)).toBe(2)
+    expect(await readOrders(world, setupId)).toMatchObject([
+      { status: '2' },
+      { status: '4', info: 'no opening orders' },
+      { positionEffect: 'C', status: '2' },
+    ])
   })
 
   test('that may have arrived before the stop is canceled, not forgotten', async () => {
