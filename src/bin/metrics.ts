@@ -31,7 +31,8 @@ export async function openMetrics({ config, db, clock, own }: Watched): Promise<
   if (!metrics) return undefined
   const lag = monitorEventLoopDelay({ resolution: lagResolutionMs })
   lag.enable()
-  const measures = remembered(() => takeMeasures(db.read, clock.now()))
+  // Not on the connections of short reads, which would wait behind it.
+  const measures = remembered(() => takeMeasures(db.write, clock.now()))
   const page = await serveMetrics(metrics, async () => {
     const [rows, room] = await Promise.all([
       measures().catch(() => undefined),

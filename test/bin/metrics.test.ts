@@ -246,7 +246,7 @@ describe('alerts', () => {
   })
 
   test('while the database is away it says so, and tells what it knows itself', async () => {
-    const one = vi.spyOn(db.read, 'rows').mockRejectedValue(new Error('away'))
+    const one = vi.spyOn(db.write, 'rows').mockRejectedValue(new Error('away'))
     const page = await look()
     one.mockRestore()
     expect(page.get('lockstep_database_up')).toBe(0)
@@ -255,7 +255,7 @@ describe('alerts', () => {
   })
 
   test('whoever looks often does not ask the rows each time', async () => {
-    const rows = vi.spyOn(db.read, 'rows')
+    const rows = vi.spyOn(db.write, 'rows')
     const page = await openMetrics({ config, db, clock, own })
     await Promise.all([read(page?.url), read(page?.url)])
     expect((await read(page?.url)).get('lockstep_database_up')).toBe(1)
