@@ -12,6 +12,7 @@ import { readConfig } from '../../src/bin/config.ts'
 import { type OperationName, rows } from '../../src/contract/index.ts'
 import { sealingStep } from '../../src/execution/audit-log.ts'
 import type { WorkContext } from '../../src/execution/context.ts'
+import { newTally } from '../../src/execution/tally.ts'
 import { listChainHeads, sealEntries } from '../../src/storage/audit-chain.ts'
 import { type AuditEntry, listAuditEntries } from '../../src/storage/audit-log.ts'
 import { resultsOf } from '../support/http.ts'
@@ -228,7 +229,7 @@ describe('the operator', () => {
   }
   /** As the worker does. */
   const keep = async () => {
-    const ctx = { db, log } as Partial<WorkContext> as WorkContext
+    const ctx = { db, log, tally: newTally() } as Partial<WorkContext> as WorkContext
     return sealingStep(auditHeads(config())).run(ctx)
   }
   const tamper = (statement: string) =>
