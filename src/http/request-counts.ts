@@ -22,7 +22,7 @@ export const newRequestCounts = (): RequestCounts => ({
   limited: { address: 0, wrongKeys: 0, key: 0 },
 })
 
-/** Counts an answer. What is for no operation counts under `none`. */
+/** Counts an answer: of an operation, of a `page`, or of `none`. */
 export function countRequest(counts: RequestCounts, operation: string, status: number, ms: number): void {
   let count = counts.operations.get(operation)
   if (count === undefined) {

@@ -10,6 +10,7 @@ import { passingReply } from '../operations/run.ts'
 import { laterPage } from './approval-page.ts'
 import { type Edge, type Exchange, openExchange, tooMany } from './exchange.ts'
 import { pageHeaders } from './pages.ts'
+import { countRequest } from './request-counts.ts'
 import { commonHeaders, sendBody } from './send.ts'
 
 /** What a visitor gets to see. */
@@ -40,7 +41,9 @@ export async function receive(
   const all = [...commonHeaders({ requestId, standing, isLast }), ...Object.entries(headers).flat()]
   reply.hijack()
   await sendBody(reply.raw, status, [...all, ...policy], html, exchange.head.acceptEncoding)
-  edge.log.info({ requestId, path: visit.path, status }, 'request')
+  const ms = Math.round((performance.now() - exchange.startedAt) * 100) / 100
+  countRequest(edge.counts, 'page', status, ms)
+  edge.log.info({ requestId, path: visit.path, status, ms }, 'request')
 }
 
 async function found(
