@@ -57,6 +57,12 @@ describe('figures of finished trades', () => {
     })
   })
 
+  test('an average on half a cent has no noise of doubles below it, which would be shown a cent less', () => {
+    const results = [48.28, 74.85, 14.38, 26.07]
+    expect(summarizeTrades(results.map((won) => closed(won))).averageWin).toBe(40.895)
+    expect(summarizeTrades(results.map((lost) => closed(-lost))).averageLoss).toBe(40.895)
+  })
+
   test('equal a plain second computation', () => {
     const trade = fc.record({ cents: fc.integer({ min: -9999, max: 9999 }), hours: fc.nat(5000) })
     fc.assert(

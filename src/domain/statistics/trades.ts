@@ -2,6 +2,7 @@
  * Figures of finished trades, from their net results as they are listed, so that a reader of the list can
  * recompute them. Losses are shown as positive amounts.
  */
+import { type Decimal, dec, zero } from '../decimal.ts'
 import { dayLength, type Instant } from '../time.ts'
 
 export interface TradeResult {
@@ -31,17 +32,17 @@ export interface TradeStatistics {
 export function summarizeTrades(results: readonly TradeResult[]): TradeStatistics {
   let winners = 0
   let losers = 0
-  let wonAmount = 0
-  let lostAmount = 0
+  let won = zero
+  let lost = zero
   let held = 0
   for (const { openedAt, closedAt, profitLoss } of results) {
     held += closedAt - openedAt
     if (profitLoss > 0) {
       winners += 1
-      wonAmount += profitLoss
+      won = won.plus(dec(profitLoss))
     } else if (profitLoss < 0) {
       losers += 1
-      lostAmount -= profitLoss
+      lost = lost.minus(dec(profitLoss))
     }
   }
   const trades = results.length
@@ -50,13 +51,17 @@ export function summarizeTrades(results: readonly TradeResult[]): TradeStatistic
     winners,
     losers,
     winPercent: per(100 * winners, trades),
-    wonAmount,
-    lostAmount,
-    averageWin: per(wonAmount, winners),
-    averageLoss: per(lostAmount, losers),
-    profitFactor: per(wonAmount, lostAmount),
+    wonAmount: won.toNumber(),
+    lostAmount: lost.toNumber(),
+    averageWin: exactly(won, dec(winners)),
+    averageLoss: exactly(lost, dec(losers)),
+    profitFactor: exactly(won, lost),
     averageDays: per(held / dayLength, trades),
   }
 }
+
+/** Of amounts without the noise of added doubles: an average on half a cent is to be shown rounded up. */
+const exactly = (value: Decimal, by: Decimal): number | null =>
+  by.isZero() ? null : value.div(by).toNumber()
 
 const per = (value: number, count: number): number | null => (count === 0 ? null : value / count)
