@@ -36,8 +36,14 @@ export const roundTo = (value: Decimal, places: number): Decimal =>
 /** Decimals that a quantity keeps where it is worked out and not entered, as the books do. */
 export const quantityPlaces = 8
 
-/** Money as it is shown and charged: whole cents, half away from zero. */
-export const cents = (value: Decimal): Decimal => roundTo(value, 2)
+/** Places up to which a result is exact whatever was divided on the way: an average may repeat without end. */
+export const exactPlaces = 20
+
+/**
+ * Money as it is shown and charged: whole cents, half away from zero. What a division left behind the exact
+ * places goes first, as it would pull a result on half a cent down.
+ */
+export const cents = (value: Decimal): Decimal => roundTo(roundTo(value, exactPlaces), 2)
 
 /** The sign as -1, 0 or 1. */
 export const sign = (value: Decimal): -1 | 0 | 1 => (value.isZero() ? 0 : value.isNegative() ? -1 : 1)

@@ -3,7 +3,7 @@
  * and a fee is due on what the price gained above its mark. Only a crystallisation moves the mark, and only
  * up; losses, deposits and withdrawals never do.
  */
-import { cents, type Decimal, max, one, roundTo, zero } from './decimal.ts'
+import { cents, type Decimal, exactPlaces, max, one, roundTo, zero } from './decimal.ts'
 
 /** A new holder starts at price 1 with the mark there. */
 export interface FeeUnits {
@@ -34,9 +34,6 @@ export interface FeeStep {
   /** Null when the event settled no fee. */
   readonly crystallisation: Crystallisation | null
 }
-
-/** Digits that a price can be trusted to; what lies beyond is left over from divisions. */
-const exactPlaces = 20
 
 export const noFeeUnits: FeeUnits = { units: zero, price: one, mark: one }
 
@@ -75,7 +72,7 @@ function crystallise(holding: FeeUnits, rate: Decimal): FeeStep {
     return { holding, crystallisation: { fee: zero, valueAfter: worth(holding), highWaterMarkPerUnit: mark } }
   }
   const { units, price, mark } = holding
-  const fee = cents(roundTo(price.minus(mark).times(units).times(rate), exactPlaces))
+  const fee = cents(price.minus(mark).times(units).times(rate))
   const valueAfter = worth(holding).minus(fee)
   const lowered = price.minus(fee.div(units))
   return {

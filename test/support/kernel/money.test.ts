@@ -191,6 +191,18 @@ describe('accounts', () => {
     })
   })
 
+  test('a result on half a cent is rounded up, however long the average repeats', () => {
+    const events = (symbol: string) => [
+      fill(symbol, '1', 1, 10, 't1'),
+      fill(symbol, '1', 2, 10.01, 't2'),
+      fill(symbol, '2', 3, 10.015, 't3'),
+    ]
+    const one = [{ symbol: 'F', cls: 'FUT', pointValue: 1 }]
+    expect(trades(events('AAPL'))[0]).toMatchObject({ profitLoss: 0.03 })
+    const future = run('accounting.run', { cash: 0, instruments: one, events: events('F') })
+    expect(future).toMatchObject({ cash: 0.03, trades: [{ profitLoss: 0.03 }] })
+  })
+
   test('the drawdown equity sees the other positions at their marks', () => {
     const events = [
       fill('AAPL', '1', 10, 10, 1),
