@@ -18,6 +18,7 @@ import { housekeepingStep } from './housekeeping.ts'
 import { type MailOptions, mailStep, nextMail } from './mail.ts'
 import { marginCallStep } from './margin-calls.ts'
 import { arrivalStep } from './matcher.ts'
+import { nextExits } from './mirror.ts'
 import { nextOverdue } from './order-confirmations.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
@@ -68,6 +69,7 @@ const moments: readonly DueSource[] = [
   nextEnd,
   nextSignalExpiry,
   nextSignalRelease,
+  nextExits,
   nextChase,
   nextSync,
   nextConfirmation,

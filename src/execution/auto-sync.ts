@@ -26,6 +26,7 @@ import {
   savePasses,
 } from '../storage/sync-writes.ts'
 import type { Step, WorkContext } from './context.ts'
+import { followEntries } from './entry-exits.ts'
 import { clampOwnExits } from './own-exits.ts'
 import { followStops, guardedInstruments, type Rates, type StopChanges } from './stop-losses.ts'
 import { changedCopy, correction, placedCopy } from './sync-orders.ts'
@@ -65,6 +66,7 @@ async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promi
     ...(await carryOut(tx, planned, now)),
     ...(await guard(tx, stops, now)),
     ...(await clampOwnExits(tx, cases, now)),
+    ...(await followEntries(tx, cases, now)),
   ])
   await deleteExclusions(
     tx,

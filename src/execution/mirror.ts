@@ -14,7 +14,6 @@ import {
   claimDueStrategy,
   type DueSignal,
   endExclusions,
-  isMirrorDue,
   listOtherSignals,
   loadDueSignal,
   loadFollowers,
@@ -22,10 +21,11 @@ import {
   settleMirroring,
   settleUnfollowed,
 } from '../storage/followers.ts'
+import { findNextExits, isMirrorDue } from '../storage/mirror-due.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import { instant } from '../storage/wire.ts'
-import type { Step, WorkContext } from './context.ts'
+import type { DueSource, Step, WorkContext } from './context.ts'
 import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
 import { inRounds } from './rounds.ts'
 
@@ -118,10 +118,13 @@ async function planSlice(
   for (let row = 0; row < columns.count; row += 1) {
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
-  // Those whom a circumstance kept from the signal may be brought in step when it is over; those whose resting
-  // exits left no room for it, as soon as it has traded: no report of an order would make them due.
+  // No report of an order makes those due who get none. Whom a circumstance kept from the signal may be brought in step
+  // when it is over; those whose resting exits left no room for it, as soon as it has traded. And what it traded at
+  // once moves the sizes of all other copies.
+  const movesOthers =
+    others.length > 0 && signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
   const isKept = (row: number): boolean =>
-    isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, columns, plan, row)
+    movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, columns, plan, row)
   const kept = skips.filter(isKept).map((row) => setupIds[row]!)
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
@@ -142,3 +145,6 @@ export const mirrorStep: Step = {
   due: (now) => fragment`exists (select from signal s where ${isMirrorDue(now)})`,
   run: (ctx) => mirrorSignals(ctx),
 }
+
+/** When exits that wait for their entries are next to be planned. */
+export const nextExits: DueSource = findNextExits

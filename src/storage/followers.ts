@@ -14,6 +14,7 @@ import type {
 } from '../domain/codes.ts'
 import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
 import type { Instant } from '../domain/time.ts'
+import { isMirrorDue } from './mirror-due.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { lapsedSubscribers } from './subscriptions.ts'
 import { instant } from './wire.ts'
@@ -51,22 +52,6 @@ export interface DueSignal {
   /** Of a bracket exit. */
   readonly entrySignalId: number | null
 }
-
-/** How long exits wait for the copies of their entry, in milliseconds; copies left behind trade at the market then. */
-const exitPatience = 30_000
-
-/**
- * Signals (as `s`) that wait for their followers. One that has just arrived is first held against the last quote:
- * what it fills and ends at once is then known when its copies are planned. Exits protect what an account has
- * got, so they wait, not for long, until the copies of their entry have ended.
- */
-export const isMirrorDue = (now: Instant): Fragment => fragment`(s.mirror_due
-  and not (s.needs_match and exists (select from quote where quote.instrument_id = s.instrument_id))
-  and not (s.exit_role is not null and s.mirrored_at is null and (
-    exists (select from signal e where e.id = s.parent_signal_id and e.mirror_due)
-    or s.working_at > ${instant(now - exitPatience)}::timestamptz and exists (
-      select from account_order o where o.source_id = s.parent_signal_id and o.source = 'S'
-        and o.status in ('A', '0', '1', '6', 'E')))))`
 
 /**
  * Locks a strategy that has due signals and answers its id. Strategies that others hold are passed over unless

@@ -4,6 +4,7 @@
  */
 import type { Instant } from '../domain/time.ts'
 import { claimStrategies } from './matching.ts'
+import { isUnheard } from './mirror-due.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -57,7 +58,7 @@ export async function markAccounts(
 export const dueSyncs = (now: Instant): Fragment => fragment`
   sync_due d join setup on setup.id = d.setup_id
   where d.due_at <= ${instant(now)}::timestamptz
-    and not exists (select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id)`
+    and not ${isUnheard(now)}`
 
 /** True while a cycle is due. */
 export const isSyncDue = (now: Instant): Fragment => fragment`exists (select from ${dueSyncs(now)})`
