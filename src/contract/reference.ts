@@ -12,9 +12,9 @@ import { type Audience, type Field, isKnownTo, type Members, nameIn, type Shape 
 
 /** The exact text between the page's style tags; a policy lists its hash. */
 export const referenceStyle = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #2a6df4 }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 18rem 1fr }
-nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1rem; box-sizing: border-box; border-right: 1px solid var(--line) }
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; --accent: #1d5fe0 }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 }
+nav { padding: 1rem; box-sizing: border-box }
 nav a { display: block; font-size: .85rem; text-decoration: none; color: inherit; padding: .1rem 0 }
 nav a:hover, nav a:focus { color: var(--accent) }
 main { padding: 1rem 2rem 6rem; max-width: 60rem; min-width: 0 }
@@ -25,7 +25,14 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem }
 td, th { text-align: left; vertical-align: top; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line) }
 h3 { font-size: 1.25rem } h4 { margin: 1.2rem 0 .3rem }
 .method { color: var(--accent); font-weight: 600 }
-@media (max-width: 50rem) { body { display: block } nav { position: static; height: auto } }
+.wide { overflow-x: auto }
+h3, p { overflow-wrap: anywhere }
+@media (prefers-color-scheme: dark) { :root { --accent: #8ab0ff } }
+@media (min-width: 50rem) {
+  body:has(nav) { display: grid; grid-template-columns: 18rem 1fr }
+  nav { position: sticky; top: 0; height: 100vh; overflow: auto; border-right: 1px solid var(--line) }
+}
+@media (max-width: 30rem) { main { padding: 1rem 1rem 4rem } }
 `
 
 const accessWords: Readonly<Record<Access['rule'], string>> = {
@@ -103,6 +110,17 @@ function presenceWords({ presence, default: value }: Field): string {
   return presence === 'always' ? 'required' : value === undefined ? 'optional' : `default ${value}`
 }
 
+/** A table with names for its columns; on a narrow screen it moves by itself and not with the page. */
+function tableOf(columns: readonly string[], lines: readonly string[]): string {
+  const head = columns.map((column) => `<th scope="col">${column}</th>`).join('')
+  return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>${lines.join('')}</tbody></table></div>`
+}
+
+const fieldColumns = {
+  request: ['Name', 'Type', 'Needed', 'Meaning'],
+  answer: ['Name', 'Type', 'Presence', 'Meaning'],
+} as const
+
 function fieldTable(members: Members, to: Audience, side: 'request' | 'answer'): string {
   const lines = flattened(members, to, '').map(([path, field]) => {
     const name = path.split('.').at(-1) ?? path
@@ -111,7 +129,7 @@ function fieldTable(members: Members, to: Audience, side: 'request' | 'answer'):
     const cells = [typeWords(field.shape), presence, fieldNotes[name] ?? '']
     return `<tr><td><code>${escaped(path)}</code></td>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`
   })
-  return lines.length === 0 ? '<p>None.</p>' : `<table>${lines.join('')}</table>`
+  return lines.length === 0 ? '<p>None.</p>' : tableOf(fieldColumns[side], lines)
 }
 
 function curlOf(route: Route, to: Audience, baseUrl: string): string {
@@ -166,8 +184,7 @@ function errorTable(): string {
     const statuses = [...new Set(rows.map(({ status }) => status))].join(', ')
     return `<tr><td>${code}</td><td>${name}</td><td>${statuses}</td><td>${escaped(cause)}</td><td>${escaped(fix)}</td></tr>`
   })
-  const head = ['Code', 'Name', 'Status', 'Cause', 'What to do'].map((cell) => `<th>${cell}</th>`).join('')
-  return `<table><tr>${head}</tr>${lines.join('')}</table>`
+  return tableOf(['Code', 'Name', 'Status', 'Cause', 'What to do'], lines)
 }
 
 /** The page of a host; `baseUrl` stands in the examples. */
@@ -175,15 +192,16 @@ export function referencePage(to: Audience, baseUrl: string): string {
   const routes = routesOf(to.host, to.dialect)
   const title = escaped(hostFacts[to.host].title)
   const links = routes.map(
-    ({ operation, version }) => `<a href="#${operation}">${operation}${version === 2 ? ' v2' : ''}</a>`,
+    (route) => `<a href="#${anchorOf(route)}">${route.operation}${route.version === 2 ? ' v2' : ''}</a>`,
   )
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title><style>${referenceStyle}</style></head>
 <body><nav><strong>${title}</strong><a href="#errors">Errors</a>${links.join('')}</nav>
 <main><h1>${title}</h1>
 <p>Base: <code>${escaped(baseUrl)}</code>. Every call carries <code>Authorization: Bearer &lt;API_KEY&gt;</code> and <code>Accept: application/json</code>.
 Answers are <code>{"Results":[…],"Pagination":{…},"ResponseStatus":{"ErrorCode":"200"}}</code>; absent members are left out.</p>
+<h2>Operations</h2>
 ${routes.map((route) => sectionOf(route, to, baseUrl)).join('\n')}
 <section id="errors"><h2>Errors</h2>${errorTable()}</section></main></body></html>
 `

@@ -12,6 +12,19 @@ const app = Fastify()
 let browser: Browser
 let base = ''
 
+/** Run in the page: how wide it is, and what a reader without eyes or a mouse would stumble over. */
+const shape = `(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)]
+  const levels = all('h1,h2,h3,h4').map(({ tagName }) => Number(tagName.slice(1)))
+  const targets = all('a').map(({ hash }) => hash.slice(1))
+  return {
+    width: document.documentElement.scrollWidth,
+    nameless: all('table').filter((table) => !table.querySelector('th[scope=col]')).length,
+    skipped: levels.filter((level, at) => level > (levels[at - 1] ?? level) + 1),
+    dead: targets.filter((id) => id !== '' && document.getElementById(id) === null),
+  }
+})()`
+
 describe.skipIf(browserPath === undefined)('the reference in a browser (skipped without chromium)', () => {
   beforeAll(async () => {
     for (const [path, htmlAt] of Object.entries(pages)) {
@@ -37,8 +50,23 @@ describe.skipIf(browserPath === undefined)('the reference in a browser (skipped 
     page.on('pageerror', (error) => complaints.push(String(error)))
     await page.goto(`${base}${path}`)
     expect(asked.filter((url) => !url.startsWith(base))).toEqual([])
-    expect(complaints.filter((text) => !text.includes('favicon'))).toEqual([])
+    expect(complaints).toEqual([])
     expect(await page.locator('h1').first().textContent()).toContain('Lockstep')
+    await page.close()
+  })
+
+  test.each(Object.keys(pages))('%s fits a phone, names its columns and leads nowhere else', async (path) => {
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } })
+    await page.goto(`${base}${path}`)
+    const found = await page.evaluate(shape)
+    expect(found).toEqual({ width: 320, nameless: 0, skipped: [], dead: [] })
+    await page.close()
+  })
+
+  test('the first page has the width of the screen', async () => {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
+    await page.goto(base)
+    expect((await page.locator('p').first().boundingBox())?.width).toBeGreaterThan(600)
     await page.close()
   })
 
