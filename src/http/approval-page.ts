@@ -10,6 +10,7 @@ const style = `
 body { margin: 0; }
 main { max-width: 36rem; margin: 3rem auto; padding: 0 1.25rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; }
+h1, p { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1.25rem; margin: 1.5rem 0; }
 dt { opacity: .7; }
 dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
@@ -18,12 +19,20 @@ button { font: inherit; font-weight: 600; padding: .6rem 1.4rem; border-radius: 
 button[value=approve] { background: #14532d; border-color: #14532d; color: #fff; }
 button[value=decline] { background: transparent; color: inherit; }
 button:focus-visible { outline: 3px solid #2563eb; outline-offset: 2px; }
+@media (max-width: 34rem) {
+  main { margin: 1.5rem auto; }
+  dl { display: block; }
+  dd { margin-bottom: .6rem; }
+}
 `
 
-const page = (title: string, body: string): string => `<!doctype html>
+/** What people have named things, as text; a name that is written from right to left turns nothing around it. */
+const named = (text: string): string => `<bdi>${escaped(text)}</bdi>`
+
+const page = (title: string, body: string, heading = escaped(title)): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><title>${escaped(title)}</title><style>${style}</style></head>
-<body><main><h1>${escaped(title)}</h1>
+<body><main><h1>${heading}</h1>
 ${body}
 </main></body></html>
 `
@@ -36,10 +45,17 @@ export const missingPage = (): string =>
 export const laterPage = (): string =>
   page('Please try again later', '<p>Nothing has been changed. The address stays good.</p>')
 
+/** Something failed on the way: nobody can say whether an answer was taken. */
+export const failedPage = (): string =>
+  page(
+    'Please try again later',
+    '<p>Something went wrong. The address stays good: open it again, and it says how things stand.</p>',
+  )
+
 /** The request as it stands. */
 export function approvalPage(view: ApprovalView): string {
   const facts = factsOf(view)
-    .map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`)
+    .map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`)
     .join('\n')
   const list = `<dl>\n${facts}\n</dl>`
   if (view.status !== 'PendingCustomer') {
@@ -48,16 +64,18 @@ export function approvalPage(view: ApprovalView): string {
       view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}.</p>` : ''
     return page(title, `<p>${says}</p>\n${why}${list}`)
   }
-  const text = `${view.firstName}, ${view.siteName} asks you to let the orders of a strategy be copied into your account.`
+  const { firstName, siteName, strategyName } = view
   return page(
-    `Approve ${view.strategyName}?`,
-    `<p>${escaped(text)} Real orders follow without asking again, until you stop it.</p>
+    `Approve ${strategyName}?`,
+    `<p>${named(firstName)}, ${named(siteName)} asks you to let the orders of a strategy be copied into your account.
+${view.accountKind === 'live' ? 'Real orders' : 'Orders without real money'} follow without asking again, until you stop it.</p>
 ${list}
 <form method="post">
 <button name="answer" value="approve">Approve</button>
 <button name="answer" value="decline">Decline</button>
 </form>
 <p>The request ends on ${escaped(momentOf(view.expiresAt))}.</p>`,
+    `Approve ${named(strategyName)}?`,
   )
 }
 
@@ -78,11 +96,15 @@ const outcomes = {
 
 const momentOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** What the request would let happen, line by line. */
-function factsOf({ strategyName, account, brokerName, choices }: ApprovalView): [string, string][] {
+const kindWords = { live: '', paper: ', a paper account', sim: ', a simulated account' } as const
+
+/** What the request would let happen, line by line, as HTML. */
+function factsOf(view: ApprovalView): [string, string][] {
+  const { choices } = view
   const facts: [string, string][] = [
-    ['Strategy', strategyName],
-    ['Account', `${account} at ${brokerName}`],
+    ['Strategy', named(view.strategyName)],
+    ['Account', `${named(view.account)} at ${named(view.brokerName)}${kindWords[view.accountKind]}`],
+    ...priceOf(view),
     ['Size', `${choices.scalingPercentage} % of the strategy’s orders`],
   ]
   const classes: [string, boolean, number | null, string][] = [
@@ -96,6 +118,18 @@ function factsOf({ strategyName, account, brokerName, choices }: ApprovalView): 
     facts.push([name, isEnabled ? limit : 'no'])
   }
   if (choices.optionsEnabled) facts.push(['Short options', choices.optionsShort ? 'yes' : 'no'])
+  const loss = choices.autoStopLossDollars
+  if (loss > 0) facts.push(['Stop loss', `at a loss of ${loss.toLocaleString('en')} dollars in one position`])
   if (choices.joinsPositions === false) facts.push(['Positions the strategy holds now', 'are not joined'])
+  return facts
+}
+
+/** What a yes costs; nothing where it is paid for, or free. */
+function priceOf({ price, feePercent }: ApprovalView): [string, string][] {
+  const facts: [string, string][] = []
+  if (price !== null)
+    facts.push(['Price', `${escaped(price)} now and every 30 days, until the subscription is ended`])
+  if (feePercent > 0)
+    facts.push(['Fee on gains', `${feePercent} % of what the account gains with the strategy`])
   return facts
 }

@@ -7,7 +7,7 @@ import { refuse } from '../operations/context.ts'
 import { platformWindows } from '../operations/limits.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
-import { laterPage } from './approval-page.ts'
+import { failedPage, laterPage } from './approval-page.ts'
 import { type Edge, type Exchange, openExchange, tooMany } from './exchange.ts'
 import { pageHeaders } from './pages.ts'
 import { countRequest } from './request-counts.ts'
@@ -27,7 +27,7 @@ export interface Visit {
   find(address: string): Promise<Shown>
 }
 
-/** Answers a visit. Throws what nobody expected. */
+/** Answers a visit; what fails is told to a person as well: in a page, not in an envelope. */
 export async function receive(
   edge: Edge,
   request: FastifyRequest,
@@ -49,22 +49,23 @@ export async function receive(
 async function found(
   edge: Edge,
   exchange: Exchange,
-  { find }: Visit,
+  { path, find }: Visit,
 ): Promise<Shown & Pick<Reply, 'headers'>> {
-  const { operations, isCounting, addressOf } = edge
+  const { operations, isCounting, addressOf, log } = edge
   const address = addressOf(exchange.request)
-  if (operations.isInMaintenance()) return later(replyTo(refuse('Maintenance')))
-  if (isCounting()) {
-    exchange.standing = await operations.limiter.take(`address:${address}`, platformWindows)
-    if (!exchange.standing.isAllowed) return later(tooMany(edge, 'address', exchange.standing))
-  }
+  if (operations.isInMaintenance()) return refused(replyTo(refuse('Maintenance')), laterPage())
   try {
+    if (isCounting()) {
+      exchange.standing = await operations.limiter.take(`address:${address}`, platformWindows)
+      if (!exchange.standing.isAllowed)
+        return refused(tooMany(edge, 'address', exchange.standing), laterPage())
+    }
     return await find(address)
   } catch (error) {
     const passing = passingReply(error)
-    if (passing === undefined) throw error
-    return later(passing)
+    if (!passing) log.error({ requestId: exchange.requestId, path, err: error }, 'a request failed')
+    return refused(passing ?? replyTo(refuse('Unknown')), failedPage())
   }
 }
 
-const later = ({ status, headers }: Reply) => ({ status, headers, html: laterPage() })
+const refused = ({ status, headers }: Reply, html: string) => ({ status, headers, html })

@@ -3,6 +3,9 @@
  * by the operator. What was agreed to takes effect in the same transaction, or the request fails with the reason.
  */
 import { type ApprovalEvent, type ApprovalStatus, approvalAfter, approvalAt } from '../domain/approval.ts'
+import { dec } from '../domain/decimal.ts'
+import { totalOf } from '../domain/revenue.ts'
+import { isCovered } from '../domain/subscription.ts'
 import { listAccounts, lockAccount } from '../storage/accounts.ts'
 import {
   type ApprovalChoices,
@@ -17,7 +20,8 @@ import type { Database } from '../storage/database.ts'
 import { saveArrival } from '../storage/sign-ins.ts'
 import { lockStrategies } from '../storage/signals.ts'
 import type { Sql } from '../storage/sql.ts'
-import { performStart, prepareStart } from './autotrade/starting.ts'
+import { findOffer, findSubscription } from '../storage/subscriptions.ts'
+import { performStart, prepareStart, subscriptionKinds } from './autotrade/starting.ts'
 import { type Clock, isRefused, type Refused } from './context.ts'
 import { approvalIdOf, type Secrets } from './secrets.ts'
 
@@ -32,6 +36,11 @@ export interface ApprovalView {
   readonly brokerName: string
   readonly firstName: string
   readonly siteName: string
+  readonly accountKind: 'live' | 'paper' | 'sim'
+  /** What a yes is charged, such as `49.00 USD`; null where nothing is. */
+  readonly price: string | null
+  /** What the strategy's owner takes of gains. */
+  readonly feePercent: number
 }
 
 export interface Approvals {
@@ -48,20 +57,39 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
     const row = id === undefined ? undefined : await findApproval(db.read, id)
     return row && { ...row, status: approvalAt(row, clock.now()) }
   }
+  const view = async (row: ApprovalRow): Promise<ApprovalView> => ({
+    ...row,
+    accountKind: kindNames[row.accountKind],
+    price: await priceOf(db.read, row),
+  })
   return {
     open: async (token, ipAddress) => {
       const row = await find(token)
       if (!row) return undefined
       const { id: requestId, personId, siteId } = row
       await saveArrival(db.write, { requestId, personId, siteId, ipAddress, at: clock.now() })
-      return row
+      return view(row)
     },
     answer: async (token, word) => {
       const id = approvalIdOf(secrets.cursor, token)
       if (id !== undefined) await db.transaction((tx) => answerRequest(tx, id, word, clock.now()))
-      return find(token)
+      const row = await find(token)
+      return row && view(row)
     },
   }
+}
+
+const kindNames = { 0: 'live', 1: 'paper', 2: 'sim' } as const
+
+/** What a subscription costs that a yes would open; one that runs is joined for nothing. */
+async function priceOf(sql: Sql, row: ApprovalRow): Promise<string | null> {
+  if (row.status !== 'PendingCustomer') return null
+  const { personId, strategyId } = row
+  const kind = subscriptionKinds[row.accountKind]
+  if (isCovered(await findSubscription(sql, personId, strategyId), kind)) return null
+  const offer = await findOffer(sql, { personId, strategyId, kind })
+  const cents = offer === undefined ? 0n : totalOf(offer.price)
+  return cents > 0n ? `${dec(cents).div(100).toFixed(2)} USD` : null
 }
 
 /** Locks strategy, account and request in this order, and reads the request as it is then. */

@@ -27,12 +27,16 @@ export interface ApprovalRow {
   readonly endedAt: Instant | null
   readonly failure: string | null
   readonly supersededBy: string | null
+  /** As the site of the account's holder calls it. */
   readonly strategyName: string
   readonly account: string
+  readonly accountKind: 0 | 1 | 2
   readonly brokerId: number
   readonly brokerName: string
   readonly firstName: string
   readonly siteName: string
+  /** What the strategy's owner takes of gains, for terms that begin now; none of paper or the owner's own. */
+  readonly feePercent: number
   /** The broker enables accounts one by one, and has not enabled this one. */
   readonly awaitsBroker: boolean
 }
@@ -41,14 +45,17 @@ const columns: Fragment = fragment`
   r.id, r.account_id as "accountId", r.strategy_id as "strategyId", a.person_id as "personId",
   site.id as "siteId", site.parent_site_id as "parentSiteId", r.status, r.choices, r.created_at as "createdAt",
   r.expires_at as "expiresAt", r.ended_at as "endedAt", r.failure, r.superseded_by as "supersededBy",
-  strategy.name as "strategyName", a.account, a.broker_id as "brokerId", b.name as "brokerName",
-  p.first_name as "firstName", site.name as "siteName",
+  coalesce(site_catalog.display_name, strategy.name) as "strategyName", a.account, a.kind as "accountKind",
+  a.broker_id as "brokerId", b.name as "brokerName", p.first_name as "firstName", site.name as "siteName",
+  case when a.kind = 0 and strategy.owner_person_id <> p.id then strategy.performance_fee_percent else 0 end
+    as "feePercent",
   b.needs_authorization and a.broker_authorization <> 'Authorized' as "awaitsBroker"`
 
 const tables: Fragment = fragment`
   approval_request r join account a on a.id = r.account_id join broker b on b.id = a.broker_id
   join person p on p.id = a.person_id join site on site.id = p.site_id
-  join strategy on strategy.id = r.strategy_id`
+  join strategy on strategy.id = r.strategy_id
+  left join site_catalog on site_catalog.site_id = site.id and site_catalog.strategy_id = strategy.id`
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

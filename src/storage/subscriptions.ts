@@ -11,16 +11,25 @@ export interface PresentSubscription extends SubscriptionState {
   id: number
 }
 
+const present = (personId: number | bigint, strategyId: number | bigint): Fragment => fragment`
+  select id, kind, status from subscription
+  where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_at is null`
+
+/** A person's present subscription to a strategy. */
+export const findSubscription = (
+  sql: Sql,
+  personId: number | bigint,
+  strategyId: number | bigint,
+): Promise<PresentSubscription | undefined> =>
+  sql.maybe<PresentSubscription>`${present(personId, strategyId)}`
+
 /** A person's present subscription to a strategy, locked. */
 export const lockSubscription = (
   sql: Sql,
   personId: number | bigint,
   strategyId: number | bigint,
 ): Promise<PresentSubscription | undefined> =>
-  sql.maybe<PresentSubscription>`
-    select id, kind, status from subscription
-    where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_at is null
-    for update`
+  sql.maybe<PresentSubscription>`${present(personId, strategyId)} for update`
 
 /**
  * What the next term costs the subscriber, as `base` and `markup` in minor units: nothing the owner of the strategy,

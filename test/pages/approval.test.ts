@@ -1,6 +1,7 @@
 /** The page of a request in a real browser: read, approved and declined by hand, without a script or a stranger. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeCatalogEntry } from '../../src/storage/catalog.ts'
 import { buildTown } from '../operations/support/town.ts'
 import { browserPath, launchBrowser } from '../support/browser.ts'
 import { resultsOf } from '../support/http.ts'
@@ -18,15 +19,22 @@ describe.skipIf(browserPath === undefined)(
     afterAll(() => browser?.close())
 
     const nasty = '<img src=x onerror=alert(1)> & "friends"'
-    const requestFor = async (account: string): Promise<{ id: string; url: string }> => {
-      await town.door('/accounts', [{ account, personId: neighbour.personId, cash: 1000 }])
-      const added = await town.ask(
-        'AddStrategy',
-        { StrategyName: nasty, StartingCapital: 1 },
-        { key: owner.key },
-      )
-      const [{ StrategyId } = { StrategyId: 0 }] = resultsOf<{ StrategyId: number }>(added)
+    const addStrategy = async (StrategyName: string): Promise<number> => {
+      const added = await town.ask('AddStrategy', { StrategyName, StartingCapital: 1 }, { key: owner.key })
+      return resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+    }
+    const requestFor = async (
+      account: string,
+      {
+        strategyId,
+        kind = 'live',
+        ...more
+      }: { strategyId?: number; kind?: string; [choice: string]: unknown } = {},
+    ): Promise<{ id: string; url: string }> => {
+      await town.door('/accounts', [{ account, personId: neighbour.personId, cash: 1000, kind }])
+      const StrategyId = strategyId ?? (await addStrategy(nasty))
       const wish = {
+        ...more,
         Account: account,
         PersonId: neighbour.personId,
         StrategyId,
@@ -68,6 +76,57 @@ describe.skipIf(browserPath === undefined)(
       expect([await statusOf(id), complaints()]).toEqual(['Completed', []])
       await page.reload()
       expect(await page.locator('h1').textContent()).toBe('Approved')
+      await page.close()
+    })
+
+    test('it says what a yes costs, what ends a loss, and that paper is no money', async () => {
+      const strategyId = await addStrategy('Priced')
+      await town.door('/strategies', [{ strategyId, monthlyCost: 49, resellable: true }])
+      const sold = { Action: 'Add', StrategyIds: [strategyId] }
+      await town.ask('UpdateSiteCatalog', sold, { key: town.people.westAdmin.key, host: 'WL' })
+      await changeCatalogEntry(town.platform.db.write, town.sites.west, strategyId, {
+        name: 'West Growth',
+        markup: '5',
+      })
+      await town.platform.db.write
+        .run`update strategy set performance_fee_percent = 20 where id = ${strategyId}`
+
+      const { url } = await requestFor('B3', { strategyId, AutoStopLoss: 1500 })
+      const { page } = await open(url)
+      expect(await page.locator('h1').textContent()).toBe('Approve West Growth?')
+      const read = async () => (await page.locator('main').textContent())?.replaceAll('\n', ' ')
+      expect(await read()).toContain('Price54.00 USD now and every 30 days, until the subscription is ended')
+      expect(await read()).toContain('Fee on gains20 % of what the account gains')
+      expect(await read()).toContain('Stop lossat a loss of 1,500 dollars in one position')
+      expect(await read()).toContain('Real orders follow')
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await page.waitForSelector('h1:text("Approved")')
+      expect(await read()).not.toContain('Price')
+
+      // Who pays already is charged nothing; paper is called paper.
+      await page.goto((await requestFor('B4', { strategyId, kind: 'paper' })).url)
+      expect(await read()).not.toContain('Price')
+      expect(await read()).toContain('a paper account')
+      expect(await read()).toContain('Orders without real money follow')
+      await page.close()
+    })
+
+    test('it fits a phone, whatever things are called', async () => {
+      const strategyId = await addStrategy('W'.repeat(60))
+      const { url } = await requestFor('B5-'.repeat(9), { strategyId, DoNotJoinCurrentSystemPositions: true })
+      const page = await browser.newPage({ viewport: { width: 320, height: 640 } })
+      await page.goto(url)
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
+      for (const fact of await page.locator('dd').all())
+        expect((await fact.boundingBox())?.width).toBeGreaterThan(200)
+      await page.close()
+    })
+
+    test('a name from right to left turns nothing around it', async () => {
+      const strategyId = await addStrategy('\u202eevil\u202d')
+      const { page } = await open((await requestFor('B6', { strategyId })).url)
+      expect(await page.locator('h1 bdi').textContent()).toBe('\u202eevil\u202d')
+      expect(await page.locator('dd bdi').count()).toBe(3)
       await page.close()
     })
 

@@ -33,7 +33,7 @@ export interface ReadyStart {
 }
 
 /** What is opened by following in a live, a paper and a simulated account. */
-const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
+export const subscriptionKinds = { 0: 'paid', 1: 'paper', 2: 'simulated' } as const
 
 /** Why the strategy may not get a new follower. What the actor may not know of does not exist, whatever else holds. */
 async function refusedStrategy(
