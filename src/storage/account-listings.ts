@@ -49,6 +49,7 @@ export interface FoundAccount {
   whiteLabelSiteId: number | null
   geoSite: string | null
   countryCode: string
+  divisionCode: string | null
   authenticatedAt: number | null
 }
 
@@ -80,7 +81,7 @@ export const pageAccounts = (
   const query: PageQuery = {
     select: fragment`a.id, a.person_id as "personId", a.account, b.name as "brokerName", a.broker_id as "brokerId",
       p.first_name as "firstName", p.last_name as "lastName", p.email, p.language, ${siteColumns},
-      p.country_code as "countryCode", a.authenticated_at as "authenticatedAt"`,
+      p.country_code as "countryCode", p.division_code as "divisionCode", a.authenticated_at as "authenticatedAt"`,
     from: accountTables,
     where: fragment`${within(scope, { persons: [fragment`a.person_id`], sites: bySite })}
       and (${search.account}::text is null or strpos(a.account, ${search.account}::text) > 0)

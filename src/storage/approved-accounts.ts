@@ -128,6 +128,7 @@ export interface PendingRow {
   lastName: string
   email: string
   countryCode: string
+  divisionCode: string | null
   language: string
   whiteLabelSiteId: number | null
   geoSite: string | null
@@ -167,10 +168,11 @@ export const listPendingAccounts = (
   sql.rows<PendingRow>`
     select a.id, a.account, a.person_id as "personId", b.name as "brokerName", a.broker_id as "brokerId",
       b.connection_name as "connectionName", p.first_name as "firstName", p.last_name as "lastName", p.email,
-      p.country_code as "countryCode", p.language, ${siteColumns}, site.domain as "siteDomain",
-      a.introducing_broker_id as "introducingBrokerId", a.introducing_broker as "introducingBroker",
-      a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep", ${isTradeLeader} as "isTradeLeader",
-      a.authenticated_at as "authenticatedAt", r.strategy_id as "strategyId", strategy.name as "strategyName",
+      p.country_code as "countryCode", p.division_code as "divisionCode", p.language, ${siteColumns},
+      site.domain as "siteDomain", a.introducing_broker_id as "introducingBrokerId",
+      a.introducing_broker as "introducingBroker", a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep",
+      ${isTradeLeader} as "isTradeLeader", a.authenticated_at as "authenticatedAt",
+      r.strategy_id as "strategyId", strategy.name as "strategyName",
       case when r.status in ('Processing', 'PendingBroker') then 'Approved'
         when r.status = 'Failed' or withdrawn.deleted_at is not null then 'Declined' else 'Pending' end as status,
       case when r.id is null then withdrawn.deleted_at else r.ended_at end as "declinedAt",

@@ -73,6 +73,7 @@ export interface SettingsRow {
   lastName: string
   email: string
   countryCode: string
+  divisionCode: string | null
   language: string
   siteDomain: string | null
   brokerId: number
@@ -112,8 +113,8 @@ export const listSettings = (
 ): Promise<SettingsRow[]> =>
   sql.rows<SettingsRow>`
     select setup.id, p.id as "personId", p.first_name as "firstName", p.last_name as "lastName", p.email,
-      p.country_code as "countryCode", p.language, site.domain as "siteDomain", a.broker_id as "brokerId",
-      b.name as "brokerName", b.connection_name as "connectionName", b.is_enabled as "isBrokerEnabled", setup.strategy_id as "strategyId",
+      p.country_code as "countryCode", p.division_code as "divisionCode", p.language,
+      site.domain as "siteDomain", a.broker_id as "brokerId", b.name as "brokerName", b.connection_name as "connectionName", b.is_enabled as "isBrokerEnabled", setup.strategy_id as "strategyId",
       strategy.name as "strategyName", a.account, a.kind, a.currency,
       a.ignore_manual_orders as "ignoreManualOrders", a.is_sync_enabled as "isSyncEnabled",
       a.sync_disabled_reason as "syncDisabledReason", a.is_autotrade_disabled as "isAutotradeDisabled",

@@ -56,6 +56,16 @@ test('the dashboard measures a setup by what the account was worth when it began
   expect(told(await as('holder', 'GetDashBoard', { PersonId: personId }))).toEqual([400, '1102 Account'])
 })
 
+test('where its holder lives, wherever an account is shown', async () => {
+  await town.platform.db.write.run`update person set division_code = 'US-NY' where id = ${personId}::bigint`
+  expect(await settingsOf()).toMatchObject({ Country: 'US', State: 'US-NY' })
+  const [found] = resultsOf(await as('holder', 'SearchAccounts', {}))
+  expect(found).toMatchObject({ CountryCode: 'US', DivisionCode: 'US-NY' })
+  const pending = resultsOf<{ Account: string }>(await as('westAdmin', 'GetPendingAccounts', {}, 'WL'))
+  const theirs = pending.find(({ Account }) => Account === 'U101')
+  expect(theirs).toMatchObject({ Country: 'US', State: 'US-NY' })
+})
+
 describe('SearchAccounts', () => {
   beforeAll(
     () =>

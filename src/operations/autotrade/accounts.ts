@@ -26,6 +26,7 @@ const shownFound = (row: FoundAccount) => ({
   WhiteLabelSiteId: row.whiteLabelSiteId,
   GeoSite: row.geoSite,
   CountryCode: row.countryCode,
+  DivisionCode: row.divisionCode,
   AuthenticatedDate: row.authenticatedAt,
 })
 
@@ -167,6 +168,7 @@ const shownPending = (row: PendingRow) => ({
   LastName: row.lastName,
   Email: row.email,
   Country: row.countryCode,
+  State: row.divisionCode,
   Language: row.language,
   WhiteLabelSiteId: row.whiteLabelSiteId,
   GeoSiteId: row.geoSite,

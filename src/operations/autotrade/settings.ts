@@ -75,6 +75,7 @@ export const shownSettings = (row: SettingsRow, { now }: Pick<Context, 'now'>, v
     LastName: row.lastName,
     Email: row.email,
     Country: row.countryCode,
+    State: row.divisionCode,
     Language: row.language,
     SiteDomain: row.siteDomain,
     BrokerId: row.brokerId,
