@@ -141,7 +141,8 @@ async function complete(sql: Sql, row: ApprovalRow, now: number): Promise<void> 
   const refused = await start(sql, row, now)
   if (!refused) return move(sql, row, 'complete', now, null)
   await sql.run`rollback to savepoint effect`
-  await move(sql, row, 'fail', now, refused.message ?? refused.refused)
+  // What the customer may not know of, or what is gone, is told in no words of its own.
+  await move(sql, row, 'fail', now, refused.message ?? 'the strategy is no longer offered')
 }
 
 async function start(sql: Sql, row: ApprovalRow, now: number): Promise<Refused | undefined> {

@@ -111,6 +111,10 @@ test('what cannot be started any more fails with the reason', async () => {
   expect(await answer(request, 'approve')).toContain('The strategy takes no subscribers')
   expect((await shown(request.RequestId)).Status).toBe('Failed')
   await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: false }])
+  const hidden = await ask({ StrategyId: town.lonelyStrategyId })
+  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: true }])
+  expect(await answer(hidden, 'approve')).toContain('Reason: the strategy is no longer offered.')
+  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: false }])
 })
 
 test('a start that is not paid leaves what was there', async () => {
