@@ -45,7 +45,7 @@ const personAndAccount = { person: 'PersonId', account: 'Account' }
 const reader = { rule: 'personReader', ...personAndAccount } as const
 const holder = { rule: 'person', ...personAndAccount } as const
 const bothKinds = ['geo', 'whitelabel'] as const
-const siteAdmin = { rule: 'siteAdmin', kinds: bothKinds } as const
+const siteAdmin = { rule: 'siteAdmin', kinds: bothKinds, permission: 'members' } as const
 const siteReport = { ...siteAdmin, site: 'WhiteLabelSiteId', geoSite: 'GeoSite' } as const
 
 const cap = maybe(i32({ min: 0 }))
@@ -367,13 +367,13 @@ export const autotrade = {
     hosts: ['WL'],
     params: { PersonId: I64, StrategyIds: array(I64, { min: 1, max: 8, unique: true }) },
     result: SimStartResult,
-    access: { rule: 'siteAdmin', kinds: ['geo', 'whitelabel'], person: 'PersonId' },
+    access: { ...siteAdmin, person: 'PersonId' },
   }),
   StopSim: remove({
     says: 'Stops a simulated subscription. A real one is refused.',
     hosts: ['WL'],
     params: { PersonId: I64, StrategyId: I64 },
     result: SimStopResult,
-    access: { rule: 'siteAdmin', kinds: ['geo', 'whitelabel'], person: 'PersonId' },
+    access: { ...siteAdmin, person: 'PersonId' },
   }),
 }

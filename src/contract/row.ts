@@ -2,6 +2,7 @@
  * One row of the table of operations: everything the platform knows about an operation before it runs.
  * Routes, validation, serialization, documents, clients and the handler map are derived from rows.
  */
+import type { Permission } from '../domain/access.ts'
 import type { Faults } from './faults.ts'
 import {
   Bool,
@@ -56,7 +57,6 @@ export type Access =
   | { rule: 'approvalViewer'; request: string }
 
 type SiteKind = 'geo' | 'whitelabel'
-type Permission = 'catalog' | 'members' | 'kyc' | 'reports' | 'billing'
 
 /** What a combination rule may look at: the values read so far. */
 export interface Given {

@@ -5,10 +5,15 @@
  */
 export type Role = 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
 
+/** What an admin of a white-label site may be given. */
+export type Permission = 'catalog' | 'members' | 'kyc' | 'reports' | 'billing'
+
 export interface Actor {
   personId: number
   role: Role
   siteId: number
+  /** Of an admin of a white-label site; all where nobody has chosen. */
+  permissions?: readonly string[] | null
 }
 
 /** The tenant of an object: its own site and, for a white-label site of a region, the regional site above it. */
@@ -28,6 +33,10 @@ export interface StrategyFacts extends Tenancy {
 
 /** May do everything everywhere. */
 export const isPlatformAdmin = (actor: Actor): boolean => actor.role === 'platform_admin'
+
+/** Other admins than those of white-label sites have no permissions to choose from. */
+export const isPermitted = ({ role, permissions }: Actor, permission: Permission): boolean =>
+  role !== 'whitelabel_admin' || permissions?.includes(permission) !== false
 
 /** Admin of the site that the object belongs to. A regional admin also covers the white-label sites below it. */
 export function isSiteAdmin(actor: Actor, object: Tenancy): boolean {
@@ -54,9 +63,9 @@ export interface PersonFacts extends Tenancy {
   personId: number
 }
 
-/** What belongs to a person may be read by that person and by the admins of the person's site. */
+/** What belongs to a person may be read by that person and by the admins of the person's site who see its members. */
 export const readsPerson = (actor: Actor, person: PersonFacts): boolean =>
-  actsForPerson(actor, person) || isSiteAdmin(actor, person)
+  actsForPerson(actor, person) || (isSiteAdmin(actor, person) && isPermitted(actor, 'members'))
 
 /** What belongs to a person is changed by that person alone. */
 export const actsForPerson = (actor: Actor, person: PersonFacts): boolean =>

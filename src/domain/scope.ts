@@ -2,7 +2,7 @@
  * Whose rows a listing may show. A scope is made from who asks, by the functions of this file and nowhere else: no
  * other literal has its type.
  */
-import { type Actor, isPlatformAdmin } from './access.ts'
+import { type Actor, isPermitted, isPlatformAdmin, type Permission } from './access.ts'
 
 declare const made: unique symbol
 
@@ -19,15 +19,21 @@ const some = (personId: number | bigint | null, siteId: number | null): Scope =>
 /** What belongs to one person, whom the caller has a right to ask about. */
 export const rowsOf = (personId: number | bigint): Scope => some(personId, null)
 
-const adminSite = ({ role, siteId }: Actor, roles: readonly Actor['role'][]): number | null =>
-  roles.includes(role) ? siteId : null
+const adminSite = (actor: Actor, roles: readonly Actor['role'][], permission: Permission): number | null =>
+  roles.includes(actor.role) && isPermitted(actor, permission) ? actor.siteId : null
 
 const siteAdmins = ['geosite_admin', 'whitelabel_admin'] as const
 
 /** What belongs to the members of an admin's site: nothing for who is no admin. */
 export const rowsOfSite = (actor: Actor): Scope =>
-  isPlatformAdmin(actor) ? all : some(null, adminSite(actor, siteAdmins))
+  isPlatformAdmin(actor) ? all : some(null, adminSite(actor, siteAdmins, 'members'))
 
-/** One's own, and what belongs to the members of an admin's site; `roles` says of which admins. */
-export const ownRowsOrSite = (actor: Actor, roles: readonly Actor['role'][] = siteAdmins): Scope =>
-  isPlatformAdmin(actor) ? all : some(actor.personId, adminSite(actor, roles))
+/**
+ * One's own, and what belongs to the members of an admin's site; `roles` says of which admins, `permission` what one
+ * of a white-label site must have been given.
+ */
+export const ownRowsOrSite = (
+  actor: Actor,
+  roles: readonly Actor['role'][] = siteAdmins,
+  permission: Permission = 'members',
+): Scope => (isPlatformAdmin(actor) ? all : some(actor.personId, adminSite(actor, roles, permission)))

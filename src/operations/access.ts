@@ -6,6 +6,7 @@
 import type { Access, Row } from '../contract/index.ts'
 import {
   actsForPerson,
+  isPermitted,
   isPlatformAdmin,
   isSiteAdmin,
   ownsStrategy,
@@ -226,12 +227,10 @@ const siteKindOf: Partial<Record<Caller['role'], 'geo' | 'whitelabel'>> = {
   whitelabel_admin: 'whitelabel',
 }
 
-function mayAdminister({ role, permissions }: Caller, { kinds, permission }: RuleOf<'siteAdmin'>): boolean {
-  const kind = siteKindOf[role]
+function mayAdminister(caller: Caller, { kinds, permission }: RuleOf<'siteAdmin'>): boolean {
+  const kind = siteKindOf[caller.role]
   if (kind === undefined || !kinds.includes(kind)) return false
-  return (
-    role !== 'whitelabel_admin' || permission === undefined || permissions?.includes(permission) !== false
-  )
+  return permission === undefined || isPermitted(caller, permission)
 }
 
 const administers = (caller: Caller, tenancy: Tenancy): boolean =>

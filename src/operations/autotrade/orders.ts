@@ -1,5 +1,5 @@
 /** Orders and positions of brokerage accounts, as their holder and the site's admin read them. */
-import { isPlatformAdmin, isSiteAdmin } from '../../domain/access.ts'
+import { readsPerson } from '../../domain/access.ts'
 import { listAccountHolders } from '../../storage/access.ts'
 import { listAccounts } from '../../storage/accounts.ts'
 import { listActiveAccountOrders, type OrderRow, pageAccountOrders } from '../../storage/signal-listings.ts'
@@ -44,8 +44,7 @@ export const getAutoTradeOpenPositions: Handler<'GetAutoTradeOpenPositions'> = a
   const { caller } = ctx
   const holders = await listAccountHolders(ctx.sql, [params.Account])
   const own = holders.filter(({ personId }) => personId === caller.personId)
-  const readable =
-    own.length > 0 ? own : holders.filter((holder) => isPlatformAdmin(caller) || isSiteAdmin(caller, holder))
+  const readable = own.length > 0 ? own : holders.filter((holder) => readsPerson(caller, holder))
   if (new Set(readable.map(({ personId }) => personId)).size > 1) {
     return refuse('BadCombination', 'Account', 'Accounts of several people have this number')
   }

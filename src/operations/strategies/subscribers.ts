@@ -46,6 +46,6 @@ export const getSubscriptionRevenue: Handler<'GetSubscriptionRevenue'> = (ctx, p
     to: instant(params.EndDate ?? null),
   }
   return paged(ctx, 'GetSubscriptionRevenue', params, shownSubscriber, (asked) =>
-    pageRevenue(ctx.sql, filter, ownRowsOrSite(ctx.caller), asked),
+    pageRevenue(ctx.sql, filter, ownRowsOrSite(ctx.caller, undefined, 'billing'), asked),
   )
 }

@@ -1,5 +1,5 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
-import { isPlatformAdmin, isSiteAdmin, seesStrategy } from '../../domain/access.ts'
+import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/access.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
@@ -33,7 +33,7 @@ async function refusalFor(
   if (personId === undefined || personId === caller.personId) return undefined
   const tenancy = (await findPersonTenancies(sql, [personId])).get(Number(personId))
   if (!tenancy && isPlatformAdmin(caller)) return refuse('NotFound', 'PersonId')
-  if (!tenancy || !(isPlatformAdmin(caller) || isSiteAdmin(caller, tenancy)))
+  if (!tenancy || !readsPerson(caller, { personId: Number(personId), ...tenancy }))
     return refuse('Forbidden', 'PersonId', 'You are not authorized to access that information')
   const viewer = { personId: Number(personId), role: 'user', siteId: tenancy.siteId } as const
   const [facts] = await loadStrategyFacts(sql, [strategyId], [viewer.personId])
