@@ -3,7 +3,7 @@
  * whatever people have named things is text and nothing else.
  */
 import { escaped } from '../contract/index.ts'
-import type { ApprovalView } from '../operations/approvals.ts'
+import { type ApprovalView, costsOf } from '../operations/approvals.ts'
 
 const style = `
 :root { color-scheme: light dark; font: 17px/1.5 system-ui, sans-serif; }
@@ -52,8 +52,8 @@ export const failedPage = (): string =>
     '<p>Something went wrong. The address stays good: open it again, and it says how things stand.</p>',
   )
 
-/** The request as it stands. */
-export function approvalPage(view: ApprovalView): string {
+/** The request as it stands; `isAnswered`: it was approved just now, and is open still only if it costs something else. */
+export function approvalPage(view: ApprovalView, isAnswered = false): string {
   const facts = factsOf(view)
     .map(([name, value]) => `<dt>${name}</dt><dd>${value}</dd>`)
     .join('\n')
@@ -67,10 +67,12 @@ export function approvalPage(view: ApprovalView): string {
   const { firstName, siteName, strategyName } = view
   return page(
     `Approve ${strategyName}?`,
-    `<p>${named(firstName)}, ${named(siteName)} asks you to let the orders of a strategy be copied into your account.
+    `${isAnswered ? '<p role="alert">What it costs has changed meanwhile. Please read it once more.</p>' : ''}
+<p>${named(firstName)}, ${named(siteName)} asks you to let the orders of a strategy be copied into your account.
 ${view.accountKind === 'live' ? 'Real orders' : 'Orders without real money'} follow without asking again, until you stop it.</p>
 ${list}
 <form method="post">
+<input type="hidden" name="costs" value="${escaped(costsOf(view))}">
 <button name="answer" value="approve">Approve</button>
 <button name="answer" value="decline">Decline</button>
 </form>

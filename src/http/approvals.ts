@@ -13,10 +13,10 @@ const formMaxBytes = 1024
 
 /** Adds the pages of requests. */
 export function addApprovals(app: FastifyInstance, edge: Edge): void {
-  const respond = (request: Asked, reply: FastifyReply, word?: string | null): Promise<void> =>
+  const respond = (request: Asked, reply: FastifyReply, form?: URLSearchParams): Promise<void> =>
     receive(edge, request, reply, {
       path: '/approvals',
-      find: (address) => pageFor(edge, request.params.token, address, word),
+      find: (address) => pageFor(edge, request.params.token, address, form),
     })
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -25,7 +25,7 @@ export function addApprovals(app: FastifyInstance, edge: Edge): void {
     )
     scope.get('/approvals/:token', (request: Asked, reply) => respond(request, reply))
     scope.post('/approvals/:token', (request: Asked, reply) =>
-      respond(request, reply, new URLSearchParams(String(request.body ?? '')).get('answer')),
+      respond(request, reply, new URLSearchParams(String(request.body ?? ''))),
     )
   })
 }
@@ -34,10 +34,13 @@ async function pageFor(
   { operations: { approvals }, afterWrite }: Edge,
   token: string,
   address: string,
-  word: string | null | undefined,
+  form: URLSearchParams | undefined,
 ): Promise<Shown> {
+  const word = form?.get('answer')
   const isAnswer = word === 'approve' || word === 'decline'
-  const view = isAnswer ? await approvals.answer(token, word) : await approvals.open(token, address)
+  const view = isAnswer
+    ? await approvals.answer(token, word, form?.get('costs') ?? undefined)
+    : await approvals.open(token, address)
   if (isAnswer && view) await afterWrite?.()
-  return view ? { status: 200, html: approvalPage(view) } : { status: 404, html: missingPage() }
+  return view ? { status: 200, html: approvalPage(view, isAnswer) } : { status: 404, html: missingPage() }
 }

@@ -46,8 +46,15 @@ export interface ApprovalView {
 export interface Approvals {
   /** The request behind a token, for a customer who comes from an address; undefined when there is none. */
   open(token: string, ipAddress: string): Promise<ApprovalView | undefined>
-  /** The customer's word. A request that is no longer open stays as it is. */
-  answer(token: string, word: 'approve' | 'decline'): Promise<ApprovalView | undefined>
+  /**
+   * The customer's word. A request that is no longer open stays as it is, and so does one whose costs, where it is
+   * said which were read, are others by now.
+   */
+  answer(
+    token: string,
+    word: 'approve' | 'decline',
+    costs?: string | undefined,
+  ): Promise<ApprovalView | undefined>
 }
 
 export const createApprovals = (options: { db: Database; clock: Clock; secrets: Secrets }): Approvals => {
@@ -70,14 +77,18 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
       await saveArrival(db.write, { requestId, personId, siteId, ipAddress, at: clock.now() })
       return view(row)
     },
-    answer: async (token, word) => {
+    answer: async (token, word, costs) => {
       const id = approvalIdOf(secrets.cursor, token)
-      if (id !== undefined) await db.transaction((tx) => answerRequest(tx, id, word, clock.now()))
+      if (id !== undefined) await db.transaction((tx) => answerRequest(tx, id, { word, costs }, clock.now()))
       const row = await find(token)
       return row && view(row)
     },
   }
 }
+
+/** What the customer read, in one word. */
+export const costsOf = ({ price, feePercent }: Pick<ApprovalView, 'price' | 'feePercent'>): string =>
+  `${price ?? 'nothing'}, ${feePercent} %`
 
 const kindNames = { 0: 'live', 1: 'paper', 2: 'sim' } as const
 
@@ -102,10 +113,17 @@ async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefine
   return findApproval(sql, id)
 }
 
-async function answerRequest(sql: Sql, id: string, word: 'approve' | 'decline', now: number): Promise<void> {
+async function answerRequest(
+  sql: Sql,
+  id: string,
+  { word, costs }: { readonly word: 'approve' | 'decline'; readonly costs: string | undefined },
+  now: number,
+): Promise<void> {
   const row = await lockRequest(sql, id)
   const next = row && approvalAfter(approvalAt(row, now), word)
   if (!row || next === undefined) return
+  const present = costsOf({ price: await priceOf(sql, row), feePercent: row.feePercent })
+  if (word === 'approve' && costs !== undefined && costs !== present) return
   await actAs(sql, {
     actor: 'person',
     who: String(row.personId),

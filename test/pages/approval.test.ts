@@ -111,6 +111,21 @@ describe.skipIf(browserPath === undefined)(
       await page.close()
     })
 
+    test('a yes to another price is asked for once more', async () => {
+      const strategyId = await addStrategy('Dearer')
+      const { id, url } = await requestFor('B7', { strategyId })
+      const { page } = await open(url)
+      await town.door('/strategies', [{ strategyId, monthlyCost: 99 }])
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await page.getByRole('alert').waitFor()
+      expect(await page.locator('dl').textContent()).toContain('99.00 USD')
+      expect(await statusOf(id)).toBe('PendingCustomer')
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await page.waitForSelector('h1:text("Approved")')
+      expect(await statusOf(id)).toBe('Completed')
+      await page.close()
+    })
+
     test('it fits a phone, whatever things are called', async () => {
       const strategyId = await addStrategy('W'.repeat(60))
       const { url } = await requestFor('B5-'.repeat(9), { strategyId, DoNotJoinCurrentSystemPositions: true })
