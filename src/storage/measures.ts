@@ -3,9 +3,9 @@
  * given up. All of it is one statement of look-ups by index, of ages and counts alone: nothing in it names anybody.
  */
 import type { Instant } from '../domain/time.ts'
-import { isMirrorDue } from './followers.ts'
 import { sinceAnyWorkerSeconds } from './leases.ts'
 import { isArrival } from './matching.ts'
+import { isMirrorDue } from './mirror-due.ts'
 import { isUnconfirmed } from './order-confirmations.ts'
 import { type Fragment, fragment, join, type Sql } from './sql.ts'
 import { dueSyncs } from './sync-due.ts'

@@ -1,14 +1,7 @@
 /** Transactions, waiting, broken connections and notifications, against a real server. */
-import { randomUUID } from 'node:crypto'
-import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/storage/database.ts'
-import {
-  CommitUnknown,
-  DatabaseUnavailable,
-  translate,
-  violatedConstraint,
-} from '../../src/storage/failure.ts'
+import { CommitUnknown, DatabaseUnavailable, violatedConstraint } from '../../src/storage/failure.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
@@ -322,33 +315,6 @@ describe('limits', () => {
     await expect(short.read.run`select pg_sleep(5)`).rejects.toBeInstanceOf(DatabaseUnavailable)
     await short.close()
     await expect(short.read.run`select 1`).rejects.toBeInstanceOf(DatabaseUnavailable)
-  })
-
-  test('a standby is away', () => {
-    const told = { code: '0A000', routine: 'call_bool_check_hook' }
-    const refused = Object.assign(new pg.DatabaseError('no', 0, 'error'), told)
-    expect(translate(refused)).toBeInstanceOf(DatabaseUnavailable)
-  })
-
-  test('a database that let us in and then turns us away is away', async () => {
-    const role = `r${randomUUID().replaceAll('-', '')}`
-    await db.transaction((tx) => tx.script(`create role ${role} login password 'x'`))
-    const theirs = url.replace(/\/\/[^@]*@/, `//${role}:x@`)
-    const guest = await openDatabase({ url: theirs, applicationName: role, log: silentLog })
-    const cutOff = () => db.write.run`
-      select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = ${role}`
-    try {
-      await db.transaction((tx) => tx.script(`alter role ${role} nologin`))
-      await cutOff()
-      await expect(guest.read.run`select 1`).rejects.toBeInstanceOf(DatabaseUnavailable)
-      await expect(guest.transaction((tx) => tx.run`select 1`)).rejects.toBeInstanceOf(DatabaseUnavailable)
-      await db.transaction((tx) => tx.script(`alter role ${role} login`))
-      expect(await guest.read.run`select 1`).toBe(1)
-      expect(await guest.transaction((tx) => tx.run`select 1`)).toBe(1)
-    } finally {
-      await guest.close()
-      await db.transaction((tx) => tx.script(`drop role ${role}`))
-    }
   })
 
   test('a database that is not there is refused at once', async () => {
