@@ -97,11 +97,9 @@ export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: C
             isEnabled: enabled,
           }
           const id = readBrokerId(brokerId)
-          await db.transaction(async (tx) => {
-            if ((await changeBroker(tx, id, wanted)) === 0)
-              throw new ConfigError(`there is no broker ${brokerId}`)
-            if (enabled) await markAccounts(tx, systemClock.now(), id)
-          })
+          if ((await changeBroker(db.write, id, wanted)) === 0)
+            throw new ConfigError(`there is no broker ${brokerId}`)
+          if (enabled) await markAccounts(db, systemClock.now(), id)
           say(options, { changed: Number(brokerId) }, `Broker ${brokerId} is changed.`)
         }),
     )

@@ -208,10 +208,8 @@ async function switchOpenings(state: string, output: Output): Promise<void> {
   const isOpen = oneOf('openings', state, ['on', 'off']) === 'on'
   await withDatabase(async (db) => {
     const now = systemClock.now()
-    await db.transaction(async (tx) => {
-      await setSwitch(tx, 'noOpeningOrders', !isOpen, now)
-      if (isOpen) await markAccounts(tx, now)
-    })
+    await setSwitch(db.write, 'noOpeningOrders', !isOpen, now)
+    if (isOpen) await markAccounts(db, now)
     const says = isOpen ? 'Accounts may open positions again.' : 'No account opens anything new.'
     say(output, { openings: state }, says)
   })

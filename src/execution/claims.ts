@@ -73,7 +73,8 @@ function refusalOf(row: SendRow): string | undefined {
   if (row.isDisabled) return 'autotrade disabled'
   if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
   if (row.positionEffect === 'C') return undefined
-  if (row.noOpening) return 'no opening orders'
+  // What already works may go on, at another price too.
+  if (row.noOpening && row.pendingAction === 'new') return 'no opening orders'
   return row.isStopped || row.fence !== row.setupFence ? 'autotrade stopped' : undefined
 }
 

@@ -10,16 +10,19 @@ import type { SyncOrder, SyncSignal } from '../domain/mirror-sync-state.ts'
 import type { Instant } from '../domain/time.ts'
 import { entryKey, loadEntryFills } from '../storage/entry-fills.ts'
 import type { Transaction } from '../storage/sql.ts'
-import { saveSuccessions } from '../storage/successions.ts'
+import { type Succession, saveSuccessions } from '../storage/successions.ts'
 import type { SyncCase } from '../storage/sync-cases.ts'
 import { changedCopy, placedCopy } from './sync-orders.ts'
 
-interface Wanted<Change> {
+/** An exit of an account that is off, as AutoSync would have it. */
+interface Wanted {
   readonly one: SyncCase
-  readonly signal: SyncSignal
-  /** What its copy has executed here. */
+  readonly entryId: number
+  readonly quantity: Decimal
+  /** What its copy works for and has executed here; zero where there has never been one. */
+  readonly working: Decimal
   readonly executed: Decimal
-  readonly change: Change
+  write(quantity: Decimal): Succession
 }
 
 const isCopyOf =
@@ -28,18 +31,33 @@ const isCopyOf =
     `${signalId}` === `${signal.signalId}`
 
 /** Exits that have never had a copy here. */
-const missing = (one: SyncCase, places: readonly Placement[]): Wanted<Placement>[] =>
+const missing = (one: SyncCase, places: readonly Placement[], now: Instant): Wanted[] =>
   places
     .filter(({ signal }) => signal.entry !== null && !one.input.orders.some(isCopyOf(signal)))
-    .map((change) => ({ one, signal: change.signal, executed: zero, change }))
+    .map((place) => ({
+      ...{
+        one,
+        entryId: Number(place.signal.entry),
+        quantity: place.quantity,
+        working: zero,
+        executed: zero,
+      },
+      write: (quantity) => placedCopy(one, { ...place, quantity }, now),
+    }))
 
-/** Exits that work for less than they should. */
-const small = (one: SyncCase, replacements: readonly Replacement[]): Wanted<Replacement>[] =>
-  replacements.flatMap((change) => {
-    const order = one.input.orders.find(({ clientOrderId }) => clientOrderId === change.clientOrderId)!
+/** Exits that may work for less than they should. */
+const standing = (one: SyncCase, replacements: readonly Replacement[], now: Instant): Wanted[] =>
+  replacements.flatMap((replacement): Wanted[] => {
+    const order = one.input.orders.find(({ clientOrderId }) => clientOrderId === replacement.clientOrderId)!
     const signal = one.input.signals.find((each) => isCopyOf(each)(order))
-    const grows = signal && signal.entry !== null && change.quantity.greaterThan(order.leaves)
-    return grows ? [{ one, signal, executed: order.executed, change }] : []
+    if (!signal || signal.entry === null) return []
+    const { leaves, executed } = order
+    return [
+      {
+        ...{ one, entryId: Number(signal.entry), quantity: replacement.quantity, working: leaves, executed },
+        write: (quantity) => changedCopy(one, { ...replacement, quantity }, now),
+      },
+    ]
   })
 
 /** Keeps exits up with their entries where AutoSync is off; answers the setups in which something was done. */
@@ -51,33 +69,26 @@ export async function followEntries(
   const off = cases.filter(
     ({ input }) => !input.isSyncEnabled && input.signals.some(({ entry }) => entry !== null),
   )
-  const plans = off.map((one) => ({
-    one,
-    actions: planSync({ ...one.input, isSyncEnabled: true }, one.obstacles).actions,
-  }))
-  const places = plans.flatMap(({ one, actions }) => missing(one, actions.place))
-  const raises = plans.flatMap(({ one, actions }) => small(one, actions.replace))
-  const wanted = [...places, ...raises]
+  const wanted = off.flatMap((one) => {
+    const { actions } = planSync({ ...one.input, isSyncEnabled: true }, one.obstacles)
+    return [...missing(one, actions.place, now), ...standing(one, actions.replace, now)]
+  })
   if (wanted.length === 0) return []
   const filled = await loadEntryFills(
     tx,
-    wanted.map(({ one, signal }) => ({ setupId: one.setup.id, signalId: Number(signal.entry) })),
+    wanted.map(({ one, entryId }) => ({ setupId: one.setup.id, signalId: entryId })),
   )
-  /** Never more than the entry has filled here. */
-  const covered = ({ one, signal, executed, change }: Wanted<Placement | Replacement>): Decimal =>
-    min(change.quantity, (filled.get(entryKey(one.setup.id, Number(signal.entry))) ?? zero).minus(executed))
-  const isCovered = (each: Wanted<Placement | Replacement>): boolean => covered(each).greaterThan(0)
+  const grown = wanted.flatMap(({ one, entryId, quantity, working, executed, write }) => {
+    // Never more than the entry has filled here, and never less than what works: shrinking is for repairs.
+    const covered = (filled.get(entryKey(one.setup.id, entryId)) ?? zero).minus(executed)
+    const next = min(quantity, covered)
+    return next.greaterThan(working) ? [{ setupId: one.setup.id, succession: write(next) }] : []
+  })
+  if (grown.length === 0) return []
   await saveSuccessions(
     tx,
-    [
-      ...places
-        .filter(isCovered)
-        .map((each) => placedCopy(each.one, { ...each.change, quantity: covered(each) }, now)),
-      ...raises
-        .filter(isCovered)
-        .map((each) => changedCopy(each.one, { ...each.change, quantity: covered(each) }, now)),
-    ],
+    grown.map(({ succession }) => succession),
     now,
   )
-  return wanted.filter(isCovered).map(({ one }) => one.setup.id)
+  return grown.map(({ setupId }) => setupId)
 }

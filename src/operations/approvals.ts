@@ -103,6 +103,9 @@ async function priceOf(sql: Sql, row: ApprovalRow): Promise<string | null> {
   return cents > 0n ? `${dec(cents).div(100).toFixed(2)} USD` : null
 }
 
+const presentCosts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
+  costsOf({ price: await priceOf(sql, row), feePercent: row.feePercent })
+
 /** Locks strategy, account and request in this order, and reads the request as it is then. */
 async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
   const known = await findApproval(sql, id)
@@ -122,8 +125,7 @@ async function answerRequest(
   const row = await lockRequest(sql, id)
   const next = row && approvalAfter(approvalAt(row, now), word)
   if (!row || next === undefined) return
-  const present = costsOf({ price: await priceOf(sql, row), feePercent: row.feePercent })
-  if (word === 'approve' && costs !== undefined && costs !== present) return
+  if (word === 'approve' && costs !== undefined && costs !== (await presentCosts(sql, row))) return
   await actAs(sql, {
     actor: 'person',
     who: String(row.personId),
@@ -160,7 +162,9 @@ async function complete(sql: Sql, row: ApprovalRow, now: number): Promise<void> 
   if (!refused) return move(sql, row, 'complete', now, null)
   await sql.run`rollback to savepoint effect`
   // What the customer may not know of, or what is gone, is told in no words of its own.
-  await move(sql, row, 'fail', now, refused.message ?? 'the strategy is no longer offered')
+  const isGone = refused.refused === 'NotFound'
+  const words = isGone ? 'the strategy is no longer offered' : 'it can take effect no more'
+  await move(sql, row, 'fail', now, refused.message ?? words)
 }
 
 async function start(sql: Sql, row: ApprovalRow, now: number): Promise<Refused | undefined> {

@@ -9,10 +9,13 @@ import { instant } from './wire.ts'
 /** How long exits wait for copies of their entry to which nothing has happened, in milliseconds. */
 const patience = 2_000
 
-/** Exits (as `s`) that still wait. What has traded, in an account or at the strategy, is waited for no longer. */
+/**
+ * Exits (as `s`) that still wait. What has traded, in an account or at the strategy, is waited for no longer; and an exit
+ * that replaces another takes over copies that protect already.
+ */
 const waitsForEntry = (
   now: Instant,
-): Fragment => fragment`(s.exit_role is not null and s.mirrored_at is null and (
+): Fragment => fragment`(s.exit_role is not null and s.mirrored_at is null and s.replaces_signal_id is null and (
   exists (select from signal e where e.id = s.parent_signal_id and e.mirror_due)
   or s.working_at > ${instant(now - patience)}::timestamptz and s.cum_qty = 0 and s.status in ('A', '0')
     and exists (
@@ -35,6 +38,6 @@ export const isUnheard = (now: Instant): Fragment => fragment`exists (
 export async function findNextExits(sql: Sql): Promise<Instant | undefined> {
   const { at } = await sql.one<{ at: Instant | null }>`
     select min(working_at) as at from signal
-    where mirror_due and exit_role is not null and mirrored_at is null`
+    where mirror_due and exit_role is not null and mirrored_at is null and replaces_signal_id is null`
   return at === null ? undefined : at + patience
 }

@@ -3,6 +3,7 @@
  * the account's or the strategy's lock, in the order of the setups; a cycle takes it away under both locks.
  */
 import type { Instant } from '../domain/time.ts'
+import type { Database } from './database.ts'
 import { claimStrategies } from './matching.ts'
 import { isUnheard } from './mirror-due.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
@@ -32,23 +33,33 @@ export const markFollowers = (
     now,
   )
 
+const accountsAtOnce = 500
+/** Milliseconds: a cycle that another account's lock is held for may take its whole time. */
+const accountPatience = 60_000
+
 /**
- * What kept everybody from opening, or with `brokerId` those who have their accounts there, is over. Under the locks of
- * their accounts: a cycle that still read it as it was would take the mark away.
+ * What kept everybody from opening, or with `brokerId` those who have their accounts there, is over, and that is
+ * committed. Under the locks of their accounts: a cycle that still read it as it was would take the mark away. Few at
+ * once, for nothing is sent or booked in an account meanwhile.
  */
 export async function markAccounts(
-  tx: Transaction,
+  db: Pick<Database, 'transaction'>,
   now: Instant,
   brokerId: number | null = null,
 ): Promise<void> {
-  const where = fragment`${brokerId}::int is null or a.broker_id = ${brokerId}::int`
-  await tx.run`select from account a where ${where} order by a.id for no key update`
-  await mark(
-    tx,
-    fragment`select s.id from setup s join account a on a.id = s.account_id
-      where s.stopped_at is null and (${where})`,
-    now,
-  )
+  const markAfter = (last: number) => async (tx: Transaction) => {
+    const accounts = await tx.rows<{ id: number }>`
+      select id from account
+      where id > ${last}::bigint and (${brokerId}::int is null or broker_id = ${brokerId}::int)
+      order by id limit ${accountsAtOnce}::int for no key update`
+    const ids = accounts.map(({ id }) => id)
+    const setups = fragment`select id from setup where account_id = any(${ids}::bigint[]) and stopped_at is null`
+    if (ids.length > 0) await mark(tx, setups, now)
+    return ids.at(-1)
+  }
+  let last: number | undefined = 0
+  while (last !== undefined)
+    last = await db.transaction(markAfter(last), { statementTimeoutMs: accountPatience })
 }
 
 /**
@@ -63,7 +74,7 @@ export const dueSyncs = (now: Instant): Fragment => fragment`
 /** True while a cycle is due. */
 export const isSyncDue = (now: Instant): Fragment => fragment`exists (select from ${dueSyncs(now)})`
 
-/** When the next cycle is due, of those that only wait for time. */
+/** When the next cycle is due, of those that only wait for time; what waits for signals follows on their own moments. */
 export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
   const { at } = await sql.one<{ at: Instant | null }>`
     select min(d.due_at) as at from sync_due d join setup on setup.id = d.setup_id

@@ -14,7 +14,7 @@ import {
   readOrders,
   readSkips,
 } from './account-world.ts'
-import { addInstrument, addStrategy, place } from './world.ts'
+import { addInstrument, addStrategy, endSignal, place } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -224,6 +224,20 @@ describe('an opening order', () => {
       { status: '4', info: 'no opening orders' },
       { positionEffect: 'C', status: '2' },
     ])
+  })
+
+  test('that works already follows its signal to another price while nobody opens anything', async () => {
+    const { strategyId, setupId, instrumentId, buy } = await scene()
+    const first = await buy('4', '90')
+    await world.drain()
+    await setSwitch(db.write, 'noOpeningOrders', true, ctx.clock.now())
+    await endSignal(db.write, first, '5', new Date(ctx.clock.now()).toISOString())
+    await place(world, {
+      ...{ strategyId, instrumentId, side: '1', quantity: '4', limit: '91', replaces: first },
+    })
+    await world.drain()
+    await setSwitch(db.write, 'noOpeningOrders', false, ctx.clock.now())
+    expect(await readOrders(world, setupId)).toMatchObject([{ status: '5' }, { status: '0', orderQty: 4 }])
   })
 
   test('that may have arrived before the stop is canceled, not forgotten', async () => {
