@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type BatchLimits, batched, Overloaded } from './batch.ts'
+import { type BatchLimits, batched, newLoad, Overloaded } from './batch.ts'
 
 const limits: BatchLimits = { sizeMax: 4, shareMin: 8, runningMax: 1, patienceMs: 0, waitingMax: 10 }
 const never = (): boolean => false
@@ -127,7 +127,7 @@ describe('batches', () => {
   })
 
   test('a call that would wait behind too many is turned away', async () => {
-    const load = { waiting: 0, turnedAway: 0 }
+    const load = newLoad()
     const run = batched<number, number>(async (inputs) => inputs, never, limits, load)
     const asked = Array.from({ length: 12 }, (_, at) => run(at))
     expect(load).toEqual({ waiting: 10, turnedAway: 2 })

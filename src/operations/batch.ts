@@ -25,6 +25,8 @@ export interface BatchLoad {
   turnedAway: number
 }
 
+export const newLoad = (): BatchLoad => ({ waiting: 0, turnedAway: 0 })
+
 /** Thrown at a call that would have to wait behind too many others. */
 export class Overloaded extends Error {
   override name = 'Overloaded'
@@ -44,7 +46,7 @@ export function batched<In, Out>(
   many: (inputs: readonly In[]) => Promise<readonly Out[]>,
   isShared: (error: unknown) => boolean,
   limits: BatchLimits,
-  load: BatchLoad = { waiting: 0, turnedAway: 0 },
+  load: BatchLoad = newLoad(),
 ): (input: In) => Promise<Out> {
   const waiting: Waiting<In, Out>[] = []
   let running = 0

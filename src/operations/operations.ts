@@ -7,6 +7,7 @@ import { confirmEmail } from '../storage/confirmations.ts'
 import type { Database } from '../storage/database.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
+import { newLoad } from './batch.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'
 import type { Clock } from './context.ts'
 import type { HandlerTable } from './handler.ts'
@@ -54,7 +55,7 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
   const authenticator = await createAuthenticator({ db, clock, secrets, env: options.keyEnvironment })
   const limiter = createLimiter({ db, log })
   const maintenance = await watchMaintenance(db, log)
-  const load = { reads: { waiting: 0, turnedAway: 0 }, writes: { waiting: 0, turnedAway: 0 } }
+  const load = { reads: newLoad(), writes: newLoad() }
   return {
     run: createRunner({ ...options, load }),
     load,
