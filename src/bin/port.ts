@@ -15,8 +15,22 @@ export const portFault = ({ port, host, chosenBy }: Port, error: NodeJS.ErrnoExc
     ? new ConfigError(`port ${port} of ${host} is in use; choose another by ${chosenBy}`)
     : error
 
-/** Takes the port for a moment: a child that cannot have it would be started again and say so each time. */
-export async function tryPort(wanted: Port): Promise<void> {
+/** Takes the ports for a moment: a child that cannot have its own would be started again and say so each time. */
+export async function tryPorts(wanted: readonly Port[]): Promise<void> {
+  assertApart(wanted)
+  for (const each of wanted) await tryPort(each)
+}
+
+/** One by one they are free, also where they are the same. */
+function assertApart(wanted: readonly Port[]): void {
+  const chosen = wanted.map(({ port }) => port).filter((port) => port !== 0)
+  if (new Set(chosen).size < chosen.length)
+    throw new ConfigError(
+      `PORT, METRICS_PORT and the port after METRICS_PORT must be different, not ${chosen.join(', ')}`,
+    )
+}
+
+async function tryPort(wanted: Port): Promise<void> {
   const server = createServer()
   server.listen(wanted.port, wanted.host)
   try {

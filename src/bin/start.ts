@@ -10,7 +10,7 @@ import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
-import { type Port, tryPort } from './port.ts'
+import { type Port, tryPorts } from './port.ts'
 import { hostsAnswer } from './probe.ts'
 import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
@@ -23,7 +23,7 @@ export interface Platform {
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   // What cannot be is said before a database is made.
   loadSecrets(config)
-  for (const port of portsOf(config)) await tryPort(port)
+  await tryPorts(portsOf(config))
   let { port } = config
   let prepared = (_databaseUrl: string): void => {}
   const database = new Promise<string>((resolve) => {

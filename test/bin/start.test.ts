@@ -28,6 +28,19 @@ test('a port that the api chose is in its pages and in the links that the worker
   expect(await product.stop()).toBe(0)
 }, 60_000)
 
+test.each([0, 1])(
+  'ports that are the same are said before a database is made (%i)',
+  async (before) => {
+    const folder = newDataDir()
+    const env = { PORT: '8551', METRICS_PORT: String(8551 - before) }
+    const failure = await startProduct({ dataDir: folder, env }).catch(String)
+    expect(String(failure)).toContain('PORT, METRICS_PORT and the port after METRICS_PORT must be different')
+    expect(readdirSync(folder)).not.toContain('postgres')
+    removeDataDir(folder)
+  },
+  60_000,
+)
+
 test('a port that is in use is said once, before a database is made', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
