@@ -4,7 +4,7 @@
  * renaming a live socket over it; whoever was replaced in that instant notices and gives way.
  */
 import { randomBytes } from 'node:crypto'
-import { linkSync, renameSync, rmSync } from 'node:fs'
+import { linkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,6 +15,7 @@ const ANSWER_MS = 1000
 export interface Lock {
   /** Whether the lock is still ours; asked before every start of the server. */
   held(): Promise<boolean>
+  /** Gives it up, also when it was taken away. Whoever has it now keeps it. */
   release(): void
 }
 
@@ -34,6 +35,7 @@ export async function takeLock(run: string): Promise<Lock> {
   const token = `${process.pid} ${randomBytes(8).toString('hex')}`
   const own = join(run, `s${token.slice(-8)}`)
   const server = await answering(own, token)
+  const inode = inodeOf(own)
   try {
     const present = await holder(path)
     if (present.alive) throw inUse(run, present.token)
@@ -48,10 +50,20 @@ export async function takeLock(run: string): Promise<Lock> {
   }
   const held = async () => (await holder(path)).token === token
   const release = () => {
+    // While it listens, its inode is nobody else's.
+    if (server.listening && inodeOf(path) === inode) rmSync(path, { force: true })
     server.close()
-    rmSync(path, { force: true })
   }
   return { held, release }
+}
+
+/** Undefined where there is nothing to be seen. */
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path).ino
+  } catch {
+    return undefined
+  }
 }
 
 const inUse = (run: string, token: string): FolderInUse =>

@@ -4,7 +4,7 @@
  * Callers keep one `url` for the whole lifetime: their pools reconnect after a restart.
  */
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
@@ -149,8 +149,10 @@ class Supervisor implements Postgres {
   /** Resolves with how it ended. One whose socket was taken away lets nobody in any more: it is ended, to begin again. */
   async #reachable(running: Running): Promise<string> {
     const socket = join(this.#installation.folder.run, `.s.PGSQL.${serverSettings.port}`)
+    let timesGone = 0
     const timer = setInterval(() => {
-      if (this.#stopping.signal.aborted || existsSync(socket)) return
+      timesGone = isGone(socket) ? timesGone + 1 : 0
+      if (this.#stopping.signal.aborted || timesGone < 2) return
       clearInterval(timer)
       this.#log.error({ socket }, 'the socket of postgres was taken away: it is started again')
       void end(running, STOP_STEPS)
@@ -163,6 +165,7 @@ class Supervisor implements Postgres {
   async #keepLock(): Promise<void> {
     if (await this.#lock.held()) return
     const { folder, identity } = this.#installation
+    this.#lock.release()
     makeRunFolder(folder)
     giveTo(identity, [folder.run])
     this.#lock = await takeLock(folder.run)
@@ -187,6 +190,16 @@ class Supervisor implements Postgres {
       this.#log.warn({ limitMs: limit, lastWords: logTail(logFile) }, 'postgres did not become ready')
     }
     throw new Error(`postgres did not start, see ${logFile}:\n${logTail(logFile)}`)
+  }
+}
+
+/** One that cannot be looked at is not gone. */
+function isGone(path: string): boolean {
+  try {
+    statSync(path)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
   }
 }
 

@@ -3,6 +3,7 @@
  * both, leftovers of earlier lives, other users, awkward folders.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import type * as fs from 'node:fs'
 import {
   chmodSync,
   chownSync,
@@ -11,8 +12,10 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -27,6 +30,12 @@ import { type Postgres, startPostgres } from '../../src/postgres/supervisor.ts'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { silentLog } from '../support/database-server.ts'
+
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof fs>()
+  return { ...real, statSync: vi.fn(real.statSync) }
+})
+const stat = vi.mocked(statSync)
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65534
@@ -84,6 +93,12 @@ async function startChild(folder: string, uid?: number) {
   const ready: { pid: number; url: string; uid: number } = JSON.parse(await line())
   return { child, ready, line, exited }
 }
+
+/** Locks of the folder that any process keeps listening. */
+const locksListening = (folder: string): number =>
+  readFileSync('/proc/net/unix', 'utf8')
+    .split('\n')
+    .filter((line) => new RegExp(`${folder}/run/s[0-9a-f]{8}$`).test(line)).length
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -180,7 +195,39 @@ describe('the embedded server', () => {
     const rows = () => countRows(server.url).catch(() => undefined)
     await expect.poll(rows, { timeout: 20_000 }).toEqual({ count: 4 })
     expect(server.pid()).not.toBe(before)
+    if (existsSync('/proc/net/unix')) expect(locksListening(folder)).toBe(1)
     await expect(start(folder)).rejects.toThrow(`another process (pid ${process.pid})`)
+    await server.stop()
+  })
+
+  test('goes on where its socket cannot be looked at, or is missed once', async () => {
+    const heard: string[] = []
+    const log = { ...silentLog, error: (_: object, message: string) => heard.push(message) }
+    const server = await startPostgres({ dataDir: folder, log })
+    const before = server.pid()
+    const run = join(folder, 'run')
+    const looks = () => stat.mock.calls.filter(([path]) => String(path).includes('.s.PGSQL')).length
+    const untilSeen = async (times: number) => {
+      stat.mockClear()
+      await vi.waitUntil(() => looks() >= times || heard.length > 0, 30_000)
+    }
+    renameSync(run, `${run}-kept`)
+    symlinkSync(run, run)
+    await untilSeen(3)
+    rmSync(run)
+    renameSync(`${run}-kept`, run)
+    const real = stat.getMockImplementation()
+    let missed = 0
+    stat.mockImplementation(((path: string, options) => {
+      if (String(path).includes('.s.PGSQL') && missed++ === 0) {
+        throw Object.assign(new Error('missed'), { code: 'ENOENT' })
+      }
+      return real?.(path, options)
+    }) as typeof statSync)
+    await untilSeen(3)
+    stat.mockImplementation(real as typeof statSync)
+    expect(heard).toEqual([])
+    expect(server.pid()).toBe(before)
     await server.stop()
   })
 
