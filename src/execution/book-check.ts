@@ -1,19 +1,22 @@
 /**
  * Holds every book against every other while the platform works, as `lockstep audit` does when it is asked. The
- * question reads whole tables, so it rests much longer than it took.
+ * question reads whole tables, so it rests much longer than it took, also before the first time, and is asked by one
+ * worker at a time.
  */
 import { minute } from '../domain/time.ts'
-import { auditViolations } from '../storage/audit.ts'
-import { fragment } from '../storage/sql.ts'
+import { auditViolations, type Violation } from '../storage/audit.ts'
+import { fragment, type Transaction } from '../storage/sql.ts'
 import type { Step, WorkContext } from './context.ts'
 
 const shortestRestMs = minute
 /** How many times as long as a check took it rests. */
 const restShare = 20
 const statementTimeoutMs = 5 * minute
+/** Of the database, held by whoever checks. */
+const checkingLock = 5_261_908_117
 
 export function bookCheckStep(): Step {
-  let nextAt = 0
+  let nextAt = performance.now() + shortestRestMs
   return {
     name: 'check books',
     due: () => (performance.now() >= nextAt ? fragment`true` : fragment`false`),
@@ -29,10 +32,29 @@ export function bookCheckStep(): Step {
   }
 }
 
-async function check({ db, log, tally }: WorkContext): Promise<void> {
-  const violations = await db.transaction(auditViolations, { readOnly: true, statementTimeoutMs })
-  tally.books = { violations: violations.length, at: performance.now() }
+async function check(ctx: WorkContext): Promise<void> {
+  const violations = await ctx.db
+    .transaction((tx) => ask(ctx, tx), { readOnly: true, statementTimeoutMs })
+    .catch((error: unknown) => {
+      if (!ctx.ending?.aborted) throw error
+    })
+  if (violations === undefined) return
+  ctx.tally.books = { violations: violations.length, at: performance.now() }
   if (violations.length === 0) return
   const rules = [...new Set(violations.map(({ rule }) => rule))]
-  log.error({ rules, violations: violations.length }, 'the books do not add up: lockstep audit')
+  ctx.log.error({ rules, violations: violations.length }, 'the books do not add up: lockstep audit')
+}
+
+/** Undefined while another worker asks. What takes longer than an end may is cut off when this one ends. */
+async function ask({ db, ending }: WorkContext, tx: Transaction): Promise<Violation[] | undefined> {
+  const { mine, pid } = await tx.one<{ mine: boolean; pid: number }>`
+    select pg_try_advisory_xact_lock(${checkingLock}::bigint) as mine, pg_backend_pid() as pid`
+  if (!mine || ending?.aborted) return undefined
+  const cut = () => void db.write.run`select pg_cancel_backend(${pid}::int)`.catch(() => undefined)
+  ending?.addEventListener('abort', cut)
+  try {
+    return await auditViolations(tx)
+  } finally {
+    ending?.removeEventListener('abort', cut)
+  }
 }
