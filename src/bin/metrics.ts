@@ -166,7 +166,10 @@ const measured: Readonly<
   webhooks_given_up: { help: 'Webhooks that are not tried any more and were not taken.' },
   mail_age_seconds: { help: 'Since the oldest message that was not sent yet was written.' },
   broker_differences: { help: 'Differences from a broker that have lasted.', label: 'of' },
-  incidents_total: { help: 'Things that an operator was asked to look at.', isCounter: true },
+  incidents_total: {
+    help: 'Number of the last thing that an operator was asked to look at; some are unused.',
+    isCounter: true,
+  },
   audit_unchained_age_seconds: { help: 'Since the oldest entry waits for its place in the audit log.' },
   clock_skew_seconds: { help: "By how much the database's clock is ahead of this machine's." },
   worker_silence_seconds: { help: 'Since any worker was at work; 0: one is.' },

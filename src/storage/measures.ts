@@ -24,13 +24,17 @@ export interface Measure {
 export const takeMeasures = (sql: Sql, now: Instant): Promise<Measure[]> =>
   sql.rows<Measure>`${join([...jobs(now), ...others(now)], ' union all ')}`
 
-/** Rows of a queue that are looked at, from its front: what is stuck gathers there. */
+/**
+ * Rows of a queue that are looked at, from its front, where what is stuck gathers; of every broker's own where each has
+ * one. Behind so many that wait an older one may stand, whose age shows when it comes nearer.
+ */
 const lookedAt = 1_000
 
 /**
  * Since when the longest waiting row of each kind of work has been due; a scalar query each, null where none waits. A
  * signal comes back to its queue all its life, so it waits since what last happened to it; a cancel of an account order
- * has no time of its own, and is left out.
+ * has no time of its own, and is left out. Orders to send are asked for by a range of one broker, which only the index of
+ * those that wait has in this order: by another, all that do not wait would be read as well.
  */
 const queues = (now: Instant): Record<string, Fragment> => {
   const at = fragment`${instant(now)}::timestamptz`
@@ -40,12 +44,12 @@ const queues = (now: Instant): Record<string, Fragment> => {
       where s.id in (select id from signal where ${isArrival} order by id limit ${lookedAt}::int)) waiting`,
     mirror: fragment`select min(since) from (select ${last} as since from signal s
       where ${isMirrorDue(now)} order by s.id limit ${lookedAt}::int) waiting`,
-    send: fragment`select min(since) from (select greatest(o.posted_at, o.confirmed_at) as since from account_order o
-      where o.pending_action in ('new', 'replace') and not ${isUnconfirmed}
-        and o.broker_id in (select id from broker where is_enabled)
-      order by o.broker_id, o.account_id, o.id limit ${lookedAt}::int) waiting`,
-    report: fragment`select min(occurred_at) from (select occurred_at from broker_report where applied_at is null
-      order by account_id, id limit ${lookedAt}::int) waiting`,
+    send: fragment`select min(since) from broker b
+      cross join lateral (select greatest(o.posted_at, o.confirmed_at) as since from account_order o
+        where o.broker_id between b.id and b.id and o.pending_action in ('new', 'replace') and not ${isUnconfirmed}
+        order by o.broker_id, o.account_id, o.id limit ${lookedAt}::int) waiting
+      where b.is_enabled`,
+    report: fragment`select min(occurred_at) from broker_report where applied_at is null`,
     confirm: fragment`select min(o.confirm_by) from account_order o where ${isUnconfirmed} and o.confirm_by <= ${at}`,
     chase: fragment`select min(chase_at) from account_order where chase_at <= ${at}`,
     closeStopped: fragment`select min(stopped_at) from setup
@@ -107,7 +111,8 @@ const others = (now: Instant): Fragment[] => [
     fragment`select count(*) from position_gap where confirmed_at is not null and difference <> 0`,
     'positions',
   ),
-  row('incidents_total', fragment`select count(*) from incident`),
+  // None is ever taken away, so the number of the last one rises whenever there is one more.
+  row('incidents_total', fragment`select coalesce(max(id), 0) from incident`),
   // Chained by the database's clock, which wrote the time of the entry as well.
   row(
     'audit_unchained_age_seconds',

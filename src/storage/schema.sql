@@ -377,6 +377,7 @@ create table broker_report (
 );
 CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
+CREATE INDEX broker_report_waiting ON public.broker_report USING btree (occurred_at) WHERE (applied_at IS NULL);
 CREATE TRIGGER account_is_cut_off AFTER INSERT ON public.broker_report FOR EACH ROW WHEN ((new.kind = 'delink'::text)) EXECUTE FUNCTION account_is_cut_off();
 
 create table charge (
@@ -740,6 +741,7 @@ create table order_gap (
   constraint order_gap_pkey PRIMARY KEY (account_id, order_id),
   constraint order_gap_account_id_order_id_fkey FOREIGN KEY (account_id, order_id) REFERENCES account_order(account_id, id)
 );
+CREATE INDEX order_gap_confirmed ON public.order_gap USING btree (account_id) WHERE (confirmed_at IS NOT NULL);
 CREATE INDEX order_gap_open ON public.order_gap USING btree (since) WHERE (confirmed_at IS NULL);
 
 create table paper_order (
