@@ -377,7 +377,6 @@ create table broker_report (
 );
 CREATE INDEX broker_report_bust ON public.broker_report USING btree (broker_id, account_id, text) WHERE (kind = 'bust'::text);
 CREATE INDEX broker_report_unapplied ON public.broker_report USING btree (account_id, id) WHERE (applied_at IS NULL);
-CREATE INDEX broker_report_waiting ON public.broker_report USING btree (occurred_at) WHERE (applied_at IS NULL);
 CREATE TRIGGER account_is_cut_off AFTER INSERT ON public.broker_report FOR EACH ROW WHEN ((new.kind = 'delink'::text)) EXECUTE FUNCTION account_is_cut_off();
 
 create table charge (
