@@ -129,13 +129,14 @@ function settled(reply: Reply, { request }: Exchange): Reply {
 
 /** Sends a reply and notes the request. Nothing of a key but its public id, nothing of a body is noted. */
 export async function answer(
-  { log, operations, isCounting, isDraining, addressOf, counts }: Edge,
+  edge: Edge,
   exchange: Exchange,
   response: ServerResponse,
   reply: Reply,
   to?: Destination,
 ): Promise<void> {
-  const { head, request, requestId, caller } = exchange
+  const { log, operations, isCounting, isDraining, addressOf } = edge
+  const { head, request, requestId } = exchange
   if (isCounting())
     exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
   const isLast = exchange.isLast || isDraining() || (!request.complete && isStray(head))
@@ -151,10 +152,21 @@ export async function answer(
     log.error({ requestId, err: error }, 'an answer could not be sent')
     response.destroy()
   }
-  const ms = Math.round((performance.now() - exchange.startedAt) * 100) / 100
-  countRequest(counts, to?.operation ?? 'none', reply.status, ms)
   const what = to ? { host: to.host, operation: to.operation } : placeOf(request)
-  log.info({ requestId, ...what, keyId: caller?.keyId, status: reply.status, ms }, 'request')
+  noteRequest(edge, exchange, to?.operation ?? 'none', reply.status, what)
+}
+
+/** Counts and logs a request that was answered; `what`: which one, without a secret. */
+export function noteRequest(
+  { counts, log }: Edge,
+  { requestId, startedAt, caller }: Exchange,
+  countedAs: string,
+  status: number,
+  what: object,
+): void {
+  const ms = Math.round((performance.now() - startedAt) * 100) / 100
+  countRequest(counts, countedAs, status, ms)
+  log.info({ requestId, ...what, keyId: caller?.keyId, status, ms }, 'request')
 }
 
 /** Longer than the name of any operation. A part of a path that is may be a key, or a link that opens something. */

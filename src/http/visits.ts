@@ -8,9 +8,8 @@ import { platformWindows } from '../operations/limits.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
 import { failedPage, laterPage } from './approval-page.ts'
-import { type Edge, type Exchange, openExchange, tooMany } from './exchange.ts'
+import { type Edge, type Exchange, noteRequest, openExchange, tooMany } from './exchange.ts'
 import { pageHeaders } from './pages.ts'
-import { countRequest } from './request-counts.ts'
 import { commonHeaders, sendBody } from './send.ts'
 
 /** What a visitor gets to see. */
@@ -41,9 +40,7 @@ export async function receive(
   const all = [...commonHeaders({ requestId, standing, isLast }), ...Object.entries(headers).flat()]
   reply.hijack()
   await sendBody(reply.raw, status, [...all, ...policy], html, exchange.head.acceptEncoding)
-  const ms = Math.round((performance.now() - exchange.startedAt) * 100) / 100
-  countRequest(edge.counts, 'page', status, ms)
-  edge.log.info({ requestId, path: visit.path, status, ms }, 'request')
+  noteRequest(edge, exchange, 'page', status, { path: visit.path })
 }
 
 async function found(

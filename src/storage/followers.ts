@@ -14,6 +14,7 @@ import type {
 } from '../domain/codes.ts'
 import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../domain/mirror-columns.ts'
 import type { Instant } from '../domain/time.ts'
+import { executedOf } from './entry-fills.ts'
 import { isMirrorDue } from './mirror-due.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { lapsedSubscribers } from './subscriptions.ts'
@@ -217,9 +218,7 @@ const closingLeavesOf = (signal: DueSignal): Fragment =>
 const entryExecutedOf = ({ entrySignalId }: DueSignal): Fragment =>
   entrySignalId === null
     ? fragment`(select null::numeric as executed)`
-    : fragment`(
-      select max(o.cum_qty) as executed from account_order o
-      where o.source_id = ${entrySignalId}::bigint and o.source = 'S' and o.setup_id = member.id)`
+    : executedOf(fragment`${entrySignalId}::bigint`, fragment`member.id`)
 
 const { enabled, long, short, closingOrdersOnly } = permissionBits
 const permissions: Fragment = fragment`

@@ -34,7 +34,7 @@ export const markFollowers = (
   )
 
 const accountsAtOnce = 500
-/** Milliseconds: a cycle that another account's lock is held for may take its whole time. */
+/** Milliseconds: whoever holds an account's lock, such as a cycle, may take all of its own time. */
 const accountPatience = 60_000
 
 /**
