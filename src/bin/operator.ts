@@ -16,6 +16,7 @@ import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { addAccountCommands } from './account-commands.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { addAuditCommands } from './audit-commands.ts'
+import { addBackupCommand } from './backup-commands.ts'
 import { askOperation } from './call.ts'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { systemClock } from './clock.ts'
@@ -61,6 +62,7 @@ export function addOperatorCommands(program: Command): void {
     (state: string, output: Output) => switchMaintenance(state, output),
   )
   addAuditCommands(tool, program)
+  addBackupCommand(tool, program)
   tool(program, 'openings <state>', 'off: nobody opens anything new, everywhere; on: again').action(
     (state: string, output: Output) => switchOpenings(state, output),
   )

@@ -1,0 +1,66 @@
+/** A copy of the whole platform while it is at work, which can be started in its place. */
+import { existsSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
+import { leadBackup } from '../storage/backup.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { reachServer } from './database.ts'
+import { openLog } from './log.ts'
+import { type Output, say, type Tool } from './tool.ts'
+
+/** Adds backup. */
+export function addBackupCommand(tool: Tool, program: Command): void {
+  tool(
+    program,
+    'backup <folder>',
+    'copy the platform, at work or not, to a folder it can be started from',
+  ).action(async (folder: string, output: Output) => {
+    const config = readConfig(process.env)
+    const target = resolve(folder)
+    checkPlaces(config, target)
+    await backUp(config, target)
+    say(output, { folder: target }, `${target} is a copy of ${config.dataDir}. DATA_DIR=${target} starts it.`)
+  })
+}
+
+/** Throws ConfigError where there is nothing to copy, or no place for it. */
+function checkPlaces({ databaseUrl, dataDir }: Config, target: string): void {
+  if (databaseUrl !== undefined)
+    throw new ConfigError('the database behind DATABASE_URL is backed up by the tools of its server')
+  if (!existsSync(clusterOf(dataDir))) throw new ConfigError(`there is no platform in ${dataDir}`)
+  if (!/^\.\.(\/|$)/.test(relative(dataDir, target)))
+    throw new ConfigError(`${target} is inside of what is copied`)
+  if (existsSync(target) && readdirSync(target).length > 0)
+    throw new ConfigError(`${target} is not empty: each copy has a folder of its own`)
+}
+
+const serverOf = (dataDir: string): string => join(dataDir, 'postgres')
+const clusterOf = (dataDir: string): string => join(serverOf(dataDir), 'cluster')
+
+/** The copy has another name until it is whole. */
+async function backUp(config: Config, target: string): Promise<void> {
+  const unfinished = `${target}.unfinished`
+  await rm(unfinished, { recursive: true, force: true })
+  const server = await reachServer(config, openLog({ ...config, logLevel: 'warn' }, 'cli'))
+  try {
+    await copyPlatform(server.url, config.dataDir, unfinished)
+    await putInPlace(unfinished, target)
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+    await server.stop()
+  }
+}
+
+/** Of this process of the platform. */
+const left = new Set(['postgres', 'database-url'])
+
+/** What lies beside the database comes first: signed heads must not tell of entries that are not in the copy yet. */
+async function copyPlatform(url: string, from: string, to: string): Promise<void> {
+  await copyFolder(from, to, (path) => (left.has(path) ? 'leave' : 'copy'))
+  await leadBackup(url, {
+    copyFiles: () => copyServerFolder(serverOf(from), serverOf(to)),
+    copyLog: (replay) => copyLog(serverOf(from), serverOf(to), replay),
+  })
+}

@@ -1,0 +1,182 @@
+/** Copies of a platform at work: whole, of one moment, without loss, and startable; or none at all, and why. */
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { readConfig } from '../../src/bin/config.ts'
+import { provideServer, type Server } from '../../src/bin/database.ts'
+import { openLog } from '../../src/bin/log.ts'
+import { type Database, openDatabase } from '../../src/storage/database.ts'
+import { silentLog } from '../support/database-server.ts'
+
+const scratch = mkdtempSync('/tmp/lockstep-backup-')
+chmodSync(scratch, 0o755)
+const dataDir = join(scratch, 'platform')
+const place = (name: string): string => join(scratch, name)
+
+const serve = (folder: string): Promise<Server> => {
+  const config = readConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' })
+  return provideServer(config, openLog(config, 'test'))
+}
+const open = ({ url }: Server): Promise<Database> =>
+  openDatabase({ url, applicationName: 'test', log: silentLog })
+
+/** `backup` as an operator runs it. */
+function backUp(folder: string, env: NodeJS.ProcessEnv = {}) {
+  const words = ['scripts/lockstep.mjs', 'backup', folder]
+  const own = { ...process.env, DATA_DIR: dataDir, ...env }
+  const child = spawn(process.execPath, words, { env: own, stdio: ['ignore', 'pipe', 'pipe'] })
+  const says = Promise.all([text(child.stdout), text(child.stderr)])
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const told = async () => ({ status: await ended, says: (await says).join('').trim() })
+  return { child, ended: told() }
+}
+
+let server: Server
+let db: Database
+beforeAll(async () => {
+  server = await serve(dataDir)
+  db = await open(server)
+  writeFileSync(join(dataDir, 'secret'), 'a secret of the platform', { mode: 0o600 })
+  mkdirSync(join(dataDir, 'mail'))
+  writeFileSync(join(dataDir, 'mail', '1.eml'), 'a message')
+  await db.write.run`create table written (n bigint primary key, changes int not null, filler text not null)`
+  await db.write.run`insert into written select n, 0, repeat('x', 500) from generate_series(-4000, 0) n`
+}, 120_000)
+afterAll(async () => {
+  await db.close()
+  await server.stop()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+/** Adds one row after the other, and changes every other one, until told to stop; `acknowledged` is the last that is on disk. */
+function write() {
+  const state = { acknowledged: 0, isEnded: false }
+  const writing = (async () => {
+    for (let n = 1; !state.isEnded; n++) {
+      await db.transaction(async (tx) => {
+        await tx.run`insert into written values (${n}::bigint, 0, repeat('y', 500))`
+        await tx.run`update written set changes = ${n}::int where n % 50 = -(${n}::int % 50)`
+      })
+      state.acknowledged = n
+      // What is on disk by itself from here on, a copy that was begun before has to get from the log.
+      if (n % 10 === 0) await db.write.run`checkpoint`
+    }
+  })()
+  const end = () => {
+    state.isEnded = true
+    return writing
+  }
+  return { state, end }
+}
+
+describe('a copy of a platform at work', () => {
+  test('is of one moment after it was asked for, and can be started beside the first', {
+    timeout: 120_000,
+  }, async () => {
+    const { state, end } = write()
+    await vi.waitUntil(() => state.acknowledged > 20)
+    const before = state.acknowledged
+    expect(await backUp(place('copy')).ended).toEqual({
+      status: 0,
+      says: `${place('copy')} is a copy of ${dataDir}. DATA_DIR=${place('copy')} starts it.`,
+    })
+    await end()
+    const copy = await serve(place('copy'))
+    const copied = await open(copy)
+    try {
+      const { count, last, changed } = await copied.read.one<{
+        count: number
+        last: number
+        changed: number
+      }>`
+        select count(*) filter (where n > 0) as count, max(n) as last, max(changes) as changed from written`
+      // Nothing between is missing, and no transaction is there by half.
+      expect(last).toBeGreaterThan(before)
+      expect([count, changed]).toEqual([last, last])
+      await copied.write.run`create extension amcheck`
+      const { sound } = await copied.write.one<{ sound: number }>`
+        select count(bt_index_check(i.indexrelid, true)) as sound
+        from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
+        where a.amname = 'btree' and c.relpersistence = 'p'`
+      expect(Number(sound)).toBeGreaterThan(100)
+      // The first goes on as before.
+      expect((await db.read.one<{ last: number }>`select max(n) as last from written`).last).toBe(
+        state.acknowledged,
+      )
+    } finally {
+      await copied.close()
+      await copy.stop()
+    }
+    expect(readFileSync(join(place('copy'), 'secret'), 'utf8')).toBe('a secret of the platform')
+    expect(readFileSync(join(place('copy'), 'mail', '1.eml'), 'utf8')).toBe('a message')
+  })
+
+  test('lets go of the log when it is made', async () => {
+    expect(await db.read.rows`select slot_name from pg_replication_slots`).toEqual([])
+  })
+})
+
+test('a copy that is cut short is none, and the next one is made all the same', {
+  timeout: 120_000,
+}, async () => {
+  const { child, ended } = backUp(place('cut'))
+  await vi.waitUntil(() => existsSync(join(place('cut.unfinished'), 'postgres', 'cluster')), {
+    timeout: 60_000,
+  })
+  child.kill('SIGKILL')
+  await ended
+  expect(existsSync(place('cut'))).toBe(false)
+  expect((await backUp(place('cut')).ended).status).toBe(0)
+  expect(readdirSync(scratch).filter((name) => name.includes('unfinished'))).toEqual([])
+  expect(existsSync(join(place('cut'), 'postgres', 'cluster', 'backup_label'))).toBe(true)
+})
+
+test('a copy of a platform that is not running', { timeout: 120_000 }, async () => {
+  const first = await serve(place('still'))
+  await first.stop()
+  expect((await backUp(place('still copy'), { DATA_DIR: place('still') }).ended).status).toBe(0)
+  const copy = await serve(place('still copy'))
+  await copy.stop()
+})
+
+describe('what cannot be copied, or not to there', { timeout: 60_000 }, () => {
+  const refused = async (folder: string, env?: NodeJS.ProcessEnv) => {
+    const { status, says } = await backUp(folder, env).ended
+    expect(status).toBe(1)
+    return says
+  }
+  test('a folder with something in it', async () => {
+    mkdirSync(place('full'))
+    writeFileSync(join(place('full'), 'letter'), '')
+    expect(await refused(place('full'))).toBe(
+      `lockstep: ${place('full')} is not empty: each copy has a folder of its own`,
+    )
+    expect(readdirSync(place('full'))).toEqual(['letter'])
+  })
+  test('a folder within the data folder', async () => {
+    const inside = join(dataDir, 'copies')
+    expect(await refused(inside)).toBe(`lockstep: ${inside} is inside of what is copied`)
+  })
+  test('a database of somebody else', async () => {
+    const env = { DATABASE_URL: 'postgres://db.example/lockstep' }
+    expect(await refused(place('theirs'), env)).toBe(
+      'lockstep: the database behind DATABASE_URL is backed up by the tools of its server',
+    )
+  })
+  test('nothing', async () => {
+    expect(await refused(place('of nothing'), { DATA_DIR: place('nothing') })).toBe(
+      `lockstep: there is no platform in ${place('nothing')}`,
+    )
+  })
+})
