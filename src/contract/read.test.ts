@@ -71,11 +71,16 @@ describe('a query', () => {
     ['reads repeated ids', 'GetStrategyActiveOrders', 'StrategyIds=1&StrategyIds=2', { StrategyIds: [1, 2] }],
     ['reads ids between commas', 'GetStrategyActiveOrders', 'StrategyIds=1,2', { StrategyIds: [1, 2] }],
     [
-      'names a bad element',
+      'names a list with bad elements as it was sent, and once',
       'GetStrategyActiveOrders',
       'StrategyIds=1,,x',
-      ['1102 StrategyIds[1]', '1102 StrategyIds[2]'],
+      ['1102 StrategyIds'],
     ],
+    ['names a list whose text is no id', 'GetStrategyOpenPositions', 'StrategyIds=abc', ['1102 StrategyIds']],
+    ['names a text with NUL', 'SearchAccounts', 'Account=A%00&Phone=%00', ['1130 Account', '1130 Phone']],
+    ['names a mandatory text with NUL', 'GetDashBoard', 'PersonId=1&Account=%00', ['1130 Account']],
+    ['names an id with NUL', 'GetAutotraders', 'StrategyId=1%00', ['1130 StrategyId']],
+    ['names a date with NUL', 'SearchStrategies', 'CreatedBeforeDate=%00', ['1130 CreatedBeforeDate']],
     [
       'refuses a code it does not know',
       'GetStrategyActiveOrders',

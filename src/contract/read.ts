@@ -5,7 +5,7 @@
  */
 
 import type { Fault } from './errors.ts'
-import { type Faults, fault } from './faults.ts'
+import { type Faults, fault, isRefusedAt } from './faults.ts'
 import { type Read, scalarFromJson, scalarFromText } from './read-value.ts'
 import type { Row } from './row.ts'
 import { type Audience, type Dialect, type Field, isKnownTo, type Members, nameIn } from './schema.ts'
@@ -139,7 +139,10 @@ function fromQuery(field: Field, to: Audience, isMandatory: boolean): Read {
     const read = fromQuery(shape.items, to, isMandatory)
     return (raw, path, faults) => {
       const items = (raw as readonly string[]).flatMap((text) => text.split(','))
-      return elements(shape, (item, at, list) => read([item], at, list), items, path, faults)
+      // The list has one name, however it was divided: a wrong element is a fault of that name, once.
+      const readItem: Read = (item, _, list) =>
+        isRefusedAt(list, path) ? undefined : read([item], path, list)
+      return elements(shape, readItem, items, path, faults)
     }
   }
   if (shape.kind === 'object' || shape.kind === 'signal') throw new Error('a query has no objects')

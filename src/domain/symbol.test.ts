@@ -132,6 +132,7 @@ describe('the exchange form', () => {
       },
       'MSFT1220J30.5',
     ],
+    ['a stock with a blank month', { Symbol: 'AAPL', SecurityType: 'CS', MaturityMonthYear: '' }, 'AAPL'],
     ['a multiplier of 1', { Symbol: 'AAPL', SecurityType: 'CS', PriceMultiplier: dec(1) }, 'AAPL'],
   ] as const)('reads %s', (_, input, symbol) => {
     const parts = parseExchangeSymbol(input)
@@ -157,6 +158,9 @@ describe('the exchange form', () => {
     ['another price multiplier', { Symbol: 'AAPL', SecurityType: 'CS', PriceMultiplier: dec(100) }],
     ['a malformed root', { Symbol: 'E S', SecurityType: 'FUT', MaturityMonthYear: '202606' }],
     ['a malformed pair', { Symbol: 'EUR', SecurityType: 'FOR' }],
+    ['a stock of no month', { Symbol: 'AAPL', SecurityType: 'CS', MaturityMonthYear: 'Jun24' }],
+    ['a stock of a thirteenth month', { Symbol: 'AAPL', SecurityType: 'CS', MaturityMonthYear: '202613' }],
+    ['a pair of no day', { Symbol: 'EURUSD', SecurityType: 'FOR', MaturityMonthYear: '20260231' }],
   ] as const)('refuses %s', (_, input) => {
     expect(parseExchangeSymbol(input)).toBe('InvalidSymbol')
   })

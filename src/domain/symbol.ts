@@ -155,11 +155,14 @@ export function spellingsOf(parts: SymbolParts): string[] {
 export function parseExchangeSymbol(input: ExchangeSymbolInput): SymbolParts | SymbolRefusal {
   if (input.PriceMultiplier && !input.PriceMultiplier.equals(1)) return 'InvalidSymbol'
   const { Symbol: root, MaturityMonthYear: maturity = '' } = input
+  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})?$/.exec(maturity) ?? []
+  const isMonth = dayOf(Number(year), Number(month), Number(day ?? '1')) !== undefined
+  // What never matures needs no month; one that is none says that something else was meant.
+  if (!isMonth && (maturity !== '' || input.SecurityType === 'FUT' || input.SecurityType === 'OPT'))
+    return 'InvalidSymbol'
   if (input.SecurityType === 'CS')
     return stockPattern.test(root) ? { securityType: 'CS', ticker: root } : 'InvalidSymbol'
   if (input.SecurityType === 'FOR') return parseForex(root)
-  const [, year, month, day] = /^(\d{4})(\d{2})(\d{2})?$/.exec(maturity) ?? []
-  if (dayOf(Number(year), Number(month), Number(day ?? '1')) === undefined) return 'InvalidSymbol'
   if (input.SecurityType === 'FUT') {
     if (!futureRootPattern.test(root)) return 'InvalidSymbol'
     return { securityType: 'FUT', root, year: Number(year), month: Number(month) }

@@ -1,7 +1,8 @@
 /**
  * Reads a query string into names with all their values, in order and without any conversion. A form-encoded
- * plus is a blank. What cannot be decoded exactly (bad escapes, bytes that are no UTF-8, NUL, raw characters
- * outside ASCII) makes the whole string unreadable rather than a guess.
+ * plus is a blank. What cannot be decoded exactly (bad escapes, bytes that are no UTF-8, raw characters outside
+ * ASCII, a NUL in a name) makes the whole string unreadable rather than a guess. A NUL in a value is for the
+ * reader of the value to refuse: it can say which.
  */
 
 export type Query = Map<string, string[]>
@@ -17,6 +18,7 @@ export function readQuery(text: string): Query | undefined {
       if (pair === '') continue
       const at = pair.indexOf('=')
       const name = decode(at < 0 ? pair : pair.slice(0, at))
+      if (name.includes('\0')) return undefined
       const value = at < 0 ? '' : decode(pair.slice(at + 1))
       const values = query.get(name)
       if (values === undefined) query.set(name, [value])
@@ -37,6 +39,5 @@ function decode(text: string): string {
   const decoded = decodeURIComponent(text.replaceAll('+', ' '))
   // A raw character above ASCII reached us as one byte of an unknown encoding.
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7e) throw new URIError('not ASCII')
-  if (decoded.includes('\0')) throw new URIError('NUL')
   return decoded
 }

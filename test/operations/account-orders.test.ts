@@ -63,6 +63,18 @@ describe('closing by hand', () => {
     )
   })
 
+  test('its id is taken as it was given, not in another case', async () => {
+    const order = await place()
+    const folded = { ...own(), OrderId: order.OrderId.toLowerCase() }
+    expect(folded.OrderId).not.toBe(order.OrderId)
+    expect(told(await held('CancelAutotradeOrder', folded))).toEqual([404, '2013 OrderId'])
+    expect(told(await held('ReplaceAutotradeOrder', { ...folded, Price: 111 }))).toEqual([
+      404,
+      '2013 OrderId',
+    ])
+    expect((await held('CancelAutotradeOrder', { ...own(), OrderId: order.OrderId })).status).toBe(200)
+  })
+
   test('it is cut to what is held', async () => {
     const order = await place({ OrderQuantity: 1000 })
     expect(order).toMatchObject({ OrderQuantity: 100, OrderStatus: '0' })

@@ -1,6 +1,6 @@
 /** What the holder of an account does to its orders himself: a new closing order, a cancel, another price. */
 import type { ParamsOf } from '../../contract/index.ts'
-import { parseClientOrderId } from '../../domain/client-order-id.ts'
+import { clientOrderId, parseClientOrderId } from '../../domain/client-order-id.ts'
 import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
 import {
   cancelOf,
@@ -141,7 +141,8 @@ function closingOrder(
 /** The account's order of this id, locked. */
 async function findOwnOrder(ctx: Context, accountId: number, orderId: string): Promise<OwnOrder | Refused> {
   const key = parseClientOrderId(orderId)
-  const isOurs = key?.environment === ctx.environment
+  // A broker may fold the case of an id; who asks for an order has the id as it is shown.
+  const isOurs = key?.environment === ctx.environment && clientOrderId(key) === orderId
   const order = key && isOurs ? await lockOwnOrder(ctx.sql, accountId, key) : undefined
   return order ?? refuse('NotFound', 'OrderId')
 }
