@@ -21,6 +21,11 @@ describe('a cursor', () => {
     expect(readCursor(cursor, binding, now)).toEqual(position)
   })
 
+  test('keeps where a scan that goes down began', () => {
+    const down: Position = { ...position, top: ['2024-02-01 00:00:00+00', '90'] }
+    expect(readCursor(writeCursor(down, binding, now), binding, now)).toEqual(down)
+  })
+
   test.each<[string, Partial<CursorBinding>]>([
     ['another secret', { secret: 'other' }],
     ['another operation', { operation: 'GetAutotradeHistoricalOrders' }],

@@ -17,6 +17,8 @@ export interface Position {
   readonly direction: 'next' | 'prev'
   /** In the order of the scan; never empty. */
   readonly segments: readonly Segment[]
+  /** Where a scan that goes down began: what is above came later. Absent when it goes up. */
+  readonly top?: KeyText
 }
 
 export type CursorRefusal = 'CursorInvalid' | 'CursorExpired'
@@ -34,7 +36,8 @@ export interface CursorBinding {
 
 /** Writes a cursor; `now` is the business clock in epoch milliseconds. */
 export function writeCursor(position: Position, binding: CursorBinding, now: number): string {
-  const payload = Buffer.from(JSON.stringify([now, position.direction, position.segments]))
+  const { direction, segments, top } = position
+  const payload = Buffer.from(JSON.stringify([now, direction, segments, ...(top ? [top] : [])]))
   return Buffer.concat([sign(payload, binding), payload]).toString('base64url')
 }
 
@@ -45,12 +48,13 @@ export function readCursor(text: string, binding: CursorBinding, now: number): P
   // The decoder skips what it does not know: only the one canonical spelling counts.
   if (payload.length === 0 || bytes.toString('base64url') !== text) return 'CursorInvalid'
   if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), sign(payload, binding))) return 'CursorInvalid'
-  const [issued, direction, segments] = JSON.parse(payload.toString()) as [
+  const [issued, direction, segments, top] = JSON.parse(payload.toString()) as [
     number,
     Position['direction'],
     Position['segments'],
+    Position['top']?,
   ]
-  return now - issued > LIFETIME_MS ? 'CursorExpired' : { direction, segments }
+  return now - issued > LIFETIME_MS ? 'CursorExpired' : { direction, segments, ...(top && { top }) }
 }
 
 function sign(payload: Buffer, { secret, operation, filters, order, keyId }: CursorBinding): Buffer {

@@ -1,7 +1,8 @@
 /**
  * Pages over rows in the order of an immutable unique key. A scan delivers every row that was there when it
  * began exactly once, and so every row committed before its last page, also one with a key already passed:
- * sequences hand out keys before their transactions commit.
+ * sequences hand out keys before their transactions commit. A scan that goes down leaves out what is above its
+ * first row: it came later, and a scan that met it would start again with every new row and come to no end.
  *
  * How: the cursor remembers with which snapshot each stretch of keys was read (`segments`). A row counts as
  * seen when its key lies in a stretch and its inserting transaction (`xid`) is visible in the stretch's
@@ -77,32 +78,59 @@ export async function page<Row>(
   request: PageRequest,
 ): Promise<Page<Row> | CursorRefusal> {
   const binding: CursorBinding = { order: query.order, ...request }
-  const issue = (direction: 'next' | 'prev', segments: readonly Segment[]): string | null =>
-    segments.length === 0 ? null : writeCursor({ direction, segments }, binding, request.now)
-
   const position = request.cursor === undefined ? undefined : readCursor(request.cursor, binding, request.now)
   if (typeof position === 'string') return position
-  const segments = position?.segments ?? []
-  const wanted = request.limit + 1
-  if (position?.direction === 'prev') {
-    const found = await sql.rows<Row & Marked>`${seenRows(query, segments, wanted)}`
-    const rows = found.slice(0, request.limit).reverse()
-    const before = found[request.limit]
-    return {
-      rows,
-      next: issue('next', segments),
-      prev: before ? issue('prev', cutAt(segments, markOf(before))) : null,
-    }
-  }
-  const found = await sql.rows<Row & Marked>`${unseenRows(query, segments, wanted)}`
-  const rows = found.slice(0, request.limit)
-  const last = found.length > request.limit ? rows.at(-1) : undefined
-  return {
-    rows,
-    next: last ? issue('next', extend(segments, markOf(last))) : null,
-    prev: issue('prev', segments),
-  }
+  const { segments, top } = position ?? { segments: [] }
+  const issue: Issue = (direction, upTo, from = top) =>
+    upTo.length === 0
+      ? null
+      : writeCursor({ direction, segments: upTo, ...(from && { top: from }) }, binding, request.now)
+  const bounded = top ? { ...query, where: belowTop(query, top) } : query
+  return position?.direction === 'prev'
+    ? pageBefore(sql, bounded, segments, request.limit, issue)
+    : pageAfter(sql, bounded, segments, request.limit, issue)
 }
+
+/** Writes the cursor of a neighbour; none where nothing was delivered. */
+type Issue = (
+  direction: 'next' | 'prev',
+  segments: readonly Segment[],
+  top?: readonly string[],
+) => string | null
+
+async function pageBefore<Row>(
+  sql: Sql,
+  query: PageQuery,
+  segments: readonly Segment[],
+  limit: number,
+  issue: Issue,
+): Promise<Page<Row>> {
+  const found = await sql.rows<Row & Marked>`${seenRows(query, segments, limit + 1)}`
+  const rows = found.slice(0, limit).reverse()
+  const before = found[limit]
+  const prev = before ? issue('prev', cutAt(segments, markOf(before))) : null
+  return { rows, next: issue('next', segments), prev }
+}
+
+async function pageAfter<Row>(
+  sql: Sql,
+  query: PageQuery,
+  segments: readonly Segment[],
+  limit: number,
+  issue: Issue,
+): Promise<Page<Row>> {
+  const found = await sql.rows<Row & Marked>`${unseenRows(query, segments, limit + 1)}`
+  const rows = found.slice(0, limit)
+  const [first] = rows
+  const last = found.length > limit ? rows.at(-1) : undefined
+  const begins = segments.length === 0 && query.order === 'desc' && first !== undefined
+  const top = begins ? markOf(first).key : undefined
+  const next = last ? issue('next', extend(segments, markOf(last)), top) : null
+  return { rows, next, prev: issue('prev', segments) }
+}
+
+const belowTop = (query: PageQuery, top: readonly string[]): Fragment =>
+  fragment`(${query.where}) and ${keyOf(query)} <= ${keyValue(query, top)}`
 
 /** Everything up to the page's last row is now seen as of this page. */
 function extend(segments: readonly Segment[], { key, stretch, snapshot }: Mark): Segment[] {
