@@ -60,6 +60,25 @@ describe('a query', () => {
     ],
     ['refuses a negative Limit', 'GetAutotraders', 'Limit=-1', ['1130 Limit']],
     ['takes an empty cursor as the first page', 'GetAutotraders', 'Cursor=', page],
+    [
+      'takes what may be a cursor',
+      'GetAutotraders',
+      `Cursor=${'a_-Z'.repeat(11)}`,
+      { Cursor: 'a_-Z'.repeat(11), ...page },
+    ],
+    [
+      'refuses what cannot be one',
+      'GetAutotraders',
+      `Limit=0&Cursor=${'a'.repeat(43)}`,
+      ['1130 Limit', '3003 Cursor'],
+    ],
+    [
+      'refuses one with a changed character',
+      'GetAutotraders',
+      `Cursor=${'a'.repeat(60)}%3D`,
+      ['3003 Cursor'],
+    ],
+    ['refuses one that is too long once', 'GetAutotraders', `Cursor=${'='.repeat(2001)}`, ['1130 Cursor']],
     ['reads false', 'GetAutotraders', 'AscendingOrder=false', { Limit: 1000, AscendingOrder: false }],
     [
       'lowers MaxAccountDays',

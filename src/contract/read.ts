@@ -208,9 +208,20 @@ export function compileReader(row: Row, to: Audience): (raw: unknown) => Input {
   return (raw) => {
     const faults: Faults = []
     const params = read(raw as Query, faults)
-    if (params !== undefined) checkNeeds(row, to.dialect, params, faults)
+    if (params !== undefined) {
+      checkCursor(params, faults)
+      checkNeeds(row, to.dialect, params, faults)
+    }
     return params === undefined || faults.length > 0 ? { faults } : { params }
   }
+}
+
+/** A signature and something signed, as `storage/cursor.ts` writes them. */
+const cursorForm = /^[\w-]{44,}$/
+
+/** What cannot be a cursor is a fault of form, told with the others; whether one is good is told by its use. */
+function checkCursor({ Cursor }: Params, faults: Faults): void {
+  if (typeof Cursor === 'string' && !cursorForm.test(Cursor)) fault(faults, 'CursorInvalid', 'Cursor')
 }
 
 /** Combination rules see what was read; a refused value counts as given. */
