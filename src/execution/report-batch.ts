@@ -108,6 +108,8 @@ class BatchState {
   #standing: readonly StandingFill[]
   /** Executions that were canceled before they were told. */
   readonly #void = new Set<string>()
+  /** Executions that this batch took back. */
+  readonly #takenBack = new Set<string>()
 
   constructor(orders: readonly ReportedOrder[], { busted, standing }: Booked) {
     this.#booked = new Map(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
@@ -172,19 +174,21 @@ class BatchState {
   #bust(report: ReportRow, named: ReportedOrder | null): void {
     const { accountId } = report
     const execId = report.text ?? ''
-    const known = this.#booked.get(`${accountId} ${execId}`) ?? null
+    const name = `${accountId} ${execId}`
+    const known = this.#booked.get(name) ?? null
     const fill = this.#executions.find(
       (execution) => execution.report.reportKey === execId && execution.report.accountId === accountId,
     )
     const had = known && (this.#orders.get(known.orderId ?? 0)?.row ?? null)
     const order = fill ? fill.order : known ? had : named
     this.#raise(report, 'ExecutionBusted', { execId, orderId: order?.id ?? null })
-    if (known?.isBusted) return
+    if (known?.isBusted || this.#takenBack.has(name)) return
     const original = fill ?? known
     if (!original) {
-      this.#void.add(`${accountId} ${execId}`)
+      this.#void.add(name)
       return
     }
+    this.#takenBack.add(name)
     const quantity = dec(original.quantity)
     const px = dec(original.px)
     const side = oppositeOf(original.side)

@@ -19,6 +19,7 @@ import {
   insertExecutions,
   type LedgerChange,
   type LedgerRow,
+  listReportedAccounts,
   loadBusted,
   loadLedgers,
   loadReports,
@@ -41,15 +42,41 @@ const accountsAtOnce = 1_000
 const reportsAtOnce = 4_000
 const statementTimeoutMs = 30_000
 
-/** Applies every report that has arrived; answers how many. */
+/** Applies every report that has arrived; answers how many. What cannot be applied holds up its own account alone. */
 export async function applyReports(ctx: WorkContext): Promise<number> {
+  try {
+    return await applyAll(ctx, null)
+  } catch (cause) {
+    return applyApart(ctx, cause)
+  }
+}
+
+/** Applies what has arrived, in one account or in all. */
+async function applyAll(ctx: WorkContext, accountId: number | null): Promise<number> {
   let applied = 0
   while (!ctx.ending?.aborted) {
-    const { count, isLast } = await ctx.db.transaction((tx) => applyNext(ctx, tx), { statementTimeoutMs })
+    const apply = (tx: Transaction) => applyNext(ctx, tx, accountId)
+    const { count, isLast } = await ctx.db.transaction(apply, { statementTimeoutMs })
     applied += count
     // What others hold is not waited for: it stays due.
     if (isLast) break
   }
+  return applied
+}
+
+/** Applies the reports of each account by themselves after all together have failed. Throws where nothing moves. */
+async function applyApart(ctx: WorkContext, cause: unknown): Promise<number> {
+  const accounts = await listReportedAccounts(ctx.db.read, accountsAtOnce)
+  if (accounts.length < 2) throw cause
+  let applied = 0
+  for (const { id: accountId } of accounts) {
+    try {
+      applied += await applyAll(ctx, accountId)
+    } catch (error) {
+      ctx.log.error({ error, accountId }, 'reports of an account cannot be applied')
+    }
+  }
+  if (applied === 0) throw cause
   return applied
 }
 
@@ -58,8 +85,8 @@ interface Applied {
   readonly isLast: boolean
 }
 
-async function applyNext(ctx: WorkContext, tx: Transaction): Promise<Applied> {
-  const accounts = await claimReportedAccounts(tx, accountsAtOnce)
+async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | null): Promise<Applied> {
+  const accounts = await claimReportedAccounts(tx, accountsAtOnce, accountId)
   if (accounts.length === 0) return { count: 0, isLast: true }
   const reports = await loadReports(
     tx,

@@ -10,7 +10,7 @@ import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
 import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
 import { touchAccounts } from './record-changes.ts'
-import { type Sql, type Transaction, uncounted } from './sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
 export type ReportKind =
@@ -72,13 +72,24 @@ export interface ReportedAccount {
   readonly ignoresManualOrders: boolean
 }
 
-/** Locks accounts that have unapplied reports; those that others hold are passed over. */
-export const claimReportedAccounts = (tx: Transaction, limit: number): Promise<ReportedAccount[]> =>
+const isReported = (accountId: number | null): Fragment =>
+  fragment`applied_at is null and (${accountId}::bigint is null or account_id = ${accountId}::bigint)`
+
+/** Accounts that have unapplied reports. */
+export const listReportedAccounts = (sql: Sql, limit: number): Promise<{ readonly id: number }[]> => sql.rows`
+  select distinct account_id as id from broker_report where ${isReported(null)} order by id limit ${limit}::int`
+
+/** Locks such accounts, or this one alone; those that others hold are passed over. */
+export const claimReportedAccounts = (
+  tx: Transaction,
+  limit: number,
+  accountId: number | null,
+): Promise<ReportedAccount[]> =>
   tx.rows<ReportedAccount>`
     select id, currency, is_sync_enabled as "isSyncEnabled", ignore_manual_orders as "ignoresManualOrders"
     from account where id in (
       select account_id from (
-        select distinct account_id from broker_report where applied_at is null order by account_id
+        select distinct account_id from broker_report where ${isReported(accountId)} order by account_id
       ) due limit ${limit}::int)
     order by id for no key update skip locked`
 

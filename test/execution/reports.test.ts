@@ -130,44 +130,84 @@ describe('reports', () => {
     expect(await accountViolations(world)).toEqual([])
   })
 
-  test.each(['before', 'after', 'twice'] as const)(
-    'a cancellation that comes %s its execution',
-    async (when) => {
-      const { symbol, order, accountId, held, orders } = await scene()
-      await world.quote(symbol, '99', '100')
-      await order('1', '6')
-      await world.drain()
-      await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
-      const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+  test.each([
+    ['before', 'one by one'],
+    ['before', 'together'],
+    ['after', 'one by one'],
+    ['after', 'together'],
+    ['twice after', 'one by one'],
+    ['twice after', 'together'],
+  ] as const)('a cancellation that comes %s its execution, told %s', async (when, how) => {
+    const { symbol, order, accountId, held, orders } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+    const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
       select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
-      const tell = (kind: string, key: string, text: string | null) => db.write.run`
+    const tell = (kind: string, key: string, text: string | null) => db.write.run`
       insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
         text, occurred_at)
       values (${brokerId}, ${key}, ${accountId}, ${clientOrderId}, ${kind}, ${symbol}, '1', 1, 100, ${text},
         ${instant(world.clock.time)})`
-      const told: Record<typeof when, [string, string, string | null][]> = {
-        before: [
-          ['bust', 'b1', 'late1'],
-          ['fill', 'late1', null],
-        ],
-        after: [
-          ['fill', 'late1', null],
-          ['bust', 'b1', 'late1'],
-        ],
-        twice: [
-          ['fill', 'late1', null],
-          ['bust', 'b1', 'late1'],
-          ['bust', 'b2', 'late1'],
-        ],
-      }
-      for (const [kind, key, text] of told[when]) {
-        await tell(kind, key, text)
-        await world.drain()
-      }
-      expect(await held()).toBe(6)
-      expect(await orders()).toMatchObject([{ cumQty: 6 }])
-    },
-  )
+    const told: Record<typeof when, [string, string, string | null][]> = {
+      before: [
+        ['bust', 'b1', 'late1'],
+        ['fill', 'late1', null],
+      ],
+      after: [
+        ['fill', 'late1', null],
+        ['bust', 'b1', 'late1'],
+      ],
+      'twice after': [
+        ['fill', 'late1', null],
+        ['bust', 'b1', 'late1'],
+        ['bust', 'b2', 'late1'],
+      ],
+    }
+    for (const [kind, key, text] of told[when]) {
+      await tell(kind, key, text)
+      if (how === 'one by one') await world.drain()
+    }
+    await world.drain()
+    expect(await held()).toBe(6)
+    expect(await orders()).toMatchObject([{ cumQty: 6 }])
+  })
+
+  test('a cancellation that is told twice in one go takes its execution back once', async () => {
+    const { symbol, order, accountId, held, cash } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+    const { execId } = await db.read.one<{ execId: string }>`
+      select exec_id as "execId" from execution where account_id = ${accountId}`
+    for (const key of ['again1', 'again2'])
+      await db.write.run`
+        insert into broker_report (broker_id, report_key, account_id, kind, symbol, text, occurred_at)
+        values (${brokerId}, ${key}, ${accountId}, 'bust', ${symbol}, ${execId}, ${instant(world.clock.time)})`
+    await world.drain()
+    expect([await held(), await cash()]).toEqual([0, 100_000])
+    // The broker's own book still has it: only our side was told.
+    await paper.controls.bust(ctx, execId)
+    await world.drain()
+    expect([await held(), await cash()]).toEqual([0, 100_000])
+  })
+
+  test('what cannot be applied in one account holds up no other', async () => {
+    const [broken, sound] = [await scene(), await scene()]
+    // More money than any book has room for.
+    for (const { accountId, symbol } of [broken, sound])
+      await db.write.run`
+        insert into broker_report (broker_id, report_key, account_id, kind, symbol, side, quantity, px, occurred_at)
+        values (${brokerId}, 'own', ${accountId}, 'fill', ${symbol}, '1',
+          ${accountId === broken.accountId ? '1e150' : '3'}::numeric, ${accountId === broken.accountId ? '1e150' : '50'}::numeric,
+          ${instant(world.clock.time)})`
+    await expect(world.drain()).rejects.toThrow()
+    expect([await sound.cash(), await broken.cash()]).toEqual([100_000 - 150, 100_000])
+    await db.write.run`delete from broker_report where account_id = ${broken.accountId}`
+    await world.drain()
+  })
 
   const named: [string, (ids: readonly string[]) => string | null, (symbol: string) => string][] = [
     ['its own order', ([first = '']) => first, (symbol) => symbol],
