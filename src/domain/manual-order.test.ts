@@ -24,14 +24,17 @@ describe('the setup a closing order is meant for', () => {
 })
 
 test.each([
-  ['a part', '2', 3, 10, 3],
-  ['all', '2', 10, 10, 10],
-  ['more than there is', '2', 11, 10, 10],
-  ['of a short position', '1', 3, -2, 2],
-  ['on the same side', '1', 3, 10, 'no position to close'],
-  ['of nothing', '2', 3, 0, 'no position to close'],
-] as const)('closing %s', (_, side, quantity, held, expected) => {
-  const may = closableQuantity(side, dec(quantity), dec(held))
+  ['a part', '2', 3, 10, 0, 3],
+  ['all', '2', 10, 10, 0, 10],
+  ['more than there is', '2', 11, 10, 0, 10],
+  ['of a short position', '1', 3, -2, 0, 2],
+  ['beside another exit', '2', 8, 10, 4, 6],
+  ['what another exit closes', '2', 3, 10, 10, 'other exits close the position'],
+  ['what others close twice', '1', 3, -2, 4, 'other exits close the position'],
+  ['on the same side', '1', 3, 10, 0, 'no position to close'],
+  ['of nothing', '2', 3, 0, 0, 'no position to close'],
+] as const)('closing %s', (_, side, quantity, held, promised, expected) => {
+  const may = closableQuantity(side, dec(quantity), dec(held), dec(promised))
   expect(typeof may === 'string' ? may : may.toNumber()).toBe(expected)
 })
 

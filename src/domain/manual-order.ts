@@ -4,7 +4,7 @@
  */
 import type { OrderSource } from './client-order-id.ts'
 import { isLive, type OrdStatus, type OrdType, type PositionEffect, type Side } from './codes.ts'
-import { type Decimal, min } from './decimal.ts'
+import { type Decimal, min, zero } from './decimal.ts'
 import { actsAgainst } from './open-close.ts'
 
 interface Holding {
@@ -29,13 +29,21 @@ export function setupMeant<Setup extends Holding>(
   return only && !second ? only : 'none'
 }
 
-/** How much a closing order may trade of the signed position `held`; it is cut to what is there. */
-export const closableQuantity = (
+/**
+ * How much a closing order may trade of the signed position `held`; it is cut to what is there. `promised` (unsigned) is
+ * what older exits of its kind work already: two limits may trade on the same quote, so each unit is closed by one of
+ * them. A limit and a stop stand on two sides of the market and may both be for all.
+ */
+export function closableQuantity(
   side: Side,
   quantity: Decimal,
   held: Decimal,
-): Decimal | 'no position to close' =>
-  actsAgainst(side, held) ? min(quantity, held.abs()) : 'no position to close'
+  promised: Decimal,
+): Decimal | 'no position to close' | 'other exits close the position' {
+  if (!actsAgainst(side, held)) return 'no position to close'
+  const left = held.abs().minus(promised)
+  return left.greaterThan(zero) ? min(quantity, left) : 'other exits close the position'
+}
 
 /** An account order as far as its holder's wish is held against it. */
 export interface OwnOrderFacts {

@@ -17,22 +17,33 @@ import { cutExit } from './sync-orders.ts'
 interface OwnExit {
   readonly one: SyncCase
   readonly row: SyncOrderRow
-  /** What it may still trade; null where nothing is left that it closes. */
+  /** What it may still trade; null where nothing is left that it closes, and `info` says why. */
   readonly leaves: Decimal | null
+  readonly info: (typeof infos)[keyof typeof infos] | null
 }
 
-/** The holder's exits that work for more than is held. */
+/** The holder's exits that work for more than is held, those of one kind together: the younger ones are cut first. */
 function excessiveExits(one: SyncCase): OwnExit[] {
   const { orders, accountPositions } = one.input
-  return orders.flatMap(({ care, clientOrderId, symbol, side, leaves }): OwnExit[] => {
+  const promised = new Map<string, Decimal>()
+  return orders.flatMap(({ care, clientOrderId, symbol, side, type, leaves }): OwnExit[] => {
     const row = one.orders.get(clientOrderId)!
     if (care !== 'byHand' || leaves.isZero() || row.status === '6') return []
-    const closable = closableQuantity(side, leaves, accountPositions.get(symbol) ?? zero)
-    if (typeof closable === 'string') return [{ one, row, leaves: null }]
+    const kind = `${symbol} ${type}`
+    const before = promised.get(kind) ?? zero
+    const closable = closableQuantity(side, leaves, accountPositions.get(symbol) ?? zero, before)
+    if (typeof closable === 'string') return [{ one, row, leaves: null, info: infos[closable] }]
     const isCut = closable.lessThan(leaves) && !one.obstacles.irreplaceable.has(clientOrderId)
-    return isCut ? [{ one, row, leaves: closable }] : []
+    promised.set(kind, before.plus(isCut ? closable : leaves))
+    return isCut ? [{ one, row, leaves: closable, info: null }] : []
   })
 }
+
+/** What a canceled exit says. */
+const infos = {
+  'no position to close': 'position closed',
+  'other exits close the position': 'other exits close the position',
+} as const
 
 /** Keeps the holders' exits within what is held; answers the setups in which something was done. */
 export async function clampOwnExits(
@@ -42,8 +53,10 @@ export async function clampOwnExits(
 ): Promise<number[]> {
   const exits = cases.flatMap(excessiveExits)
   if (exits.length === 0) return []
-  const rows = exits.filter(({ leaves }) => leaves === null).map(({ row }) => row)
-  if (rows.length > 0) await cancelOrders(tx, theseOrders(rows), { at: now, info: 'position closed' })
+  for (const info of Object.values(infos)) {
+    const rows = exits.filter((exit) => exit.info === info).map(({ row }) => row)
+    if (rows.length > 0) await cancelOrders(tx, theseOrders(rows), { at: now, info })
+  }
   for (const source of ['M', 'S'] as const) {
     const cut = exits.filter(({ row, leaves }) => leaves !== null && row.source === source)
     const revisions = await nextRevisions(

@@ -4,6 +4,7 @@
  * locked the account.
  */
 import type { ClientOrderKey, OrderSource } from '../domain/client-order-id.ts'
+import type { OrdType, Side } from '../domain/codes.ts'
 import { type CopyRow, copyColumns, type OrderKey, orderNumber, theseOrders } from './account-orders.ts'
 import type { Sql } from './sql.ts'
 
@@ -16,14 +17,32 @@ export interface SetupHolding {
   /** Signed. */
   readonly quantity: string
   readonly strategyQty: string
+  /** Unsigned: what the holder's own exits of the kind work already. */
+  readonly promised: string
 }
 
-/** The account's live setups, by id; they do not stop before the commit. */
-export const lockHoldings = (sql: Sql, accountId: number, instrumentId: number): Promise<SetupHolding[]> =>
+/** Orders of which each unit of a position needs one at most. */
+interface ExitKind {
+  readonly instrumentId: number
+  readonly side: Side
+  readonly ordType: OrdType
+}
+
+/** The account's live setups, by id; they do not stop before the commit. What is being canceled promises nothing. */
+export const lockHoldings = (
+  sql: Sql,
+  accountId: number,
+  { instrumentId, side, ordType }: ExitKind,
+): Promise<SetupHolding[]> =>
   sql.rows<SetupHolding>`
     select setup.id as "setupId", setup.strategy_id as "strategyId", setup.fence,
       setup.scaling_percentage as "scalingPercentage", coalesce(p.quantity, 0) as quantity,
-      coalesce(s.quantity, 0) as "strategyQty"
+      coalesce(s.quantity, 0) as "strategyQty", coalesce((
+        select sum(greatest(0, o.order_qty - o.cum_qty)) from account_order o
+        where o.setup_id = setup.id and o.status in ('A', '0', '1', 'E') and (o.source = 'M' or o.signal_type = 5)
+          and o.instrument_id = ${instrumentId}::bigint and o.side = ${side} and o.ord_type = ${ordType}
+          and not exists (select from account_order r where r.account_id = o.account_id
+            and r.replaces_order_id = o.id and r.status in ('A', '0', '1', 'E'))), 0) as promised
     from setup
     left join account_position p on p.setup_id = setup.id and p.instrument_id = ${instrumentId}::bigint
     left join position s on s.strategy_id = setup.strategy_id and s.instrument_id = ${instrumentId}::bigint

@@ -245,6 +245,7 @@ describe('closing by hand', () => {
     await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100.1 }])
     const small = await place({ Limit: 120, OrderQuantity: 20 })
     const large = await place({ Limit: 121, OrderQuantity: 100 })
+    expect(large).toMatchObject({ OrderStatus: '0', OrderQuantity: 80 })
     const latest = async ({ SignalId }: Listed) => {
       const found = (await orders()).filter((order) => order.SignalId === SignalId).at(-1)
       return [found?.OrderStatus, found?.OrderQuantity]
@@ -253,16 +254,28 @@ describe('closing by hand', () => {
     expect(await position()).toMatchObject([{ Quantity: 30 }])
     expect([await latest(small), await latest(large)]).toEqual([
       ['0', 20],
-      ['0', 30],
+      ['0', 10],
     ])
     await trade('2', 30)
     expect(await position()).toEqual([])
     expect([await latest(small), await latest(large)]).toEqual([
       ['4', 20],
-      ['4', 30],
+      ['4', 10],
     ])
     await trade('1', 100)
     expect(await position()).toMatchObject([{ Quantity: 100 }])
+    await audit()
+  })
+
+  test('exits of one kind never close more than there is, whatever trades at once', async () => {
+    const [limit, again] = [await place({ Limit: 105, OrderQuantity: 100 }), await place({ Limit: 105 })]
+    const stop = await place({ OrderType: '3', Limit: undefined, Stop: 80, OrderQuantity: 100 })
+    expect(again).toMatchObject({ OrderStatus: '8', RejectMessage: 'other exits close the position' })
+    expect([limit, stop].map(({ OrderStatus, OrderQuantity }) => [OrderStatus, OrderQuantity])).toEqual([
+      ['0', 100],
+      ['0', 100],
+    ])
+    for (const { OrderId } of [limit, stop]) await held('CancelAutotradeOrder', { ...own(), OrderId })
     await audit()
   })
 

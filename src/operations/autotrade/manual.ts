@@ -62,7 +62,8 @@ export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, param
   const prices = pricesOf(order)
   if (offTick(prices, dec(instrument.tick)))
     return refuse('InvalidParameter', order.OrderType === '2' ? 'Order.Limit' : 'Order.Stop', offTickWords)
-  const setups = (await lockHoldings(ctx.sql, account.id, instrument.id)).map((setup) => ({
+  const kind = { instrumentId: instrument.id, side: order.Side, ordType: order.OrderType }
+  const setups = (await lockHoldings(ctx.sql, account.id, kind)).map((setup) => ({
     ...setup,
     quantity: dec(setup.quantity),
   }))
@@ -101,7 +102,7 @@ function closingOrder(
   { limitPx, stopPx, instrumentId, sourceId }: ManualTerms,
 ): NewAccountOrder {
   const wanted = dec(order.OrderQuantity)
-  const quantity = closableQuantity(order.Side, wanted, setup.quantity)
+  const quantity = closableQuantity(order.Side, wanted, setup.quantity, dec(setup.promised))
   const isRejected = typeof quantity === 'string'
   return {
     accountId: account.id,
