@@ -26,10 +26,15 @@ export interface AccountRow {
   isTradeLeader: boolean
 }
 
-/** Whether an account (as `a`) is approved for broker transmit. */
+/** Whether an account (as `a`) is approved for broker transmit: its holder's, not a number that others had approved. */
 export const isTradeLeader = fragment`exists (
   select from approved_account approved where approved.connection_type = 1 and approved.deleted_at is null
-    and approved.broker_id = a.broker_id and approved.account = a.account)`
+    and approved.broker_id = a.broker_id and approved.account = a.account and approved.person_id = a.person_id)`
+
+const accountRows = fragment`
+  select a.id, a.person_id as "personId", a.broker_id as "brokerId", b.is_enabled as "isBrokerEnabled", a.kind,
+    a.currency, a.is_autotrade_disabled as "isAutotradeDisabled", ${isTradeLeader} as "isTradeLeader"
+  from account a join broker b on b.id = a.broker_id`
 
 /** Accounts with this number; a person, a broker narrow the choice. Brokers may give the same number twice. */
 export const listAccounts = (
@@ -41,9 +46,7 @@ export const listAccounts = (
   },
 ): Promise<AccountRow[]> =>
   sql.rows<AccountRow>`
-    select a.id, a.person_id as "personId", a.broker_id as "brokerId", b.is_enabled as "isBrokerEnabled", a.kind,
-      a.currency, a.is_autotrade_disabled as "isAutotradeDisabled", ${isTradeLeader} as "isTradeLeader"
-    from account a join broker b on b.id = a.broker_id
+    ${accountRows}
     where (${wanted.account}::text is null or a.account = ${wanted.account}::text)
       and (${wanted.personId}::bigint is null or a.person_id = ${wanted.personId}::bigint)
       and (${wanted.brokerId}::int is null or a.broker_id = ${wanted.brokerId}::int)
@@ -90,4 +93,13 @@ export async function switchAccounts(
 /** Locks accounts in the order of their ids. */
 export async function lockAccounts(sql: Sql, accountIds: readonly number[]): Promise<void> {
   await sql.run`select from account where id = any(${accountIds}::bigint[]) order by id for no key update`
+}
+
+/**
+ * Locks accounts and reads them in a statement of its own: what they are approved for may have changed while the locks
+ * were waited for.
+ */
+export async function lockAndReadAccounts(sql: Sql, accountIds: readonly number[]): Promise<AccountRow[]> {
+  await lockAccounts(sql, accountIds)
+  return sql.rows<AccountRow>`${accountRows} where a.id = any(${accountIds}::bigint[]) order by a.id`
 }

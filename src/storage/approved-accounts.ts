@@ -40,9 +40,16 @@ export interface Approval {
   addedAt: string
 }
 
-/** Approves an account; one that is approved already keeps its row. */
-export const approveAccount = (sql: Sql, approval: Approval): Promise<ApprovedRow> =>
-  sql.one<ApprovedRow>`
+/**
+ * Approves an account; one that is approved already keeps its row. Nothing where somebody else's approval of the number
+ * stands, unless it is void: `isHolder` says that the number is that of the person's own account.
+ */
+export const approveAccount = (
+  sql: Sql,
+  approval: Approval,
+  isHolder: boolean,
+): Promise<ApprovedRow | undefined> =>
+  sql.maybe<ApprovedRow>`
     with approved as (
       insert into approved_account (connection_type, person_id, broker_id, account, is_cfd, added_by_person_id, added_at)
       values (${approval.connectionType}::smallint, ${approval.personId}::bigint, ${approval.brokerId}::int,
@@ -52,9 +59,23 @@ export const approveAccount = (sql: Sql, approval: Approval): Promise<ApprovedRo
           added_by_person_id = excluded.added_by_person_id,
           added_at = case when approved_account.deleted_at is null then approved_account.added_at
             else excluded.added_at end
+        where approved_account.deleted_at is not null or approved_account.person_id = excluded.person_id
+          or ${isHolder}::boolean
       returning *
     )
     select ${approvedColumns} from ${approvedTables}`
+
+/** For whom the number is approved. */
+export const findApproved = async (
+  sql: Sql,
+  { connectionType, brokerId, account }: Pick<Approval, 'connectionType' | 'brokerId' | 'account'>,
+): Promise<number | undefined> =>
+  (
+    await sql.maybe<{ personId: number }>`
+      select person_id as "personId" from approved_account
+      where connection_type = ${connectionType}::smallint and broker_id = ${brokerId}::int
+        and account = ${account}::text and deleted_at is null`
+  )?.personId
 
 /** Whether a person belongs to the sites; undefined when there is no such person. */
 export const findMembership = async (
@@ -102,16 +123,22 @@ export async function withdrawApproval(sql: Sql, id: number, deletedAt: string):
   await sql.run`update approved_account set deleted_at = ${deletedAt}::timestamptz where id = ${id}::bigint`
 }
 
-/** Whether the account of this number at the broker has anything that mirrors into it; null when there is none. */
-export const findMirroredAccount = (
+/**
+ * Whose the account of this number at the broker is, and whether anything mirrors into it; nothing when there is none.
+ * It is locked, by a statement of its own: another would read what was so before it waited.
+ */
+export async function lockMirroredAccount(
   sql: Sql,
   brokerId: number,
   account: string,
-): Promise<{ id: number; personId: number; isMirrored: boolean } | undefined> =>
-  sql.maybe`
+): Promise<{ id: number; personId: number; isMirrored: boolean } | undefined> {
+  await sql.run`
+    select from account where broker_id = ${brokerId}::int and account = ${account} for no key update`
+  return sql.maybe`
     select a.id, a.person_id as "personId", exists (
       select from setup where setup.account_id = a.id and setup.stopped_at is null) as "isMirrored"
-    from account a where a.broker_id = ${brokerId}::int and a.account = ${account} for no key update`
+    from account a where a.broker_id = ${brokerId}::int and a.account = ${account}`
+}
 
 /** An account that waits for an approval, of its site's admin or of its holder. */
 export interface PendingRow {
@@ -185,7 +212,7 @@ export const listPendingAccounts = (
     ) r on r.status in ('PendingCustomer', 'Processing', 'PendingBroker', 'Failed')
     left join strategy on strategy.id = r.strategy_id
     left join approved_account withdrawn on withdrawn.connection_type = 0 and withdrawn.broker_id = a.broker_id
-      and withdrawn.account = a.account
+      and withdrawn.account = a.account and withdrawn.person_id = a.person_id
     where ${ofSites(sites)}
       and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
       and (r.id is not null or (withdrawn.id is null or withdrawn.deleted_at is not null) and not exists (

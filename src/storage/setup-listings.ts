@@ -124,7 +124,7 @@ export const listSettings = (
       a.id as "accountId", ${isTradeLeader} as "isTradeLeader", not exists (
         select from approved_account withdrawn where withdrawn.connection_type = 0
           and withdrawn.broker_id = a.broker_id and withdrawn.account = a.account
-          and withdrawn.deleted_at is not null) as "isApproved",
+          and withdrawn.person_id = a.person_id and withdrawn.deleted_at is not null) as "isApproved",
       a.broker_authorization as "brokerAuthorization", a.broker_user_id as "brokerUserId",
       a.introducing_broker_id as "introducingBrokerId", a.introducing_broker as "introducingBroker",
       a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep", to_jsonb(setup) as setup

@@ -5,13 +5,9 @@
 import type { Side } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
+import { isTradeLeader, lockAccount } from './accounts.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
-
-/** The account is approved for broker transmit (as `a`). */
-const isApproved: Fragment = fragment`exists (
-  select from approved_account approved where approved.connection_type = 1 and approved.deleted_at is null
-    and approved.broker_id = a.broker_id and approved.account = a.account and approved.person_id = a.person_id)`
 
 /** An execution that no order of ours explains. */
 export interface OwnTrade {
@@ -36,7 +32,7 @@ export async function insertTransmissions(tx: Transaction, trades: readonly OwnT
         ${trades.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
         with ordinality t (account_id, exec_id, instrument_id, side, quantity, px, executed_at, place)
       join account a on a.id = t.account_id join strategy s on s.transmit_account_id = a.id
-    where t.instrument_id is not null and ${isApproved}
+    where t.instrument_id is not null and ${isTradeLeader}
     order by t.place
     on conflict do nothing`
 }
@@ -90,15 +86,20 @@ export async function saveTransmitted(
   await tx.run`update signal set signal_type = 4 where id = any(${signalIds}::bigint[])`
 }
 
-/** Whether an account may feed a strategy, and whether it feeds one already. The row is locked. */
-export const lockTransmitter = (
+/**
+ * Whether an account may feed a strategy, and whether it feeds one already. The row is locked, by a statement of its
+ * own: another would read what was so before it waited.
+ */
+export async function lockTransmitter(
   tx: Sql,
   accountId: number,
-): Promise<{ isApproved: boolean; feedsStrategy: boolean }> =>
-  tx.one`
-    select ${isApproved} as "isApproved", exists (
+): Promise<{ isApproved: boolean; feedsStrategy: boolean }> {
+  await lockAccount(tx, accountId)
+  return tx.one`
+    select ${isTradeLeader} as "isApproved", exists (
       select from strategy where transmit_account_id = a.id) as "feedsStrategy"
-    from account a where a.id = ${accountId}::bigint for no key update`
+    from account a where a.id = ${accountId}::bigint`
+}
 
 /** Lets an account feed a strategy from now on. */
 export async function saveTransmitter(tx: Sql, strategyId: number, accountId: number): Promise<void> {

@@ -11,10 +11,11 @@ import {
   type ApprovedRow,
   approveAccount,
   type ConnectionType,
+  findApproved,
   findMembership,
-  findMirroredAccount,
   isNumberOfSites,
   listApprovals,
+  lockMirroredAccount,
   withdrawApproval,
 } from '../../storage/approved-accounts.ts'
 import { isBroker } from '../../storage/provision.ts'
@@ -56,9 +57,8 @@ async function approve(
       'The person is no member of the site',
     )
   if (!(await isBroker(ctx.sql, brokerId))) return refuse('NotFound', 'BrokerId')
-  const found = await findMirroredAccount(ctx.sql, brokerId, account)
-  if (found && found.personId !== Number(personId))
-    return refuse('StateConflict', 'PersonId', 'The account belongs to somebody else')
+  const found = await lockMirroredAccount(ctx.sql, brokerId, account)
+  if (found && found.personId !== Number(personId)) return refuseTaken(ctx, found.personId)
   if (found && connectionType === 1) {
     if (found.isMirrored)
       return refuse('StateConflict', 'Account', 'Stop what is autotraded in the account first')
@@ -67,7 +67,18 @@ async function approve(
   }
   const approval = { connectionType, personId, brokerId, account, isCfd: params.IsCFD ?? false }
   const given = { addedBy: ctx.caller.personId, addedAt: instant(ctx.now) }
-  return { results: [shownApproved(await approveAccount(ctx.sql, { ...approval, ...given }))] }
+  const row = await approveAccount(ctx.sql, { ...approval, ...given }, found !== undefined)
+  if (row) return { results: [shownApproved(row)] }
+  return refuseTaken(ctx, await findApproved(ctx.sql, approval))
+}
+
+/** A number of somebody else: a conflict to who may know of him, otherwise no business of the caller's. */
+async function refuseTaken(ctx: Context, personId: number | undefined): Promise<Refused> {
+  const own = { scope: rowsOfSite(ctx.caller) }
+  const isTold = personId === undefined || (await findMembership(ctx.sql, personId, own))
+  return isTold
+    ? refuse('StateConflict', 'PersonId', 'The account belongs to somebody else')
+    : refuse('Forbidden', 'Account', 'You are not authorized to access that information')
 }
 
 /** To an admin of a site an account of others is like one that does not exist. */

@@ -1,7 +1,7 @@
 /** The settings of account and setup, one row for each strategy in each account. */
 import type { Decimal } from '../../domain/decimal.ts'
 import { loadAccountValues } from '../../storage/account-values.ts'
-import { listAccounts, lockAccounts, switchAccounts } from '../../storage/accounts.ts'
+import { listAccounts, lockAndReadAccounts, switchAccounts } from '../../storage/accounts.ts'
 import { listSettings, type SettingsRow } from '../../storage/setup-listings.ts'
 import { wakeWorkers } from '../../storage/signals.ts'
 import { instant } from '../../storage/wire.ts'
@@ -132,8 +132,8 @@ export const setAutotradeSettings: Handler<'SetAutotradeSettings'> = async (ctx,
   if (account !== undefined && found.length > 1)
     return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
   const ids = found.map(({ id }) => id)
-  await lockAccounts(ctx.sql, ids)
-  if (params.IsAutoSyncEnabled === true && found.some(({ isTradeLeader }) => isTradeLeader))
+  const locked = await lockAndReadAccounts(ctx.sql, ids)
+  if (params.IsAutoSyncEnabled === true && locked.some(({ isTradeLeader }) => isTradeLeader))
     return refuse(
       'StateConflict',
       'IsAutoSyncEnabled',

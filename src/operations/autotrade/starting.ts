@@ -6,7 +6,7 @@ import { type Actor, ownsStrategy, seesStrategy } from '../../domain/access.ts'
 import { isCovered } from '../../domain/subscription.ts'
 import { loadStrategyFacts } from '../../storage/access.ts'
 import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
-import { type AccountRow, enableAutotrade, lockAccount } from '../../storage/accounts.ts'
+import { type AccountRow, enableAutotrade, lockAndReadAccounts } from '../../storage/accounts.ts'
 import {
   excludeHeldSymbols,
   insertSetup,
@@ -55,15 +55,15 @@ async function refusedStrategy(
 export async function prepareStart(
   sql: Sql,
   actor: Actor,
-  account: AccountRow,
+  known: AccountRow,
   strategyId: number | bigint,
   chooses: boolean,
 ): Promise<ReadyStart | Refused> {
-  const holder = await beginFor(sql, account.personId)
+  const holder = await beginFor(sql, known.personId)
   if (isRefused(holder)) return holder
   const strategy = (await lockStrategies(sql, [strategyId])).get(Number(strategyId))
   if (!strategy) return refuse('NotFound', 'StrategyId')
-  await lockAccount(sql, account.id)
+  const [account = known] = await lockAndReadAccounts(sql, [known.id])
   const setup = await lockLiveSetup(sql, account.id, strategy.id)
   if (setup && chooses) {
     return refuse(

@@ -1,0 +1,130 @@
+/**
+ * Approvals beside what they exclude. Whoever comes second is judged by what the first has done, also when both waited
+ * for the same account; and nobody's approval of a number is taken over by somebody else's admin.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { buildTown, type CitizenName } from './support/town.ts'
+
+const town = await buildTown()
+const { people, platform, strategyId } = town
+const { db } = platform
+
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)].join(' ')
+const params = (Account: string, who: CitizenName) => ({
+  ...{ Account, PersonId: people[who].personId, BrokerId: 1 },
+})
+const approve = (Account: string, who: CitizenName, admin: CitizenName, kind = 'BrokerTransmit' as const) =>
+  town.ask(`Approved${kind}Account`, params(Account, who), { key: people[admin].key, host: 'Geo' })
+const start = (Account: string) =>
+  town.ask(
+    'StartAutotrade',
+    { ...params(Account, 'neighbour'), StrategyId: strategyId, ScalingPercentage: 100 },
+    { key: people.neighbour.key },
+  )
+const feed = (Account: string) =>
+  town.ask('AddStrategy', { StrategyName: 'Fed', Account }, { key: people.neighbour.key })
+const keepInStep = (Account: string) =>
+  town.ask(
+    'SetAutotradeSettings',
+    { ...params(Account, 'neighbour'), IsAutoSyncEnabled: true },
+    { key: people.neighbour.key },
+  )
+
+/** What both are told that wait for the account's lock, the first of them first in the queue. */
+async function sideBySide(account: string, first: () => Promise<Answer>, second: () => Promise<Answer>) {
+  const waiting = (count: number) =>
+    expect.poll(() => db.read.rows`select from pg_locks where not granted`).toHaveLength(count)
+  const answers = await db.transaction(async (tx) => {
+    await tx.run`select from account where account = ${account} for no key update`
+    const one = first()
+    await waiting(1)
+    const other = second()
+    await waiting(2)
+    return [one, other]
+  })
+  return (await Promise.all(answers)).map(told)
+}
+
+let count = 0
+let account = ''
+beforeEach(async () => {
+  account = `R${++count}`
+  await town.door('/accounts', [{ account, personId: people.neighbour.personId, cash: 20_000 }])
+})
+
+describe('an account that feeds a strategy is never mirrored into, whoever is first', () => {
+  test('a start, then the approval', async () => {
+    expect(
+      await sideBySide(
+        account,
+        () => start(account),
+        () => approve(account, 'neighbour', 'northAdmin'),
+      ),
+    ).toEqual(['200', '409 3016 Account'])
+  })
+
+  test('the approval, then a start', async () => {
+    expect(
+      await sideBySide(
+        account,
+        () => approve(account, 'neighbour', 'northAdmin'),
+        () => start(account),
+      ),
+    ).toEqual(['200', '409 3016 Account'])
+  })
+
+  test('the approval, then AutoSync', async () => {
+    expect(
+      await sideBySide(
+        account,
+        () => approve(account, 'neighbour', 'northAdmin'),
+        () => keepInStep(account),
+      ),
+    ).toEqual(['200', '409 3016 IsAutoSyncEnabled'])
+  })
+
+  test('two strategies to be fed', async () => {
+    expect((await approve(account, 'neighbour', 'northAdmin')).status).toBe(200)
+    expect(
+      await sideBySide(
+        account,
+        () => feed(account),
+        () => feed(account),
+      ),
+    ).toEqual(['200', '409 3016 Account'])
+  })
+})
+
+describe('a number that others have', () => {
+  beforeAll(async () => {
+    expect((await approve('SOON', 'neighbour', 'northAdmin')).status).toBe(200)
+  })
+
+  test('is forbidden to an admin of another site, approved or held', async () => {
+    const foreign = '403 1002 Account'
+    expect(told(await approve('SOON', 'eastAdmin', 'southAdmin'))).toBe(foreign)
+    expect(told(await approve(account, 'eastAdmin', 'southAdmin'))).toBe(foreign)
+  })
+
+  test('is a conflict to an admin who knows of them', async () => {
+    expect(told(await approve('SOON', 'holder', 'northAdmin'))).toBe('409 3016 PersonId')
+    expect(told(await approve(account, 'holder', 'northAdmin'))).toBe('409 3016 PersonId')
+    expect(told(await approve('SOON', 'holder', 'operator'))).toBe('409 3016 PersonId')
+  })
+
+  test('stays theirs, and may be approved again', async () => {
+    const [row] = resultsOf<{ PersonId: number }>(await approve('SOON', 'neighbour', 'northAdmin'))
+    expect(row?.PersonId).toBe(people.neighbour.personId)
+  })
+
+  test('is nothing to its holder once the account is there', async () => {
+    expect((await approve('LATER', 'eastAdmin', 'southAdmin')).status).toBe(200)
+    const { personId } = people.neighbour
+    await town.door('/accounts', [{ account: 'LATER', personId, cash: 20_000 }])
+    expect(told(await start('LATER'))).toBe('200')
+    expect(told(await approve('LATER', 'neighbour', 'northAdmin'))).toBe('409 3016 Account')
+    await town.door('/accounts', [{ account: 'LATEST', personId, cash: 20_000 }])
+    expect((await approve('LATEST', 'neighbour', 'northAdmin')).status).toBe(200)
+  })
+})
