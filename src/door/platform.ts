@@ -109,7 +109,6 @@ const assembleParts = (base: Omit<AssemblyOptions, 'workerId'>) => {
 const present = (now: () => Operations): Operations => ({
   run: (call) => now().run(call),
   authenticate: (header, dialect) => now().authenticate(header, dialect),
-  isKnown: (header) => now().isKnown(header),
   get limiter() {
     return now().limiter
   },

@@ -250,24 +250,21 @@ async function admitCounted(
   return keyVerdict.isAllowed ? letIn(caller) : tooMany(edge, 'key', keyVerdict)
 }
 
-/** An address that has tried too many wrong keys may only use keys that are known to be good. */
+/** An address that has tried too many wrong keys is told to wait with the next; a good one is let in all the same. */
 async function checkKey(
   edge: Edge,
   failures: string,
   exchange: Exchange,
   to: Destination,
 ): Promise<Caller | Reply> {
-  const { authenticate, isKnown, limiter } = edge.operations
-  const { authorization } = exchange.head
-  const patience = limiter.peek(failures, failureWindows)
-  if (!patience.isAllowed && !isKnown(authorization)) {
-    exchange.standing = patience
-    return tooMany(edge, 'wrongKeys', patience)
-  }
-  const caller = await authenticate(authorization, to.dialect)
+  const { authenticate, limiter } = edge.operations
+  const caller = await authenticate(exchange.head.authorization, to.dialect)
   if (!isRefused(caller)) return caller
-  if (caller.refused !== 'Disconnected') await limiter.take(failures, failureWindows)
-  return notLetIn(caller)
+  if (caller.refused === 'Disconnected') return notLetIn(caller)
+  const patience = await limiter.take(failures, failureWindows)
+  if (patience.isAllowed) return notLetIn(caller)
+  exchange.standing = patience
+  return tooMany(edge, 'wrongKeys', patience)
 }
 
 /** A key that is wrong, or that could not be looked up. */

@@ -31,8 +31,6 @@ export interface Authenticator {
    * KeyRejected; Disconnected while the database is away.
    */
   authenticate(header: string | undefined, dialect: Dialect): Caller | Refused | Promise<Caller | Refused>
-  /** Whether the header's key was good when it was last looked up here, however long ago. */
-  isKnown(header: string | undefined): boolean
   close(): Promise<void>
 }
 
@@ -80,10 +78,6 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
       if (form !== undefined && form.env !== env) return rejected
       return beliefs.look(key).then(judge, unreachable)
     },
-    isKnown: (header) => {
-      const key = keyIn(header)
-      return key !== undefined && beliefs.wasGood(key)
-    },
     close: beliefs.close,
   }
 }
@@ -91,8 +85,6 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
 interface Beliefs {
   /** What is still believed about a key. */
   cached(key: string): Belief | undefined
-  /** Whether it was good the last time. Nobody who guesses has a key that was. */
-  wasGood(key: string): boolean
   /** The same, asked for where it is not; look-ups of one key that come together are one query. */
   look(key: string): Promise<Belief>
   close(): Promise<void>
@@ -134,7 +126,7 @@ async function openBeliefs({ db, secrets }: AuthenticatorOptions): Promise<Belie
     asked.set(key, made)
     return made
   }
-  return { cached, wasGood: (key) => good.has(key), look, close: () => subscription.stop() }
+  return { cached, look, close: () => subscription.stop() }
 }
 
 function callerOf({ limits, expiresAt: _, ...holder }: KeyHolder): Caller {

@@ -29,7 +29,7 @@ export interface OperationsOptions {
   log: { warn(fields: object, message: string): void }
 }
 
-export interface Operations extends Pick<Authenticator, 'authenticate' | 'isKnown'> {
+export interface Operations extends Pick<Authenticator, 'authenticate'> {
   readonly run: Run
   readonly limiter: Limiter
   readonly load: Load
@@ -60,7 +60,6 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     run: createRunner({ ...options, load }),
     load,
     authenticate: authenticator.authenticate,
-    isKnown: authenticator.isKnown,
     limiter,
     approvals: createApprovals(options),
     isInMaintenance: maintenance.isOn,
