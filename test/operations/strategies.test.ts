@@ -268,8 +268,17 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     const nothing = await owned(town, 'ReplaceStrategyOrder', orderOf(town, dialect))
     expect(told(nothing)).toEqual([400, '1102 Order.CancelReplaceSignalId'])
     const other = { StrategyId: town.lonelyStrategyId, CancelReplaceSignalId: town.signals.working }
-    const foreign = await owned(town, 'ReplaceStrategyOrder', orderOf(town, dialect, other))
-    expect(told(foreign)).toEqual([403, '1002 Order.CancelReplaceSignalId'])
+    const moved = await owned(town, 'ReplaceStrategyOrder', orderOf(town, dialect, other))
+    expect(told(moved)).toEqual([400, '1130 Order.StrategyId'])
+    const stranger = { key: town.people.stranger.key }
+    const added = await town.ask('AddStrategy', { StrategyName: 'Theirs', StartingCapital: 1000 }, stranger)
+    const [{ StrategyId } = { StrategyId: 0 }] = resultsOf<{ StrategyId: number }>(added)
+    const taken = orderOf(town, dialect, { ...other, StrategyId })
+    for (const operation of ['ReplaceStrategyOrder', 'NewStrategyOrder'] as const)
+      expect(told(await town.ask(operation, taken, stranger))).toEqual([
+        403,
+        '1002 Order.CancelReplaceSignalId',
+      ])
   })
 })
 

@@ -3,6 +3,7 @@
  * confirmation happen in one transaction; both are still recorded as events. Two requests at the same instant
  * wait for each other at the strategy's row, and the later one is answered from what the first left.
  */
+import { ownsStrategy } from '../../domain/access.ts'
 import { cancelOrder as cancelInBook, replaceOrder as replaceInBook } from '../../domain/book-request.ts'
 import { isLive } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
@@ -11,6 +12,7 @@ import { answerRequest, type RequestRefusal } from '../../domain/order-request.t
 import { currentPriceOf, immutableDifference } from '../../domain/placing.ts'
 import { chargedRates } from '../../domain/tables/commission-plans.ts'
 import type { Instant } from '../../domain/time.ts'
+import { loadStrategyFacts } from '../../storage/access.ts'
 import { spreadNews } from '../../storage/book-families.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/order-books.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
@@ -122,8 +124,7 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   const strategy = (await lockStrategies(sql, [order.StrategyId])).get(Number(order.StrategyId))
   const signal = await findSignal(sql, order.CancelReplaceSignalId ?? 0)
   if (!signal) return refuse('NotFound', 'Order.CancelReplaceSignalId')
-  if (!strategy || signal.strategyId !== strategy.id)
-    return refuse('Forbidden', 'Order.CancelReplaceSignalId')
+  if (!strategy || signal.strategyId !== strategy.id) return refusedElsewhere(sql, ctx, signal)
   const row = (await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])).get(0)
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
   const refusal = refusedChange({ ctx, order }, signal, row)
@@ -145,6 +146,16 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   return { SignalId: row.signalId, ...(isParked && { ParkedUntilDate: parkedUntil }) }
 }
 
+const unchangeable = 'A replacement cannot change it'
+
+/** A signal of another strategy is no business of the caller's, unless that is the caller's own as well. */
+async function refusedElsewhere(sql: Sql, { caller }: Context, signal: StoredSignal): Promise<Refused> {
+  const [facts] = await loadStrategyFacts(sql, [signal.strategyId], [caller.personId])
+  return facts && ownsStrategy(caller, facts)
+    ? refuse('InvalidParameter', 'Order.StrategyId', unchangeable)
+    : refuse('Forbidden', 'Order.CancelReplaceSignalId')
+}
+
 /** A parked order keeps its date unless the replacement names another; one that is past releases it at once. */
 const releaseOf = (
   { isParked, parkedUntil }: StoredSignal,
@@ -158,13 +169,12 @@ function refusedChange(
   row: PlacingRow,
 ): Refused | undefined {
   const draft = draftOf(order)
-  const words = 'A replacement cannot change it'
   const fixed = { openClose: signal.positionEffect, ...signal }
   const difference = immutableDifference(fixed, draft, row.instrumentId)
-  if (difference) return refuse('InvalidParameter', `Order.${difference}`, words)
+  if (difference) return refuse('InvalidParameter', `Order.${difference}`, unchangeable)
   const { ParentSignalId: parent, ParkedUntilDate: parked } = order
   if (parent !== undefined && String(parent) !== String(signal.parentSignalId))
-    return refuse('InvalidParameter', 'Order.ParentSignalId', words)
+    return refuse('InvalidParameter', 'Order.ParentSignalId', unchangeable)
   if (parked !== undefined && parked > ctx.now && !signal.isParked && isLive(signal.status))
     return refuse(
       'InvalidParameter',
