@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HeadKeeper } from '../execution/audit-log.ts'
 import type { ChainHead } from '../storage/audit-chain.ts'
-import { type Config, ConfigError } from './config.ts'
+import { type Config, ConfigError, makeDataDir } from './config.ts'
 import { auditSeed } from './secrets.ts'
 
 /** What the file holds, as JSON. */
@@ -72,6 +72,7 @@ export function auditHeads(config: Config): HeadKeeper {
     save: (heads) => {
       const signedAt = new Date().toISOString()
       const signature = sign(null, signed(signedAt, heads), key).toString('base64')
+      makeDataDir(config)
       const draft = `${file}.${process.pid}`
       writeFileSync(draft, JSON.stringify({ signedAt, heads, signature }), { mode: 0o600 })
       renameSync(draft, file)
