@@ -71,6 +71,21 @@ export interface SignalBook extends WorkedBook {
 export const accountOf = ({ account, instrumentId, position, cashChange }: SignalBook): ModelAccount | null =>
   account && afterTrades(account, instrumentId, position, cashChange)
 
+/** The strategy's account as this book's fills met it, and as each of them left it. */
+export function accountsAmid({ account, instrumentId, fills, terms }: SignalBook): ModelAccount[] {
+  const held = account?.holdings.find((holding) => holding.instrumentId === instrumentId)
+  if (!account || !held) return []
+  const accounts = [account]
+  let cash = zero
+  let position: Position = { quantity: held.quantity, avgPx: held.avgPx, avgCost: held.avgPx }
+  for (const fill of fills) {
+    position = applyFill(position, fill, terms).position
+    cash = cash.plus(fill.cashChange)
+    accounts.push(afterTrades(account, instrumentId, position, cash))
+  }
+  return accounts
+}
+
 /** A quote or a bar as the book sees it. */
 export interface MarketMoment {
   /** `facts` are unknown of an order that the moment itself set to work. */

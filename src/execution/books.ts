@@ -26,7 +26,7 @@ import { loadRates, type QuotedInstrument } from '../storage/quotes.ts'
 import { type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { raiseLeverage } from '../storage/strategy-leverage.ts'
-import { accountOf, type BookTerms, type SignalBook } from './booking.ts'
+import { accountOf, accountsAmid, type BookTerms, type SignalBook } from './booking.ts'
 import { ratesOf, type WorkContext } from './context.ts'
 import { bookTrades, type TradeStep } from './trades.ts'
 
@@ -105,6 +105,26 @@ export function serveBooks(
   })
 }
 
+/**
+ * The books with their accounts where they have traded: those of which nothing opens were loaded without. To be asked
+ * before the books are saved, while the rows still say what the fills have met.
+ */
+export async function withAccounts(
+  ctx: WorkContext,
+  tx: Transaction,
+  books: readonly SignalBook[],
+): Promise<SignalBook[]> {
+  const hasNone = ({ account, fills }: SignalBook): boolean => account === null && fills.length > 0
+  const accounts = await loadModelAccounts(tx, books.filter(hasNone), ratesOf(ctx))
+  return books.map((book) => {
+    const account = accounts.get(book.strategyId)
+    if (!account || !hasNone(book)) return book
+    const known = { ...book, account }
+    accounts.set(book.strategyId, accountOf(known) ?? account)
+    return known
+  })
+}
+
 /** The pair's quote decides the rate, else the strategy's last one, else one. */
 function termsOf(
   ctx: WorkContext,
@@ -172,18 +192,23 @@ export async function saveBooks(
   return saveOrderBooks(tx, [...saved, ...told.others])
 }
 
-/** How far fills have stretched their accounts; what only closes stretches none. */
+/**
+ * How far accounts were stretched when the fills met them and after each: what a fill closes was held until then, and
+ * a quote of which nothing is left to look at is the only one of its day.
+ */
 async function saveLeverage(tx: Transaction, books: readonly SignalBook[]): Promise<void> {
   const seen = groupBy(
     books.flatMap((book) => {
-      const account = accountOf(book)
       const at = book.fills.at(-1)?.at
-      if (!account || at === undefined) return []
-      const leverage = leverageOf({
-        positions: marginPositions(account),
-        modelAccountValue: accountValue(account),
-      })
-      return [{ strategyId: book.strategyId, leverage, day: bookedDay(at) }]
+      if (at === undefined) return []
+      return accountsAmid(book).map((account) => ({
+        strategyId: book.strategyId,
+        leverage: leverageOf({
+          positions: marginPositions(account),
+          modelAccountValue: accountValue(account),
+        }),
+        day: bookedDay(at),
+      }))
     }),
     ({ day }) => day,
   )

@@ -29,7 +29,7 @@ import {
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { markTrades, type PriceMark } from '../storage/trade-marks.ts'
 import type { SignalBook } from './booking.ts'
-import { loadBooks, saveBooks, serveBooks } from './books.ts'
+import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
 import type { MarketSink, Step, WorkContext } from './context.ts'
 import { bookActions, isAnyDue } from './corporate-actions.ts'
 import { callTraded } from './margin-calls.ts'
@@ -123,11 +123,12 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
     if (keys.length === 0) return 0
     const instruments = byId(await loadQuotedInstruments(tx, [], instrumentIds))
     const books = await loadBooks(ctx, tx, keys, instruments)
-    const filled = serveBooks(books, (book) => {
+    const served = serveBooks(books, (book) => {
       const quote = quotes.get(book.instrumentId)
       const instrument = instruments.get(book.instrumentId)
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
+    const filled = await withAccounts(ctx, tx, served)
     const steps = filled.map((book) => arrivalSteps(book, quotes.get(book.instrumentId)))
     const moved = (await saveBooks(ctx, tx, filled, steps)) + (await settleArrivals(tx, keys))
     // No new quote will have them looked at. What a call sells is an arrival of its own, so it comes last.
@@ -181,15 +182,16 @@ async function matchReached<Item>(
   const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
   const steps: TradeStep[][] = books.map(() => [])
-  const filled = serveBooks(books, (book, place) => {
+  const served = serveBooks(books, (book, place) => {
     const instrument = instruments.get(book.instrumentId)
     if (!instrument) return book
     return (items.get(book.instrumentId) ?? []).reduce((current, item) => {
-      const served = serve(current, instrument, item)
-      steps[place]?.push(...served.fills.slice(current.fills.length), markOf(item))
-      return served
+      const after = serve(current, instrument, item)
+      steps[place]?.push(...after.fills.slice(current.fills.length), markOf(item))
+      return after
     }, book)
   })
+  const filled = await withAccounts(ctx, tx, served)
   const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
   const traded = filled.filter(({ fills }) => fills.length > 0)
   await markTrades(tx, marks, traded, bookCurrency)

@@ -137,6 +137,34 @@ test('books that have moved since are made up few at a time, for the transaction
   }
 })
 
+test('what a quote or a new order closes was held on its day', async () => {
+  const world = makeWorld(db)
+  const { symbol, id } = await addInstrument(db)
+  const strategyId = await begin()
+  const nextQuote = async (days: number, price: string) => {
+    world.clock.time = opening + days * day
+    await publishQuotes(world.ctx, [quote(symbol, price, price, world.clock.time)])
+  }
+  await nextQuote(0, '100')
+  await buy(world, strategyId, id, '500')
+  // In the evening, to be filled by the first quote of the next day.
+  world.clock.time = close + 1
+  await place(world, { strategyId, instrumentId: id, side: '2', quantity: '500', openClose: 'C' })
+  await nextQuote(1, '110')
+  await nextQuote(2, '100')
+  await buy(world, strategyId, id, '500')
+  // To be filled by the last quote.
+  await nextQuote(3, '100')
+  await buy(world, strategyId, id, '500', '2')
+  await closeAt(world, close + 3 * day)
+  expect((await readDays(strategyId)).map(({ leverage }) => leverage)).toEqual([
+    0.5,
+    expect.closeTo(55_000 / 105_000, 10),
+    expect.closeTo(50_000 / 105_000, 10),
+    expect.closeTo(50_000 / 105_000, 10),
+  ])
+})
+
 test('who holds what trades in the evening is closed at 17:00', async () => {
   const world = makeWorld(db)
   const future = await addInstrument(db, { securityType: 'FUT', calendar: 'CME_GLOBEX', pointValue: '50' })
