@@ -1,4 +1,4 @@
-/** What dividends and splits change of a strategy's record as it is shown: money, equity and trades of every plan. */
+/** What dividends, splits and long averages change of a strategy's record as it is shown: money, equity and trades. */
 import { expect, test } from 'vitest'
 import { resultsOf } from '../support/http.ts'
 import { buildTown, symbolMember } from './support/town.ts'
@@ -74,4 +74,23 @@ test('what is entered late is seen by whoever asks whether anything has changed'
   expect((await show({ 'if-modified-since': modified })).status).toBe(200)
   expect((await ask('GetStrategyDetails'))[0]).toMatchObject({ Cash: 101_100, CashDividends: 100 })
   expect((await equity(0))?.slice(-1)).toEqual([101_100])
+})
+
+test('an average that has no end leaves a result on half a cent where it is', async () => {
+  await door('/instruments', [{ symbol: 'PENNY', securityType: 'CS', tick: 0.001 }])
+  const terms = { StrategyName: 'Pennies', StartingCapital: 1000 }
+  const [{ StrategyId = 0 } = {}] = resultsOf<{ StrategyId?: number }>(
+    await town.ask('AddStrategy', terms, people.owner),
+  )
+  for (const [price, OrderQuantity] of [
+    [1, 5],
+    [1.001, 2],
+  ]) {
+    await door('/quotes', [{ symbol: 'PENNY', bid: price, ask: price }])
+    const order = { StrategyId, OrderType: '1', Side: '1', OrderQuantity, TIF: '1' }
+    const PlatformSymbol = { FullSymbol: 'PENNY', SymbolType: 'stock' }
+    await town.ask('NewStrategyOrder', { Order: { ...order, PlatformSymbol } }, people.owner)
+  }
+  const [shown] = await ask('GetStrategyDetails', { StrategyId })
+  expect(shown).toMatchObject({ Cash: 993, Equity: 0.01, ModelAccountValue: 1000.01 })
 })

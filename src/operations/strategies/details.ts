@@ -2,7 +2,7 @@
  * A strategy with its statistics. Money is valued at the present marks; statistics are those of the last close and
  * the last finished trade. What is not defined is left out.
  */
-import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, roundTo, zero } from '../../domain/decimal.ts'
 import { marginUsed } from '../../domain/margin.ts'
 import { accountValue, type ModelAccount, marginPositions } from '../../domain/model-account.ts'
 import { isPaidInFull } from '../../domain/position.ts'
@@ -66,6 +66,12 @@ const shownStrategy = (row: StrategyDetailsRow) => ({
   LatestTrade: row.lastFillAt,
 })
 
+/**
+ * What averages of twelve decimals leave behind these places would pull an amount on half a cent away from it; no
+ * amount of ticks and whole units has that many.
+ */
+const moneyPlaces = 6
+
 /** Equity is the unrealised result alone: the account value less cash and less what stocks and options have cost. */
 function shownMoney(account: ModelAccount) {
   const value = accountValue(account)
@@ -76,10 +82,10 @@ function shownMoney(account: ModelAccount) {
   const bound = marginUsed(marginPositions(account))
   return {
     Cash: account.cash,
-    Equity: value.minus(account.cash).minus(cost),
-    ModelAccountValue: value,
+    Equity: roundTo(value.minus(account.cash).minus(cost), moneyPlaces),
+    ModelAccountValue: roundTo(value, moneyPlaces),
     MarginUsed: bound,
-    BuyingPower: value.minus(bound),
+    BuyingPower: roundTo(value.minus(bound), moneyPlaces),
   }
 }
 
