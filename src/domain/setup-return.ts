@@ -12,13 +12,12 @@ export interface SetupMoney {
   readonly recentCashChange: Decimal
   /** Of what is held now. */
   readonly worth: Decimal
-  /** Of what was held at the last close; null where that is not known. */
-  readonly worthBefore: Decimal | null
+  /** Of what was held at the last close. */
+  readonly worthBefore: Decimal
 }
 
 export interface SetupReturns {
   readonly total: Decimal | null
-  /** Null where the worth at the last close is not known. */
   readonly today: Decimal | null
 }
 
@@ -29,6 +28,6 @@ export function setupReturns(money: SetupMoney): SetupReturns {
   const percent = (result: Decimal): Decimal => result.div(startedEquity).times(100)
   return {
     total: percent(money.cashChange.plus(worth)),
-    today: worthBefore && percent(money.recentCashChange.plus(worth).minus(worthBefore)),
+    today: percent(money.recentCashChange.plus(worth).minus(worthBefore)),
   }
 }

@@ -2,7 +2,7 @@
  * The days of a track record. A day ends at 17:00 in New York and exists when US stocks trade; whoever holds only
  * what trades with them knows his value when they close. What happens between two days belongs to the later one.
  */
-import { isTradeDate, sessionOn, tradeDateAtOrAfter } from './calendar.ts'
+import { isTradeDate, sessionOn, tradeDateAtOrAfter, tradeDateAtOrBefore } from './calendar.ts'
 import { type Day, dayIn, type Instant, instantAt, newYork } from './time.ts'
 
 const calendar = 'US_EQUITY'
@@ -39,6 +39,25 @@ export function endedDays(from: Day, now: Instant, closesEarly: boolean): Day[] 
     if ((closesEarly ? stocksCloseOf(day) : endOfDay(day)) > now) return days
     if (isTradeDate(calendar, day)) days.push(day)
   }
+}
+
+/** A trading day and the moment at which it ended. */
+export interface EndedDay {
+  readonly day: Day
+  readonly at: Instant
+}
+
+/** The last trading day that is over for everybody. */
+export function lastEnd(now: Instant): EndedDay {
+  const day = tradeDateAtOrBefore(calendar, runningDay(now) - 1)
+  return { day, at: endOfDay(day) }
+}
+
+/** The trading day that still runs but is over for those who hold only stocks; null at all other hours. */
+export function earlyClose(now: Instant): EndedDay | null {
+  const day = runningDay(now)
+  const at = sessionOn(calendar, day)?.close
+  return at !== undefined && at <= now ? { day, at } : null
 }
 
 /** When the first trading day from `from` on can be closed next: with the stocks, or at its end. */

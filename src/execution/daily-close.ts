@@ -5,10 +5,8 @@
  * made up again from their fills, dividends and splits.
  */
 import { accountOn, type CloseFacts, closeDay } from '../domain/daily-close.ts'
-import { dayMarks } from '../domain/day-marks.ts'
 import { chunked, groupBy } from '../domain/group.ts'
 import { type LedgerState, statesAt } from '../domain/ledger-state.ts'
-import { baseCurrencyOf } from '../domain/margin-position.ts'
 import { accountValue } from '../domain/model-account.ts'
 import type { Day, Instant } from '../domain/time.ts'
 import { endedDays, endOfDay, firstDayOf, nextCloseAt } from '../domain/trading-day.ts'
@@ -26,12 +24,7 @@ import {
   saveDays,
   saveRecords,
 } from '../storage/daily-close.ts'
-import {
-  listCurrencyPairs,
-  loadClosedInstruments,
-  loadDailyMarks,
-  loadMarkSplits,
-} from '../storage/daily-marks.ts'
+import { loadCloseFacts } from '../storage/daily-marks.ts'
 import { bookCurrency } from '../storage/order-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { Step, WorkContext } from './context.ts'
@@ -108,7 +101,10 @@ async function makeUp(
 }
 
 function daysOf(record: DueRecord, held: readonly HeldRow[], now: Instant): Day[] {
-  const closesEarly = !record.hasUnlistedPositions && held.every(({ calendar }) => calendar === 'US_EQUITY')
+  // What is in another currency is worth more or less until its pairs have ended their day.
+  const closesEarly =
+    !record.hasUnlistedPositions &&
+    held.every(({ calendar, currency }) => calendar === 'US_EQUITY' && currency === record.currency)
   return endedDays(fromOf(record), now, closesEarly)
 }
 
@@ -126,31 +122,15 @@ function isMoved({ movedAt, hasUnlistedPositions }: DueRecord, days: readonly Da
 }
 
 /** Instruments and marks of everything held, by the currency of the accounts. */
-async function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<string, CloseFacts>> {
+function loadFacts(tx: Transaction, books: readonly Book[]): Promise<Map<string, CloseFacts>> {
   const held = new Set(
     books.flatMap(({ states }) =>
       [...new Set(states)].flatMap(({ positions }) => positions.map((one) => one.instrumentId)),
     ),
   )
   const days = books.flatMap((book) => [book.days[0] ?? [], book.days.at(-1) ?? []].flat())
-  const currencies = new Set(books.map(({ record }) => record.currency))
-  const instruments = await loadClosedInstruments(tx, [...held])
-  const quoted = new Set(
-    [...instruments.values()].flatMap((each) => [each.currency, baseCurrencyOf(each) ?? each.currency]),
-  )
-  const facts = new Map<string, CloseFacts>()
-  for (const currency of currencies) {
-    const foreign = [...quoted].filter((other) => other !== currency)
-    const pairs = foreign.length > 0 ? await listCurrencyPairs(tx, currency, foreign) : []
-    const underlyings = [...instruments.values()].flatMap(({ underlyingId }) => underlyingId ?? [])
-    const ids = new Set([...held, ...underlyings, ...pairs.map(({ instrumentId }) => instrumentId)])
-    const [first, last] = [Math.min(...days), Math.max(...days)]
-    const isMarked = ids.size > 0 && days.length > 0
-    const marks = isMarked ? await loadDailyMarks(tx, [...ids], first, last) : []
-    const splits = isMarked ? await loadMarkSplits(tx, [...ids]) : []
-    facts.set(currency, { instruments, marks: dayMarks(currency, marks, pairs, splits), currency })
-  }
-  return facts
+  const currencies = books.map(({ record }) => record.currency)
+  return loadCloseFacts(tx, currencies, [...held], days)
 }
 
 /** Works the days out as they are asked for: while the database takes some in, the next ones are made. */

@@ -6,9 +6,10 @@
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
-import { type Day, formatDay, type Instant } from '../domain/time.ts'
+import { formatDay } from '../domain/time.ts'
+import type { EndedDay } from '../domain/trading-day.ts'
 import { loadRateTable } from './quotes.ts'
-import { cashOfSetup, unitsOfAccount } from './setup-entries.ts'
+import { cashOfSetup } from './setup-entries.ts'
 import { fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -111,46 +112,42 @@ export interface SetupResult {
   readonly startedAt: number
   /** What the account was worth when the setup began. */
   readonly startedEquity: string
-  /** What it has done to the cash, in all and after `since`. */
+  readonly currency: string
+  /** What it has done to the cash, in all and since the last close of the account. */
   readonly cashChange: string
   readonly recentCashChange: string
-  /**
-   * What it held was worth at the close: nothing, or all that the account held beside its cash. Null where others
-   * held something too, and until the day is closed.
-   */
-  readonly worthBefore: string | null
+  /** Whether the last close of the account was the early one. */
+  readonly closedEarly: boolean
+  /** Whether it may have held something then. */
+  readonly isOlder: boolean
 }
 
-/** The live setups of a person's accounts of this number, by id. */
+/** The live setups of a person's accounts of this number, by id. `early`: the close at which some days have ended. */
 export const listSetupResults = (
   sql: Sql,
   personId: number | bigint,
   account: string,
-  { day, at: since }: { readonly day: Day; readonly at: Instant },
+  { last, early }: { readonly last: EndedDay; readonly early: EndedDay | null },
 ): Promise<SetupResult[]> =>
   sql.rows<SetupResult>`
     select setup.id as "setupId", a.id as "accountId", a.person_id as "personId", b.name as "brokerName",
-      a.account, setup.strategy_id as "strategyId", strategy.name as "strategyName",
+      a.account, a.currency, setup.strategy_id as "strategyId", strategy.name as "strategyName",
       setup.started_at as "startedAt", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange", coalesce(moved.recent, 0) as "recentCashChange",
-      case when not coalesce(held.by_setup, false) then 0 when not held.by_others then (
-        select value - cash from account_day d
-        where d.account_id = a.id and d.day = ${formatDay(day)}::date) end as "worthBefore"
+      closed.early as "closedEarly", coalesce(moved.first <= closed.at, false) as "isOlder"
     from setup join account a on a.id = setup.account_id join broker b on b.id = a.broker_id
     join strategy on strategy.id = setup.strategy_id
+    left join account_record record on record.account_id = a.id
+    cross join lateral (
+      select early, case when early then ${early && instant(early.at)}::timestamptz
+        else ${instant(last.at)}::timestamptz end as at
+      from (select coalesce(record.closed_day = ${early && formatDay(early.day)}::date, false) as early) day
+    ) closed
     left join lateral (
-      select sum(cash_change) as total,
-        sum(cash_change) filter (where at > ${instant(since)}::timestamptz) as recent
+      select sum(cash_change) as total, sum(cash_change) filter (where entry.at > closed.at) as recent,
+        min(entry.at) as first
       from (${cashOfSetup}) entry
     ) moved on true
-    left join lateral (
-      select bool_or(position.setup_id is not distinct from setup.id) as by_setup,
-        bool_or(position.setup_id is distinct from setup.id) as by_others
-      from (
-        select setup_id from (${unitsOfAccount}) entry where at <= ${instant(since)}::timestamptz
-        group by setup_id, instrument_id having sum(quantity) <> 0
-      ) position
-    ) held on true
     where setup.stopped_at is null and a.person_id = ${personId}::bigint and a.account = ${account}
     order by setup.id`
 

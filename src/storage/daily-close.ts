@@ -92,6 +92,7 @@ const dayOrNull = (text: string | null): Day | null => (text === null ? null : (
 export interface HeldRow extends Omit<LedgerPosition, 'fx'> {
   readonly bookId: number
   readonly calendar: string
+  readonly currency: string
   /** Of the last fill where the instrument is in another currency; else 1. */
   readonly fx: Decimal
 }
@@ -104,20 +105,21 @@ export async function loadHeld(sql: Sql, kind: BookKind, ids: readonly number[])
     quantity: string
     avgPx: string
     calendar: string
+    currency: string
     fx: string | null
   }
   const rows =
     kind === 'strategy'
       ? await sql.rows<Row>`
           select p.strategy_id as "bookId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
-            i.calendar, case when i.currency <> 'USD' then (
+            i.calendar, i.currency, case when i.currency <> 'USD' then (
               select f.fx from fill f where f.strategy_id = p.strategy_id and f.instrument_id = p.instrument_id
               order by f.id desc limit 1) end as fx
           from position p join instrument i on i.id = p.instrument_id
           where p.strategy_id = any(${ids}::bigint[]) and p.quantity <> 0`
       : await sql.rows<Row>`
           select p.account_id as "bookId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
-            i.calendar, null as fx
+            i.calendar, i.currency, null as fx
           from account_position p join instrument i on i.id = p.instrument_id
           where p.account_id = any(${ids}::bigint[]) and p.quantity <> 0`
   return rows.map((row) => ({

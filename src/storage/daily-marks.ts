@@ -1,8 +1,9 @@
 /** Marks of past days as they are stored, the present quotes among them, and what marks mean in money. */
-import type { ClosedInstrument } from '../domain/daily-close.ts'
-import type { CurrencyPair, DailyMark, MarkSplit } from '../domain/day-marks.ts'
+import type { ClosedInstrument, CloseFacts } from '../domain/daily-close.ts'
+import { type CurrencyPair, type DailyMark, dayMarks, type MarkSplit } from '../domain/day-marks.ts'
 import { dec } from '../domain/decimal.ts'
 import { vehicleCurrency } from '../domain/exchange-rate.ts'
+import { baseCurrencyOf } from '../domain/margin-position.ts'
 import { type Day, formatDay, type Instant, readDay } from '../domain/time.ts'
 import { bookedDay } from '../domain/trading-day.ts'
 import {
@@ -36,7 +37,7 @@ export async function loadDailyMarks(
 }
 
 /** The splits of instruments that are booked, with the days of their openings. */
-export async function loadMarkSplits(sql: Sql, instrumentIds: readonly number[]): Promise<MarkSplit[]> {
+async function loadMarkSplits(sql: Sql, instrumentIds: readonly number[]): Promise<MarkSplit[]> {
   const rows = await sql.rows<{
     instrumentId: number
     at: Instant
@@ -71,7 +72,7 @@ interface InstrumentRow extends MarginInstrumentRow {
 }
 
 /** What the close must know of instruments. */
-export async function loadClosedInstruments(
+async function loadClosedInstruments(
   sql: Sql,
   ids: readonly number[],
 ): Promise<Map<number, ClosedInstrument>> {
@@ -88,7 +89,7 @@ export async function loadClosedInstruments(
 }
 
 /** The pairs by which currencies are turned into `accountCurrency`, or both into dollars; direct ones first. */
-export const listCurrencyPairs = (
+const listCurrencyPairs = (
   sql: Sql,
   accountCurrency: string,
   currencies: readonly string[],
@@ -101,3 +102,29 @@ export const listCurrencyPairs = (
     join instrument i on i.security_type = 'FOR'
       and i.symbol in (c.currency || a.currency, a.currency || c.currency)
     order by a.currency, c.currency, "isInverse"`
+
+/** What a close on one of the days must know of instruments that are held, for accounts in each of the currencies. */
+export async function loadCloseFacts(
+  sql: Sql,
+  currencies: readonly string[],
+  held: readonly number[],
+  days: readonly Day[],
+): Promise<Map<string, CloseFacts>> {
+  const instruments = await loadClosedInstruments(sql, held)
+  const quoted = new Set(
+    [...instruments.values()].flatMap((each) => [each.currency, baseCurrencyOf(each) ?? each.currency]),
+  )
+  const facts = new Map<string, CloseFacts>()
+  for (const currency of new Set(currencies)) {
+    const foreign = [...quoted].filter((other) => other !== currency)
+    const pairs = foreign.length > 0 ? await listCurrencyPairs(sql, currency, foreign) : []
+    const underlyings = [...instruments.values()].flatMap(({ underlyingId }) => underlyingId ?? [])
+    const ids = new Set([...held, ...underlyings, ...pairs.map(({ instrumentId }) => instrumentId)])
+    const [first, last] = [Math.min(...days), Math.max(...days)]
+    const isMarked = ids.size > 0 && days.length > 0
+    const marks = isMarked ? await loadDailyMarks(sql, [...ids], first, last) : []
+    const splits = isMarked ? await loadMarkSplits(sql, [...ids]) : []
+    facts.set(currency, { instruments, marks: dayMarks(currency, marks, pairs, splits), currency })
+  }
+  return facts
+}

@@ -13,12 +13,3 @@ export const cashOfSetup: Fragment = fragment`
   join corporate_action c on c.id = j.action_id where j.account_id = a.id and j.setup_id = setup.id
   union all
   select n.cash_change, n.booked_at from account_entry n where n.account_id = a.id and n.setup_id = setup.id`
-
-/** Rows of `setup_id`, `instrument_id`, the signed `quantity` and `at` of all that the account of the row `a` holds. */
-export const unitsOfAccount: Fragment = fragment`
-  select e.setup_id, e.instrument_id, e.executed_at as at,
-    case e.side when '1' then e.quantity else -e.quantity end as quantity
-  from execution e where e.account_id = a.id
-  union all
-  select j.setup_id, c.instrument_id, c.takes_effect_at, j.quantity_change from account_adjustment j
-  join corporate_action c on c.id = j.action_id where j.account_id = a.id`

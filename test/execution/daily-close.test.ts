@@ -233,13 +233,22 @@ test('foreign money is worth what its pair says on each day', async () => {
   const strategyId = await begin()
   await publishQuotes(world.ctx, [quote(pair.symbol, '1.10', '1.10'), quote(stock.symbol, '100', '100')])
   await buy(world, strategyId, stock.id, '100')
+  // The pair trades on when the stocks have closed.
   await closeAt(world, close)
+  expect(await values(strategyId)).toEqual([])
+  await publishQuotes(world.ctx, [quote(pair.symbol, '1.15', '1.15', close + 1)])
+  await closeAt(world, close + 3_600_000)
   await publishQuotes(world.ctx, [quote(pair.symbol, '1.20', '1.20', opening + day)])
-  await closeAt(world, close + day)
-  expect(await values(strategyId)).toEqual([
-    ['2024-03-12', 100_000],
+  const days = [
+    ['2024-03-12', 100_500],
     ['2024-03-13', 101_000],
-  ])
+  ]
+  await closeAt(world, close + day + 3_600_000)
+  expect(await values(strategyId)).toEqual(days)
+  // A day that is closed again for whatever reason is worth the same.
+  await db.transaction((tx) => touchStrategies(tx, [{ id: strategyId, at: opening }]))
+  await closeAt(world, close + day + 3_600_000)
+  expect(await values(strategyId)).toEqual(days)
 })
 
 test('an account is worth its cash and what it holds, foreign executions included', async () => {

@@ -49,3 +49,67 @@ test('dividends and fractions of a split are earned, and a split loses nothing',
   expect(await rowOf('GetAutotradeSettings')).toMatchObject({ NetLiquidationValue: 50_100 })
   expect(await rowOf('GetDashBoard')).toMatchObject({ TodayReturn: 0, TotalReturn: 0.2 })
 })
+
+test('today begins at the last close, whoever else holds something and whatever trades in the evening', async () => {
+  const many = { ...own, Account: 'U103' }
+  const owner = town.people.owner
+  const order = { OrderType: '1', TIF: '1' }
+  const add = async (name: string) => {
+    const body = { StrategyName: name, StartingCapital: 100_000 }
+    const [made] = resultsOf<{ StrategyId: number }>(await town.ask('AddStrategy', body, owner))
+    await town.ask('StartAutotrade', { ...many, ...setup, StrategyId: made?.StrategyId }, { key })
+    return made?.StrategyId
+  }
+  const setup = { ScalingPercentage: 100, StocksEnabled: true, FuturesEnabled: true }
+  const trade = (
+    StrategyId: number | undefined,
+    Side: string,
+    OrderQuantity: number,
+    symbol: string,
+    type: string,
+  ) =>
+    town.ask(
+      'NewStrategyOrder',
+      {
+        Order: {
+          StrategyId,
+          Side,
+          OrderQuantity,
+          ...order,
+          PlatformSymbol: { FullSymbol: symbol, SymbolType: type },
+        },
+      },
+      owner,
+    )
+  const todays = async () =>
+    resultsOf<{ TodayReturn?: number }>(await town.ask('GetDashBoard', many, { key })).map(
+      ({ TodayReturn }) => TodayReturn,
+    )
+  await town.door('/instruments', [
+    { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
+  ])
+  await town.door('/accounts', [{ account: many.Account, personId, cash: 100_000 }])
+  await town.door('/quotes', [
+    { symbol: 'AAPL', bid: 300, ask: 300 },
+    { symbol: '@ESM24', bid: 5000, ask: 5000 },
+  ])
+  const [stocks, futures] = [await add('Stocks'), await add('Futures')]
+  await trade(stocks, '1', 100, 'AAPL', 'stock')
+  await trade(futures, '1', 1, '@ESM24', 'future')
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 310, ask: 310 }])
+  expect(await todays()).toEqual([1, 0])
+  // 16:30 in New York: the day of the account ends at 17:00.
+  await town.door('/clock', { now: '2024-03-14T20:30:00Z' })
+  await town.door('/quotes', [{ symbol: '@ESM24', bid: 5010, ask: 5010 }])
+  expect(await todays()).toEqual([1, 0.5])
+  await trade(futures, '2', 1, '@ESM24', 'future')
+  expect(await todays()).toEqual([1, 0.5])
+  await town.door('/clock', { now: '2024-03-14T21:30:00Z' })
+  expect(await todays()).toEqual([0, 0])
+  await town.door('/clock', { now: '2024-03-15T14:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 305, ask: 305 }])
+  expect(await todays()).toEqual([-0.5, 0])
+  // Now nothing is held but stocks: the day ends with them.
+  await town.door('/clock', { now: '2024-03-15T20:30:00Z' })
+  expect(await todays()).toEqual([0, 0])
+})

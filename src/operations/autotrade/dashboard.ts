@@ -1,35 +1,29 @@
 /** What the setups of an account have earned, today and since they began. */
-import { sessionAt, sessionOn, tradeDateAtOrBefore } from '../../domain/calendar.ts'
-import { dec, zero } from '../../domain/decimal.ts'
+import { accountOn } from '../../domain/daily-close.ts'
+import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { type LedgerState, statesAt } from '../../domain/ledger-state.ts'
+import { accountValue } from '../../domain/model-account.ts'
 import { setupReturns } from '../../domain/setup-return.ts'
-import { type Day, dayIn, type Instant, newYork } from '../../domain/time.ts'
-import { listSetupResults, loadAccountValues } from '../../storage/account-values.ts'
+import { type EndedDay, earlyClose, lastEnd } from '../../domain/trading-day.ts'
+import { listSetupResults, loadAccountValues, type SetupResult } from '../../storage/account-values.ts'
+import { loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
+import { loadCloseFacts } from '../../storage/daily-marks.ts'
+import type { Sql } from '../../storage/sql.ts'
 import type { Handler } from '../handler.ts'
 
-const calendar = 'US_EQUITY'
-
-/** The last session that is over: where it ends, today begins. */
-function lastClose(now: Instant): { day: Day; at: Instant } {
-  const running = sessionAt(calendar, now)
-  let day = dayIn(now, newYork) - (running ? 1 : 0)
-  for (;;) {
-    day = tradeDateAtOrBefore(calendar, day)
-    const session = sessionOn(calendar, day)
-    if (session === undefined || session.close <= now) return { day, at: session?.close ?? now }
-    day -= 1
-  }
-}
-
 export const getDashBoard: Handler<'GetDashBoard'> = async (ctx, { PersonId, Account }) => {
-  const setups = await listSetupResults(ctx.sql, PersonId, Account, lastClose(ctx.now))
+  const last = lastEnd(ctx.now)
+  const early = earlyClose(ctx.now)
+  const setups = await listSetupResults(ctx.sql, PersonId, Account, { last, early })
   const values = await loadAccountValues(ctx.sql, [...new Set(setups.map(({ accountId }) => accountId))])
+  const before = await worthAtClose(ctx.sql, setups, (setup) => (setup.closedEarly && early) || last)
   const results = setups.map((setup) => {
     const { total, today } = setupReturns({
       startedEquity: dec(setup.startedEquity),
       cashChange: dec(setup.cashChange),
       recentCashChange: dec(setup.recentCashChange),
       worth: values.get(setup.accountId)?.bySetup.get(setup.setupId) ?? zero,
-      worthBefore: setup.worthBefore === null ? null : dec(setup.worthBefore),
+      worthBefore: before.get(setup.setupId) ?? zero,
     })
     return {
       PersonId: setup.personId,
@@ -43,4 +37,38 @@ export const getDashBoard: Handler<'GetDashBoard'> = async (ctx, { PersonId, Acc
     }
   })
   return { results }
+}
+
+/** What each setup held when the last day of its account ended, at the marks of that day. */
+async function worthAtClose(
+  sql: Sql,
+  setups: readonly SetupResult[],
+  closeOf: (setup: SetupResult) => EndedDay,
+): Promise<Map<number, Decimal>> {
+  const older = setups.filter(({ isOlder }) => isOlder)
+  if (older.length === 0) return new Map()
+  const ids = [...new Set(older.map(({ accountId }) => accountId))]
+  const fills = await loadBookFills(sql, 'account', ids)
+  const adjustments = await loadBookAdjustments(sql, 'account', ids)
+  const states = older.map((setup) => {
+    const isOwn = ({ ledger }: { readonly ledger?: number }): boolean => ledger === setup.setupId
+    const history = { fills: fills.filter(isOwn), adjustments: adjustments.filter(isOwn) }
+    const [state] = statesAt(zero, history, [closeOf(setup).at])
+    return { setup, state: state as LedgerState }
+  })
+  const held = states.flatMap(({ state }) => state.positions.map(({ instrumentId }) => instrumentId))
+  const facts = await loadCloseFacts(
+    sql,
+    older.map(({ currency }) => currency),
+    [...new Set(held)],
+    older.map((setup) => closeOf(setup).day),
+  )
+  return new Map(
+    states.flatMap(({ setup, state: { positions } }) => {
+      const known = facts.get(setup.currency)
+      if (!known) return []
+      const account = accountOn({ cash: zero, positions }, closeOf(setup).day, known)
+      return [[setup.setupId, accountValue(account)] as const]
+    }),
+  )
 }
