@@ -29,9 +29,17 @@ const ops: Record<string, KernelOp> = {
   ...feeOps,
 }
 
+/** A member that is null is one that is not there. */
+function withoutNulls(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(withoutNulls)
+  if (typeof json !== 'object' || json === null) return json
+  const members = Object.entries(json).filter(([, member]) => member !== null)
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
 /** Runs one op over plain JSON. Throws on an op that does not exist. */
 export function kernel(op: string, input: unknown): unknown {
   const run = ops[op]
   if (!run) throw new Error(`unknown kernel op ${op}; known: ${Object.keys(ops).sort().join(', ')}`)
-  return run(input as never)
+  return run(withoutNulls(input) as never)
 }
