@@ -8,7 +8,7 @@ export type CatalogAction = 'Add' | 'Remove'
 export interface CatalogFacts {
   readonly isListed: boolean
   readonly isResellable: boolean
-  /** The site's customers who subscribe to it for real and have not ended it. */
+  /** The site's customers who subscribe to it for real; one who is suspended or has ended it does not count. */
   readonly payingSubscribers: number
 }
 

@@ -44,7 +44,7 @@ export async function loadCatalogFacts(
     select s.id, c.id is not null as "isListed", s.is_resellable as "isResellable",
       (select count(*)::int from subscription
         where subscription.strategy_id = s.id and subscription.site_id = ${siteId}::bigint
-          and subscription.ended_at is null and subscription.person_id <> s.owner_person_id
+          and subscription.status in ('active', 'pending') and subscription.person_id <> s.owner_person_id
           and (subscription.kind = 'paid' or subscription.base_price + subscription.markup > 0)) as "payingSubscribers"
     from strategy s left join site_catalog c on c.strategy_id = s.id and c.site_id = ${siteId}::bigint
     where s.id = any(${strategyIds}::bigint[])
@@ -52,7 +52,7 @@ export async function loadCatalogFacts(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Puts strategies into a catalog under their own names and prices. */
+/** Puts strategies into a catalog: under their own names and prices, or under those that the site had given them. */
 export async function addToCatalog(
   sql: Sql,
   siteId: number,
@@ -60,19 +60,26 @@ export async function addToCatalog(
   addedAt: number,
 ): Promise<void> {
   await sql.run`
-    insert into site_catalog (site_id, strategy_id, added_at)
-    select ${siteId}::bigint, id, ${instant(addedAt)}::timestamptz from unnest(${strategyIds}::bigint[]) id
+    insert into site_catalog (site_id, strategy_id, display_name, markup, added_at)
+    select ${siteId}::bigint, id, past.display_name, coalesce(past.markup, 0), ${instant(addedAt)}::timestamptz
+    from unnest(${strategyIds}::bigint[]) id
+      left join site_catalog_past past on past.site_id = ${siteId}::bigint and past.strategy_id = id
     on conflict (site_id, strategy_id) do nothing`
 }
 
-/** Takes strategies out of a catalog. */
+/** Takes strategies out of a catalog; what the site calls and asks for them is kept, should they come back. */
 export async function removeFromCatalog(
   sql: Sql,
   siteId: number,
   strategyIds: readonly (number | bigint)[],
 ): Promise<void> {
   await sql.run`
-    delete from site_catalog where site_id = ${siteId}::bigint and strategy_id = any(${strategyIds}::bigint[])`
+    with removed as (
+      delete from site_catalog where site_id = ${siteId}::bigint and strategy_id = any(${strategyIds}::bigint[])
+      returning site_id, strategy_id, display_name, markup
+    )
+    insert into site_catalog_past (site_id, strategy_id, display_name, markup) select * from removed
+    on conflict (site_id, strategy_id) do update set display_name = excluded.display_name, markup = excluded.markup`
 }
 
 /** Changes what is given of an entry, from the next terms on: its name, and its markup in dollars. False without an entry. */

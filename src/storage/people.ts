@@ -137,10 +137,13 @@ export function pagePeople(
   return page<PersonRow>(sql, query, request)
 }
 
-/** Whether a person has this number. */
+/** Whether a living person has this number. */
 export const isPhoneKnown = async (sql: Sql, phone: string): Promise<boolean> =>
-  (await sql.one<{ known: boolean }>`select exists (select from person where phone = ${phone}) as known`)
-    .known
+  (
+    await sql.one<{
+      known: boolean
+    }>`select exists (select from person where phone = ${phone} and is_alive) as known`
+  ).known
 
 export interface NewProfile {
   siteId: number
@@ -172,7 +175,7 @@ export const insertProfile = async (sql: Sql, person: NewProfile): Promise<numbe
         ${person.email}, ${person.passwordHash}, ${person.language}, ${person.countryCode}, ${person.divisionCode},
         ${person.city}, ${person.street}, ${person.street2}, ${person.zipCode}, ${person.phone}, ${person.company},
         ${person.lastIp}, ${instant(person.createdAt)}::timestamptz)
-      on conflict (lower(email)) do nothing returning id`
+      on conflict (lower(email)) where is_alive do nothing returning id`
   )?.id
 
 /** Opens the session that a new person's first sign-in takes over. */

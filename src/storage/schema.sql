@@ -862,7 +862,7 @@ create table person (
   constraint person_permissions_check CHECK ((permissions <@ ARRAY['catalog'::text, 'members'::text, 'kyc'::text, 'reports'::text, 'billing'::text])),
   constraint person_role_check CHECK ((role = ANY (ARRAY['user'::text, 'geosite_admin'::text, 'whitelabel_admin'::text, 'platform_admin'::text])))
 );
-CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email));
+CREATE UNIQUE INDEX person_email ON public.person USING btree (lower(email)) WHERE is_alive;
 CREATE INDEX person_phone ON public.person USING btree (phone) WHERE (phone IS NOT NULL);
 CREATE INDEX person_site ON public.person USING btree (site_id, id);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, role, permissions, language, is_alive, is_phone_verified, email_validated_at, alias, first_name, last_name, email, phone, country_code, division_code, city, street, street2, zip_code, company, password_hash, icon ON public.person FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,role,permissions,language,is_alive,is_phone_verified,email_validated_at', 'alias,first_name,last_name,email,phone,country_code,division_code,city,street,street2,zip_code,company,password_hash,icon');
@@ -1242,6 +1242,16 @@ create table site_catalog (
 );
 CREATE INDEX site_catalog_strategy ON public.site_catalog USING btree (strategy_id);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, strategy_id, markup, display_name ON public.site_catalog FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,strategy_id,markup', 'display_name');
+
+create table site_catalog_past (
+  site_id bigint not null,
+  strategy_id bigint not null,
+  display_name text,
+  markup minor_units not null,
+  constraint site_catalog_past_pkey PRIMARY KEY (site_id, strategy_id),
+  constraint site_catalog_past_site_id_fkey FOREIGN KEY (site_id) REFERENCES site(id),
+  constraint site_catalog_past_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id)
+);
 
 create table site_fee_policy (
   site_id bigint not null,

@@ -114,6 +114,21 @@ describe('somebody of whom nothing runs any more', () => {
     expect([answer.status, ...faultsOf(answer)]).toEqual([409, '3016 PersonId'])
   })
 
+  test('leaves its address and number to who comes back', async () => {
+    await db.write.run`update person set phone = '+12125550188' where id = ${personId}`
+    const isKnown = async () =>
+      resultsOf(await ask('GetPhoneAlreadyExists', { Phone: '+12125550188' }, mine(people.westAdmin.key)))
+    expect(await isKnown()).toEqual([false])
+    const { email } = await db.read.one<{ email: string }>`select email from person where id = ${personId}`
+    const profile = {
+      ...{ FirstName: 'H', LastName: 'H', ScreenName: 'again', Email: email.toUpperCase(), Language: 'eng' },
+      ...{ Password: 'a long sentence of hers', CountryCode: 'US', DivisionCode: 'US-NY' },
+    }
+    const add = async () => (await ask('AddProfile', profile, mine(people.westAdmin.key))).status
+    expect(await add()).toBe(200)
+    expect(await add()).toBe(409)
+  })
+
   test('is not there to be removed again', async () => {
     expect(await remove(personId)).toBeUndefined()
     expect(await remove(999_999)).toBeUndefined()

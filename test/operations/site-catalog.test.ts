@@ -91,6 +91,17 @@ describe('changing the catalog', () => {
     ])
   })
 
+  test('a customer whose subscription is suspended does not hold it', async () => {
+    const [, , , four = 0] = ids
+    await update('Add', [four])
+    await town.door('/subscriptions', [{ personId: neighbour(), strategyId: four, kind: 'paid' }])
+    await town.platform.db.write.run`
+      update subscription set status = 'suspended' where strategy_id = ${four} and ended_at is null`
+    expect(await outcomes(update('Remove', [four]))).toEqual([[four, true, 'removed']])
+    await town.platform.db.write.run`
+      update subscription set status = 'ended', ended_at = now() where strategy_id = ${four}`
+  })
+
   test('a customer of another site does not hold it', async () => {
     const [, , , , five = 0] = ids
     await update('Add', [five])
@@ -154,6 +165,24 @@ describe('who may', () => {
 })
 
 describe('prices', () => {
+  test('a strategy that comes back has the name and the markup that the site had given it', async () => {
+    const [, , three = 0] = ids
+    const listed = async () => (await catalog()).find(({ StrategyId }) => StrategyId === three)
+    await update('Remove', [three])
+    await update('Add', [three])
+    for (const [name, markup] of [
+      ['West Three', 5.25],
+      ['West Drei', 7],
+    ] as const) {
+      await town.platform.db.write.run`
+        update site_catalog set display_name = ${name}, markup = ${markup * 100} where strategy_id = ${three}`
+      await update('Remove', [three])
+      expect(await listed()).toBeUndefined()
+      await update('Add', [three])
+      expect(await listed()).toMatchObject({ DisplayName: name, MarkupDollars: markup })
+    }
+  })
+
   test("a site's name and markup are what its customers see and pay", async () => {
     const [one = 0] = ids
     await update('Add', [one])

@@ -135,7 +135,7 @@ const unwatched = {
       'secret_mark',
       'sign_in',
     ],
-    ...['signal_event', 'webhook_attempt'],
+    ...['signal_event', 'site_catalog_past', 'webhook_attempt'],
   ],
 }
 
