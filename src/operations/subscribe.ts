@@ -7,6 +7,7 @@ import { totalOf } from '../domain/revenue.ts'
 import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/subscription.ts'
 import { claimCharges, findProvider, insertCharges, type ProviderName } from '../storage/charges.ts'
 import { holdPerson } from '../storage/people.ts'
+import { passGains } from '../storage/performance-fees.ts'
 import { settleCharges } from '../storage/settlement.ts'
 import { answerSimulated } from '../storage/simulated-payments.ts'
 import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
@@ -15,7 +16,6 @@ import {
   cancelSubscription,
   endSubscription,
   findOffer,
-  followsLive,
   hasPaymentMethod,
   insertSubscription,
   keepSubscription,
@@ -43,17 +43,16 @@ export async function beginFor(sql: Sql, personId: number | bigint): Promise<num
 }
 
 /** Opens or joins; answers the subscription's id. Refuses what is not paid for. */
-export async function subscribe(sql: Sql, asked: Subscribing): Promise<number | Refused> {
-  const { personId, strategyId } = asked
-  // An older setup in a live account follows with money again, whatever account the wish came from.
-  const kind = asked.kind === 'paper' && (await followsLive(sql, asked)) ? 'paid' : asked.kind
-  const wanted = { ...asked, kind }
+export async function subscribe(sql: Sql, wanted: Subscribing): Promise<number | Refused> {
+  const { personId, strategyId, kind } = wanted
   const present = await lockSubscription(sql, personId, strategyId)
   const opening = decideOpening(present, kind)
   if (opening === 'unpaid')
     return refuse('StateConflict', 'StrategyId', 'The subscription is suspended until it is paid')
   if (present && opening === 'join') {
-    await keepSubscription(sql, present.id, joinedKind(present.kind, kind))
+    const joined = joinedKind(present.kind, kind)
+    await keepSubscription(sql, present.id, joined)
+    if (joined !== present.kind) await passGains(sql, present.id, wanted.at)
     return present.id
   }
   const offer = await findOffer(sql, wanted)
@@ -89,6 +88,7 @@ const termOf = ({ kind, at }: Subscribing) => ({
 async function openFree(sql: Sql, wanted: Subscribing, offer: Offer): Promise<number> {
   const id = await insertSubscription(sql, { status: 'active', ...wanted, ...offer, ...termOf(wanted) })
   if (wanted.kind === 'simulated') await noteSimulationStart(sql, wanted, wanted.at)
+  else await passGains(sql, id, wanted.at)
   return id
 }
 
@@ -97,6 +97,7 @@ async function openPaid(sql: Sql, wanted: Subscribing, offer: Offer): Promise<nu
   const provider = await readyProvider(sql, personId)
   if (isRefused(provider)) return provider
   const id = await insertSubscription(sql, { status: 'pending', ...wanted, ...offer, ...termOf(wanted) })
+  await passGains(sql, id, at)
   const period = { from: at, to: termEnd(at), dueAt: at }
   const ids = await insertCharges(sql, [
     { subscriptionId: id, purpose: 'term', price: offer.price, provider, ...period },

@@ -307,8 +307,8 @@ export async function loadFollowers(
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
       left join setup_exclusion excluded on excluded.setup_id = member.id
         and excluded.instrument_id = ${signal.instrumentId}::bigint
-      left join ${lapsedSubscribers} lapsed on lapsed.person_id = a.person_id
-        and lapsed.strategy_id = ${signal.strategyId}::bigint
+      left join ${lapsedSubscribers(signal.strategyId)} lapsed on lapsed.person_id = a.person_id
+        and (a.kind = 0 or lapsed.on_paper)
       left join ${unknownOutcomesOf(signal)} unknown on unknown.account_id = member.account_id
       cross join lateral ${progressOf(others)} progress
       cross join lateral ${closingLeavesOf(signal)} closing

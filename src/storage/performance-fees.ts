@@ -10,7 +10,7 @@ import { loadAccountValues } from './account-values.ts'
 import { loadRateTable } from './quotes.ts'
 import { insertIncidents, type NewIncident } from './reports.ts'
 import { cashOfSetup } from './setup-entries.ts'
-import type { Transaction } from './sql.ts'
+import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** In minor units: what the ledger can add up many times. More is no gain but a broken price. */
@@ -45,8 +45,8 @@ interface SetupRow {
  * Setups in live accounts of those who subscribe to somebody else's strategy and pay a fee now or in their next term;
  * one that has stopped is settled once more.
  */
-const listSetups = (tx: Transaction, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
-  tx.rows<SetupRow>`
+const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
+  sql.rows<SetupRow>`
     select setup.id as "setupId", s.id as "subscriptionId", a.id as "accountId", a.currency,
       s.currency as "chargedCurrency", s.performance_fee_percent as percent,
       setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
@@ -96,12 +96,32 @@ interface Settled {
 }
 
 /** Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. */
-export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Promise<Map<number, bigint>> {
-  const rows = await listSetups(tx, terms)
+export const settleFees = async (tx: Transaction, terms: readonly FeeTerm[]): Promise<Map<number, bigint>> =>
+  settle(tx, terms, await listSetups(tx, terms))
+
+/**
+ * Lets pass free what setups have gained while nobody subscribed, or before there was a fee: a subscription that begins
+ * now charges for what is gained from now on.
+ */
+export async function passGains(sql: Sql, subscriptionId: number, at: Instant): Promise<void> {
+  const terms = [{ id: subscriptionId, endsAt: at }]
+  const rows = await listSetups(sql, terms)
+  await settle(
+    sql,
+    terms,
+    rows.map((row) => ({ ...row, percent: 0 })),
+  )
+}
+
+async function settle(
+  sql: Sql,
+  terms: readonly FeeTerm[],
+  rows: readonly SetupRow[],
+): Promise<Map<number, bigint>> {
   if (rows.length === 0) return new Map()
-  const values = await loadAccountValues(tx, [...new Set(rows.map(({ accountId }) => accountId))])
+  const values = await loadAccountValues(sql, [...new Set(rows.map(({ accountId }) => accountId))])
   const rates = await loadRateTable(
-    tx,
+    sql,
     rows.map(({ chargedCurrency }) => chargedCurrency),
     rows.map(({ currency }) => currency),
   )
@@ -125,8 +145,8 @@ export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Pr
     if (charged.greaterThan(largestCharge)) surplus.push(row)
     else settled.push({ row, gain, settlement, charged: BigInt(charged.toFixed(0)) })
   }
-  await insertSettlements(tx, terms, settled)
-  await insertIncidents(tx, surplus.map(surplusOf(terms)))
+  await insertSettlements(sql, terms, settled)
+  await insertIncidents(sql, surplus.map(surplusOf(terms)))
   const totals = new Map<number, bigint>()
   for (const { row, charged } of settled)
     totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + charged)
@@ -143,13 +163,13 @@ const surplusOf =
   })
 
 async function insertSettlements(
-  tx: Transaction,
+  sql: Sql,
   terms: readonly FeeTerm[],
   settled: readonly Settled[],
 ): Promise<void> {
   const ends = new Map(terms.map(({ id, endsAt }) => [id, endsAt]))
   const own = <T>(pick: (one: Settled) => T): T[] => settled.map(pick)
-  await tx.run`
+  await sql.run`
     insert into fee_settlement (setup_id, settled_at, subscription_id, percent, capital, gain, fee, charged, units,
       price, mark, fees)
     select * from unnest(${own(({ row }) => row.setupId)}::bigint[],
@@ -160,5 +180,6 @@ async function insertSettlements(
       ${own(({ settlement }) => settlement.holding.units)}::numeric[],
       ${own(({ settlement }) => settlement.holding.price)}::numeric[],
       ${own(({ settlement }) => settlement.holding.mark)}::numeric[],
-      ${own(({ settlement }) => settlement.fees)}::numeric[])`
+      ${own(({ settlement }) => settlement.fees)}::numeric[])
+    on conflict (setup_id, settled_at) do nothing`
 }

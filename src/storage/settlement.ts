@@ -63,6 +63,7 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
       if (charge.subscriptionStatus === 'ended' && charge.purpose !== 'performance')
         late.push({ charge, answer })
       charge.status = 'paid'
+      charge.paymentRef = answer.paymentRef
     } else if (charge.isAsked && charge.attempt === answer.attempt) {
       charge.isAsked = false
       declined.push({ charge, answer })
@@ -194,14 +195,22 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
       ${verdicts.map(({ again }) => instant(again ?? null))}::timestamptz[], ${reasons}::text[],
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, again, reason, ref)
     where charge.id = answer.id`
+  // Of one subscription a term and a fee may be declined at once: each counts, and the worst of it holds.
+  const worst = ['active', 'suspended', 'ended'] as const
   await sql.run`
-    update subscription set billing_failures = billing_failures + 1, billing_failure_reason = answer.reason,
-      billing_failed_at = answer.at,
+    update subscription set billing_failures = billing_failures + answer.failures,
+      billing_failure_reason = answer.reason, billing_failed_at = answer.at,
       status = case when ended_at is not null or answer.status = 'active' then subscription.status
         else answer.status end,
       ended_at = case when answer.status = 'ended' then coalesce(ended_at, answer.at) else ended_at end,
       end_reason = case when answer.status = 'ended' then coalesce(end_reason, 'unpaid') else end_reason end
-    from unnest(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[], ${times}::timestamptz[],
-      ${verdicts.map(({ status }) => status)}::text[], ${reasons}::text[]) answer (id, at, status, reason)
+    from (
+      select id, count(*)::int as failures, max(at) as at, (array_agg(reason order by at desc, place desc))[1] as reason,
+        (${worst}::text[])[max(array_position(${worst}::text[], status))] as status
+      from unnest(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[], ${times}::timestamptz[],
+        ${verdicts.map(({ status }) => status)}::text[], ${reasons}::text[])
+        with ordinality said (id, at, status, reason, place)
+      group by id
+    ) answer
     where subscription.id = answer.id`
 }

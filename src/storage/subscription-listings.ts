@@ -63,6 +63,8 @@ export interface SubscribedRow {
   isFree: boolean
   isCancelPending: boolean
   isOver: boolean
+  /** The next term is not begun: the subscription is suspended, or its strategy has ended. */
+  isLastTerm: boolean
   nextPrice: string
   billingFailures: number
   billingFailureReason: string | null
@@ -84,6 +86,7 @@ export const pageSubscribed = (
       ${money(fragment`subscription.base_price + subscription.markup`)} as cost,
       subscription.kind = 'simulated' or strategy.owner_person_id = subscription.person_id as "isFree",
       subscription.is_cancel_pending as "isCancelPending", subscription.ended_at is not null as "isOver",
+      subscription.status = 'suspended' or not strategy.is_alive as "isLastTerm",
       ${money(fragment`next.base + next.markup`)} as "nextPrice",
       subscription.billing_failures as "billingFailures",
       subscription.billing_failure_reason as "billingFailureReason",

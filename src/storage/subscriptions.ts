@@ -82,19 +82,6 @@ export interface NewSubscription extends Offer {
   termEndsAt: number | null
 }
 
-/** Whether the person has a setup for the strategy in a live account, at work or lapsed. */
-export const followsLive = async (
-  sql: Sql,
-  wanted: { personId: number | bigint; strategyId: number | bigint },
-): Promise<boolean> =>
-  (
-    await sql.one<{ follows: boolean }>`
-      select exists (
-        select from setup join account a on a.id = setup.account_id
-        where setup.strategy_id = ${wanted.strategyId}::bigint and setup.stopped_at is null
-          and a.person_id = ${wanted.personId}::bigint and a.kind = 0) as follows`
-  ).follows
-
 /** Opens a subscription; answers its id. */
 export const insertSubscription = async (sql: Sql, row: NewSubscription): Promise<number> =>
   (
@@ -144,16 +131,19 @@ export const isLive: Fragment = fragment`(${isActive} and subscription.kind <> '
 
 /**
  * Of people that ever subscribed to a strategy otherwise than to a simulation: whether no subscription to it runs
- * now, as it has ended, is suspended or was never paid. Nothing new is opened for them.
+ * now, as it has ended, is suspended or was never paid. Nothing new is opened for them; nor in a live account while
+ * the one that runs is for paper accounts.
  */
 const hasLapsed: Fragment = fragment`not bool_or(status = 'active')`
+const hasLapsedLive: Fragment = fragment`not bool_or(status = 'active' and kind = 'paid')`
 const real: Fragment = fragment`strategy_id is not null and kind <> 'simulated'`
 
-/** All of them, as a table for a join that names the strategy. */
-export const lapsedSubscribers: Fragment = fragment`(
-  select person_id, strategy_id from subscription where ${real} group by person_id, strategy_id having ${hasLapsed})`
+/** Those of a strategy, as a table to be joined by the person: \`on_paper\` says that paper accounts have lapsed too. */
+export const lapsedSubscribers = (strategyId: number): Fragment => fragment`(
+  select person_id, ${hasLapsed} as on_paper from subscription
+  where ${real} and strategy_id = ${strategyId}::bigint group by person_id having ${hasLapsedLive})`
 
-/** For few pairs: one row with `lapsed` for the person of an account `a` and the strategy of a setup `t`. */
+/** For few pairs: one row with \`lapsed\` for the person of an account \`a\` and the strategy of a setup \`t\`. */
 export const lapseOfSetup: Fragment = fragment`(
-  select coalesce(${hasLapsed}, false) as lapsed from subscription
+  select coalesce(case a.kind when 0 then ${hasLapsedLive} else ${hasLapsed} end, false) as lapsed from subscription
   where ${real} and person_id = a.person_id and strategy_id = t.strategy_id)`

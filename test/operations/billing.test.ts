@@ -161,7 +161,7 @@ describe('payments that fail', () => {
     expect(await subscribed()).toMatchObject([
       {
         ...{ IsAlive: true, BillingFailureCount: 1, LastBillingFailureReason: 'card expired' },
-        ...{ LastBillingFailureAt: at(30), EndDate: at(60) },
+        ...{ LastBillingFailureAt: at(30), EndDate: at(60), NextChargeDate: at(60) },
       },
     ])
     await passTo(34)
@@ -170,6 +170,8 @@ describe('payments that fail', () => {
     expect(await subscribed()).toMatchObject([
       { IsAlive: false, BillingFailureCount: 5, LastBillingFailureAt: at(46) },
     ])
+    // What is suspended ends with its term: nobody will be charged then.
+    expect((await subscribed())[0]).not.toHaveProperty('NextChargeDate')
     const orders = () => get('/gen/Strategies/GetStrategyActiveOrders', { StrategyIds: strategyId }, customer)
     expect((await orders()).status).toBe(403)
     expect(await violations()).toEqual([])

@@ -1,10 +1,6 @@
-/** Fees on what followers gain, and changes of plans: what is charged, when, once, and who earns it. */
+/** Fees on what followers gain: what is charged, when, once, and who earns it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { isRefused } from '../../src/operations/context.ts'
-import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { changeStrategy } from '../../src/storage/administration.ts'
-import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
-import { findPlatformSite } from '../../src/storage/provision.ts'
 import { call, doorOf, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 
@@ -214,19 +210,79 @@ describe('the fee on gains', () => {
     await audit()
   })
 
-  test('is charged of a live account whose subscription lapsed and was opened anew by a paper account', async () => {
+  test('is none of a live account that lapsed until it is started again, whatever a paper account opens', async () => {
     await follow(customer, 'U1')
     await follow(customer, 'U2', 'paper')
     await stop('U2', true)
     await passTo(31)
     await follow(customer, 'U3', 'paper')
+    const held = async (account: string) => {
+      const path = `/gen/Autotrade/GetAutoTradeOpenPositions?Account=${account}`
+      return (await call(platform.url, path, { key: customer.key })).json
+    }
+    const skips = () =>
+      db.read.rows`select a.account, s.code from account_skip s join setup on setup.id = s.setup_id
+        join account a on a.id = setup.account_id`
     await quote(100)
     await trade('1', 100)
+    expect(await held('U1')).toMatchObject({ Results: [] })
+    expect(await held('U3')).toMatchObject({ Results: [{ Quantity: 100 }] })
+    expect(await skips()).toEqual([{ account: 'U1', code: 'SubscriptionEnded' }])
+    await passTo(31.1)
+    expect(await held('U1')).toMatchObject({ Results: [] })
+    const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
+    const started = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
+    expect(started.status).toBe(200)
+    await quote(100)
+    await trade('1', 50)
+    expect(await held('U1')).toMatchObject({ Results: [{ Quantity: 150 }] })
     await quote(110)
     await passTo(61)
-    expect(await charges('performance')).toMatchObject([{ amount: 20_000, status: 'paid' }])
+    expect(await charges('performance')).toMatchObject([{ amount: 30_000, status: 'paid' }])
     await audit()
   })
+
+  test('is none of what was gained before it was announced, also where the subscription has lapsed meanwhile', async () => {
+    await setFee(0)
+    await follow(customer, 'U1')
+    await follow(customer, 'U2')
+    await trade('1', 100)
+    await quote(110)
+    await stop('U2', true)
+    await passTo(31)
+    await setFee(20)
+    const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
+    const started = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
+    expect(started.status).toBe(200)
+    await passTo(61)
+    expect(await charges('performance')).toEqual([])
+    await passTo(63)
+    await quote(115)
+    await passTo(91)
+    expect(await charges('performance')).toMatchObject([{ amount: 10_000, status: 'paid' }])
+    await audit()
+  })
+
+  test.each(['term', 'performance'])(
+    'and a term that are declined at once count both, and %s that is given up suspends',
+    async (givenUp) => {
+      await door('/strategies', [{ strategyId, monthlyCost: 50 }])
+      await follow(customer, 'U1')
+      await trade('1', 100)
+      await quote(110)
+      await door('/payment-methods', [{ personId: customer.personId, declines: 'card expired' }])
+      await passTo(30)
+      const standing = () =>
+        db.read
+          .rows`select status, billing_failures as failures, billing_failure_reason as reason from subscription`
+      const reason = 'card expired'
+      expect(await standing()).toEqual([{ status: 'active', failures: 2, reason }])
+      await db.write.run`update charge set attempts = 4 where purpose = ${givenUp} and status = 'due'`
+      await passTo(31)
+      expect(await standing()).toEqual([{ status: 'suspended', failures: 4, reason }])
+      await audit()
+    },
+  )
 
   test('that is declined is tried again, and never charged twice', async () => {
     await follow(customer, 'U1')
@@ -240,135 +296,5 @@ describe('the fee on gains', () => {
     expect(await charges('performance')).toMatchObject([{ amount: 20_000, status: 'paid' }])
     expect(await balances()).toMatchObject({ customer: 0, provider: -20_000 })
     await audit()
-  })
-})
-
-describe('plans', () => {
-  const plan = async (name: string, price: string, more: Partial<NewPlan> = {}): Promise<number> => {
-    const siteId = more.siteId ?? (await findPlatformSite(db.read))
-    const offer = { kind: 'investor', termDays: 30, strategiesIncluded: 3, name, price } as const
-    return savePlan(db.write, { ...offer, ...more, siteId })
-  }
-  const choose = (planId: number, days: number, who = customer) =>
-    db.transaction(async (tx) => {
-      const chosen = await choosePlan(tx, { personId: who.personId, planId, at: start + days * day })
-      return isRefused(chosen) ? chosen.refused : chosen.begins
-    })
-  const held = async (who = customer): Promise<Row[]> => {
-    const path = `/gen/General/GetInvestorPlanSubscriptions?PersonId=${who.personId}`
-    return resultsOf<Row>(await call(platform.url, path, { key: who.key }))
-  }
-
-  test('a dearer one is paid for the rest of the term and begins at once', async () => {
-    const small = await plan('Small', '30')
-    const large = await plan('Large', '90')
-    expect(await choose(small, 0)).toBe('now')
-    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30, EndDate: at(30) }])
-    await passTo(15)
-    expect(await choose(large, 15)).toBe('now')
-    expect(await charges('upgrade')).toMatchObject([{ amount: 3_000, status: 'paid', at: '04-11' }])
-    expect(await held()).toMatchObject([
-      { LicenseTypeId: large, Cost: 90, StartDate: at(0), EndDate: at(30), IsRecurring: true },
-    ])
-    await passTo(31)
-    expect((await charges('term')).map(({ amount }) => amount)).toEqual([3_000, 9_000])
-    expect(await balances()).toEqual({ customer: 0, platform: 15_000, provider: -15_000 })
-    await audit()
-  })
-
-  test('one of another length begins a term of its own, less what is left', async () => {
-    const month = await plan('Month', '30')
-    const year = await plan('Year', '300', { termDays: 365 })
-    await choose(month, 0)
-    await passTo(10)
-    expect(await choose(year, 10)).toBe('now')
-    expect(await charges('upgrade')).toMatchObject([{ amount: 28_000, status: 'paid' }])
-    expect(await held()).toMatchObject([{ LicenseTypeId: year, EndDate: at(375) }])
-    await passTo(100)
-    expect((await charges('term')).length).toBe(1)
-    await audit()
-  })
-
-  test('a cheaper one begins when the term ends, and what is canceled ends with it', async () => {
-    const small = await plan('Small', '30')
-    const large = await plan('Large', '90')
-    await choose(large, 0)
-    expect(await choose(small, 0)).toBe('later')
-    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
-    await passTo(30)
-    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30 }])
-    expect(await choose(small, 30)).toBe('now')
-    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(true)
-    expect(await held()).toMatchObject([{ IsRecurring: false }])
-    await passTo(61)
-    expect(await held()).toEqual([])
-    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(false)
-    await audit()
-  })
-
-  test('what is declined changes nothing', async () => {
-    const small = await plan('Small', '30')
-    const large = await plan('Large', '90')
-    await choose(small, 0)
-    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
-    expect(await choose(large, 1)).toBe('StateConflict')
-    expect(await charges('upgrade')).toMatchObject([{ status: 'failed' }])
-    const [present] = await held()
-    expect(present).toMatchObject({ LicenseTypeId: small, Cost: 30 })
-    await door('/payment-methods', [{ personId: customer.personId }])
-    expect(await choose(large, 1)).toBe('StateConflict')
-    expect(await choose(large, 2)).toBe('now')
-    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
-    await audit()
-  })
-
-  test('of a partner site are its income, and offered to its people alone', async () => {
-    const { id: siteId } = await db.read.one<{ id: number }>`select id from site where code = 'west'`
-    const own = await plan('Own', '50', { siteId })
-    const more = await plan('More', '80', { siteId })
-    expect(await choose(own, 0, guest)).toBe('NotFound')
-    expect(await choose(own, 0)).toBe('now')
-    expect(await choose(more, 0)).toBe('now')
-    expect(await charges('upgrade')).toMatchObject([{ amount: 3_000 }])
-    expect(await balances()).toEqual({ customer: 0, provider: -8_000, site: 8_000 })
-    expect(await withdrawPlan(db.write, more)).toBe(true)
-    expect(await withdrawPlan(db.write, more)).toBe(false)
-    await passTo(31)
-    expect(await held()).toEqual([])
-    await audit()
-  })
-
-  test('of one site that follows one of another is the income of its own site', async () => {
-    const { id: siteId } = await db.read.one<{ id: number }>`select id from site where code = 'west'`
-    await choose(await plan('Small', '30'), 0)
-    expect(await choose(await plan('Own', '50', { siteId }), 0)).toBe('now')
-    expect(await charges('upgrade')).toMatchObject([{ amount: 2_000 }])
-    const earned = await db.read.rows<{ site: number; earned: number }>`
-      select a.site_id as site, sum(e.amount)::bigint as earned from ledger_entry e
-      join ledger_account a on a.id = e.account_id where a.kind = 'site' group by a.site_id`
-    expect(earned).toEqual([{ site: siteId, earned: 2_000 }])
-    expect(await balances()).toMatchObject({ platform: 3_000, site: 2_000 })
-    await audit()
-  })
-
-  test('whose term is not paid yet is not changed: nothing of it is there to be taken off', async () => {
-    const small = await plan('Small', '30')
-    const large = await plan('Large', '90')
-    await choose(small, 0)
-    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
-    await passTo(30)
-    await door('/payment-methods', [{ personId: customer.personId }])
-    expect(await choose(large, 30)).toBe('StateConflict')
-    expect(await charges('upgrade')).toEqual([])
-    await passTo(31)
-    expect(await choose(large, 31)).toBe('now')
-    await audit()
-  })
-
-  test('a manager’s and an investor’s stand side by side', async () => {
-    await choose(await plan('Small', '30'), 0)
-    expect(await choose(await plan('Manager', '10', { kind: 'manager' }), 0)).toBe('now')
-    expect(await held()).toHaveLength(1)
-    expect((await charges('term')).length).toBe(2)
   })
 })

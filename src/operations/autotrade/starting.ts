@@ -3,7 +3,7 @@
  * asked for. The strategy is locked before the account, as everywhere.
  */
 import { type Actor, ownsStrategy, seesStrategy } from '../../domain/access.ts'
-import { isCovered } from '../../domain/subscription.ts'
+import { isCovered, joinedKind } from '../../domain/subscription.ts'
 import { loadStrategyFacts } from '../../storage/access.ts'
 import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
 import { type AccountRow, enableAutotrade, lockAndReadAccounts } from '../../storage/accounts.ts'
@@ -73,7 +73,10 @@ export async function prepareStart(
     )
   }
   const present = await lockSubscription(sql, account.personId, strategyId)
-  const isSubscribed = isCovered(present, subscriptionKinds[account.kind])
+  const kind = subscriptionKinds[account.kind]
+  // One that runs for paper accounts is not enough for a live one: the start makes it a paid one.
+  const isSubscribed =
+    present !== undefined && isCovered(present, kind) && joinedKind(present.kind, kind) === present.kind
   const refused = setup && isSubscribed ? undefined : await refusedStrategy(sql, actor, strategy)
   if (refused) return refused
   if (!account.isBrokerEnabled)

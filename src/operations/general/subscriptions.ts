@@ -36,7 +36,7 @@ export const getManagerPlanSubscriptions: Handler<'GetManagerPlanSubscriptions'>
 
 /** The next charge is told only where there will be one. */
 function shownSubscribed(row: SubscribedRow) {
-  const isCharged = !row.isOver && !row.isFree && !row.isCancelPending
+  const isCharged = !row.isOver && !row.isFree && !row.isCancelPending && !row.isLastTerm
   const billing = isCharged && {
     NextChargeDate: row.endsAt,
     NextBillingPrice: row.nextPrice,

@@ -1,0 +1,182 @@
+/** Changes of plans: what is charged, when, once, and who earns it. */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { isRefused } from '../../src/operations/context.ts'
+import { choosePlan } from '../../src/operations/subscribe-plan.ts'
+import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
+import { findPlatformSite } from '../../src/storage/provision.ts'
+import { call, doorOf, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const { db } = platform
+const start = Date.parse('2024-03-12T14:00:00Z')
+const day = 86_400_000
+const at = (days: number): string => new Date(start + days * day).toISOString().replace('.000', '')
+
+interface Citizen {
+  personId: number
+  key: string
+}
+type Row = Record<string, unknown>
+
+const door = doorOf(platform.url)
+const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
+const charges = (purpose: string) =>
+  db.read.rows<{ person: number; amount: number; status: string; at: string }>`
+    select s.person_id as person, c.amount, c.status, to_char(c.period_ends_at at time zone 'UTC', 'MM-DD') as at
+    from charge c join subscription s on s.id = c.subscription_id where c.purpose = ${purpose} order by c.id`
+const balances = async () =>
+  Object.fromEntries(
+    (
+      await db.read.rows<{ name: string; balance: number }>`
+        select a.kind as name, sum(e.amount)::bigint as balance from ledger_entry e
+        join ledger_account a on a.id = e.account_id group by a.kind`
+    ).map(({ name, balance }) => [name, balance]),
+  )
+const audit = async () => {
+  expect((await call(platform.url, '/test/audit')).json).toEqual({ violations: [] })
+  expect(platform.errors).toEqual([])
+}
+
+let customer: Citizen
+let guest: Citizen
+
+beforeEach(async () => {
+  await door('/reset', { now: at(0) })
+  await door('/sites', [{ kind: 'whitelabel', name: 'west', domain: 'west.example' }])
+  const people = await door<Citizen[]>('/people', [
+    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org', site: 'west' },
+    { firstName: 'Gwen', lastName: 'G', email: 'gwen@example.org' },
+  ])
+  ;[customer, guest] = people as [Citizen, Citizen]
+})
+
+describe('plans', () => {
+  const plan = async (name: string, price: string, more: Partial<NewPlan> = {}): Promise<number> => {
+    const siteId = more.siteId ?? (await findPlatformSite(db.read))
+    const offer = { kind: 'investor', termDays: 30, strategiesIncluded: 3, name, price } as const
+    return savePlan(db.write, { ...offer, ...more, siteId })
+  }
+  const choose = (planId: number, days: number, who = customer) =>
+    db.transaction(async (tx) => {
+      const chosen = await choosePlan(tx, { personId: who.personId, planId, at: start + days * day })
+      return isRefused(chosen) ? chosen.refused : chosen.begins
+    })
+  const held = async (who = customer): Promise<Row[]> => {
+    const path = `/gen/General/GetInvestorPlanSubscriptions?PersonId=${who.personId}`
+    return resultsOf<Row>(await call(platform.url, path, { key: who.key }))
+  }
+
+  test('a dearer one is paid for the rest of the term and begins at once', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    expect(await choose(small, 0)).toBe('now')
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30, EndDate: at(30) }])
+    await passTo(15)
+    expect(await choose(large, 15)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 3_000, status: 'paid', at: '04-11' }])
+    expect(await held()).toMatchObject([
+      { LicenseTypeId: large, Cost: 90, StartDate: at(0), EndDate: at(30), IsRecurring: true },
+    ])
+    await passTo(31)
+    expect((await charges('term')).map(({ amount }) => amount)).toEqual([3_000, 9_000])
+    expect(await balances()).toEqual({ customer: 0, platform: 15_000, provider: -15_000 })
+    await audit()
+  })
+
+  test('one of another length begins a term of its own, less what is left', async () => {
+    const month = await plan('Month', '30')
+    const year = await plan('Year', '300', { termDays: 365 })
+    await choose(month, 0)
+    await passTo(10)
+    expect(await choose(year, 10)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 28_000, status: 'paid' }])
+    expect(await held()).toMatchObject([{ LicenseTypeId: year, EndDate: at(375) }])
+    await passTo(100)
+    expect((await charges('term')).length).toBe(1)
+    await audit()
+  })
+
+  test('a cheaper one begins when the term ends, and what is canceled ends with it', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(large, 0)
+    expect(await choose(small, 0)).toBe('later')
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
+    await passTo(30)
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30 }])
+    expect(await choose(small, 30)).toBe('now')
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(true)
+    expect(await held()).toMatchObject([{ IsRecurring: false }])
+    await passTo(61)
+    expect(await held()).toEqual([])
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(false)
+    await audit()
+  })
+
+  test('what is declined changes nothing', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(small, 0)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
+    expect(await choose(large, 1)).toBe('StateConflict')
+    expect(await charges('upgrade')).toMatchObject([{ status: 'failed' }])
+    const [present] = await held()
+    expect(present).toMatchObject({ LicenseTypeId: small, Cost: 30 })
+    await door('/payment-methods', [{ personId: customer.personId }])
+    expect(await choose(large, 1)).toBe('StateConflict')
+    expect(await choose(large, 2)).toBe('now')
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
+    await audit()
+  })
+
+  test('of a partner site are its income, and offered to its people alone', async () => {
+    const { id: siteId } = await db.read.one<{ id: number }>`select id from site where code = 'west'`
+    const own = await plan('Own', '50', { siteId })
+    const more = await plan('More', '80', { siteId })
+    expect(await choose(own, 0, guest)).toBe('NotFound')
+    expect(await choose(own, 0)).toBe('now')
+    expect(await choose(more, 0)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 3_000 }])
+    expect(await balances()).toEqual({ customer: 0, provider: -8_000, site: 8_000 })
+    expect(await withdrawPlan(db.write, more)).toBe(true)
+    expect(await withdrawPlan(db.write, more)).toBe(false)
+    await passTo(31)
+    expect(await held()).toEqual([])
+    await audit()
+  })
+
+  test('of one site that follows one of another is the income of its own site', async () => {
+    const { id: siteId } = await db.read.one<{ id: number }>`select id from site where code = 'west'`
+    await choose(await plan('Small', '30'), 0)
+    expect(await choose(await plan('Own', '50', { siteId }), 0)).toBe('now')
+    expect(await charges('upgrade')).toMatchObject([{ amount: 2_000 }])
+    const earned = await db.read.rows<{ site: number; earned: number }>`
+      select a.site_id as site, sum(e.amount)::bigint as earned from ledger_entry e
+      join ledger_account a on a.id = e.account_id where a.kind = 'site' group by a.site_id`
+    expect(earned).toEqual([{ site: siteId, earned: 2_000 }])
+    expect(await balances()).toMatchObject({ platform: 3_000, site: 2_000 })
+    await audit()
+  })
+
+  test('whose term is not paid yet is not changed: nothing of it is there to be taken off', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(small, 0)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
+    await passTo(30)
+    await door('/payment-methods', [{ personId: customer.personId }])
+    expect(await choose(large, 30)).toBe('StateConflict')
+    expect(await charges('upgrade')).toEqual([])
+    await passTo(31)
+    expect(await choose(large, 31)).toBe('now')
+    await audit()
+  })
+
+  test('a manager’s and an investor’s stand side by side', async () => {
+    await choose(await plan('Small', '30'), 0)
+    expect(await choose(await plan('Manager', '10', { kind: 'manager' }), 0)).toBe('now')
+    expect(await held()).toHaveLength(1)
+    expect((await charges('term')).length).toBe(2)
+  })
+})
