@@ -4,7 +4,7 @@ import type { PaymentProvider } from '../execution/payments/provider.ts'
 import { attachMethod, connectStripe, readStripeEvent, stripeProvider } from '../execution/payments/stripe.ts'
 import type { TakeWebhook } from '../http/webhooks.ts'
 import type { Database } from '../storage/database.ts'
-import { takePaymentEvent } from '../storage/payment-events.ts'
+import { notePaymentTakenBack, takePaymentEvent } from '../storage/payment-events.ts'
 import { savePaymentMethod } from '../storage/payment-methods.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError, type StripeConfig } from './config.ts'
@@ -34,7 +34,9 @@ export async function stripeWebhook(config: Config, db: Database): Promise<TakeW
   return async (call) => {
     const event = readStripeEvent(stripe, platform, call)
     if (event === 'forged') return false
-    if (event) await takePaymentEvent(db.write, event, systemClock.now())
+    const at = systemClock.now()
+    if (event && 'chargeId' in event) await takePaymentEvent(db.write, event, at)
+    else if (event) await notePaymentTakenBack(db.write, event, at)
     return true
   }
 }

@@ -11,7 +11,7 @@ import {
 import { isRefused } from '../../src/operations/context.ts'
 import { subscribe } from '../../src/operations/subscribe.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
-import { takePaymentEvent } from '../../src/storage/payment-events.ts'
+import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/payment-events.ts'
 import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/provision.ts'
 import { insertStrategy } from '../../src/storage/strategies.ts'
@@ -79,17 +79,19 @@ const state = () =>
 const sound = async () => expect(await auditViolations(db.read)).toEqual([])
 
 /** A signed call of Stripe's about the newest intent. */
-function told(type: string, more: { id?: string; secret?: string } = {}) {
-  const object = [...standIn.intents.values()].at(-1)
+function told(type: string, more: { id?: string; secret?: string; object?: object } = {}) {
+  const object = { ...[...standIn.intents.values()].at(-1), ...more.object }
   const body = JSON.stringify({ id: more.id ?? `evt_${type}`, object: 'event', type, data: { object } })
   const signature = stripe.webhooks.generateTestHeaderString({ payload: body, secret: more.secret ?? secret })
   return { body, signature }
 }
-async function tell(type: string, id?: string): Promise<void> {
-  const event = readStripeEvent(stripe, { environment, secret }, told(type, id === undefined ? {} : { id }))
+async function tell(type: string, id = `evt_${type}`, object: object = {}): Promise<void> {
+  const event = readStripeEvent(stripe, { environment, secret }, told(type, { id, object }))
   if (event === undefined || event === 'forged') throw new Error(`no event: ${event}`)
-  await takePaymentEvent(db.write, event, now)
+  if ('chargeId' in event) await takePaymentEvent(db.write, event, now)
+  else await notePaymentTakenBack(db.write, event, now)
 }
+const incidents = () => db.read.rows`select kind from incident order by id`
 
 describe('a first payment', () => {
   test('needs a payment method first', async () => {
@@ -203,6 +205,70 @@ test('money that comes after the end is booked and told to the operator', async 
   await sound()
 })
 
+describe('what is told of a payment', () => {
+  test('twice in one turn, before its first answer came, is told to nobody', async () => {
+    await attach()
+    await open()
+    standIn.script.push('drop', 'drop')
+    await work()
+    await tell('payment_intent.succeeded', 'evt_1')
+    await tell('payment_intent.succeeded', 'evt_2')
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    expect(await incidents()).toEqual([])
+    await sound()
+  })
+
+  test.each([
+    ['another amount', { amount_received: 4999 }],
+    ['another currency', { currency: 'eur' }],
+  ])('with %s pays nothing and is told to the operator once', async (_name, object) => {
+    await attach()
+    await open()
+    standIn.script.push('delay')
+    await work()
+    await tell('payment_intent.succeeded', 'evt_1', object)
+    await tell('payment_intent.succeeded', 'evt_2', object)
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due' })
+    expect(await incidents()).toEqual([{ kind: 'paidOtherwise' }])
+    await tell('payment_intent.succeeded', 'evt_3')
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await sound()
+  })
+
+  test('for another charge than it was made for holds nothing up', async () => {
+    await attach()
+    await open()
+    await work()
+    now = start + 30 * day
+    standIn.script.push('delay')
+    await work()
+    const [first] = standIn.intents.values()
+    await tell('payment_intent.succeeded', 'evt_1', { id: first?.id })
+    await tell('payment_intent.succeeded', 'evt_2')
+    await work()
+    expect(await incidents()).toEqual([{ kind: 'paidOtherwise' }])
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await sound()
+  })
+
+  test.each([
+    ['charge.refunded', 'paymentRefunded'],
+    ['charge.dispute.created', 'paymentDisputed'],
+  ])('%s is told to the operator once', async (type, kind) => {
+    await attach()
+    await open()
+    await work()
+    const [made] = standIn.intents.values()
+    for (const payment_intent of [made?.id, made?.id, 'pi_of_others'])
+      await tell(type, `evt_${payment_intent}`, { id: 'ch_1', payment_intent })
+    expect(await incidents()).toEqual([{ kind }])
+    await sound()
+  })
+})
+
 describe('a webhook', () => {
   test.each([
     ['with another secret', () => told('payment_intent.succeeded', { secret: 'whsec_other' })],
@@ -227,5 +293,14 @@ describe('a webhook', () => {
     expect(about('customer.created')).toBeUndefined()
     expect(about('payment_intent.succeeded', 'OTHER')).toBeUndefined()
     expect(about('payment_intent.succeeded')).toMatchObject({ kind: 'paid', attempt: 1 })
+    const metadata = { environment, charge: '1' }
+    for (const odd of [
+      { metadata: null },
+      { metadata },
+      { metadata: { ...metadata, attempt: '9999999999' } },
+    ])
+      expect(
+        readStripeEvent(stripe, { environment, secret }, told('payment_intent.succeeded', { object: odd })),
+      ).toBeUndefined()
   })
 })

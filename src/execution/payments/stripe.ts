@@ -5,7 +5,7 @@
  */
 import type Stripe from 'stripe'
 import { type ClaimedCharge, noteAwaited } from '../../storage/charges.ts'
-import type { NewPaymentEvent } from '../../storage/payment-events.ts'
+import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/payment-events.ts'
 import type { ChargeAnswer } from '../../storage/settlement.ts'
 import type { WorkContext } from '../context.ts'
 import type { PaymentProvider } from './provider.ts'
@@ -132,6 +132,12 @@ const tellingKinds: Readonly<Record<string, NewPaymentEvent['kind']>> = {
   'payment_intent.payment_failed': 'declined',
 }
 
+/** What becomes of a payment after it was made: the operator is told. */
+const takingBack: Readonly<Record<string, PaymentTakenBack['kind']>> = {
+  'charge.refunded': 'paymentRefunded',
+  'charge.dispute.created': 'paymentDisputed',
+}
+
 /**
  * Reads a webhook call. 'forged' when its signature is not Stripe's or is older than five minutes by this machine's
  * clock; nothing for events that are not about a payment of this platform.
@@ -140,18 +146,27 @@ export function readStripeEvent(
   stripe: Stripe,
   { environment, secret }: { environment: string; secret: string },
   call: { readonly body: string; readonly signature: string },
-): NewPaymentEvent | 'forged' | undefined {
+): NewPaymentEvent | PaymentTakenBack | 'forged' | undefined {
   const event = verified(stripe, secret, call)
   if (event === undefined) return 'forged'
+  const named = { provider: 'stripe', eventRef: event.id } as const
+  const after = takingBack[event.type]
+  if (after !== undefined) {
+    const { payment_intent: paid } = event.data.object as Stripe.Charge | Stripe.Dispute
+    const paymentRef = typeof paid === 'string' ? paid : paid?.id
+    return paymentRef === undefined ? undefined : { ...named, kind: after, paymentRef }
+  }
   const kind = tellingKinds[event.type]
   if (kind === undefined) return undefined
   const intent = event.data.object as Stripe.PaymentIntent
-  const { charge, attempt } = intent.metadata
-  if (intent.metadata.environment !== environment || !/^\d{1,15}$/.test(charge ?? '')) return undefined
+  const { charge, attempt } = intent.metadata ?? {}
+  if (intent.metadata?.environment !== environment || !/^\d{1,15}$/.test(charge ?? '')) return undefined
+  if (!/^\d{1,9}$/.test(attempt ?? '')) return undefined
   return {
-    provider: 'stripe',
-    eventRef: event.id,
+    ...named,
     kind,
+    amount: intent.amount_received ?? intent.amount,
+    currency: intent.currency.toUpperCase(),
     paymentRef: intent.id,
     chargeId: Number(charge),
     attempt: Number(attempt),
