@@ -127,11 +127,13 @@ function factsOf(view: ApprovalView): [string, string][] {
 }
 
 /** What a yes costs; nothing where it is paid for, or free. */
-function priceOf({ price, feePercent }: ApprovalView): [string, string][] {
+function priceOf({ price, feePercent, laterFeePercent }: ApprovalView): [string, string][] {
   const facts: [string, string][] = []
   if (price !== null)
     facts.push(['Price', `${escaped(price)} now and every 30 days, until the subscription is ended`])
-  if (feePercent > 0)
-    facts.push(['Fee on gains', `${feePercent} % of what the account gains with the strategy`])
+  if (feePercent > 0 || laterFeePercent > 0) {
+    const later = laterFeePercent === feePercent ? '' : `, and ${laterFeePercent} % from the next term on`
+    facts.push(['Fee on gains', `${feePercent} % of what the account gains with the strategy${later}`])
+  }
   return facts
 }

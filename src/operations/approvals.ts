@@ -39,8 +39,9 @@ export interface ApprovalView {
   readonly accountKind: 'live' | 'paper' | 'sim'
   /** What a yes is charged, such as `49.00 USD`; null where nothing is. */
   readonly price: string | null
-  /** What the strategy's owner takes of gains. */
+  /** What the strategy's owner takes of gains in the present term, and in later ones. */
   readonly feePercent: number
+  readonly laterFeePercent: number
 }
 
 export interface Approvals {
@@ -87,8 +88,12 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
 }
 
 /** What the customer read, in one word. */
-export const costsOf = ({ price, feePercent }: Pick<ApprovalView, 'price' | 'feePercent'>): string =>
-  `${price ?? 'nothing'}, ${feePercent} %`
+export const costsOf = ({
+  price,
+  feePercent,
+  laterFeePercent,
+}: Pick<ApprovalView, 'price' | 'feePercent' | 'laterFeePercent'>): string =>
+  `${price ?? 'nothing'}, ${feePercent} %, ${laterFeePercent} %`
 
 const kindNames = { 0: 'live', 1: 'paper', 2: 'sim' } as const
 
@@ -104,7 +109,7 @@ async function priceOf(sql: Sql, row: ApprovalRow): Promise<string | null> {
 }
 
 const presentCosts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
-  costsOf({ price: await priceOf(sql, row), feePercent: row.feePercent })
+  costsOf({ ...row, price: await priceOf(sql, row) })
 
 /** Locks strategy, account and request in this order, and reads the request as it is then. */
 async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefined> {

@@ -35,8 +35,10 @@ export interface ApprovalRow {
   readonly brokerName: string
   readonly firstName: string
   readonly siteName: string
-  /** What the strategy's owner takes of gains, for terms that begin now; none of paper or the owner's own. */
+  /** What the strategy's owner takes of gains in the term that runs or would begin; none of paper or the owner's own. */
   readonly feePercent: number
+  /** The same for later terms. */
+  readonly laterFeePercent: number
   /** The broker enables accounts one by one, and has not enabled this one. */
   readonly awaitsBroker: boolean
 }
@@ -47,8 +49,11 @@ const columns: Fragment = fragment`
   r.expires_at as "expiresAt", r.ended_at as "endedAt", r.failure, r.superseded_by as "supersededBy",
   coalesce(site_catalog.display_name, strategy.name) as "strategyName", a.account, a.kind as "accountKind",
   a.broker_id as "brokerId", b.name as "brokerName", p.first_name as "firstName", site.name as "siteName",
+  case when a.kind = 0 and strategy.owner_person_id <> p.id then coalesce((
+    select s.performance_fee_percent from subscription s where s.person_id = p.id and s.strategy_id = strategy.id
+      and s.ended_at is null and s.kind <> 'simulated'), strategy.performance_fee_percent) else 0 end as "feePercent",
   case when a.kind = 0 and strategy.owner_person_id <> p.id then strategy.performance_fee_percent else 0 end
-    as "feePercent",
+    as "laterFeePercent",
   b.needs_authorization and a.broker_authorization <> 'Authorized' as "awaitsBroker"`
 
 const tables: Fragment = fragment`

@@ -280,3 +280,29 @@ test('credentials are sealed, shown never, and asked for where the broker needs 
   const newer = { current: 'new', keys: new Map([...secrets.keyRing.keys, ['new', Buffer.alloc(32, 7)]]) }
   expect([await rotateCredentials(db, newer), await rotateCredentials(db, newer)]).toEqual([1, 0])
 })
+
+test('who is in a term with another fee on gains reads both, and is asked again when one of them changes', async () => {
+  const { strategyId } = town
+  const setFee = (percent: number) =>
+    town.platform.db.write
+      .run`update strategy set performance_fee_percent = ${percent} where id = ${strategyId}`
+  const read = async ({ ApprovalUrl = '' }: Shown) => (await fetch(ApprovalUrl)).text()
+  const gains = '% of what the account gains with the strategy'
+  await town.platform.db.write.run`
+    update subscription set status = 'ended', ended_at = now(), end_reason = 'canceled'
+    where person_id = ${personId} and ended_at is null`
+  await setFee(10)
+  await town.door('/subscriptions', [{ personId, strategyId, kind: 'paid' }])
+  expect(await read(await ask())).toContain(`<dd>10 ${gains}</dd>`)
+  await setFee(20)
+  const request = await ask()
+  const page = await read(request)
+  expect(page).toContain(`<dd>10 ${gains}, and 20 % from the next term on</dd>`)
+  await setFee(30)
+  const [, costs = ''] = /name="costs" value="([^"]*)"/.exec(page) ?? []
+  const body = new URLSearchParams({ answer: 'approve', costs })
+  const answered = await fetch(request.ApprovalUrl ?? '', { method: 'POST', body })
+  expect(await answered.text()).toContain('What it costs has changed meanwhile')
+  expect((await shown(request.RequestId)).Status).toBe('PendingCustomer')
+  await setFee(0)
+})
