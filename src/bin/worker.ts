@@ -6,6 +6,7 @@ import { assembleWork } from '../execution/assembly.ts'
 import { simulatedFeed } from '../execution/market/simulated.ts'
 import { createWorker } from '../execution/worker.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
+import { confirmationToken } from '../operations/secrets.ts'
 import { createOutbound } from '../services/outbound.ts'
 import { auditHeads } from './audit-heads.ts'
 import { connectBrokers } from './brokers.ts'
@@ -30,13 +31,14 @@ export async function runWorker(
 ): Promise<{ metricsUrl: string | undefined; close(): Promise<void> }> {
   const id = workerId()
   const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
-  const { keyRing } = await openSecrets(config, db, log)
+  const secrets = await openSecrets(config, db, log)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)
   const mailer = mailerOf(config)
-  const mail = { mailer, publicUrl: () => config.publicUrl ?? addressOf(config) }
+  const tokenOf = (seed: string) => confirmationToken(secrets, seed)
+  const mail = { mailer, tokenOf, publicUrl: () => config.publicUrl ?? addressOf(config) }
   const outbound = createOutbound()
-  const webhooks = { outbound, keyRing }
+  const webhooks = { outbound, keyRing: secrets.keyRing }
   const live = await connectBrokers(config)
   const { ctx, steps, brokers } = assembleWork({
     ...{ db, clock: systemClock, log, workerId: id, environment, mail, webhooks },

@@ -7,7 +7,7 @@ import { createWorker } from '../execution/worker.ts'
 import { createServer, type ServerOptions } from '../http/server.ts'
 import { handlers } from '../operations/index.ts'
 import { createOperations, type Operations } from '../operations/operations.ts'
-import type { Secrets } from '../operations/secrets.ts'
+import { confirmationToken, type Secrets } from '../operations/secrets.ts'
 import type { Mailer } from '../services/mail.ts'
 import { createOutbound } from '../services/outbound.ts'
 import type { Database } from '../storage/database.ts'
@@ -46,9 +46,11 @@ export interface DoorPlatform {
 const patienceMs = 20_000
 
 /** How people and sites are told of things; receivers on this machine are among them. */
-const tellers = ({ mailer, secrets: { keyRing } }: DoorOptions, publicUrl: () => string) => ({
-  ...(mailer && { mail: { mailer, publicUrl } }),
-  webhooks: { keyRing, patienceMs, outbound: createOutbound({ permitsLocal: true }) },
+const tellers = ({ mailer, secrets }: DoorOptions, publicUrl: () => string) => ({
+  ...(mailer && {
+    mail: { mailer, publicUrl, tokenOf: (seed: string) => confirmationToken(secrets, seed) },
+  }),
+  webhooks: { keyRing: secrets.keyRing, patienceMs, outbound: createOutbound({ permitsLocal: true }) },
 })
 
 /** Starts it empty. Throws in production, and when the server does not let it make a database. */

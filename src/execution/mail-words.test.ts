@@ -8,7 +8,7 @@ const account = { account: 'U7', brokerName: 'Broker <1>' }
 
 const rows: readonly [MailRow, string, readonly string[], readonly string[]][] = [
   [
-    { id: 1, kind: 'confirm-email', attempts: 0, address, facts: { ...facts, token: 'abc' } },
+    { id: 1, kind: 'confirm-email', attempts: 0, address, facts: { ...facts, seed: 'cba' } },
     'Confirm your e-mail address at A & B',
     ['Hello Ann Buy now,\n\nA & B has a profile', '\n\nhttps://x.example/confirm-email/abc\n\n'],
     [
@@ -28,7 +28,8 @@ const rows: readonly [MailRow, string, readonly string[], readonly string[]][] =
 ]
 
 test.each(rows)('says what has happened: %j', (row, subject, texts, markup) => {
-  const message = composeMail(row, 'https://x.example')
+  const tokenOf = (seed: string) => [...seed].reverse().join('')
+  const message = composeMail(row, { publicUrl: () => 'https://x.example', tokenOf })
   expect(message).toMatchObject({ name: `${row.kind}-${row.id}`, to: address, subject })
   for (const part of texts) expect(message.text).toContain(part)
   for (const part of markup) expect(message.html).toContain(part)

@@ -13,9 +13,18 @@ interface Words {
   readonly link?: string
 }
 
-const confirmEmail = ({ siteName, token }: MailFacts['confirm-email'], publicUrl: string): Words => {
+/** What links are made with. */
+interface Links {
+  readonly publicUrl: () => string
+  readonly tokenOf: (seed: string) => string
+}
+
+/** A message from before there were seeds holds its token. */
+type ConfirmEmail = MailFacts['confirm-email'] & { readonly token?: string }
+
+const confirmEmail = ({ siteName, seed, token }: ConfirmEmail, links: Links): Words => {
   const site = line(siteName)
-  const link = `${publicUrl}/confirm-email/${token}`
+  const link = `${links.publicUrl()}/confirm-email/${token ?? links.tokenOf(seed)}`
   return {
     subject: `Confirm your e-mail address at ${site}`,
     paragraphs: [
@@ -45,15 +54,15 @@ const autosyncOff = (facts: MailFacts['autosync-off']): Words => {
   }
 }
 
-const wordsOf = (mail: MailRow, publicUrl: string): Words =>
-  mail.kind === 'confirm-email' ? confirmEmail(mail.facts, publicUrl) : autosyncOff(mail.facts)
+const wordsOf = (mail: MailRow, links: Links): Words =>
+  mail.kind === 'confirm-email' ? confirmEmail(mail.facts, links) : autosyncOff(mail.facts)
 
 const paragraph = (text: string, link: string | undefined): string =>
   text === link ? `<p><a href="${escaped(text)}">${escaped(text)}</a></p>` : `<p>${escaped(text)}</p>`
 
-/** The message of a row, with links to the platform at `publicUrl`. */
-export function composeMail(mail: MailRow, publicUrl: string): Message {
-  const { subject, paragraphs, link } = wordsOf(mail, publicUrl)
+/** The message of a row. */
+export function composeMail(mail: MailRow, links: Links): Message {
+  const { subject, paragraphs, link } = wordsOf(mail, links)
   const all = [`Hello ${line(mail.facts.firstName)},`, ...paragraphs]
   return {
     name: `${mail.kind}-${mail.id}`,

@@ -1,5 +1,6 @@
 /**
- * Sends the mail that was written: claims a few messages, hands each to the mailer, and forgets it. One that
+ * Sends the mail that was written: claims one message after the other, hands it to the mailer, and forgets it. None is
+ * claimed while it waits behind a slow one, where its claim could run out. One that
  * cannot be handed over is tried again, later each time; one that was handed over by a worker that died before
  * it could forget it is handed over again under the same name.
  */
@@ -13,6 +14,8 @@ export interface MailOptions {
   readonly mailer: Mailer
   /** Where people reach the platform, without a slash at the end. */
   readonly publicUrl: () => string
+  /** The token of a link, made of its seed. */
+  readonly tokenOf: (seed: string) => string
 }
 
 const atOnce = 10
@@ -27,14 +30,19 @@ export const mailStep = (options: MailOptions): Step => ({
   name: 'mail',
   due: isMailDue,
   run: async (ctx) => {
-    const claimed = await claimMail(ctx.db.write, ctx.clock.now(), atOnce)
-    for (const row of claimed) await sendOne(ctx, options, row)
-    return claimed.length
+    let sent = 0
+    while (sent < atOnce) {
+      const row = await claimMail(ctx.db.write, ctx.clock.now())
+      if (!row) break
+      await sendOne(ctx, options, row)
+      sent += 1
+    }
+    return sent
   },
 })
 
-async function sendOne(ctx: WorkContext, { mailer, publicUrl }: MailOptions, row: MailRow): Promise<void> {
-  const message: Message = composeMail(row, publicUrl())
+async function sendOne(ctx: WorkContext, { mailer, ...links }: MailOptions, row: MailRow): Promise<void> {
+  const message: Message = composeMail(row, links)
   try {
     await mailer.send(message)
   } catch (error) {

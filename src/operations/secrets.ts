@@ -38,6 +38,10 @@ export function approvalIdOf(secret: string | Buffer, token: string): string | u
   return given.length === expected.length && timingSafeEqual(given, expected) ? requestId : undefined
 }
 
+/** The token of a link that confirms an address, made of its seed: what waits to be sent holds the seed alone. */
+export const confirmationToken = (secrets: Pick<Secrets, 'pepper'>, seed: string): string =>
+  createHmac('sha256', secrets.pepper).update('confirmation link\0').update(seed).digest('base64url')
+
 /** The keyed hash under which a token that was handed out is stored; a token of one use is none of another. */
 export const hashToken = (
   secrets: Secrets,

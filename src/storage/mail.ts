@@ -7,7 +7,12 @@ import { instant } from './wire.ts'
 
 /** What the words of each kind of message need. */
 export interface MailFacts {
-  readonly 'confirm-email': { readonly firstName: string; readonly siteName: string; readonly token: string }
+  readonly 'confirm-email': {
+    readonly firstName: string
+    readonly siteName: string
+    /** What the link's token is made of. */
+    readonly seed: string
+  }
   readonly 'autosync-off': {
     readonly firstName: string
     readonly siteName: string
@@ -65,14 +70,14 @@ export const isMailDue = (now: number): Fragment =>
   fragment`exists (select from mail where next_try_at <= ${instant(now)}::timestamptz
     and (claimed_until is null or claimed_until < clock_timestamp()))`
 
-/** Claims due messages for a minute, the oldest first. */
-export const claimMail = (sql: Sql, now: number, count: number): Promise<MailRow[]> =>
-  sql.rows<MailRow>`
-    update mail set claimed_until = clock_timestamp() + interval '1 minute'
+/** Claims the oldest due message, for longer than a server may take to accept it. */
+export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =>
+  sql.maybe<MailRow>`
+    update mail set claimed_until = clock_timestamp() + interval '3 minutes'
     where id in (
       select id from mail where next_try_at <= ${instant(now)}::timestamptz
         and (claimed_until is null or claimed_until < clock_timestamp())
-      order by id limit ${count}::int for update skip locked
+      order by id limit 1 for update skip locked
     )
     returning id, kind, address, facts, attempts`
 

@@ -19,7 +19,7 @@ test('a port that the api chose is in its pages and in the links that the worker
   expect(page).not.toContain('127.0.0.1:0')
   const url = readFileSync(join(dataDir, 'database-url'), 'utf8').trim()
   const db = await openDatabase({ url, applicationName: 'tests', log: silentLog })
-  const facts = { firstName: 'Ada', siteName: 'Lockstep', token: 'token' }
+  const facts = { firstName: 'Ada', siteName: 'Lockstep', seed: 'seed', token: 'token' }
   await insertMail(db.write, { kind: 'confirm-email', address: 'ada@example.com', facts }, Date.now())
   await db.close()
   const sent = (): string[] =>

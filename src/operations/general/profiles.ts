@@ -27,7 +27,7 @@ import { findSite, findSiteByCode, type SiteRow } from '../../storage/sites.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler, PreparedHandler } from '../handler.ts'
 import { paged } from '../paging.ts'
-import { hashToken } from '../secrets.ts'
+import { confirmationToken, hashToken } from '../secrets.ts'
 import { shownPerson } from './people.ts'
 
 type NewProfile = ParamsOf<'AddProfile'>
@@ -116,7 +116,8 @@ async function askToConfirm(
   { personId, email, firstName }: { personId: number; email: string; firstName: string },
   siteName: string,
 ): Promise<void> {
-  const token = newToken()
+  const seed = newToken()
+  const token = confirmationToken(ctx.secrets, seed)
   await insertConfirmation(ctx.sql, {
     personId,
     email,
@@ -126,7 +127,7 @@ async function askToConfirm(
   })
   await insertMail(
     ctx.sql,
-    { kind: 'confirm-email', address: email, facts: { firstName, siteName, token } },
+    { kind: 'confirm-email', address: email, facts: { firstName, siteName, seed } },
     ctx.now,
   )
 }
