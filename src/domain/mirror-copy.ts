@@ -95,10 +95,15 @@ export type ClosingLeaves = { ocaGroup: string | null; leaves: Decimal }
 
 /**
  * Leaves of an account's closing copies of one symbol, given oldest first, so that together they never exceed
- * `held` (unsigned): a group counts once, by its largest member, and the younger shrink first.
+ * `held` (unsigned): a group counts once, by its largest member, and the younger shrink first. `taken` is what members
+ * that are left alone have of their groups; it is no part of `held`.
  */
-export function clampClosing(copies: readonly ClosingLeaves[], held: Decimal): Decimal[] {
-  const largest = new Map<string, Decimal>()
+export function clampClosing(
+  copies: readonly ClosingLeaves[],
+  held: Decimal,
+  taken: ReadonlyMap<string, Decimal> = new Map(),
+): Decimal[] {
+  const largest = new Map(taken)
   let room = max(zero, held)
   return copies.map(({ ocaGroup, leaves }) => {
     const shared = (ocaGroup === null ? undefined : largest.get(ocaGroup)) ?? zero

@@ -169,6 +169,7 @@ export function followSignals(state: SymbolState, room: Decimal): Followed {
   const clamped = clampClosing(
     closing.map((copy) => ({ ocaGroup: copy.signal.ocaGroup, leaves: wantedLeaves(state, copy) })),
     room,
+    state.byHand.groups,
   )
   const leavesOf = (copy: LiveCopy): Decimal => clamped[closing.indexOf(copy)] ?? wantedLeaves(state, copy)
   const followed: Followed = { cancel: [], toMarket: [], replace: [], place: [], closesAtMarket: false }

@@ -11,7 +11,7 @@ import {
   type SecurityType,
   type Side,
 } from './codes.ts'
-import { type Decimal, zero } from './decimal.ts'
+import { type Decimal, max, zero } from './decimal.ts'
 import { accountBase, type CopyProgress, strategyBase } from './mirror-copy.ts'
 import { type MirrorSettings, type Size, type Sizing, size } from './mirror-target.ts'
 
@@ -93,6 +93,13 @@ export type LiveCopy = {
   executed: Decimal
 }
 
+/** A repriced exit stays in its group, which counts once: its stop and its target still protect the same. */
+export type ByHand = {
+  total: Decimal
+  /** The largest of each group. */
+  groups: ReadonlyMap<string, Decimal>
+}
+
 export type SymbolState = {
   symbol: string
   terms: SymbolTerms
@@ -106,7 +113,7 @@ export type SymbolState = {
   strays: readonly SyncOrder[]
   syncOrders: readonly SyncOrder[]
   /** Leaves that the owner works by hand, unsigned. */
-  byHand: Decimal
+  byHand: ByHand
   strategyBase: Decimal
   /** The sizing whose `held` is the account base, and the one whose `held` is the position. */
   baseSizing: Sizing
@@ -149,6 +156,17 @@ const progressOf = ({ signal, filledBefore, executed }: LiveCopy): CopyProgress 
   executed,
 })
 
+function byHandOf(orders: readonly SyncOrder[], copies: readonly LiveCopy[]): ByHand {
+  const groups = new Map<string, Decimal>()
+  let alone = zero
+  for (const order of orders.filter(({ care }) => care === 'byHand')) {
+    const group = copies.find((copy) => copy.orders.includes(order))?.signal.ocaGroup ?? null
+    if (group === null) alone = alone.plus(order.leaves)
+    else groups.set(group, max(groups.get(group) ?? zero, order.leaves))
+  }
+  return { total: alone.plus(sum([...groups.values()])), groups }
+}
+
 /** Arranges one symbol; `excluded` as it holds in this cycle. */
 export function readSymbol(input: SyncInput, symbol: string, excluded: boolean): SymbolState {
   const terms = input.termsOf(symbol)
@@ -173,7 +191,7 @@ export function readSymbol(input: SyncInput, symbol: string, excluded: boolean):
     copies,
     strays: followed.filter((order) => order.signalId !== null && !copied.has(order)),
     syncOrders: followed.filter((order) => order.signalId === null),
-    byHand: sum(orders.filter((order) => order.care === 'byHand').map((order) => order.leaves)),
+    byHand: byHandOf(orders, copies),
     strategyBase: base,
     baseSizing,
     sizing,
