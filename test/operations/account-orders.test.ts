@@ -17,6 +17,7 @@ interface Listed {
   readonly SignalId: number
   readonly SignalType: number
   readonly OrderStatus: string
+  readonly OpenClose: string
   readonly OrderQuantity: number
   readonly Limit?: number
   readonly Stop?: number
@@ -276,6 +277,37 @@ describe('closing by hand', () => {
       ['0', 100],
     ])
     for (const { OrderId } of [limit, stop]) await held('CancelAutotradeOrder', { ...own(), OrderId })
+    await audit()
+  })
+
+  test('a target with another price leaves the stop of the same position at work', async () => {
+    const trade = (Side: '1' | '2', exits: object = {}) =>
+      owned('NewStrategyOrder', {
+        Order: {
+          ...{ StrategyId: town.strategyId, OrderType: '1', Side, OrderQuantity: 100, TIF: '0', ...exits },
+          PlatformSymbol: apple,
+        },
+      })
+    await trade('2')
+    await trade('1', { ProfitTarget: 120, StopLoss: 80 })
+    const working = async () =>
+      resultsOf<Listed>(await held('GetAutotradeActiveOrders', own()))
+        .filter(({ OpenClose }) => OpenClose === 'C')
+        .map(({ Limit, Stop, OrderQuantity, SignalType }) => [Limit ?? Stop, OrderQuantity, SignalType])
+    expect(await working()).toEqual([
+      [120, 100, 1],
+      [80, 100, 1],
+    ])
+    const target = (await orders()).findLast(({ Limit }) => Limit === 120)
+    await held('ReplaceAutotradeOrder', { ...own(), OrderId: target?.OrderId, Price: 118 })
+    expect((await working()).sort()).toEqual([
+      [118, 100, 5],
+      [80, 100, 1],
+    ])
+    await trade('2')
+    expect([await working(), await position()]).toEqual([[], []])
+    await trade('1')
+    expect(await position()).toMatchObject([{ Quantity: 100 }])
     await audit()
   })
 
