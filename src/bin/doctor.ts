@@ -1,6 +1,7 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
 import type { Database } from '../storage/database.ts'
 import { sinceAnyWorker } from '../storage/leases.ts'
+import { takeMeasures } from '../storage/measures.ts'
 
 export interface Finding {
   name: string
@@ -10,25 +11,18 @@ export interface Finding {
 
 /** Clocks of program and database may differ by this much, in milliseconds. */
 const skewMaxMs = 1_000
-/** A signal that was not mirrored for this long means that no worker runs. */
-const waitMaxMs = 30_000
+/** Work that waits for this long is not done, in seconds. */
+const waitMax = 30
 
 /** Looks at server, clocks, workers and incidents; `now` is this machine's time in epoch milliseconds. */
 export async function examine(db: Database, now: number): Promise<Finding[]> {
-  const facts = await db.read.one<{
-    version: string
-    checksums: string
-    clock: number
-    waiting: number
-    unsent: number
-    incidents: number
-  }>`
+  const facts = await db.read.one<{ version: string; checksums: string; clock: number; incidents: number }>`
     select current_setting('server_version') as version, current_setting('data_checksums') as checksums,
-      clock_timestamp() as clock,
-      (select count(*)::int from signal where mirror_due and working_at < to_timestamp(${now - waitMaxMs}::float8 / 1000)) as waiting,
-      (select count(*)::int from account_order where pending_action is not null
-        and posted_at < to_timestamp(${now - waitMaxMs}::float8 / 1000)) as unsent,
-      (select count(*)::int from incident) as incidents`
+      clock_timestamp() as clock, (select count(*)::int from incident where ended_at is null) as incidents`
+  const measures = await takeMeasures(db.read, now)
+  const ageOf = (job: string): number =>
+    measures.find(({ name, kind }) => name === 'job_age_seconds' && kind === job)?.value ?? 0
+  const [mirror, send] = [ageOf('mirror'), ageOf('send')]
   const worker = await sinceAnyWorker(db.read)
   const skewMs = Math.abs(facts.clock - now)
   return [
@@ -41,18 +35,10 @@ export async function examine(db: Database, now: number): Promise<Finding[]> {
     },
     { name: 'clock', ok: skewMs <= skewMaxMs, says: `differs from the database's by ${skewMs} ms` },
     // A platform at rest, between a restore and its start, needs none.
-    { name: 'worker', ok: worker === 0 || facts.waiting + facts.unsent === 0, says: lastSeen(worker) },
-    {
-      name: 'mirroring',
-      ok: facts.waiting === 0,
-      says: `${facts.waiting} signals wait for longer than 30 s`,
-    },
-    {
-      name: 'sending',
-      ok: facts.unsent === 0,
-      says: `${facts.unsent} account orders wait for longer than 30 s`,
-    },
-    { name: 'incidents', ok: facts.incidents === 0, says: `${facts.incidents} to look at` },
+    { name: 'worker', ok: worker === 0 || Math.max(mirror, send) <= waitMax, says: lastSeen(worker) },
+    { name: 'mirroring', ok: mirror <= waitMax, says: waiting('signal', mirror) },
+    { name: 'sending', ok: send <= waitMax, says: waiting('account order', send) },
+    { name: 'incidents', ok: facts.incidents === 0, says: `${facts.incidents} to look at (incidents list)` },
   ]
 }
 
@@ -60,3 +46,8 @@ function lastSeen(seconds: number | null): string {
   if (seconds === null) return 'there never was one'
   return seconds === 0 ? 'at work' : `the last was at work ${Math.ceil(seconds)} s ago`
 }
+
+const waiting = (what: string, seconds: number): string =>
+  seconds > waitMax
+    ? `the oldest ${what} that is due waits for ${Math.ceil(seconds)} s`
+    : 'nothing waits for longer than 30 s'

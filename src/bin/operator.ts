@@ -26,6 +26,7 @@ import { environments } from './environment.ts'
 import { callerOf, exportListing, parametersOf, writeExport } from './export.ts'
 import { addFamilyCommands } from './family-commands.ts'
 import { importColumns, importFile, importInstruments, importKinds } from './import.ts'
+import { addIncidentCommands } from './incident-commands.ts'
 import { addKeyCommands } from './key-commands.ts'
 import { openLog } from './log.ts'
 import { addOrderCommands } from './order-commands.ts'
@@ -63,6 +64,10 @@ export function addOperatorCommands(program: Command): void {
   )
   addAuditCommands(tool, program)
   addBackupCommand(tool, program)
+  addIncidentCommands(
+    tool,
+    program.command('incidents').description('what happened that an operator has to look at'),
+  )
   tool(program, 'openings <state>', 'off: nobody opens anything new, everywhere; on: again').action(
     (state: string, output: Output) => switchOpenings(state, output),
   )

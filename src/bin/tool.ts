@@ -30,9 +30,12 @@ const safeLine = (text: string): string => text.replace(control, '\ufffd')
 export const safeJson = (facts: unknown): string =>
   JSON.stringify(facts).replace(control, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Enters a command that changes no row of settings. */
-export const noteCommand = (sql: Sql, object: string): Promise<void> =>
-  insertAuditNotes(sql, [{ ...operator(), object }])
+/** Enters a command that changes no row of settings, once for each object. */
+export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>
+  insertAuditNotes(
+    sql,
+    objects.map((object) => ({ ...operator(), object })),
+  )
 
 /** Who types, and the words of the command; what follows them may be a secret. */
 function operator(): Acting & { readonly operation: string } {

@@ -9,6 +9,7 @@ import { externalActivity } from '../domain/external-activity.ts'
 import { groupBy } from '../domain/group.ts'
 import { type OrderGap, orderGaps } from '../domain/order-gap.ts'
 import { type Instant, minute, second } from '../domain/time.ts'
+import { insertIncidents, type NewIncident } from '../storage/incidents.ts'
 import {
   findOwnOrders,
   listSentOrders,
@@ -23,14 +24,7 @@ import {
   savePositionGaps,
   sumBooked,
 } from '../storage/reconciliation.ts'
-import {
-  disableSync,
-  insertIncidents,
-  insertReports,
-  type NewIncident,
-  type NewReport,
-  type NewTotal,
-} from '../storage/reports.ts'
+import { disableSync, insertReports, type NewReport, type NewTotal } from '../storage/reports.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { AccountSnapshot, OrderStanding } from './brokers/broker.ts'
 import type { WorkContext } from './context.ts'

@@ -8,11 +8,11 @@ import { isLive, oppositeOf, type Side } from '../domain/codes.ts'
 import { type Decimal, dec, zero } from '../domain/decimal.ts'
 import { applyToChain, type ChainOrder, lastOfChain } from '../domain/order-chain.ts'
 import { averageFillPrice, type OrderState, type Outcome } from '../domain/order-state.ts'
+import type { NewIncident } from '../storage/incidents.ts'
 import type { StandingExecution } from '../storage/inferred-fills.ts'
 import type {
   BookedExecution,
   BustedExecution,
-  NewIncident,
   OrderChange,
   ReportedOrder,
   ReportKind,

@@ -4,7 +4,8 @@
  */
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from '../storage/account-orders.ts'
-import { disableAutotrade, disableSync, insertIncidents, type ReportedAccount } from '../storage/reports.ts'
+import { insertIncidents } from '../storage/incidents.ts'
+import { disableAutotrade, disableSync, type ReportedAccount } from '../storage/reports.ts'
 import { type Fragment, fragment, type Transaction } from '../storage/sql.ts'
 import {
   type ExitedSymbol,

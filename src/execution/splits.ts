@@ -20,10 +20,10 @@ import { splitAccounts } from '../storage/account-splits.ts'
 import { type DueAction, insertAdjusted } from '../storage/corporate-actions.ts'
 import { savePositions } from '../storage/fills.ts'
 import { type LastMark, listTradersSince, lockHolders, lockMarks } from '../storage/holders.ts'
+import { insertIncidents } from '../storage/incidents.ts'
 import { bookCurrency, causedBy, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
 import { touchAdjusted } from '../storage/record-changes.ts'
-import { insertIncidents } from '../storage/reports.ts'
 import { newSignalIds } from '../storage/save-books.ts'
 import {
   adjustOptions,

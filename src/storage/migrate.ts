@@ -1,7 +1,8 @@
 /**
  * Brings the schema forward: numbered SQL files, each run once, in order, in a transaction of its own. What ran
  * is remembered with a checksum; a database that knows a file we do not have, or had another content, is
- * refused. Any number of processes may start at once: an advisory lock lets one work at a time.
+ * refused. A file that has moved within the row before it was released is known by its content. Any number of
+ * processes may start at once: an advisory lock lets one work at a time.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -76,12 +77,13 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
     checksum text not null,
     applied_at timestamptz not null default clock_timestamp()
   )`)
-  const done = await appliedMigrations(tx).catch((error: unknown) => {
+  const found = await appliedMigrations(tx).catch((error: unknown) => {
     const isOthers = error instanceof pg.DatabaseError && error.code === '42703'
     throw isOthers
       ? new Error('the table schema_migration of this database is not ours', { cause: error })
       : error
   })
+  const done = await renumbered(tx, found, migrations)
   for (const { number, name, checksum } of done) {
     const known = migrations.find((migration) => migration.number === number)
     if (!known) throw new Error(`the database has migration ${name}, this program is older: update it`)
@@ -99,6 +101,23 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
   return name
 }
 
+/** What was applied, each under the number that its file has now. */
+async function renumbered(
+  tx: Transaction,
+  done: readonly Applied[],
+  migrations: readonly Migration[],
+): Promise<Applied[]> {
+  const now: Applied[] = []
+  for (const each of done) {
+    const moved = migrations.find(({ checksum, number }) => checksum === each.checksum && number < each.number)
+    now.push(moved ?? each)
+    if (moved === undefined) continue
+    const { number, name } = moved
+    await tx.run`update schema_migration set number = ${number}, name = ${name} where number = ${each.number}`
+  }
+  return now
+}
+
 /** Says in which file, and in which line of it where that is known, an SQL error is; one that passes stays as it is. */
 function located(error: unknown, { name, text }: Migration): unknown {
   if (!(error instanceof pg.DatabaseError) || isLocked(error) || isRepeatable(error)) return error
@@ -106,7 +125,9 @@ function located(error: unknown, { name, text }: Migration): unknown {
   return new Error(`${name}${line ?? ''}: ${error.message}`, { cause: error })
 }
 
-const appliedMigrations = (sql: Sql): Promise<Omit<Migration, 'text'>[]> =>
+type Applied = Omit<Migration, 'text'>
+
+const appliedMigrations = (sql: Sql): Promise<Applied[]> =>
   sql.rows`select number, name, checksum from schema_migration order by number`
 
 /** Whether somebody else has the lock that a migration wants. */

@@ -351,24 +351,6 @@ export async function settleReports(tx: Transaction, ids: readonly number[], now
     where id = any(${uncounted(ids, 'bigint')}::bigint[])`
 }
 
-/** Something that an operator must look at; the key says when two are the same. */
-export interface NewIncident {
-  readonly key: string
-  readonly kind: string
-  readonly detail: Record<string, unknown>
-  readonly occurredAt: Instant
-}
-
-export async function insertIncidents(sql: Sql, incidents: readonly NewIncident[]): Promise<void> {
-  if (incidents.length === 0) return
-  await sql.run`
-    insert into incident (incident_key, kind, detail, occurred_at)
-    select * from unnest(${incidents.map(({ key }) => key)}::text[], ${incidents.map(({ kind }) => kind)}::text[],
-      ${incidents.map(({ detail }) => JSON.stringify(detail))}::jsonb[],
-      ${incidents.map(({ occurredAt }) => instant(occurredAt))}::timestamptz[])
-    on conflict (incident_key) do nothing`
-}
-
 /** Switches AutoSync off in accounts where somebody else has traded, and tells their holders. */
 export async function disableSync(
   tx: Transaction,

@@ -586,6 +586,7 @@ create table incident (
   kind text not null,
   detail jsonb not null,
   occurred_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
   constraint incident_pkey PRIMARY KEY (id),
   constraint incident_incident_key_key UNIQUE (incident_key)
 );

@@ -6,8 +6,8 @@
 import { type LedgerAccount, type Transfer, transfersOf } from '../domain/ledger.ts'
 import { nextTry, type SubscriptionStatus } from '../domain/subscription.ts'
 import type { NewCharge, ProviderName } from './charges.ts'
+import { insertIncidents } from './incidents.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
-import { insertIncidents } from './reports.ts'
 import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
 

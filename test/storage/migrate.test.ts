@@ -51,6 +51,22 @@ describe('migrations', () => {
     await expect(migrate(db, folder)).rejects.toThrow('the database has migration 0002_two.sql')
   })
 
+  test('are known by their content where they were given their place in the row later', async () => {
+    file('0050_three.sql', 'insert into one values (3)')
+    file('0057_four.sql', 'insert into one values (4)')
+    await migrate(db, folder)
+    for (const name of ['0050_three.sql', '0057_four.sql']) rmSync(join(folder, name))
+    file('0003_three.sql', 'insert into one values (3)')
+    file('0004_four.sql', 'insert into one values (4)')
+    file('0050_other.sql', 'insert into one values (50)')
+    expect(await migrate(db, folder)).toEqual(['0050_other.sql'])
+    expect(await migrate(db, folder)).toEqual([])
+    expect((await applied()).map(({ name }) => name)).toEqual([
+      ...['0001_one.sql', '0002_two.sql', '0003_three.sql', '0004_four.sql', '0050_other.sql'],
+    ])
+    expect(await db.read.rows`select id from one order by id`).toEqual([1, 3, 4, 50].map((id) => ({ id })))
+  })
+
   test('may leave gaps, and fill them later', async () => {
     file('0009_nine.sql', 'create table nine (id bigint)')
     await migrate(db, folder)

@@ -4,7 +4,7 @@
  * live in the client and are never written anywhere.
  */
 import { type EntrustedAccount, loadEntrusted } from '../../../storage/credentials.ts'
-import { insertIncidents } from '../../../storage/reports.ts'
+import { insertIncidents } from '../../../storage/incidents.ts'
 import type { KeyRing } from '../../../storage/vault.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Client, KeyPair, Outcome } from './client.ts'

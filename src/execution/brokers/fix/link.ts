@@ -5,8 +5,8 @@
  * is ever used twice.
  */
 import { openFixSession, setFixOutbound, startFixSession } from '../../../storage/fix-sessions.ts'
+import { insertIncidents } from '../../../storage/incidents.ts'
 import type { Lease } from '../../../storage/leases.ts'
-import { insertIncidents } from '../../../storage/reports.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import { pause, underLease } from '../../leases.ts'

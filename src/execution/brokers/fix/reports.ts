@@ -4,7 +4,8 @@
  */
 import { type ClientOrderKey, parseClientOrderId } from '../../../domain/client-order-id.ts'
 import { type FixIntake, findReportedPlaces, type ReportedPlace } from '../../../storage/fix-sessions.ts'
-import type { NewIncident, NewReport, NewTotal } from '../../../storage/reports.ts'
+import type { NewIncident } from '../../../storage/incidents.ts'
+import type { NewReport, NewTotal } from '../../../storage/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import { type Reading, type ReportDraft, readCancelReject, readExecutionReport } from './executions.ts'
 import { type FixMessage, readable } from './message.ts'

@@ -1,0 +1,40 @@
+/** The doctor calls late what is due and late, and nothing else. */
+import { expect, test } from 'vitest'
+import { examine } from '../../src/bin/doctor.ts'
+import { makeAccountWorld } from '../execution/account-world.ts'
+import { addInstrument, addStrategy, place } from '../execution/world.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+
+const finding = async (wanted: string) =>
+  (await examine(db, world.clock.now())).find(({ name }) => name === wanted)
+
+test('of what waits to be sent', async () => {
+  world.clock.time = Date.now()
+  const strategyId = await addStrategy(db)
+  const { id: instrumentId } = await addInstrument(db, { securityType: 'FUT', calendar: 'FOREX' })
+  await addFollowers(db, { strategyId, brokerId: await addBroker(db), count: 1 })
+  await place(world, { strategyId, instrumentId, side: '1', goodTillCanceled: true })
+  await world.steps.find(({ name }) => name === 'mirrorSignals')?.run(world.ctx)
+  const hourAgo = new Date(world.clock.time - 3_600_000).toISOString()
+  const hence = new Date(world.clock.time + 600_000).toISOString()
+  const onTime = { ok: true, says: 'nothing waits for longer than 30 s' }
+
+  await db.write.run`update account_order set posted_at = ${hourAgo}::timestamptz`
+  expect(await finding('sending')).toMatchObject({
+    ok: false,
+    says: 'the oldest account order that is due waits for 3600 s',
+  })
+  expect(await finding('worker')).toMatchObject({ ok: false })
+
+  await db.write.run`update account_order set confirm_by = ${hence}::timestamptz`
+  expect(await finding('sending'), 'for its holder’s word').toMatchObject(onTime)
+
+  // Since when a cancel waits is in no row; the order's own time says nothing of it.
+  await db.write.run`update account_order set confirm_by = null, pending_action = 'cancel'`
+  expect(await finding('sending'), 'a cancel').toMatchObject(onTime)
+  expect(await finding('worker')).toMatchObject({ ok: true })
+})
