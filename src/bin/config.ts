@@ -2,7 +2,7 @@
  * The configuration, read once from the environment and passed down; nothing below reads the environment.
  * A value that cannot be used ends the start with its name and what was expected.
  */
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Networks, readNetworks } from '../http/address.ts'
 
@@ -98,9 +98,32 @@ function metricsOf(port: string | undefined, host: string | undefined): Config['
   return { port: Number(port), host: host || '127.0.0.1' }
 }
 
-/** Makes the data folder; whatever the mask of the process, nobody else may change what is in it. */
-export const makeDataDir = ({ dataDir }: Config): void =>
-  void mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+/**
+ * Makes the data folder; whatever the mask of the process, nobody else may change what is in it. Throws `ConfigError`
+ * when it cannot be made or written.
+ */
+export function makeDataDir({ dataDir }: Config): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+    accessSync(dataDir, constants.W_OK)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw new ConfigError(
+      `the data folder ${dataDir} cannot be used: ${whyOf[code] ?? code}; choose another by DATA_DIR`,
+    )
+  }
+}
+
+/** Where a whole path is made, the system tells of a disk that takes no writes that something is missing on it. */
+const whyOf: Readonly<Record<string, string>> = {
+  ENOENT: 'it is missing on a disk that takes no writes',
+  EROFS: 'its disk takes no writes',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'it is a file',
+  ENOSPC: 'its disk is full',
+}
 
 /** Where messages are kept that no server sends. */
 export const mailFolder = (config: Config): string => join(config.dataDir, 'mail')

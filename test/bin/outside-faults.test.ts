@@ -1,4 +1,5 @@
 /** What only somebody outside can mend: told in a line, without a trace of our insides. */
+import * as fs from 'node:fs'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -10,6 +11,11 @@ import { loadSecrets, openSecrets } from '../../src/bin/secrets.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
+
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof fs>()
+  return { ...real, mkdirSync: vi.fn(real.mkdirSync), accessSync: vi.fn(real.accessSync) }
+})
 
 const { db, url } = await testDatabase()
 const { folder, run: runProcess, runHere: run } = commandLine(url)
@@ -202,3 +208,32 @@ test(
   },
   patience,
 )
+
+describe('a data folder', () => {
+  const file = join(folder, 'no-folder')
+  writeFileSync(file, '')
+
+  test.each([
+    ['in the place of which there is a file', file, 'it is a file'],
+    ['below a file', join(file, 'deeper'), 'a part of its path is a file'],
+  ])('%s', (_, dataDir, why) => {
+    expect(() => loadSecrets(readConfig({ DATA_DIR: dataDir }))).toThrow(
+      new ConfigError(`the data folder ${dataDir} cannot be used: ${why}; choose another by DATA_DIR`),
+    )
+  })
+
+  test.each([
+    ['mkdirSync', 'ENOENT', 'it is missing on a disk that takes no writes'],
+    ['accessSync', 'EROFS', 'its disk takes no writes'],
+    ['accessSync', 'EACCES', 'this user may not write there'],
+    ['mkdirSync', 'EIO', 'EIO'],
+  ] as const)('where %s says %s', (call, code, why) => {
+    const dataDir = join(folder, 'fresh')
+    vi.mocked(fs[call]).mockImplementationOnce(() => {
+      throw Object.assign(new Error(), { code })
+    })
+    expect(() => loadSecrets(readConfig({ DATA_DIR: dataDir }))).toThrow(
+      `the data folder ${dataDir} cannot be used: ${why}; choose another by DATA_DIR`,
+    )
+  })
+})
