@@ -63,13 +63,14 @@ export function putHeadsAside(config: Config): void {
   }
 }
 
-/** Keeps the heads in the data folder, whole at any moment. */
+/** Keeps the heads in the data folder, whole at any moment. With all else given from outside nobody has made it yet. */
 export function auditHeads(config: Config): HeadKeeper {
   const file = headsFile(config)
   const key = signingKey(config)
   return {
     load: () => readHeads(config)?.heads ?? [],
     save: (heads) => {
+      makeDataDir(config)
       const signedAt = new Date().toISOString()
       const signature = sign(null, signed(signedAt, heads), key).toString('base64')
       makeDataDir(config)

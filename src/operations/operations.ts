@@ -64,7 +64,7 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     approvals: createApprovals(options),
     isInMaintenance: maintenance.isOn,
     confirmEmail: (token) => confirmEmail(db.write, hashToken(secrets, 'confirmation', token), clock.now()),
-    isReady: () => answersWithin(db, readyWithinMs),
+    isReady: () => takesWorkWithin(db, readyWithinMs),
     close: async () => {
       await Promise.all([authenticator.close(), maintenance.stop()])
       await limiter.close()
@@ -88,13 +88,15 @@ async function watchMaintenance(
   return { isOn: () => isOn, stop }
 }
 
-async function answersWithin(db: Database, milliseconds: number): Promise<boolean> {
+/** A standby that has come in the database's place answers, and takes nothing. */
+async function takesWorkWithin(db: Database, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), milliseconds)
   })
-  const answered = db.read.one`select 1`.then(
-    () => true,
+  const answered = db.read.one<{ takesWrites: boolean }>`
+    select not pg_is_in_recovery() as "takesWrites"`.then(
+    ({ takesWrites }) => takesWrites,
     () => false,
   )
   return Promise.race([answered, late]).finally(() => clearTimeout(timer))

@@ -209,6 +209,15 @@ test(
   patience,
 )
 
+test('the ends of the audit log are kept also where nothing else made the data folder', () => {
+  const keyRing = `k1:${'A'.repeat(43)}=`
+  const given = { DATABASE_URL: url, LOCKSTEP_SECRET: 'x'.repeat(32), LOCKSTEP_KEY_RING: keyRing }
+  const heads = auditHeads(readConfig({ ...given, DATA_DIR: join(folder, 'not', 'made') }))
+  const kept = [{ chain: 1, seq: 1, hash: 'aa' }]
+  heads.save(kept)
+  expect(heads.load()).toEqual(kept)
+})
+
 describe('a data folder', () => {
   const file = join(folder, 'no-folder')
   writeFileSync(file, '')

@@ -1,6 +1,6 @@
 /** The server's own life: what is awaited before an answer, what a caller adds to it, how it ends. */
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
@@ -113,6 +113,15 @@ test('what else must hold is told beside the database, and life does not depend 
     ['/startupz', { started: true }],
   ] as const)
     expect((await edge.call(path)).json).toEqual(says)
+})
+
+test('a standby in the place of the database answers, and makes nothing ready', async () => {
+  const edge = await startEdge({})
+  const one = vi.spyOn(edge.db.read, 'one').mockResolvedValueOnce({ takesWrites: false })
+  const probe = await edge.call('/readyz')
+  expect([probe.status, probe.json]).toEqual([503, { ready: false, database: false, draining: false }])
+  expect((await edge.call('/readyz')).status).toBe(200)
+  one.mockRestore()
 })
 
 test('what is told beside has no bearing on whether it is ready', async () => {
