@@ -94,8 +94,10 @@ export async function connectBrokers(
   return { brokers: Object.fromEntries(brokers), close }
 }
 
-/** The connections by name; none where no file is configured. */
-function readConnections({ brokersFile }: Config): Map<string, { kind: BrokerKind; settings: Settings }> {
+/** The connections by name; none where no file is configured. Throws `ConfigError` where it cannot be used. */
+export function readConnections({
+  brokersFile,
+}: Config): Map<string, { kind: BrokerKind; settings: Settings }> {
   if (brokersFile === undefined) return new Map()
   const entries = Object.entries(objectOf(contentOf(brokersFile), 'LOCKSTEP_BROKERS'))
   return new Map(

@@ -72,7 +72,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     production: env.NODE_ENV === 'production',
     publicUrl: urlOf('PUBLIC_URL', env.PUBLIC_URL, ['http:', 'https:'])?.replace(/\/+$/, ''),
     smtpUrl: urlOf('SMTP_URL', env.SMTP_URL, ['smtp:', 'smtps:']),
-    mailFrom: env.MAIL_FROM || 'Lockstep <lockstep@localhost>',
+    mailFrom: senderOf(env.MAIL_FROM || 'Lockstep <lockstep@localhost>'),
     secret: env.LOCKSTEP_SECRET || undefined,
     keyRing: env.LOCKSTEP_KEY_RING || undefined,
     brokersFile: env.LOCKSTEP_BROKERS || undefined,
@@ -185,6 +185,12 @@ function urlOf(name: string, text: string | undefined, protocols: readonly strin
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
     throw new ConfigError(`${name} must be an address that begins with ${protocols.join('// or ')}//`)
   return text
+}
+
+/** No server takes mail of a sender that is no address, and nothing else would say so. */
+function senderOf(text: string): string {
+  if (/^[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/u.test(text)) return text
+  throw new ConfigError(`MAIL_FROM must be an address such as Name <name@host>, not ${text}`)
 }
 
 function oneOf(name: string, value: string, allowed: readonly string[]): string {

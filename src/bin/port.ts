@@ -10,10 +10,22 @@ export interface Port {
   readonly chosenBy: 'PORT' | 'METRICS_PORT'
 }
 
-export const portFault = ({ port, host, chosenBy }: Port, error: NodeJS.ErrnoException): Error =>
-  error.code === 'EADDRINUSE'
-    ? new ConfigError(`port ${port} of ${host} is in use; choose another by ${chosenBy}`)
-    : error
+/** What is wrong with a port or its address, and which variables choose another. */
+export function portFault({ port, host, chosenBy }: Port, error: NodeJS.ErrnoException): Error {
+  if (error.code === 'EADDRINUSE')
+    return new ConfigError(`port ${port} of ${host} is in use; choose another by ${chosenBy}`)
+  const { code = error.message } = error
+  const chosen = { PORT: 'PORT or HOST', METRICS_PORT: 'METRICS_PORT or METRICS_HOST' }[chosenBy]
+  return new ConfigError(
+    `port ${port} of ${host} cannot be had: ${whyOf[code] ?? code}; choose another by ${chosen}`,
+  )
+}
+
+const whyOf: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'nobody knows this name',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not have it',
+}
 
 /** Takes the ports for a moment: a child that cannot have its own would be started again and say so each time. */
 export async function tryPorts(wanted: readonly Port[]): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { startDoorPlatform } from '../door/platform.ts'
-import { type Config, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { provideServer, reachServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
@@ -106,6 +106,8 @@ const toldTo = (config: Config, { port, metricsPort }: Word): Config => ({
 /** One process for everything, so that each call can answer after all it causes has come to rest. */
 async function serveDoor(config: Config, output: Output): Promise<void> {
   const log = openLog(config, 'door')
+  // Before anything is made, and before production asks for its secrets.
+  if (config.production) throw new ConfigError('the test door does not open in production')
   const server = await provideServer(config, log)
   const door = await startDoorPlatform({
     serverUrl: server.url,

@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { DemoFacts } from '../demo/facts.ts'
 import { printBanner } from './banner.ts'
+import { readConnections } from './brokers.ts'
 import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
@@ -23,6 +24,7 @@ export interface Platform {
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   // What cannot be is said before a database is made.
   loadSecrets(config)
+  readConnections(config)
   await tryPorts(portsOf(config))
   let { port } = config
   let prepared = (_databaseUrl: string): void => {}

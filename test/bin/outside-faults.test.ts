@@ -7,6 +7,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { ConfigError, readConfig } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
+import { type Port, portFault } from '../../src/bin/port.ts'
 import { loadSecrets, openSecrets } from '../../src/bin/secrets.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { commandLine } from '../support/command-line.ts'
@@ -64,6 +65,17 @@ test.each([
   [{ GEN_HOST: 'x.example', WL_HOST: 'X.example' }, 'GEN_HOST, GEO_HOST and WL_HOST must be different names'],
 ])('a host that no request could reach ends the start: %j', (environment, says) => {
   expect(() => readConfig(environment)).toThrow(says)
+})
+
+test.each(['nobody', 'Lockstep <nobody>', 'a@b, c@d', 'A <a@b> c', 'A\n<a@b>'])(
+  'a sender that no server takes ends the start: %j',
+  (sender) => {
+    expect(() => readConfig({ MAIL_FROM: sender })).toThrow('MAIL_FROM must be an address such as')
+  },
+)
+
+test.each(['a@b.org', 'Lockstep <a@b>', '"A, B" <a@b.org>', '<a@b>'])('a sender: %s', (sender) => {
+  expect(readConfig({ MAIL_FROM: sender }).mailFrom).toBe(sender)
 })
 
 test('hosts without dots, and by address, are names too', () => {
@@ -216,6 +228,20 @@ test('the ends of the audit log are kept also where nothing else made the data f
   const kept = [{ chain: 1, seq: 1, hash: 'aa' }]
   heads.save(kept)
   expect(heads.load()).toEqual(kept)
+})
+
+test.each<[string, Partial<Port>, string]>([
+  ['EADDRINUSE', {}, 'port 80 of h is in use; choose another by PORT'],
+  ['EACCES', {}, 'port 80 of h cannot be had: this user may not have it; choose another by PORT or HOST'],
+  [
+    'ENOTFOUND',
+    { chosenBy: 'METRICS_PORT' },
+    'port 80 of h cannot be had: nobody knows this name; choose another by METRICS_PORT or METRICS_HOST',
+  ],
+  ['EIO', {}, 'port 80 of h cannot be had: EIO; choose another by PORT or HOST'],
+])('a port that answers %s', (code, more, says) => {
+  const port: Port = { port: 80, host: 'h', chosenBy: 'PORT', ...more }
+  expect(faultOf(portFault(port, Object.assign(new Error('no'), { code })))).toBe(`lockstep: ${says}`)
 })
 
 describe('a data folder', () => {

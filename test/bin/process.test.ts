@@ -1,7 +1,7 @@
 /** How a process ends that others started. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -64,4 +64,14 @@ test('a process says as JSON that it is ready', async () => {
   }
   expect(JSON.parse(said)).toEqual({ ready: 'worker' })
   await ended
+}, 60_000)
+
+test('the test door says that it does not open in production, and makes nothing', async () => {
+  const env = { NODE_ENV: 'production', DATABASE_URL: '', LOCKSTEP_SECRET: '', LOCKSTEP_KEY_RING: '' }
+  const { dataDir, child, ended } = runAside(['serve', '--test-door'], env)
+  let said = ''
+  for await (const text of child.stderr) said += text
+  expect(said).toBe('lockstep: the test door does not open in production\n')
+  expect(await ended).toEqual([1, null])
+  expect(readdirSync(dataDir)).toEqual([])
 }, 60_000)

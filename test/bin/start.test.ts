@@ -52,3 +52,18 @@ test('a port that is in use is said once, before a database is made', async () =
   removeDataDir(folder)
   other.close()
 }, 60_000)
+
+test.each([
+  ['LOCKSTEP_BROKERS', '/nowhere/brokers.json', 'LOCKSTEP_BROKERS'],
+  ['HOST', 'nowhere.invalid', 'of nowhere.invalid cannot be had: '],
+])(
+  '%s=%s ends the start before a database is made',
+  async (name, value, says) => {
+    const folder = newDataDir()
+    const failure = await startProduct({ dataDir: folder, env: { [name]: value } }).catch(String)
+    expect(String(failure).split(says)).toHaveLength(2)
+    expect(readdirSync(folder)).not.toContain('postgres')
+    removeDataDir(folder)
+  },
+  60_000,
+)
