@@ -109,7 +109,9 @@ async function renumbered(
 ): Promise<Applied[]> {
   const now: Applied[] = []
   for (const each of done) {
-    const moved = migrations.find(({ checksum, number }) => checksum === each.checksum && number < each.number)
+    const moved = migrations.find(
+      ({ checksum, number }) => checksum === each.checksum && number < each.number,
+    )
     now.push(moved ?? each)
     if (moved === undefined) continue
     const { number, name } = moved

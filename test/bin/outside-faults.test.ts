@@ -258,13 +258,13 @@ describe('a data folder', () => {
   })
 
   test.each([
-    ['mkdirSync', 'ENOENT', 'it is missing on a disk that takes no writes'],
-    ['accessSync', 'EROFS', 'its disk takes no writes'],
-    ['accessSync', 'EACCES', 'this user may not write there'],
-    ['mkdirSync', 'EIO', 'EIO'],
-  ] as const)('where %s says %s', (call, code, why) => {
+    [fs.mkdirSync, 'ENOENT', 'it is missing on a disk that takes no writes'],
+    [fs.accessSync, 'EROFS', 'its disk takes no writes'],
+    [fs.accessSync, 'EACCES', 'this user may not write there'],
+    [fs.mkdirSync, 'EIO', 'EIO'],
+  ] as const)('where a call of the system answers otherwise: %#', (call, code, why) => {
     const dataDir = join(folder, 'fresh')
-    vi.mocked(fs[call]).mockImplementationOnce(() => {
+    vi.mocked<(path: fs.PathLike) => unknown>(call).mockImplementationOnce(() => {
       throw Object.assign(new Error(), { code })
     })
     expect(() => loadSecrets(readConfig({ DATA_DIR: dataDir }))).toThrow(
