@@ -70,7 +70,6 @@ export function auditHeads(config: Config): HeadKeeper {
   return {
     load: () => readHeads(config)?.heads ?? [],
     save: (heads) => {
-      makeDataDir(config)
       const signedAt = new Date().toISOString()
       const signature = sign(null, signed(signedAt, heads), key).toString('base64')
       makeDataDir(config)
