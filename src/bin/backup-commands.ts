@@ -1,10 +1,10 @@
 /** A copy of the whole platform while it is at work, which can be started in its place. */
-import { existsSync, readdirSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
-import { leadBackup } from '../storage/backup.ts'
+import { type Copying, leadBackup } from '../storage/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { reachServer } from './database.ts'
 import { openLog } from './log.ts'
@@ -30,7 +30,9 @@ function checkPlaces({ databaseUrl, dataDir }: Config, target: string): void {
   if (databaseUrl !== undefined)
     throw new ConfigError('the database behind DATABASE_URL is backed up by the tools of its server')
   if (!existsSync(clusterOf(dataDir))) throw new ConfigError(`there is no platform in ${dataDir}`)
-  if (!/^\.\.(\/|$)/.test(relative(dataDir, target)))
+  const [from, to] = [placeOf(dataDir), placeOf(target)]
+  // What is left of a copy that was cut short is removed, whatever is in it.
+  if (isWithin(from, to) || isWithin(from, unfinishedOf(to)) || isWithin(unfinishedOf(to), from))
     throw new ConfigError(`${target} is inside of what is copied`)
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new ConfigError(`${target} is not empty: each copy has a folder of its own`)
@@ -39,16 +41,31 @@ function checkPlaces({ databaseUrl, dataDir }: Config, target: string): void {
 const serverOf = (dataDir: string): string => join(dataDir, 'postgres')
 const clusterOf = (dataDir: string): string => join(serverOf(dataDir), 'cluster')
 
+const isWithin = (folder: string, path: string): boolean => !/^\.\.(\/|$)/.test(relative(folder, path))
+
+/** Where a path leads, which need not be there yet. */
+const placeOf = (path: string): string =>
+  existsSync(path) ? realpathSync(path) : join(placeOf(dirname(path)), basename(path))
+
 /** The copy has another name until it is whole. */
+const unfinishedOf = (target: string): string => `${target}.unfinished`
+
 async function backUp(config: Config, target: string): Promise<void> {
-  const unfinished = `${target}.unfinished`
-  await rm(unfinished, { recursive: true, force: true })
   const server = await reachServer(config, openLog({ ...config, logLevel: 'warn' }, 'cli'))
+  const unfinished = unfinishedOf(target)
+  const clear = () => rm(unfinished, { recursive: true, force: true })
   try {
-    await copyPlatform(server.url, config.dataDir, unfinished)
-    await putInPlace(unfinished, target)
+    await leadBackup(server.url, async (copying) => {
+      await clear()
+      try {
+        await mkdir(dirname(target), { recursive: true })
+        await copyPlatform(copying, config.dataDir, unfinished)
+        await putInPlace(unfinished, target)
+      } finally {
+        await clear()
+      }
+    })
   } finally {
-    await rm(unfinished, { recursive: true, force: true })
     await server.stop()
   }
 }
@@ -57,10 +74,9 @@ async function backUp(config: Config, target: string): Promise<void> {
 const left = new Set(['postgres', 'database-url'])
 
 /** What lies beside the database comes first: signed heads must not tell of entries that are not in the copy yet. */
-async function copyPlatform(url: string, from: string, to: string): Promise<void> {
+async function copyPlatform(server: Copying, from: string, to: string): Promise<void> {
   await copyFolder(from, to, (path) => (left.has(path) ? 'leave' : 'copy'))
-  await leadBackup(url, {
-    copyFiles: () => copyServerFolder(serverOf(from), serverOf(to)),
-    copyLog: (replay) => copyLog(serverOf(from), serverOf(to), replay),
-  })
+  await server.begin()
+  await copyServerFolder(serverOf(from), serverOf(to))
+  await copyLog(serverOf(from), serverOf(to), await server.end())
 }

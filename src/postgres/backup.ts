@@ -1,5 +1,5 @@
 /** Copies of the data folder of a server that is at work, made so that they are whole or not there at all. */
-import { constants, type Dirent } from 'node:fs'
+import { constants, type Dirent, existsSync, type Stats } from 'node:fs'
 import { chmod, chown, copyFile, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -42,7 +42,7 @@ export async function copyLog(
   for (const name of names) await copyWithOwner(join(source, name), join(target, name))
   const path = join(to, 'cluster', 'backup_label')
   await writeFile(path, label, { mode: 0o600, flush: true })
-  await give(path, join(from, 'cluster'))
+  await give(path, await stat(join(from, 'cluster')))
   await Promise.all([target, join(to, 'cluster')].map(flush))
 }
 
@@ -53,10 +53,14 @@ export async function putInPlace(finished: string, path: string): Promise<void> 
 }
 
 type Choice = 'copy' | 'empty' | 'leave'
+type Owner = Pick<Stats, 'uid' | 'gid'>
+
+/** Open at a time: most of the time goes into waiting for the disk, and systems allow a process some hundreds. */
+const filesAtOnce = 32
 
 /**
- * Copies folders and files with their modes and owners, to the disk; `choose` gets the path within `from`. What goes away
- * meanwhile is left out.
+ * Copies folders and files with their modes and owners, to the disk; `choose` gets the path within `from`. A link is
+ * copied as what it leads to. What goes away meanwhile is left out.
  */
 export async function copyFolder(
   from: string,
@@ -66,40 +70,44 @@ export async function copyFolder(
 ): Promise<void> {
   const source = join(from, within)
   const target = join(to, within)
-  const { mode } = await stat(source)
-  await mkdir(target, { recursive: true, mode: 0o700 })
-  const entries = (await readdir(source, { withFileTypes: true })).flatMap((entry) => {
+  const owner = await stat(source)
+  await mkdir(target, { mode: 0o700 })
+  const files: string[] = []
+  for (const entry of await readdir(source, { withFileTypes: true })) {
     const path = join(within, entry.name)
-    return [{ entry, path, choice: choose(path, entry) }].filter(({ choice }) => choice !== 'leave')
-  })
-  const files = entries.filter(({ entry }) => entry.isFile())
-  // Side by side: most of the time goes into waiting for the disk.
-  await Promise.all(files.map(({ path }) => ifThere(copyWithOwner(join(from, path), join(to, path)))))
-  for (const { entry, path, choice } of entries) {
-    if (entry.isDirectory()) await copyFolder(from, to, choice === 'empty' ? () => 'leave' : choose, path)
+    const choice = choose(path, entry)
+    if (choice === 'leave') continue
+    const kind = entry.isSymbolicLink() ? await stat(join(from, path)) : entry
+    if (kind.isFile()) files.push(path)
+    if (kind.isDirectory()) await copyFolder(from, to, choice === 'empty' ? () => 'leave' : choose, path)
   }
-  await give(target, source)
-  await chmod(target, mode)
+  for (let first = 0; first < files.length; first += filesAtOnce) {
+    const some = files.slice(first, first + filesAtOnce)
+    await Promise.all(some.map((path) => copyIfThere(join(from, path), join(to, path))))
+  }
+  await give(target, owner)
+  await chmod(target, owner.mode)
   await flush(target)
 }
 
-async function ifThere(work: Promise<void>): Promise<void> {
+async function copyIfThere(from: string, to: string): Promise<void> {
   try {
-    await work
+    await copyWithOwner(from, to)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    // Where the file is still there, it is the copy's folder that is not.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(from)) throw error
   }
 }
 
 async function copyWithOwner(from: string, to: string): Promise<void> {
+  const owner = await stat(from)
   await copyFile(from, to, constants.COPYFILE_EXCL)
-  await give(to, from)
+  await give(to, owner)
   await flush(to)
 }
 
 /** The server reads its files only when they are its user's. */
-async function give(path: string, model: string): Promise<void> {
-  const { uid, gid } = await stat(model)
+async function give(path: string, { uid, gid }: Owner): Promise<void> {
   if (uid !== process.getuid?.()) await chown(path, uid, gid)
 }
 

@@ -14,33 +14,46 @@ export interface Replay {
   readonly lastLog: string
 }
 
-interface Copying {
-  /** Copies everything but the log; the server may write meanwhile. */
-  copyFiles(): Promise<void>
-  /** Copies the log and keeps the label. */
-  copyLog(replay: Replay): Promise<void>
+/** What the server does for a copy of its files. */
+export interface Copying {
+  /** The files may be copied from here on; the server may write meanwhile. */
+  begin(): Promise<void>
+  /** All files but the log are copied; what was committed before is in the copy. */
+  end(): Promise<Replay>
 }
 
-/** Leads a copy of the files of the server at `url`. What was committed before `copyLog` is in it. */
-export async function leadBackup(url: string, { copyFiles, copyLog }: Copying): Promise<void> {
+/** Serves one copy of the files of the server at `url`. Throws where another one is being made. */
+export async function leadBackup(url: string, copy: (server: Copying) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'lockstep backup' })
   // Told by the statement that fails next.
   client.on('error', () => undefined)
   await client.connect()
   try {
-    // Until the session ends the server removes no log that comes after this.
-    await client.query(`select pg_create_physical_replication_slot($1, true, true)`, [
-      `lockstep_backup_${process.pid}`,
-    ])
-    const [start] = (
-      await client.query(`select pg_walfile_name(pg_backup_start('lockstep backup', fast => true)) as log`)
-    ).rows
-    await copyFiles()
-    const [stop] = (await client.query(`select labelfile from pg_backup_stop(wait_for_archive => false)`))
-      .rows
-    const [end] = (await client.query(`select pg_walfile_name(pg_current_wal_lsn()) as log`)).rows
-    await copyLog({ label: stop.labelfile, firstLog: start.log, lastLog: end.log })
+    await reserveLog(client)
+    let firstLog = ''
+    const begin = async () => {
+      const start = `select pg_walfile_name(pg_backup_start('lockstep backup', fast => true)) as log`
+      firstLog = (await client.query(start)).rows[0].log
+    }
+    const end = async () => {
+      const stop = await client.query(`select labelfile from pg_backup_stop(wait_for_archive => false)`)
+      const last = await client.query(`select pg_walfile_name(pg_current_wal_lsn()) as log`)
+      return { label: stop.rows[0].labelfile, firstLog, lastLog: last.rows[0].log }
+    }
+    await copy({ begin, end })
   } finally {
     await client.end()
+  }
+}
+
+const duplicateObject = '42710'
+
+/** Until the session ends the server removes no log that comes after this, and no other session comes this far. */
+async function reserveLog(client: pg.Client): Promise<void> {
+  try {
+    await client.query(`select pg_create_physical_replication_slot('lockstep_backup', true, true)`)
+  } catch (error) {
+    if ((error as pg.DatabaseError).code !== duplicateObject) throw error
+    throw new Error('another copy of this platform is being made: wait for it', { cause: error })
   }
 }

@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -32,14 +35,22 @@ const open = ({ url }: Server): Promise<Database> =>
   openDatabase({ url, applicationName: 'test', log: silentLog })
 
 /** `backup` as an operator runs it. */
-function backUp(folder: string, env: NodeJS.ProcessEnv = {}) {
-  const words = ['scripts/lockstep.mjs', 'backup', folder]
+function backUp(folder: string, env: NodeJS.ProcessEnv = {}, node = [process.execPath]) {
+  const [file = '', ...words] = [...node, 'scripts/lockstep.mjs', 'backup', folder]
   const own = { ...process.env, DATA_DIR: dataDir, ...env }
-  const child = spawn(process.execPath, words, { env: own, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, words, { env: own, stdio: ['ignore', 'pipe', 'pipe'] })
   const says = Promise.all([text(child.stdout), text(child.stderr)])
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const told = async () => ({ status: await ended, says: (await says).join('').trim() })
   return { child, ended: told() }
+}
+
+/** The files of the database's tables and indexes. */
+const tables = (folder: string): string[] => {
+  const base = join(folder, 'postgres', 'cluster', 'base')
+  return readdirSync(base, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\/\d+$/.test(name))
+    .sort()
 }
 
 let server: Server
@@ -140,6 +151,39 @@ test('a copy that is cut short is none, and the next one is made all the same', 
   expect((await backUp(place('cut')).ended).status).toBe(0)
   expect(readdirSync(scratch).filter((name) => name.includes('unfinished'))).toEqual([])
   expect(existsSync(join(place('cut'), 'postgres', 'cluster', 'backup_label'))).toBe(true)
+})
+
+test('one copy at a time, and whole whoever else asks for it', { timeout: 120_000 }, async () => {
+  const first = backUp(place('twice'))
+  await vi.waitUntil(() => existsSync(join(place('twice.unfinished'), 'postgres', 'cluster', 'base')), {
+    timeout: 60_000,
+  })
+  first.child.kill('SIGSTOP')
+  const second = await backUp(place('twice')).ended
+  first.child.kill('SIGCONT')
+  expect(second).toEqual({
+    status: 1,
+    says: 'lockstep: another copy of this platform is being made: wait for it',
+  })
+  expect((await first.ended).status).toBe(0)
+  expect(tables(place('twice'))).toEqual(tables(dataDir))
+})
+
+test('links lead to what is copied, and few files are open at a time', { timeout: 120_000 }, async () => {
+  const link = place('link')
+  symlinkSync(dataDir, link)
+  renameSync(join(dataDir, 'secret'), place('secret elsewhere'))
+  symlinkSync(place('secret elsewhere'), join(dataDir, 'secret'))
+  const inside = join(dataDir, 'copies', 'today')
+  expect((await backUp(inside, { DATA_DIR: link }).ended).says).toBe(
+    `lockstep: ${inside} is inside of what is copied`,
+  )
+  const limited = ['-c', 'ulimit -n 200; exec "$0" "$@"', process.execPath]
+  expect(
+    (await backUp(place('through a link'), { DATA_DIR: link }, ['/bin/sh', ...limited]).ended).status,
+  ).toBe(0)
+  expect(readFileSync(join(place('through a link'), 'secret'), 'utf8')).toBe('a secret of the platform')
+  expect(lstatSync(join(place('through a link'), 'secret')).isFile()).toBe(true)
 })
 
 test('a copy of a platform that is not running', { timeout: 120_000 }, async () => {
