@@ -7,7 +7,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../domain/ledger-state.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKind } from './daily-close.ts'
-import type { Sql } from './sql.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** A fill with the book it belongs to. */
 export interface BookFillRow extends BookedFill {
@@ -26,14 +26,17 @@ type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commis
 type FillRow = Omit<BookFillRow, Texts | 'ledger'> & Record<Texts, string> & { ledger: number | null }
 
 /**
- * All fills of books in the order in which they were booked. What is taken back counts from when its broker said so,
- * not before it was executed.
+ * All fills of books in the order in which they were booked, of some instruments or of all. What is taken back counts
+ * from when its broker said so, not before it was executed.
  */
 export async function loadBookFills(
   sql: Sql,
   kind: BookKind,
   ids: readonly number[],
+  instrumentIds: readonly number[] | null = null,
 ): Promise<BookFillRow[]> {
+  const isAsked = (id: Fragment): Fragment =>
+    instrumentIds === null ? fragment`true` : fragment`${id} = any(${instrumentIds}::bigint[])`
   const rows =
     kind === 'strategy'
       ? await sql.rows<FillRow>`
@@ -42,7 +45,8 @@ export async function loadBookFills(
             f.cash_change as "cashChange", f.filled_at as at, f.commission, f.signal_id as "signalId",
             false as "takesBack"
           from fill f join instrument i on i.id = f.instrument_id
-          where f.strategy_id = any(${ids}::bigint[]) order by f.strategy_id, f.id`
+          where f.strategy_id = any(${ids}::bigint[]) and ${isAsked(fragment`f.instrument_id`)}
+          order by f.strategy_id, f.id`
       : await sql.rows<FillRow>`
           select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
             e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
@@ -51,7 +55,8 @@ export async function loadBookFills(
           from execution e join instrument i on i.id = e.instrument_id
           left join execution original on original.broker_id = e.broker_id and original.account_id = e.account_id
             and original.exec_id = e.busts
-          where e.account_id = any(${ids}::bigint[]) order by e.account_id, e.id`
+          where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
+          order by e.account_id, e.id`
   return rows.map(({ ledger, ...row }) => ({
     ...row,
     ...(ledger !== null && { ledger }),

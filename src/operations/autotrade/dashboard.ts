@@ -1,11 +1,17 @@
 /** What the setups of an account have earned, today and since they began. */
 import { accountOn } from '../../domain/daily-close.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import { type LedgerState, statesAt } from '../../domain/ledger-state.ts'
 import { accountValue } from '../../domain/model-account.ts'
 import { setupReturns } from '../../domain/setup-return.ts'
 import { type EndedDay, earlyClose, lastEnd } from '../../domain/trading-day.ts'
-import { listSetupResults, loadAccountValues, type SetupResult } from '../../storage/account-values.ts'
+import {
+  listHeldInstruments,
+  listSetupResults,
+  loadAccountValues,
+  type SetupResult,
+} from '../../storage/account-values.ts'
 import { loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
 import { loadCloseFacts } from '../../storage/daily-marks.ts'
 import type { Sql } from '../../storage/sql.ts'
@@ -47,20 +53,24 @@ async function worthAtClose(
 ): Promise<Map<number, Decimal>> {
   const older = setups.filter(({ isOlder }) => isOlder)
   if (older.length === 0) return new Map()
+  // Most of what was ever traded was not held then.
+  const moments = older.map((setup) => ({ ...setup, at: closeOf(setup).at }))
+  const held = await listHeldInstruments(sql, moments)
+  if (held.length === 0) return new Map()
   const ids = [...new Set(older.map(({ accountId }) => accountId))]
-  const fills = await loadBookFills(sql, 'account', ids)
-  const adjustments = await loadBookAdjustments(sql, 'account', ids)
+  const ledgerOf = ({ ledger }: { readonly ledger?: number }): number | undefined => ledger
+  const fills = groupBy(await loadBookFills(sql, 'account', ids, held), ledgerOf)
+  const adjustments = groupBy(await loadBookAdjustments(sql, 'account', ids), ledgerOf)
   const states = older.map((setup) => {
-    const isOwn = ({ ledger }: { readonly ledger?: number }): boolean => ledger === setup.setupId
-    const history = { fills: fills.filter(isOwn), adjustments: adjustments.filter(isOwn) }
+    const { setupId } = setup
+    const history = { fills: fills.get(setupId) ?? [], adjustments: adjustments.get(setupId) ?? [] }
     const [state] = statesAt(zero, history, [closeOf(setup).at])
     return { setup, state: state as LedgerState }
   })
-  const held = states.flatMap(({ state }) => state.positions.map(({ instrumentId }) => instrumentId))
   const facts = await loadCloseFacts(
     sql,
     older.map(({ currency }) => currency),
-    [...new Set(held)],
+    held,
     older.map((setup) => closeOf(setup).day),
   )
   return new Map(
