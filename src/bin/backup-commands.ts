@@ -53,7 +53,8 @@ const unfinishedOf = (target: string): string => `${target}.unfinished`
 async function backUp(config: Config, target: string): Promise<void> {
   const server = await reachServer(config, openLog({ ...config, logLevel: 'warn' }, 'cli'))
   const unfinished = unfinishedOf(target)
-  const clear = () => rm(unfinished, { recursive: true, force: true })
+  // Where one file could not be written, others are just being made.
+  const clear = () => rm(unfinished, { recursive: true, force: true, maxRetries: 5 })
   try {
     await leadBackup(server.url, async (copying) => {
       await clear()
