@@ -95,15 +95,10 @@ export type ClosingLeaves = { ocaGroup: string | null; leaves: Decimal }
 
 /**
  * Leaves of an account's closing copies of one symbol, given oldest first, so that together they never exceed
- * `held` (unsigned): a group counts once, by its largest member, and the younger shrink first. `taken` is what members
- * that are left alone have of their groups; it is no part of `held`.
+ * `held` (unsigned): a group counts once, by its largest member, and the younger shrink first.
  */
-export function clampClosing(
-  copies: readonly ClosingLeaves[],
-  held: Decimal,
-  taken: ReadonlyMap<string, Decimal> = new Map(),
-): Decimal[] {
-  const largest = new Map(taken)
+export function clampClosing(copies: readonly ClosingLeaves[], held: Decimal): Decimal[] {
+  const largest = new Map<string, Decimal>()
   let room = max(zero, held)
   return copies.map(({ ocaGroup, leaves }) => {
     const shared = (ocaGroup === null ? undefined : largest.get(ocaGroup)) ?? zero

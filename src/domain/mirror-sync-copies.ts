@@ -166,11 +166,12 @@ export type Followed = CopyActions & {
 export function followSignals(state: SymbolState, room: Decimal): Followed {
   const copies = byAge(state)
   const closing = copies.filter(({ signal }) => signal.openClose === 'C')
-  const clamped = clampClosing(
-    closing.map((copy) => ({ ocaGroup: copy.signal.ocaGroup, leaves: wantedLeaves(state, copy) })),
-    room,
-    state.byHand.groups,
-  )
+  const wanted = closing.map((copy) => ({
+    ocaGroup: copy.signal.ocaGroup,
+    leaves: wantedLeaves(state, copy),
+  }))
+  // What the owner works takes its share first and is left alone.
+  const clamped = clampClosing([...state.byHand, ...wanted], room).slice(state.byHand.length)
   const leavesOf = (copy: LiveCopy): Decimal => clamped[closing.indexOf(copy)] ?? wantedLeaves(state, copy)
   const followed: Followed = { cancel: [], toMarket: [], replace: [], place: [], closesAtMarket: false }
   for (const copy of copies) {

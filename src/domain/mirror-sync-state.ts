@@ -11,8 +11,8 @@ import {
   type SecurityType,
   type Side,
 } from './codes.ts'
-import { type Decimal, max, zero } from './decimal.ts'
-import { accountBase, type CopyProgress, strategyBase } from './mirror-copy.ts'
+import { type Decimal, zero } from './decimal.ts'
+import { accountBase, type ClosingLeaves, type CopyProgress, strategyBase } from './mirror-copy.ts'
 import { type MirrorSettings, type Size, type Sizing, size } from './mirror-target.ts'
 
 export type SignalKey = number | string
@@ -93,13 +93,6 @@ export type LiveCopy = {
   executed: Decimal
 }
 
-/** A repriced exit stays in its group, which counts once: its stop and its target still protect the same. */
-export type ByHand = {
-  total: Decimal
-  /** The largest of each group. */
-  groups: ReadonlyMap<string, Decimal>
-}
-
 export type SymbolState = {
   symbol: string
   terms: SymbolTerms
@@ -112,8 +105,8 @@ export type SymbolState = {
   /** Working copies whose signal is no longer live. */
   strays: readonly SyncOrder[]
   syncOrders: readonly SyncOrder[]
-  /** Leaves that the owner works by hand, unsigned. */
-  byHand: ByHand
+  /** What the owner works by hand. A repriced exit stays in its group: its stop and its target still protect the same. */
+  byHand: readonly ClosingLeaves[]
   strategyBase: Decimal
   /** The sizing whose `held` is the account base, and the one whose `held` is the position. */
   baseSizing: Sizing
@@ -156,16 +149,13 @@ const progressOf = ({ signal, filledBefore, executed }: LiveCopy): CopyProgress 
   executed,
 })
 
-function byHandOf(orders: readonly SyncOrder[], copies: readonly LiveCopy[]): ByHand {
-  const groups = new Map<string, Decimal>()
-  let alone = zero
-  for (const order of orders.filter(({ care }) => care === 'byHand')) {
-    const group = copies.find((copy) => copy.orders.includes(order))?.signal.ocaGroup ?? null
-    if (group === null) alone = alone.plus(order.leaves)
-    else groups.set(group, max(groups.get(group) ?? zero, order.leaves))
-  }
-  return { total: alone.plus(sum([...groups.values()])), groups }
-}
+const byHandOf = (orders: readonly SyncOrder[], copies: readonly LiveCopy[]): ClosingLeaves[] =>
+  orders
+    .filter(({ care }) => care === 'byHand')
+    .map((order) => ({
+      ocaGroup: copies.find((copy) => copy.orders.includes(order))?.signal.ocaGroup ?? null,
+      leaves: order.leaves,
+    }))
 
 /** Arranges one symbol; `excluded` as it holds in this cycle. */
 export function readSymbol(input: SyncInput, symbol: string, excluded: boolean): SymbolState {

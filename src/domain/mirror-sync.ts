@@ -46,7 +46,7 @@ function syncSymbol(state: SymbolState, input: SyncInput): { actions: SyncAction
   const available = max(zero, accountPosition.abs().minus(closing))
   const demanded = correctionOf(state, effective, available)
   const reserved = state.excluded ? zero : demanded.close
-  const followed = followSignals(state, available.minus(state.byHand.total).minus(reserved))
+  const followed = followSignals(state, available.minus(reserved))
   const isClosing = followed.closesAtMarket || settled.inFlight.some(({ openClose }) => openClose === 'C')
   const correction = permitted(demanded, state, isClosing)
   const cancel = [...settled.cancel, ...followed.cancel]
