@@ -157,6 +157,7 @@ test('one copy at a time, and whole whoever else asks for it', { timeout: 120_00
   const first = backUp(place('twice'))
   await vi.waitUntil(() => existsSync(join(place('twice.unfinished'), 'postgres', 'cluster', 'base')), {
     timeout: 60_000,
+    interval: 2,
   })
   first.child.kill('SIGSTOP')
   const second = await backUp(place('twice')).ended
