@@ -11,6 +11,7 @@ import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { type Instant, minute } from '../domain/time.ts'
 import { settleAgain } from '../storage/contract-ends.ts'
+import { DatabaseUnavailable } from '../storage/failure.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
 import { loadRateTable } from '../storage/quotes.ts'
 import {
@@ -47,6 +48,7 @@ export async function applyReports(ctx: WorkContext): Promise<number> {
   try {
     return await applyAll(ctx, null)
   } catch (cause) {
+    if (cause instanceof DatabaseUnavailable) throw cause
     return applyApart(ctx, cause)
   }
 }
@@ -68,11 +70,13 @@ async function applyAll(ctx: WorkContext, accountId: number | null): Promise<num
 async function applyApart(ctx: WorkContext, cause: unknown): Promise<number> {
   const accounts = await listReportedAccounts(ctx.db.read, accountsAtOnce)
   if (accounts.length < 2) throw cause
+  ctx.log.warn({ error: cause }, 'reports cannot be applied together: each account by itself')
   let applied = 0
   for (const { id: accountId } of accounts) {
     try {
       applied += await applyAll(ctx, accountId)
     } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
       ctx.log.error({ error, accountId }, 'reports of an account cannot be applied')
     }
   }
