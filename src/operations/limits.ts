@@ -1,9 +1,9 @@
 /**
- * Rate limits in fixed windows per subject (a key, an address), shared by all processes. Calls that come while a
- * statement is under way are added to the shared table together by the next one, and let in by the totals that it
- * answers, so that any number of processes lets in no more than a limit; a restart gives nobody a fresh window. Calls
- * of a subject that is known to be over a limit cost no statement. Time is monotonic. While the database is away, or
- * takes too long, each process counts alone and adds its counts later.
+ * Rate limits in fixed windows per subject (a key, an address), shared by all processes. Each process counts on
+ * its own and adds its counts to the shared table in one statement for all subjects, at most every tenth of a
+ * second; a subject it has not seen lately is looked up first, so a restart gives nobody a fresh window. Who calls
+ * so often that a twentieth of a limit is not shared yet waits until it is: by so much for each process, and no more,
+ * a window may be exceeded. Time is monotonic. While the database is away each process counts alone.
  */
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../storage/database.ts'
@@ -30,7 +30,7 @@ export interface Verdict {
 }
 
 export interface Limiter {
-  /** Counts one call, unless it is over a limit. At once for a subject that is known to be over one. */
+  /** Counts one call, unless it is over a limit. At once for a subject that is known here and calls now and then. */
   take(subject: string, windows: readonly Window[]): Verdict | Promise<Verdict>
   /** Where the subject stands, as far as it is known here, without counting. */
   peek(subject: string, windows: readonly Window[]): Verdict
@@ -54,7 +54,7 @@ export const platformWindows: readonly Window[] = [
   { seconds: 86_400, limit: 20_000 },
 ]
 
-/** Wrong keys from one address; beyond it they are refused as too many. */
+/** Failed sign-ins from one address; beyond it unknown keys are not looked up any more. */
 export const failureWindows: readonly Window[] = [{ seconds: 60, limit: 60 }]
 
 /** A key's own windows (seconds to calls), or the platform's. */
@@ -65,9 +65,11 @@ export const windowsOf = (limits: Record<string, number> | undefined): readonly 
 
 const subjectsMax = 50_000
 const flushMs = 100
+/** Of a limit, what a process may let in that others do not know of. */
+const aheadShare = 1 / 20
 /** A statement that takes longer is not waited for. */
 const patienceMs = 250
-const subjectsPerStatementMax = 1000
+const rowsPerStatementMax = 1000
 /** A full disk fails every addition: it is said at once, and then how often since. */
 const saidEveryMs = 60_000
 
@@ -76,20 +78,15 @@ interface Counter {
   startedAt: number
   /** Calls of all processes, as far as known. */
   used: number
-  /** Those among them that the shared table does not have yet; below zero: it has calls that were not let in. */
+  /** Those among them that the shared table does not have yet. */
   pending: number
 }
 
 interface Subject {
   readonly name: string
   readonly counters: readonly Counter[]
-}
-
-/** A call that waits for the shared counts. */
-interface Asking {
-  readonly subject: Subject
-  readonly windows: readonly Window[]
-  readonly answer: (verdict: Verdict) => void
+  /** Settles when the shared counts have arrived (or could not be had); they are waited for before the next call. */
+  loading: Promise<void> | undefined
 }
 
 export function createLimiter(options: LimiterOptions): Limiter {
@@ -101,12 +98,12 @@ class SharedLimiter implements Limiter {
   readonly #now: () => number
   readonly #subjects = new LRUCache<string, Subject>({ max: subjectsMax })
   readonly #dirty = new Set<Subject>()
-  #asking: Asking[] = []
-  #asked: Promise<void> | undefined
-  #isAway = false
+  #newcomers: Subject[] = []
+  #arrival: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #flushing: Promise<void> | undefined
-  #turn: Promise<void> = Promise.resolve()
+  #flushing: Promise<void> = Promise.resolve()
+  #nextFlush: Promise<void> | undefined
+  #isAway = false
   #failures = 0
   #silentUntil = Number.NEGATIVE_INFINITY
 
@@ -117,13 +114,11 @@ class SharedLimiter implements Limiter {
 
   take(name: string, windows: readonly Window[]): Verdict | Promise<Verdict> {
     const subject = this.#find(name, windows) ?? this.#admit(name, windows)
-    const known = this.#judge(subject.counters, windows)
-    if (!known.isAllowed) return known
-    if (this.#isAway) return this.#count(subject, windows)
-    return new Promise((answer) => {
-      this.#asking.push({ subject, windows, answer })
-      this.#asked ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#askAll())
-    })
+    if (subject.loading === undefined && this.#isAhead(subject, windows))
+      subject.loading = this.#share(subject)
+    return subject.loading === undefined
+      ? this.#count(subject, windows)
+      : subject.loading.then(() => this.take(name, windows))
   }
 
   peek(name: string, windows: readonly Window[]): Verdict {
@@ -137,20 +132,22 @@ class SharedLimiter implements Limiter {
     this.#dirty.clear()
   }
 
+  /** One after another: who asks while one is under way waits for the next, which has all that came before it. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#flushing ??= this.#inTurn(() => {
-      this.#flushing = undefined
+    this.#nextFlush ??= this.#flushing.then(() => {
+      this.#nextFlush = undefined
       const dirty = [...this.#dirty]
       this.#dirty.clear()
-      return this.#synchronize(dirty.map((subject) => ({ subject, calls: 0 })))
+      this.#flushing = this.#synchronize(dirty)
+      return this.#flushing
     })
-    return this.#flushing
+    return this.#nextFlush
   }
 
   async close(): Promise<void> {
-    await this.#asked
+    await this.#arrival
     await this.flush()
     clearTimeout(this.#timer)
   }
@@ -163,60 +160,52 @@ class SharedLimiter implements Limiter {
 
   #admit(name: string, windows: readonly Window[]): Subject {
     const now = this.#now()
-    const subject: Subject = { name, counters: windows.map(({ seconds }) => newCounter(seconds, now)) }
+    const counters = windows.map(({ seconds }) => newCounter(seconds, now))
+    this.#arrival ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#welcome())
+    const subject: Subject = { name, counters, loading: this.#arrival }
+    this.#newcomers.push(subject)
     this.#subjects.set(name, subject)
     return subject
   }
 
-  /** One after another: what a statement brought is counted before the next is made up. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(work)
-    return this.#turn
+  /** All newcomers of one turn of the event loop in one statement. */
+  async #welcome(): Promise<void> {
+    const newcomers = this.#newcomers
+    this.#newcomers = []
+    this.#arrival = undefined
+    await this.#synchronize(newcomers)
+    for (const subject of newcomers) subject.loading = undefined
   }
 
-  /** Those who wait, all at once, and then those who came meanwhile, until nobody waits. */
-  async #askAll(): Promise<void> {
-    while (this.#asking.length > 0) await this.#inTurn(() => this.#serve())
-    this.#asked = undefined
+  #isAhead({ counters }: Subject, windows: readonly Window[]): boolean {
+    if (this.#isAway) return false
+    return counters.some(({ pending }, at) => pending >= Math.max(1, (windows[at]?.limit ?? 0) * aheadShare))
   }
 
-  async #serve(): Promise<void> {
-    const asking = this.#asking
-    this.#asking = []
-    const calls = new Map<Subject, number>()
-    for (const { subject } of asking) calls.set(subject, (calls.get(subject) ?? 0) + 1)
-    const work = this.#synchronize([...calls].map(([subject, many]) => ({ subject, calls: many })))
-    await this.#patiently(work)
-    for (const { subject, windows, answer } of asking) answer(this.#count(subject, windows))
-    await work
-  }
-
-  /** Waits, but not for long. */
-  async #patiently(work: Promise<void>): Promise<void> {
+  /** Waits until the shared table has what was counted, but not for long. */
+  async #share(subject: Subject): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    const enough = new Promise<void>((resolve) => {
+    const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
         this.#isAway = true
         resolve()
       }, patienceMs)
     })
-    await Promise.race([work, enough])
+    await Promise.race([this.flush(), late])
     clearTimeout(timer)
+    subject.loading = undefined
   }
 
   #count(subject: Subject, windows: readonly Window[]): Verdict {
     const before = this.#judge(subject.counters, windows)
-    if (before.isAllowed) {
-      for (const counter of subject.counters) {
-        counter.used++
-        counter.pending++
-      }
+    if (!before.isAllowed) return before
+    for (const counter of subject.counters) {
+      counter.used++
+      counter.pending++
     }
-    if (subject.counters.some(({ pending }) => pending !== 0)) {
-      this.#dirty.add(subject)
-      this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref()
-    }
-    return before.isAllowed ? { ...this.#judge(subject.counters, windows), isAllowed: true } : before
+    this.#dirty.add(subject)
+    this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref()
+    return { ...this.#judge(subject.counters, windows), isAllowed: true }
   }
 
   #judge(counters: readonly Counter[], windows: readonly Window[]): Verdict {
@@ -238,21 +227,18 @@ class SharedLimiter implements Limiter {
     return { isAllowed: tightest.remaining > 0, tightest, windows }
   }
 
-  /**
-   * Adds what is pending, and calls that are counted afterwards, and adopts the totals. What could not be added stays
-   * pending.
-   */
-  async #synchronize(
-    wanted: readonly { readonly subject: Subject; readonly calls: number }[],
-  ): Promise<void> {
-    for (let from = 0; from < wanted.length; from += subjectsPerStatementMax) {
+  /** Adds what is pending and adopts the totals. What could not be added stays pending. */
+  async #synchronize(subjects: readonly Subject[]): Promise<void> {
+    for (let from = 0; from < subjects.length; from += rowsPerStatementMax) {
       const counters = new Map<string, Counter>()
-      const uses = wanted.slice(from, from + subjectsPerStatementMax).flatMap(({ subject, calls }) =>
-        subject.counters.map((counter) => {
-          counters.set(`${subject.name} ${counter.seconds}`, counter)
-          const used = counter.pending + calls
-          counter.pending = -calls
-          return { subject: subject.name, seconds: counter.seconds, used }
+      const uses = subjects.slice(from, from + rowsPerStatementMax).flatMap(({ name, counters: own }) =>
+        own.flatMap((counter) => {
+          const key = `${name} ${counter.seconds}`
+          if (counters.has(key)) return []
+          counters.set(key, counter)
+          const used = counter.pending
+          counter.pending = 0
+          return [{ subject: name, seconds: counter.seconds, used }]
         }),
       )
       try {

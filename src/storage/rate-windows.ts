@@ -18,23 +18,19 @@ export interface WindowState extends WindowUse {
 }
 
 /**
- * Adds what this process has used (below zero: takes back what it did not let in after all) and gives the totals of all
- * processes. Locks rows in the order of their key, so two processes cannot block each other. The disk is not waited for:
- * a crash of the server may forget the counts of its last moment.
+ * Adds what this process has used since the last time (zero only asks) and gives the totals of all processes.
+ * Locks rows in the order of their key, so two processes cannot block each other.
  */
 export const addWindowUse = (sql: Sql, uses: readonly WindowUse[]): Promise<WindowState[]> =>
   sql.rows<WindowState>`
     insert into rate_window as w (subject, window_seconds, started_at, used)
     select subject, seconds, clock_timestamp(), used
-    from (select set_config('synchronous_commit', 'off', true)) soon,
-      unnest(${uses.map((use) => use.subject)}::text[], ${uses.map((use) => use.seconds)}::int[],
-        ${uses.map((use) => use.used)}::int[]) as u (subject, seconds, used)
-    where used >= 0 or exists (
-      select from rate_window known where known.subject = u.subject and known.window_seconds = u.seconds)
+    from unnest(${uses.map((use) => use.subject)}::text[], ${uses.map((use) => use.seconds)}::int[],
+      ${uses.map((use) => use.used)}::int[]) as u (subject, seconds, used)
     order by subject, seconds
     on conflict (subject, window_seconds) do update set
-      used = greatest(0, excluded.used + case when w.started_at > clock_timestamp() - make_interval(secs => w.window_seconds)
-        and w.started_at <= clock_timestamp() then w.used else 0 end),
+      used = excluded.used + case when w.started_at > clock_timestamp() - make_interval(secs => w.window_seconds)
+        and w.started_at <= clock_timestamp() then w.used else 0 end,
       started_at = case when w.started_at > clock_timestamp() - make_interval(secs => w.window_seconds)
         and w.started_at <= clock_timestamp() then w.started_at else clock_timestamp() end
     returning subject, window_seconds as seconds, used,

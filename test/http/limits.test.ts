@@ -130,46 +130,51 @@ describe('one count for all processes', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  test('several processes that are asked at once let in no more than the limit', async () => {
+  test('several processes that are asked at once let in a twentieth more at most, each', async () => {
     const limiters = Array.from({ length: 3 }, () => createLimiter({ db: edge.db, log }))
     const windows = [
-      { seconds: 1000, limit: 30 },
-      { seconds: 5000, limit: 100 },
+      { seconds: 1000, limit: 100 },
+      { seconds: 5000, limit: 1000 },
     ]
     const burst = () =>
       Promise.all(
-        limiters.flatMap((limiter) => Array.from({ length: 40 }, () => limiter.take('burst', windows))),
+        limiters.flatMap((limiter) => Array.from({ length: 100 }, () => limiter.take('burst', windows))),
       )
-    expect(allowed(await burst())).toBe(30)
-    expect(allowed(await burst())).toBe(0)
+    const letIn = allowed(await burst())
+    expect(letIn).toBeGreaterThanOrEqual(100)
+    expect(letIn).toBeLessThanOrEqual(115)
     await Promise.all(limiters.map((limiter) => limiter.flush()))
-    // What was not let in is counted nowhere.
     const kept = await edge.db.read.rows`select used from rate_window where subject = 'burst'`
-    expect(kept).toEqual([{ used: 30 }, { used: 30 }])
+    expect(kept).toEqual([{ used: letIn }, { used: letIn }])
+    await Promise.all(limiters.map((limiter) => limiter.flush()))
+    expect(allowed(await burst())).toBe(0)
     await Promise.all(limiters.map((limiter) => limiter.close()))
   })
 
-  test('calls one after the other alternate between processes and stop at the limit', async () => {
-    const [one, two] = [createLimiter({ db: edge.db, log }), createLimiter({ db: edge.db, log })]
-    const verdicts: Verdict[] = []
-    for (let time = 0; time < 4; time++)
-      verdicts.push(await one.take('turns', five), await two.take('turns', five))
-    expect(verdicts.map(({ tightest }) => tightest.remaining)).toEqual([4, 3, 2, 1, 0, 0, 0, 0])
-    expect(allowed(verdicts)).toBe(5)
-    await Promise.all([one.close(), two.close()])
+  test('one process lets in the limit, however fast it is asked', async () => {
+    const limiter = createLimiter({ db: edge.db, log })
+    const windows = [{ seconds: 1000, limit: 100 }]
+    const verdicts = await Promise.all(Array.from({ length: 300 }, () => limiter.take('fast', windows)))
+    expect(allowed(verdicts)).toBe(100)
+    await limiter.close()
   })
 
   test('a statement that hangs holds nobody up; what it adds is not added twice', async () => {
     let release = (): void => undefined
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    let isHung = false
     const rows = (async (...statement: Parameters<Database['write']['rows']>) => {
-      await held
+      if (isHung) {
+        await new Promise<void>((resolve) => {
+          release = resolve
+        })
+      }
       return edge.db.write.rows(...statement)
     }) as Database['write']['rows']
     const limiter = createLimiter({ db: { write: { ...edge.db.write, rows } }, log })
-    expect(allowed(await takeMany(limiter, 'hung', 3))).toBe(3)
+    expect(allowed(await takeMany(limiter, 'hung', 1))).toBe(1)
+    isHung = true
+    expect(allowed(await takeMany(limiter, 'hung', 2))).toBe(2)
+    isHung = false
     release()
     await limiter.close()
     const other = createLimiter({ db: edge.db, log })
@@ -188,14 +193,15 @@ describe('one count for all processes', () => {
     await after.close()
   })
 
-  test('a thousand calls cost two statements, a thousand newcomers one', async () => {
+  test('a thousand calls cost a statement for each twentieth of the limit, a thousand newcomers one', async () => {
     const counted = watched(edge.db)
     const limiter = createLimiter({ db: counted.db, log })
     await Promise.all(Array.from({ length: 1000 }, () => limiter.take('busy', platformWindows)))
     await limiter.flush()
-    expect(counted.statements()).toBe(2)
+    const busy = counted.statements()
+    expect(busy).toBeLessThanOrEqual(21)
     await Promise.all(Array.from({ length: 1000 }, (_, at) => limiter.take(`new ${at}`, five)))
-    expect(counted.statements()).toBe(3)
+    expect(counted.statements()).toBe(busy + 1)
     await limiter.close()
   })
 
