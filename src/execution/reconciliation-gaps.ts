@@ -8,7 +8,7 @@ import { type Decimal, dec, zero } from '../domain/decimal.ts'
 import { externalActivity } from '../domain/external-activity.ts'
 import { groupBy } from '../domain/group.ts'
 import { type OrderGap, orderGaps } from '../domain/order-gap.ts'
-import { type Instant, minute, second } from '../domain/time.ts'
+import { dayLength, formatDay, type Instant, minute, second } from '../domain/time.ts'
 import { insertIncidents, type NewIncident } from '../storage/incidents.ts'
 import {
   findOwnOrders,
@@ -78,8 +78,10 @@ export async function conclude(
 ): Promise<number> {
   const now = ctx.clock.now()
   const outcome: Outcome = { orders: [], positions: [], reports: [], incidents: [], mismatched: [] }
+  // Told anew each day: one that an operator has ended would be the last word otherwise.
+  const today = formatDay(Math.floor(now / dayLength))
   for (const accountId of findings.unreadable)
-    outcome.incidents.push(incident('MalformedSnapshot', findings, accountId, 'snapshot', {}, now))
+    outcome.incidents.push(incident('MalformedSnapshot', findings, accountId, `snapshot:${today}`, {}, now))
   const ids = accounts.map(({ id }) => id)
   if (ids.length > 0) {
     const incomplete = await compareOrders(tx, findings, ids, outcome, now)

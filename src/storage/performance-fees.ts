@@ -155,12 +155,11 @@ async function settle(
 
 const surplusOf =
   (terms: readonly FeeTerm[]) =>
-  ({ setupId, subscriptionId }: SetupRow): NewIncident => ({
-    key: `fee too large of setup ${setupId}`,
-    kind: 'feeTooLarge',
-    detail: { setupId, subscriptionId },
-    occurredAt: terms.find(({ id }) => id === subscriptionId)?.endsAt ?? 0,
-  })
+  ({ setupId, subscriptionId }: SetupRow): NewIncident => {
+    const occurredAt = terms.find(({ id }) => id === subscriptionId)?.endsAt ?? 0
+    const key = `fee too large of setup ${setupId} at ${occurredAt}`
+    return { key, kind: 'feeTooLarge', detail: { setupId, subscriptionId }, occurredAt }
+  }
 
 async function insertSettlements(
   sql: Sql,

@@ -296,12 +296,18 @@ describe('a broker that says nothing', () => {
           one.accountId === accountId ? { ...one, positions: new Map([[symbol, quantity]]) } : one,
         ),
     }
-    for (let passed = 0; passed < 3; passed += 1) {
-      world.clock.time += 60_001
+    const pass = async (pauseMs: number) => {
+      world.clock.time += pauseMs
       await reconcile(ctx, 'paper', broker, true)
     }
+    for (let passed = 0; passed < 3; passed += 1) await pass(60_001)
     expect(await syncOf(accountId)).toMatchObject({ sync: true })
     expect(new Set(await incidentsOf(accountId))).toEqual(new Set(['MalformedSnapshot']))
+    // An operator who has ended one is told of what is still, or again, so on another day.
+    const told = (await incidentsOf(accountId)).length
+    await pass(86_400_000)
+    await pass(1)
+    expect(await incidentsOf(accountId)).toHaveLength(told + 1)
   })
 
   test('an account that is missing in the answer is not flat', async () => {

@@ -100,10 +100,14 @@ describe('the fee on gains', () => {
     await passTo(30)
     const guests = { person: guest.personId, amount: 19_999_999_997_980, status: 'paid', at: '04-11' }
     expect(await charges('performance')).toEqual([guests])
-    expect(await db.read.rows`select kind from incident`).toEqual([{ kind: 'feeTooLarge' }])
+    const told = [{ kind: 'feeTooLarge' }]
+    expect(await db.read.rows`select kind from incident`).toEqual(told)
+    // An operator who has ended it is told of the next term, too. It ends on a Saturday.
+    await passTo(62)
+    expect(await db.read.rows`select kind from incident`).toEqual([...told, ...told])
     await quote(110)
-    await passTo(60)
-    const customers = { person: customer.personId, amount: 20_000, status: 'paid', at: '05-11' }
+    await passTo(90)
+    const customers = { person: customer.personId, amount: 20_000, status: 'paid', at: '06-10' }
     expect(await charges('performance')).toEqual([guests, customers])
     await audit()
   })
