@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
 import { type Copying, leadBackup } from '../storage/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { reachServer } from './database.ts'
+import { addressName, reachServer, serverName } from './database.ts'
 import { openLog } from './log.ts'
 import { type Output, say, type Tool } from './tool.ts'
 
@@ -38,7 +38,7 @@ function checkPlaces({ databaseUrl, dataDir }: Config, target: string): void {
     throw new ConfigError(`${target} is not empty: each copy has a folder of its own`)
 }
 
-const serverOf = (dataDir: string): string => join(dataDir, 'postgres')
+const serverOf = (dataDir: string): string => join(dataDir, serverName)
 const clusterOf = (dataDir: string): string => join(serverOf(dataDir), 'cluster')
 
 const isWithin = (folder: string, path: string): boolean => !/^\.\.(\/|$)/.test(relative(folder, path))
@@ -71,8 +71,8 @@ async function backUp(config: Config, target: string): Promise<void> {
   }
 }
 
-/** Of this process of the platform. */
-const left = new Set(['postgres', 'database-url'])
+/** The server's folder is copied by itself; where it answers is of this run alone. */
+const left = new Set([serverName, addressName])
 
 /** What lies beside the database comes first: signed heads must not tell of entries that are not in the copy yet. */
 async function copyPlatform(server: Copying, from: string, to: string): Promise<void> {

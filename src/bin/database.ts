@@ -24,13 +24,16 @@ export const runElsewhere = (url: string): Server => ({ url, stop: async () => {
 /** A platform that was told to end is given so long to leave the data folder. */
 const patienceMs = 10_000
 
-const addressFile = (config: Config): string => join(config.dataDir, 'database-url')
+/** Parts of the data folder: the embedded server's own, and the address of one that runs. */
+export const serverName = 'postgres'
+export const addressName = 'database-url'
+const addressFile = (config: Config): string => join(config.dataDir, addressName)
 
 /** The server of this configuration, started when it is ours to start. */
 export async function provideServer(config: Config, log: Logger): Promise<Server> {
   if (config.databaseUrl) return runElsewhere(config.databaseUrl)
   makeDataDir(config)
-  const postgres = await startPostgres({ dataDir: join(config.dataDir, 'postgres'), log, patienceMs })
+  const postgres = await startPostgres({ dataDir: join(config.dataDir, serverName), log, patienceMs })
   writeFileSync(addressFile(config), postgres.url, { mode: 0o600 })
   return {
     url: postgres.url,

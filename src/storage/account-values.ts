@@ -6,7 +6,7 @@
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
-import { formatDay, type Instant } from '../domain/time.ts'
+import { formatDay } from '../domain/time.ts'
 import type { EndedDay } from '../domain/trading-day.ts'
 import { loadRateTable } from './quotes.ts'
 import { cashOfSetup } from './setup-entries.ts'
@@ -154,30 +154,4 @@ export const listSetupResults = (
 /** Notes what the account was worth when the setup began. */
 export async function noteStartedEquity(sql: Sql, setupId: number, equity: Decimal): Promise<void> {
   await sql.run`update setup set started_equity = ${equity}::numeric where id = ${setupId}::bigint`
-}
-
-/** The instruments of which one of the setups held something at its moment. */
-export const listHeldInstruments = async (
-  sql: Sql,
-  moments: readonly { readonly setupId: number; readonly accountId: number; readonly at: Instant }[],
-): Promise<number[]> => {
-  const rows = await sql.rows<{ id: number }>`
-    select distinct moved.instrument_id as id
-    from unnest(${moments.map(({ accountId }) => accountId)}::bigint[],
-      ${moments.map(({ setupId }) => setupId)}::bigint[], ${moments.map(({ at }) => instant(at))}::timestamptz[])
-      asked (account_id, setup_id, at)
-    cross join lateral (
-      select e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end as quantity,
-        greatest(e.executed_at, original.executed_at) as at
-      from execution e left join execution original on original.broker_id = e.broker_id
-        and original.account_id = e.account_id and original.exec_id = e.busts
-      where e.account_id = asked.account_id and e.setup_id = asked.setup_id
-      union all
-      select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
-      join corporate_action c on c.id = j.action_id
-      where j.account_id = asked.account_id and j.setup_id = asked.setup_id
-    ) moved
-    where moved.at <= asked.at
-    group by asked.setup_id, moved.instrument_id having sum(moved.quantity) <> 0`
-  return rows.map(({ id }) => id)
 }

@@ -8,6 +8,7 @@ import type { BookedAdjustment, BookedFill } from '../domain/ledger-state.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKind } from './daily-close.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
+import { instant } from './wire.ts'
 
 /** A fill with the book it belongs to. */
 export interface BookFillRow extends BookedFill {
@@ -25,10 +26,14 @@ type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commis
 
 type FillRow = Omit<BookFillRow, Texts | 'ledger'> & Record<Texts, string> & { ledger: number | null }
 
-/**
- * All fills of books in the order in which they were booked, of some instruments or of all. What is taken back counts
- * from when its broker said so, not before it was executed.
- */
+/** Executions `e`, those that take another one back beside the `original`. */
+const executions: Fragment = fragment`
+  execution e left join execution original on original.broker_id = e.broker_id
+    and original.account_id = e.account_id and original.exec_id = e.busts`
+/** What is taken back counts from when its broker said so, not before it was executed. */
+const countsFrom: Fragment = fragment`greatest(e.executed_at, original.executed_at)`
+
+/** All fills of books in the order in which they were booked, of some instruments or of all. */
 export async function loadBookFills(
   sql: Sql,
   kind: BookKind,
@@ -50,11 +55,9 @@ export async function loadBookFills(
       : await sql.rows<FillRow>`
           select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
             e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
-            e.cash_change as "cashChange", greatest(e.executed_at, original.executed_at) as at, e.commission,
+            e.cash_change as "cashChange", ${countsFrom} as at, e.commission,
             null::bigint as "signalId", e.busts is not null as "takesBack"
-          from execution e join instrument i on i.id = e.instrument_id
-          left join execution original on original.broker_id = e.broker_id and original.account_id = e.account_id
-            and original.exec_id = e.busts
+          from ${executions} join instrument i on i.id = e.instrument_id
           where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
           order by e.account_id, e.id`
   return rows.map(({ ledger, ...row }) => ({
@@ -117,4 +120,29 @@ export async function loadBookAdjustments(
     quantityChange: dec(row.quantityChange),
     cashChange: dec(row.cashChange),
   }))
+}
+
+/** The instruments of which one of the setups held something at its moment. */
+export const listHeldInstruments = async (
+  sql: Sql,
+  moments: readonly { readonly setupId: number; readonly accountId: number; readonly at: Instant }[],
+): Promise<number[]> => {
+  const rows = await sql.rows<{ id: number }>`
+    select distinct moved.instrument_id as id
+    from unnest(${moments.map(({ accountId }) => accountId)}::bigint[],
+      ${moments.map(({ setupId }) => setupId)}::bigint[], ${moments.map(({ at }) => instant(at))}::timestamptz[])
+      asked (account_id, setup_id, at)
+    cross join lateral (
+      select e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end as quantity,
+        ${countsFrom} as at
+      from ${executions}
+      where e.account_id = asked.account_id and e.setup_id = asked.setup_id
+      union all
+      select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
+      join corporate_action c on c.id = j.action_id
+      where j.account_id = asked.account_id and j.setup_id = asked.setup_id
+    ) moved
+    where moved.at <= asked.at
+    group by asked.setup_id, moved.instrument_id having sum(moved.quantity) <> 0`
+  return rows.map(({ id }) => id)
 }

@@ -86,9 +86,8 @@ export async function page<Row>(
       ? null
       : writeCursor({ direction, segments: upTo, ...(from && { top: from }) }, binding, request.now)
   const bounded = top ? { ...query, where: belowTop(query, top) } : query
-  return position?.direction === 'prev'
-    ? pageBefore(sql, bounded, segments, request.limit, issue)
-    : pageAfter(sql, bounded, segments, request.limit, issue)
+  const scan: Scan = { query: bounded, segments, limit: request.limit, issue }
+  return position?.direction === 'prev' ? pageBefore(sql, scan) : pageAfter(sql, scan)
 }
 
 /** Writes the cursor of a neighbour; none where nothing was delivered. */
@@ -98,13 +97,15 @@ type Issue = (
   top?: readonly string[],
 ) => string | null
 
-async function pageBefore<Row>(
-  sql: Sql,
-  query: PageQuery,
-  segments: readonly Segment[],
-  limit: number,
-  issue: Issue,
-): Promise<Page<Row>> {
+/** A scan at the place where a page is asked for. */
+interface Scan {
+  readonly query: PageQuery
+  readonly segments: readonly Segment[]
+  readonly limit: number
+  readonly issue: Issue
+}
+
+async function pageBefore<Row>(sql: Sql, { query, segments, limit, issue }: Scan): Promise<Page<Row>> {
   const found = await sql.rows<Row & Marked>`${seenRows(query, segments, limit + 1)}`
   const rows = found.slice(0, limit).reverse()
   const before = found[limit]
@@ -112,13 +113,7 @@ async function pageBefore<Row>(
   return { rows, next: issue('next', segments), prev }
 }
 
-async function pageAfter<Row>(
-  sql: Sql,
-  query: PageQuery,
-  segments: readonly Segment[],
-  limit: number,
-  issue: Issue,
-): Promise<Page<Row>> {
+async function pageAfter<Row>(sql: Sql, { query, segments, limit, issue }: Scan): Promise<Page<Row>> {
   const found = await sql.rows<Row & Marked>`${unseenRows(query, segments, limit + 1)}`
   const rows = found.slice(0, limit)
   const [first] = rows

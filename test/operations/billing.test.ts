@@ -1,20 +1,11 @@
 /** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, call, doorOf, resultsOf } from '../support/http.ts'
+import { type Answer, call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
+import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
 
 const platform = await testPlatform()
-const start = Date.parse('2024-03-12T14:00:00Z')
-const day = 86_400_000
-const at = (days: number): string => new Date(start + days * day).toISOString().replace('.000', '')
-
-interface Citizen {
-  personId: number
-  key: string
-}
-type Row = Record<string, unknown>
-
-const door = doorOf(platform.url)
+const { door, passTo } = moneyOf(platform)
 const get = (path: string, params: object, who: Citizen): Promise<Answer> => {
   const query = new URLSearchParams(params as Record<string, string>)
   return call(platform.url, `${path}?${query}`, { key: who.key })
@@ -26,7 +17,6 @@ const rowsOf = async (path: string, params: object, who: Citizen): Promise<Row[]
 }
 const violations = async (): Promise<unknown> =>
   ((await call(platform.url, '/test/audit')).json as { violations: unknown }).violations
-const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
 
 let site = 0
 let owner: Citizen

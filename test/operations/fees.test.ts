@@ -1,44 +1,18 @@
 /** Fees on what followers gain: what is charged, when, once, and who earns it. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { changeStrategy } from '../../src/storage/administration.ts'
-import { call, doorOf, resultsOf } from '../support/http.ts'
+import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
+import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db } = platform
-const start = Date.parse('2024-03-12T14:00:00Z')
-const day = 86_400_000
-const at = (days: number): string => new Date(start + days * day).toISOString().replace('.000', '')
-
-interface Citizen {
-  personId: number
-  key: string
-}
-type Row = Record<string, unknown>
-
-const door = doorOf(platform.url)
-const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
+const { door, passTo, charges, balances, audit } = moneyOf(platform)
 const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
 const ask = async (path: string, who: Citizen, body: object): Promise<Row[]> => {
   const answer = await call(platform.url, path, { key: who.key, body })
   if (answer.status !== 200) throw new Error(answer.text)
   return resultsOf<Row>(answer)
-}
-const charges = (purpose: string) =>
-  db.read.rows<{ person: number; amount: number; status: string; at: string }>`
-    select s.person_id as person, c.amount, c.status, to_char(c.period_ends_at at time zone 'UTC', 'MM-DD') as at
-    from charge c join subscription s on s.id = c.subscription_id where c.purpose = ${purpose} order by c.id`
-const balances = async () =>
-  Object.fromEntries(
-    (
-      await db.read.rows<{ name: string; balance: number }>`
-        select a.kind as name, sum(e.amount)::bigint as balance from ledger_entry e
-        join ledger_account a on a.id = e.account_id group by a.kind`
-    ).map(({ name, balance }) => [name, balance]),
-  )
-const audit = async () => {
-  expect((await call(platform.url, '/test/audit')).json).toEqual({ violations: [] })
-  expect(platform.errors).toEqual([])
 }
 
 let owner: Citizen

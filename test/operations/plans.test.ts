@@ -4,39 +4,13 @@ import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
 import { findPlatformSite } from '../../src/storage/provision.ts'
-import { call, doorOf, resultsOf } from '../support/http.ts'
+import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
+import { at, type Citizen, day, moneyOf, type Row, start } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db } = platform
-const start = Date.parse('2024-03-12T14:00:00Z')
-const day = 86_400_000
-const at = (days: number): string => new Date(start + days * day).toISOString().replace('.000', '')
-
-interface Citizen {
-  personId: number
-  key: string
-}
-type Row = Record<string, unknown>
-
-const door = doorOf(platform.url)
-const passTo = (days: number): Promise<unknown> => door('/clock', { now: at(days) })
-const charges = (purpose: string) =>
-  db.read.rows<{ person: number; amount: number; status: string; at: string }>`
-    select s.person_id as person, c.amount, c.status, to_char(c.period_ends_at at time zone 'UTC', 'MM-DD') as at
-    from charge c join subscription s on s.id = c.subscription_id where c.purpose = ${purpose} order by c.id`
-const balances = async () =>
-  Object.fromEntries(
-    (
-      await db.read.rows<{ name: string; balance: number }>`
-        select a.kind as name, sum(e.amount)::bigint as balance from ledger_entry e
-        join ledger_account a on a.id = e.account_id group by a.kind`
-    ).map(({ name, balance }) => [name, balance]),
-  )
-const audit = async () => {
-  expect((await call(platform.url, '/test/audit')).json).toEqual({ violations: [] })
-  expect(platform.errors).toEqual([])
-}
+const { door, passTo, charges, balances, audit } = moneyOf(platform)
 
 let customer: Citizen
 let guest: Citizen

@@ -6,13 +6,8 @@ import { type LedgerState, statesAt } from '../../domain/ledger-state.ts'
 import { accountValue } from '../../domain/model-account.ts'
 import { setupReturns } from '../../domain/setup-return.ts'
 import { type EndedDay, earlyClose, lastEnd } from '../../domain/trading-day.ts'
-import {
-  listHeldInstruments,
-  listSetupResults,
-  loadAccountValues,
-  type SetupResult,
-} from '../../storage/account-values.ts'
-import { loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
+import { listSetupResults, loadAccountValues, type SetupResult } from '../../storage/account-values.ts'
+import { listHeldInstruments, loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
 import { loadCloseFacts } from '../../storage/daily-marks.ts'
 import type { Sql } from '../../storage/sql.ts'
 import type { Handler } from '../handler.ts'
