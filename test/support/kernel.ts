@@ -2,6 +2,7 @@
  * The pure rules of the product behind one door of plain JSON, for vectors written by other people.
  * Nothing is decided here: every op adapts its input, calls the function the product runs, and prints.
  */
+import { watched } from './kernel/asked.ts'
 import { bookOps } from './kernel/book.ts'
 import { calendarOps } from './kernel/calendar.ts'
 import { corporateOps } from './kernel/corporate.ts'
@@ -41,5 +42,23 @@ function withoutNulls(json: unknown): unknown {
 export function kernel(op: string, input: unknown): unknown {
   const run = ops[op]
   if (!run) throw new Error(`unknown kernel op ${op}; known: ${Object.keys(ops).sort().join(', ')}`)
-  return run(withoutNulls(input) as never)
+  const given = withoutNulls(input)
+  try {
+    return run(given as never)
+  } catch (error) {
+    throw explained(error, op, run, given)
+  }
+}
+
+/** The failure of an op, with the members that it asked for in vain: one that it cannot do without is among them. */
+function explained(error: unknown, op: string, run: KernelOp, given: unknown): unknown {
+  const absent = new Set<string>()
+  try {
+    run(watched(given, absent) as never)
+  } catch {
+    // The same failure again: the ops are pure.
+  }
+  if (!(error instanceof Error) || absent.size === 0) return error
+  const names = [...absent].join(', ')
+  return new Error(`${op}: ${error.message} (not in the input: ${names})`, { cause: error })
 }

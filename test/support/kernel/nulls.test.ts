@@ -13,3 +13,14 @@ test.each([
 ])('%s that is null is absent', (_, op, input, nulls) => {
   expect(kernel(op, { ...input, ...nulls })).toEqual(kernel(op, input))
 })
+
+test.each([
+  ['mirror.target', { assetClass: 'CS' }, 'strategyQuantity'],
+  ['order.apply', { order: { status: '0', orderQuantity: 5, filledQuantity: 0 } }, 'event'],
+  ['fills.quotes', { quotes: [{ t: 0, ask: 2 }] }, 'quotes[0].bid'],
+  ['mirror.sync', { strategy: { positions: {} } }, 'account'],
+])('%s names what %j lacks', (op, input, name) => {
+  const failure = () => kernel(op, input)
+  expect(failure).toThrow(`${op}: `)
+  expect(failure).toThrow(name)
+})
