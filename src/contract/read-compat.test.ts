@@ -20,6 +20,14 @@ describe('the compat dialect', () => {
     expect(read('NewStrategyOrder', compat, 'compat')).toEqual({ Order: { ...limit, Limit: 2 } })
   })
 
+  test('takes a month of expiry as a number, as it is a code', () => {
+    const ExchangeSymbol = { Symbol: 'ES', Currency: 'USD', SecurityType: 'FUT', MaturityMonthYear: 202406 }
+    const body = { Order: { ...compat.order, C2Symbol: null, ExchangeSymbol } }
+    expect(read('NewStrategyOrder', body, 'compat')).toMatchObject({
+      Order: { ExchangeSymbol: { MaturityMonthYear: '202406' } },
+    })
+  })
+
   test.each<[string, unknown, string[]]>([
     ['a member given twice', { order: { ...compat.order, limit: 1 } }, ['1130 Order.Limit']],
     ['text that is no number', { order: { ...compat.order, Limit: '2,00' } }, ['1130 Order.Limit']],

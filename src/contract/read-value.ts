@@ -111,9 +111,11 @@ function numberFromText(shape: ShapeOf<'number'>, dialect: Dialect, malformed: R
   }
 }
 
-function readText(shape: ShapeOf<'text'>, malformed: Read): Read {
+function readText(shape: ShapeOf<'text'>, dialect: Dialect, malformed: Read): Read {
   const maxLength = shape.maxLength ?? Number.POSITIVE_INFINITY
-  return (raw, path, faults) => {
+  const mayBeNumber = shape.isCode === true && dialect === 'compat'
+  return (given, path, faults) => {
+    const raw = mayBeNumber && typeof given === 'number' ? String(given) : given
     if (typeof raw !== 'string') return fault(faults, 'InvalidParameter', path, 'Must be text')
     if (raw.includes('\0') || (surrogate.test(raw) && loneSurrogate.test(raw)))
       return fault(faults, 'InvalidParameter', path, 'Must be well-formed text without NUL')
@@ -212,6 +214,6 @@ export function scalarFromText(shape: Scalar, dialect: Dialect, isMandatory: boo
 function textual(shape: ShapeOf<'text' | 'instant' | 'code'>, dialect: Dialect, isMandatory: boolean): Read {
   if (shape.kind === 'code') return readCode(shape, dialect)
   return shape.kind === 'text'
-    ? readText(shape, malformedAs(isMandatory, 'Malformed value'))
+    ? readText(shape, dialect, malformedAs(isMandatory, 'Malformed value'))
     : readMoment(shape, dialect, malformedAs(isMandatory, 'Must be an ISO 8601 date or date-time'))
 }

@@ -32,7 +32,8 @@ export type Shape =
    * Written: rounded half away from zero to `places`, where they are stated.
    */
   | { kind: 'number'; sign?: 'positive' | 'nonzero'; places?: 2 | 8 }
-  | { kind: 'text'; maxLength?: number; pattern?: RegExp; example?: string }
+  /** `isCode`: digits, which the compat dialect takes as a number like every code. */
+  | { kind: 'text'; maxLength?: number; pattern?: RegExp; example?: string; isCode?: boolean }
   | { kind: 'boolean' }
   /** `end`: a date alone means its last millisecond, a whole second its last. `local`: New York time in compat. */
   | { kind: 'instant'; edge?: 'end' | 'local' }
@@ -145,6 +146,11 @@ export const text = (maxLength: number, pattern?: RegExp, example?: string): Tex
 })
 /** A name, an address, a filter: short enough for every index. */
 export const Str = text(256)
+/** A code of an open set, such as a month of expiry. */
+export const OpenCode: TextField = {
+  shape: { kind: 'text', maxLength: 256, isCode: true },
+  presence: 'always',
+}
 /** Text bounded only by the size of the body. */
 export const LongStr: TextField = { shape: { kind: 'text' }, presence: 'always' }
 
