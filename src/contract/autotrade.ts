@@ -79,7 +79,7 @@ export const autotrade = {
     hosts: hostNames,
     params: { StrategyId: optional(I64), BrokerId: optional(I32), WhiteLabelSiteId: optional(I64) },
     result: AutotradedStrategy,
-    access: { rule: 'strategyFollowers', strategy: 'StrategyId' },
+    access: { rule: 'strategyFollowers' },
   }),
   GetAutotradeSettings: get({
     says: 'Shows the settings of each setup of a person.',

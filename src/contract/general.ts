@@ -247,6 +247,12 @@ export const general = {
       ExecutionLimit: exportLimit(1000),
     },
     result: WlInstrumentationExport,
-    access: { rule: 'siteAdmin', kinds: ['whitelabel'], site: 'WhiteLabelSiteId', permission: 'reports' },
+    access: {
+      rule: 'siteAdmin',
+      kinds: ['whitelabel'],
+      site: 'WhiteLabelSiteId',
+      person: 'PersonId',
+      permission: 'reports',
+    },
   }),
 }

@@ -26,7 +26,8 @@ export type Group = 'Autotrade' | 'General' | 'Strategies'
  * - visibleStrategy: a strategy the key may see (public, own, subscribed, of the admin's site); others 404.
  * - strategyViewer: owner, live subscriber, admin of the owner's site; of every strategy or signal named.
  * - strategyOwner: the owner.
- * - strategyFollowers: rows are cut to the owner's strategies, the site admin's customers, the caller's own.
+ * - strategyFollowers: rows are cut to the owner's strategies, the site admin's customers, the caller's own. Of a
+ *   strategy that the operation is about, not one that it filters by: its owner, whoever has ever subscribed, admins.
  * - personReader: the person (or holder of the account); an admin of the person's site.
  * - person: the person (or holder of the account) alone.
  * - ownOrSite: rows are cut to the caller's own, or to the members of the admin's site.

@@ -153,7 +153,7 @@ export const strategies = {
       inOrder('StartDate', 'EndDate'),
     ],
     result: StrategySubscriber,
-    access: { rule: 'strategyFollowers', strategy: 'StrategyId' },
+    access: { rule: 'strategyFollowers' },
   }),
   NewStrategyOrder: post({
     says: 'Places an order on a strategy.',

@@ -38,6 +38,10 @@ export const isPlatformAdmin = (actor: Actor): boolean => actor.role === 'platfo
 export const isPermitted = ({ role, permissions }: Actor, permission: Permission): boolean =>
   role !== 'whitelabel_admin' || permissions?.includes(permission) !== false
 
+/** Admin of some site; of which things is another question. */
+export const isAdminOfSite = ({ role }: Actor): boolean =>
+  role === 'whitelabel_admin' || role === 'geosite_admin'
+
 /** Admin of the site that the object belongs to. A regional admin also covers the white-label sites below it. */
 export function isSiteAdmin(actor: Actor, object: Tenancy): boolean {
   if (actor.role === 'whitelabel_admin') return actor.siteId === object.siteId

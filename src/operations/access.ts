@@ -6,6 +6,7 @@
 import type { Access, Row } from '../contract/index.ts'
 import {
   actsForPerson,
+  isAdminOfSite,
   isPermitted,
   isPlatformAdmin,
   isSiteAdmin,
@@ -20,6 +21,7 @@ import {
   findPersonTenancies,
   findSignalStrategies,
   findSiteTenancies,
+  haveFollowed,
   listAccountHolders,
   loadStrategyFacts,
 } from '../storage/access.ts'
@@ -58,12 +60,13 @@ export async function checkAccess(sql: Sql, row: Row, calls: readonly Asked[]): 
   const { access } = row
   switch (access.rule) {
     case 'anyKey':
-    case 'strategyFollowers':
     case 'ownOrSite':
     case 'approvalViewer':
       return calls.map(() => undefined) // the handler cuts the rows to what the caller may see
     case 'visibleStrategy':
       return checkVisible(sql, access, calls)
+    case 'strategyFollowers':
+      return checkFollowers(sql, access, calls)
     case 'strategyOwner':
       return checkStrategies(sql, access.strategy, calls, ownsStrategy)
     case 'strategyViewer':
@@ -107,6 +110,31 @@ async function checkVisible(
       ? undefined
       : refuse('NotFound', access.strategy)
   })
+}
+
+/**
+ * Who follows a strategy is told to its owner and to whoever has followed it, each of them what is theirs. To admins
+ * of a site every strategy is as one that none of their customers follows, also where there is none.
+ */
+async function checkFollowers(
+  sql: Sql,
+  { strategy: path }: RuleOf<'strategyFollowers'>,
+  calls: readonly Asked[],
+): Promise<Verdict[]> {
+  if (path === undefined) return calls.map(() => undefined)
+  const named = calls.filter(({ ctx }) => !isAdminOfSite(ctx.caller))
+  const ids = named.map(({ params }) => idAt(params, path) ?? 0)
+  const persons = named.map(({ ctx }) => ctx.caller.personId)
+  const [facts, followed] = await Promise.all([factsOf(sql, named, ids), haveFollowed(sql, ids, persons)])
+  const verdicts = named.map(({ ctx }, place) =>
+    verdictOn(
+      ctx.caller,
+      facts[place] ?? null,
+      path,
+      (caller, strategy) => ownsStrategy(caller, strategy) || followed[place] === true,
+    ),
+  )
+  return calls.map((call) => verdicts[named.indexOf(call)])
 }
 
 async function checkStrategies(

@@ -220,6 +220,10 @@ const contextOf = (options: Parts, call: Call, sql: Sql, now: number): Context =
   ifModifiedSince: call.ifModifiedSince,
 })
 
+/** A fault of shape that only the listing finds: like every other it is told before rights are looked at. */
+const isWrongCursor = (outcome: Outcome<unknown>): boolean =>
+  isRefused(outcome) && (outcome.refused === 'CursorInvalid' || outcome.refused === 'CursorExpired')
+
 /** Equal questions of one moment are asked once, and their answer is given to all who asked. */
 async function runReads(options: Parts, calls: readonly Call[], many: Many): Promise<Reply[]> {
   const { read } = options.db
@@ -227,9 +231,10 @@ async function runReads(options: Parts, calls: readonly Call[], many: Many): Pro
   const asked = asContexts(options, distinct, read)
   // Sent together: what was read without a right to it is thrown away.
   const [verdicts, found] = await Promise.all([checkAccess(read, rowOf(calls), asked), many(read, asked)])
-  const replies = distinct.map(({ compiled }, at) =>
-    replyWith(verdicts[at] ?? (found[at] as Outcome<unknown>), compiled),
-  )
+  const replies = distinct.map(({ compiled }, at) => {
+    const outcome = found[at] as Outcome<unknown>
+    return replyWith(isWrongCursor(outcome) ? outcome : (verdicts[at] ?? outcome), compiled)
+  })
   return places.map((place) => replies[place] as Reply)
 }
 

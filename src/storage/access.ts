@@ -61,6 +61,19 @@ export async function loadStrategyFacts(
   return places.map((place) => found.get(place) ?? null)
 }
 
+/** Whether each person has ever subscribed to the strategy at the same place, as whoever autotrades one has. */
+export async function haveFollowed(
+  sql: Sql,
+  strategyIds: readonly (number | bigint)[],
+  personIds: readonly number[],
+): Promise<boolean[]> {
+  const rows = await sql.rows<{ has: boolean }>`
+    select ${subscriber(fragment`asked.strategy_id`, fragment`asked.person_id`, fragment`true`)} as has
+    from unnest(${uncounted(strategyIds, 'bigint')}, ${personIds}::bigint[]) with ordinality asked (strategy_id, person_id, place)
+    order by place`
+  return rows.map(({ has }) => has)
+}
+
 /** The strategy of each signal; a signal that does not exist is missing from the map. */
 export async function findSignalStrategies(
   sql: Sql,

@@ -243,6 +243,13 @@ describe('a cursor', () => {
     for (const answer of await Promise.all(wrong)) expect(told(answer)).toEqual([400, '3003 Cursor'])
   })
 
+  test('is judged before the right to what it would list', async () => {
+    const { key } = town.people.stranger
+    expect(told(await list('', key))).toEqual([403, '1002 StrategyId'])
+    expect(told(await list(`Cursor=${'a'.repeat(64)}`, key))).toEqual([400, '3003 Cursor'])
+    expect(told(await list(`Cursor=${await next()}`, key))).toEqual([400, '3003 Cursor'])
+  })
+
   test('lives one hour', async () => {
     const cursor = await next()
     await town.door('/clock', { now: '2024-03-12T14:59:00Z' })

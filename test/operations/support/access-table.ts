@@ -39,6 +39,8 @@ const personOrAdmin = rule('+---', '++--', '++--', '+++0')
 /** A private strategy that the caller owns or, as the account owner, follows. */
 const visible = rule('+000', '++00', '++00', '+++0')
 const viewer = rule('+---', '++--', '++--', '+++0')
+/** Of users the owner and, as the account owner, who follows it; to admins every strategy is as one without customers. */
+const follower = rule('+---', '++++', '++++', '+++0')
 const strategyOwner = { ...rule('+---', '+---', '+---', '+++0'), accountOwner: '----' }
 const admin = rule('----', '++--', '++--', '+++0')
 const anyAdmin = rule('----', '++++', '++++', '++++')
@@ -138,7 +140,7 @@ export const accessTable: readonly Entry[] = [
   },
   { operation: 'UpdateStrategy', rule: anybody, params: strategy, in: [503] },
 
-  { operation: 'GetSubscribers', rule: anybody, params: strategy },
+  { operation: 'GetSubscribers', rule: follower, params: strategy },
   { operation: 'GetSubscriptionRevenue', rule: anybody, params: strategy },
   {
     operation: 'GetSubscriptionRevenue',
@@ -271,6 +273,10 @@ export const accessTable: readonly Entry[] = [
     params: (of, { lonelyId }) => ({ ...site(of), Action: 'Add', StrategyIds: [lonelyId] }),
   },
   { operation: 'GetWlInstrumentationExport', rule: whiteLabelAdmin, params: site },
+  {
+    operation: 'GetWlInstrumentationExport',
+    ...{ rule: whiteLabelAdmin, params: (of) => ({ ...site(of), ...someone(of) }) },
+  },
   { operation: 'GetRule575Status', rule: whiteLabelAdmin, params: site },
   { operation: 'GetStrategyMuxStatus', rule: whiteLabelAdmin, params: site },
 ]
