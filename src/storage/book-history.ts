@@ -7,6 +7,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../domain/ledger-state.ts'
 import type { Instant } from '../domain/time.ts'
 import type { BookKind } from './daily-close.ts'
+import { countsFrom, executions } from './setup-entries.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -25,13 +26,6 @@ export interface BookAdjustmentRow extends BookedAdjustment {
 type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission'
 
 type FillRow = Omit<BookFillRow, Texts | 'ledger'> & Record<Texts, string> & { ledger: number | null }
-
-/** Executions `e`, those that take another one back beside the `original`. */
-const executions: Fragment = fragment`
-  execution e left join execution original on original.broker_id = e.broker_id
-    and original.account_id = e.account_id and original.exec_id = e.busts`
-/** What is taken back counts from when its broker said so, not before it was executed. */
-const countsFrom: Fragment = fragment`greatest(e.executed_at, original.executed_at)`
 
 /** All fills of books in the order in which they were booked, of some instruments or of all. */
 export async function loadBookFills(

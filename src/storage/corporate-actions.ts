@@ -7,6 +7,7 @@ import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { isKept } from './kept-ledgers.ts'
+import { countsFrom, executions } from './setup-entries.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -150,9 +151,9 @@ const tradedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
 const executedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
   isLate
     ? fragment`(
-      coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from execution e
+      coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from ${executions}
         where e.account_id = p.account_id and e.setup_id = p.setup_id and e.instrument_id = ${instrumentId}::bigint
-          and e.executed_at >= ${instant(at)}::timestamptz), 0)
+          and ${countsFrom} >= ${instant(at)}::timestamptz), 0)
       + coalesce((select sum(j.quantity_change) from account_adjustment j join corporate_action b on b.id = j.action_id
         where j.setup_id = p.setup_id and b.instrument_id = ${instrumentId}::bigint
           and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`

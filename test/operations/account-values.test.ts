@@ -1,5 +1,7 @@
 /** What an account is worth and what a setup in it has earned, after what brokers and issuers do to it. */
 import { expect, test } from 'vitest'
+import { dec, zero } from '../../src/domain/decimal.ts'
+import { insertExecutions, type NewExecution } from '../../src/storage/reports.ts'
 import { resultsOf } from '../support/http.ts'
 import { buildTown, holderAccount } from './support/town.ts'
 
@@ -50,37 +52,22 @@ test('dividends and fractions of a split are earned, and a split loses nothing',
   expect(await rowOf('GetDashBoard')).toMatchObject({ TodayReturn: 0, TotalReturn: 0.2 })
 })
 
+const setup = { ScalingPercentage: 100, StocksEnabled: true, FuturesEnabled: true }
+const addFollowed = async (account: { readonly Account: string }, name: string): Promise<number> => {
+  const body = { StrategyName: name, StartingCapital: 100_000 }
+  const [made] = resultsOf<{ StrategyId: number }>(await town.ask('AddStrategy', body, town.people.owner))
+  const StrategyId = made?.StrategyId ?? 0
+  await town.ask('StartAutotrade', { ...own, ...account, ...setup, StrategyId }, { key })
+  return StrategyId
+}
+const trade = (StrategyId: number, Side: string, OrderQuantity: number, symbol: string, type: string) => {
+  const PlatformSymbol = { FullSymbol: symbol, SymbolType: type }
+  const Order = { StrategyId, Side, OrderQuantity, OrderType: '1', TIF: '1', PlatformSymbol }
+  return town.ask('NewStrategyOrder', { Order }, town.people.owner)
+}
+
 test('today begins at the last close, whoever else holds something and whatever trades in the evening', async () => {
   const many = { ...own, Account: 'U103' }
-  const owner = town.people.owner
-  const order = { OrderType: '1', TIF: '1' }
-  const add = async (name: string) => {
-    const body = { StrategyName: name, StartingCapital: 100_000 }
-    const [made] = resultsOf<{ StrategyId: number }>(await town.ask('AddStrategy', body, owner))
-    await town.ask('StartAutotrade', { ...many, ...setup, StrategyId: made?.StrategyId }, { key })
-    return made?.StrategyId
-  }
-  const setup = { ScalingPercentage: 100, StocksEnabled: true, FuturesEnabled: true }
-  const trade = (
-    StrategyId: number | undefined,
-    Side: string,
-    OrderQuantity: number,
-    symbol: string,
-    type: string,
-  ) =>
-    town.ask(
-      'NewStrategyOrder',
-      {
-        Order: {
-          StrategyId,
-          Side,
-          OrderQuantity,
-          ...order,
-          PlatformSymbol: { FullSymbol: symbol, SymbolType: type },
-        },
-      },
-      owner,
-    )
   const todays = async () =>
     resultsOf<{ TodayReturn?: number }>(await town.ask('GetDashBoard', many, { key })).map(
       ({ TodayReturn }) => TodayReturn,
@@ -93,7 +80,7 @@ test('today begins at the last close, whoever else holds something and whatever 
     { symbol: 'AAPL', bid: 300, ask: 300 },
     { symbol: '@ESM24', bid: 5000, ask: 5000 },
   ])
-  const [stocks, futures] = [await add('Stocks'), await add('Futures')]
+  const [stocks, futures] = [await addFollowed(many, 'Stocks'), await addFollowed(many, 'Futures')]
   await trade(stocks, '1', 100, 'AAPL', 'stock')
   await trade(futures, '1', 1, '@ESM24', 'future')
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 310, ask: 310 }])
@@ -112,4 +99,36 @@ test('today begins at the last close, whoever else holds something and whatever 
   // Now nothing is held but stocks: the day ends with them.
   await town.door('/clock', { now: '2024-03-15T20:30:00Z' })
   expect(await todays()).toEqual([0, 0])
+})
+
+test('an execution that is told late counts from its own moment, and what was inferred for it never moved', async () => {
+  const late = { ...own, Account: 'U104' }
+  const { db } = town.platform
+  await town.door('/clock', { now: '2024-03-18T14:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 98, ask: 98 }])
+  await town.door('/accounts', [{ account: late.Account, personId, cash: 10_000 }])
+  const strategyId = await addFollowed(late, 'Late')
+  await town.door('/clock', { now: '2024-03-19T14:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
+  await trade(strategyId, '1', 50, 'AAPL', 'stock')
+  // The broker says on the second day that this was bought before the close of the first.
+  const { accountId, ...inferred } = await db.read.one<Omit<NewExecution, 'quantity' | 'px' | 'busts'>>`
+    select e.broker_id as "brokerId", account_id as "accountId", exec_id as "execId", order_id as "orderId",
+      setup_id as "setupId", instrument_id as "instrumentId"
+    from execution e join account a on a.id = e.account_id where a.account = ${late.Account}`
+  const told = { ...inferred, accountId, quantity: dec(50), px: dec(100), commission: zero }
+  const executedAt = Date.parse('2024-03-18T19:55:00Z')
+  await db.transaction((tx) =>
+    insertExecutions(tx, [
+      { ...told, execId: 'told', side: '1', cashChange: dec(-5000), busts: null, executedAt },
+      { ...told, execId: 'back', side: '2', cashChange: dec(5000), busts: inferred.execId, executedAt },
+    ]),
+  )
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 101, ask: 101 }])
+  // 50 shares, bought at 100, were worth 98 each at the close.
+  expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 1.5, TotalReturn: 0.5 })
+  // A dividend of the second day that is entered late is paid on what was held over the first day's close.
+  await town.door('/corporate-actions', [{ kind: 'dividend', symbol: 'AAPL', date: '2024-03-19', amount: 1 }])
+  await town.door('/clock', { now: '2024-03-19T15:00:00Z' })
+  expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 2, TotalReturn: 1 })
 })
