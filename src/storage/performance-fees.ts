@@ -67,8 +67,7 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       select sum(cash_change) as total from (${cashOfSetup}) entry) moved on true
     where s.id = any(${terms.map(({ id }) => id)}::bigint[]) and s.kind = 'paid'
       and (s.performance_fee_percent > 0 or strategy.performance_fee_percent > 0)
-      and (setup.stopped_at is null or setup.stopped_at > last.settled_at
-        or last.settled_at is null and setup.stopped_at >= s.term_started_at)
+      and (setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at)
     order by setup.id`
 
 const holdingOf = ({
@@ -130,8 +129,9 @@ async function settle(
   // By account and strategy, what the setup that was settled last here was short of its mark.
   const shortfalls = new Map<string, Decimal>()
   for (const row of rows) {
-    const fx = row.currency === row.chargedCurrency ? one : rates.get(row.chargedCurrency)?.get(row.currency)
-    // Without a rate nobody can say what it is; the next term asks for it.
+    const isAsIs = row.currency === row.chargedCurrency || row.percent === 0
+    const fx = isAsIs ? one : rates.get(row.chargedCurrency)?.get(row.currency)
+    // Without a rate nobody can say what it is; the next term asks for it, also of what has stopped.
     if (!fx) continue
     const worth = values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero
     const gain = dec(row.cashChange).plus(worth)

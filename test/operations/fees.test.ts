@@ -44,11 +44,14 @@ describe('the fee on gains', () => {
         PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
       },
     })
-  const follow = async (who: Citizen, account: string, kind = 'live', ScalingPercentage = 100) => {
-    await door('/accounts', [{ account, personId: who.personId, kind, cash: 50_000 }])
-    const body = { Account: account, StrategyId: strategyId, StocksEnabled: true, ScalingPercentage }
+  const begin = async (Account: string, who = customer, ScalingPercentage = 100) => {
+    const body = { Account, StrategyId: strategyId, StocksEnabled: true, ScalingPercentage }
     const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: who.key, body })
     expect(answer.status).toBe(200)
+  }
+  const follow = async (who: Citizen, account: string, kind = 'live', ScalingPercentage = 100, more = {}) => {
+    await door('/accounts', [{ account, personId: who.personId, kind, cash: 50_000, ...more }])
+    await begin(account, who, ScalingPercentage)
   }
   const stop = async (account: string, terminates = false) => {
     const who = `Account=${account}&PersonId=${customer.personId}`
@@ -105,6 +108,12 @@ describe('the fee on gains', () => {
     expect(await balances()).toEqual({ customer: 0, owner: 21_000, platform: 9_000, provider: -30_000 })
     await passTo(120)
     expect(await charges('performance')).toHaveLength(2)
+    // What stops in a later term is settled with that term.
+    await quote(125)
+    await stop('U1')
+    await quote(125)
+    await passTo(150)
+    expect(await charges('performance')).toEqual([first, third, { ...first, amount: 20_000, at: '08-09' }])
     await audit()
   })
 
@@ -164,27 +173,49 @@ describe('the fee on gains', () => {
   })
 
   test('is not charged of a gain that makes up for a loss before a stop, in this term or an earlier one', async () => {
-    const restart = async () => {
-      const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
-      const answer = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
-      expect(answer.status).toBe(200)
-    }
     await follow(customer, 'U1')
     await trade('1', 100)
     await quote(90)
     await stop('U1')
     await quote(90)
-    await restart()
+    await begin('U1')
     await quote(96)
     await passTo(30)
     expect(await charges('performance')).toEqual([])
     await stop('U1')
     await passTo(31)
     await quote(96)
-    await restart()
+    await begin('U1')
     await quote(103)
     await passTo(60)
     expect(await charges('performance')).toMatchObject([{ amount: 6_000, status: 'paid' }])
+    await audit()
+  })
+
+  test('waits for a rate of its currency, also where the setup has stopped; what passes free needs none', async () => {
+    const sellAt = async (price: number) => {
+      await quote(price)
+      await stop('E1')
+      await quote(price)
+    }
+    await setFee(0)
+    await follow(customer, 'E1', 'live', 100, { currency: 'EUR' })
+    await trade('1', 100)
+    await sellAt(104)
+    await passTo(29)
+    await setFee(20)
+    await passTo(30)
+    await quote(104)
+    await begin('E1')
+    await quote(104)
+    await passTo(34)
+    await sellAt(110)
+    await passTo(62)
+    expect(await charges('performance')).toEqual([])
+    await door('/instruments', [{ symbol: 'EURUSD', securityType: 'FOR', calendar: 'FOREX' }])
+    await door('/quotes', [{ symbol: 'EURUSD', bid: 1.1, ask: 1.1 }])
+    await passTo(91)
+    expect(await charges('performance')).toMatchObject([{ amount: 13_200, status: 'paid' }])
     await audit()
   })
 
@@ -208,15 +239,27 @@ describe('the fee on gains', () => {
     expect(await skips()).toEqual([{ account: 'U1', code: 'SubscriptionEnded' }])
     await passTo(31.1)
     expect(await held('U1')).toMatchObject({ Results: [] })
-    const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
-    const started = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
-    expect(started.status).toBe(200)
+    await begin('U1')
     await quote(100)
     await trade('1', 50)
     expect(await held('U1')).toMatchObject({ Results: [{ Quantity: 150 }] })
     await quote(110)
     await passTo(61)
     expect(await charges('performance')).toMatchObject([{ amount: 30_000, status: 'paid' }])
+    await audit()
+  })
+
+  test('is none of what a live account gains that has lapsed while a paper account is subscribed', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await follow(customer, 'U2', 'paper')
+    await stop('U2', true)
+    await passTo(31)
+    await follow(customer, 'U3', 'paper')
+    await quote(110)
+    await passTo(62)
+    expect(await charges('performance')).toEqual([])
+    expect(await db.read.rows`select gain::float8 as gain from fee_settlement`).toEqual([{ gain: 0 }])
     await audit()
   })
 
@@ -229,9 +272,7 @@ describe('the fee on gains', () => {
     await stop('U2', true)
     await passTo(31)
     await setFee(20)
-    const body = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
-    const started = await call(platform.url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body })
-    expect(started.status).toBe(200)
+    await begin('U1')
     await passTo(61)
     expect(await charges('performance')).toEqual([])
     await passTo(63)
@@ -258,6 +299,13 @@ describe('the fee on gains', () => {
       await db.write.run`update charge set attempts = 4 where purpose = ${givenUp} and status = 'due'`
       await passTo(31)
       expect(await standing()).toEqual([{ status: 'suspended', failures: 4, reason }])
+      // The other one is paid, and what was given up is still owed.
+      await door('/payment-methods', [{ personId: customer.personId }])
+      await passTo(35)
+      expect(await db.read.rows`select status from charge order by id desc limit 2`).toContainEqual({
+        status: 'paid',
+      })
+      expect(await standing()).toMatchObject([{ status: 'suspended' }])
       await audit()
     },
   )
