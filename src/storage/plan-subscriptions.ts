@@ -127,8 +127,8 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
       and s.ended_at is null`) > 0
 
 /**
- * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own. One that was
- * paid when that term was over already begins with the next.
+ * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own. One for the
+ * rest of a term that was over already when it was paid begins with the next.
  */
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<void> {
   await sql.run`
@@ -143,7 +143,8 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
       is_cancel_pending = false
     from charge c join plan on plan.id = c.plan_id
       join subscription known on known.id = c.subscription_id
-      cross join lateral (select known.term_started_at > c.period_started_at as is_late) timing
+      cross join lateral (
+        select known.term_started_at > c.period_started_at and c.period_ends_at < known.term_ends_at as is_late) timing
     where c.id = any(${chargeIds}::bigint[]) and c.purpose = 'upgrade' and s.id = c.subscription_id
       and s.ended_at is null`
 }

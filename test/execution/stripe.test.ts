@@ -10,9 +10,11 @@ import {
 } from '../../src/execution/payments/stripe.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { subscribe } from '../../src/operations/subscribe.ts'
+import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { auditViolations } from '../../src/storage/audit.ts'
 import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/payment-events.ts'
 import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
+import { cancelPlan, savePlan } from '../../src/storage/plan-subscriptions.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/provision.ts'
 import { insertStrategy } from '../../src/storage/strategies.ts'
 import { setSwitch } from '../../src/storage/switches.ts'
@@ -160,6 +162,9 @@ describe('an answer that does not come', () => {
     await open()
     standIn.script.push('delay')
     await work()
+    const { waits } = await db.read.one<{ waits: boolean }>`
+      select claimed_until > clock_timestamp() + interval '50 minutes' as waits from charge`
+    expect(waits).toBe(true)
     for (const intent of standIn.intents.values()) intent.status = 'succeeded'
     await claimRunsOut()
     await work()
@@ -203,6 +208,47 @@ test('money that comes after the end is booked and told to the operator', async 
   expect(await state()).toMatchObject({ status: 'ended', charge: 'paid' })
   expect(await db.read.rows`select kind from incident`).toEqual([{ kind: 'paidAfterTheEnd' }])
   await sound()
+})
+
+describe('a dearer plan that is paid when the term is over', () => {
+  test.each([
+    ['begins with the next term', 30, false, { plan: 'Small', next: 'Large', days: 60 }],
+    ['begins at once where it has a term of its own', 365, false, { plan: 'Large', next: null, days: 394 }],
+    [
+      'begins no more what has ended, and is not asked for',
+      30,
+      true,
+      { plan: 'Small', next: null, days: 30 },
+    ],
+  ] as const)('%s', async (_what, termDays, isCanceled, expected) => {
+    const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3 } as const
+    const small = await savePlan(db.write, { ...offer, name: 'Small', termDays: 30, price: '30' })
+    const large = await savePlan(db.write, { ...offer, name: 'Large', termDays, price: '300' })
+    const choose = (planId: number) => db.transaction((tx) => choosePlan(tx, { personId, planId, at: now }))
+    await attach()
+    await choose(small)
+    await work()
+    now = start + 29 * day
+    standIn.script.push('delay')
+    await choose(large)
+    await work()
+    if (isCanceled) await cancelPlan(db.write, personId, 'investor')
+    const [, asked] = standIn.intents.values()
+    now = start + 31 * day
+    await work()
+    const upgrade = () => db.read.one`select status from charge where purpose = 'upgrade'`
+    expect(await upgrade()).toEqual({ status: isCanceled ? 'failed' : 'due' })
+    await tell('payment_intent.succeeded', 'evt_late', asked)
+    await work()
+    expect(await upgrade()).toEqual({ status: 'paid' })
+    expect(await incidents()).toEqual(isCanceled ? [{ kind: 'paidAfterTheEnd' }] : [])
+    const standing = await db.read.one`
+      select plan.name as plan, next.name as next,
+        extract(day from s.term_ends_at - to_timestamp(${start / 1000}::float8))::int as days
+      from subscription s join plan on plan.id = s.plan_id left join plan next on next.id = s.next_plan_id`
+    expect(standing).toEqual(expected)
+    await sound()
+  })
 })
 
 describe('what is told of a payment', () => {

@@ -1,5 +1,6 @@
 /** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { retryCharges } from '../../src/storage/charges.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
@@ -171,6 +172,27 @@ describe('payments that fail', () => {
     await decline(customer, null)
     await subscribe(customer)
     expect((await orders()).status).toBe(200)
+  })
+
+  test('and were given up are asked for once more when the operator says so, while the subscription lasts', async () => {
+    await subscribe(customer)
+    const retry = async (days: number) => {
+      const [{ Id } = {}] = await subscribed(customer, '/geo', { ActiveOnly: false })
+      return retryCharges(platform.db.write, Number(Id), Date.parse(at(days)))
+    }
+    await decline(customer, 'card expired')
+    await passTo(50)
+    expect(await subscribed()).toMatchObject([{ IsAlive: false }])
+    await decline(customer, null)
+    expect(await retry(50)).toBe(true)
+    await passTo(51)
+    expect(await subscribed()).toMatchObject([{ IsAlive: true, BillingFailureCount: 0, EndDate: at(60) }])
+    expect(await retry(51)).toBe(false)
+    await decline(customer, 'card expired')
+    await passTo(91)
+    expect(await subscribed()).toEqual([])
+    expect(await retry(91)).toBe(false)
+    expect(await violations()).toEqual([])
   })
 
   test('once are forgotten when the next try pays', async () => {

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
+import { retryCharges } from '../../src/storage/charges.ts'
 import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
 import { findPlatformSite } from '../../src/storage/provision.ts'
 import { call, resultsOf } from '../support/http.ts'
@@ -46,6 +47,7 @@ describe('plans', () => {
     const large = await plan('Large', '90')
     expect(await choose(small, 0)).toBe('now')
     expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30, EndDate: at(30) }])
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(true)
     await passTo(15)
     expect(await choose(large, 15)).toBe('now')
     expect(await charges('upgrade')).toMatchObject([{ amount: 3_000, status: 'paid', at: '04-11' }])
@@ -75,6 +77,7 @@ describe('plans', () => {
     const small = await plan('Small', '30')
     const large = await plan('Large', '90')
     await choose(large, 0)
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(true)
     expect(await choose(small, 0)).toBe('later')
     expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
     await passTo(30)
@@ -95,12 +98,16 @@ describe('plans', () => {
     await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
     expect(await choose(large, 1)).toBe('StateConflict')
     expect(await charges('upgrade')).toMatchObject([{ status: 'failed' }])
+    const { id } = await db.read.one<{ id: number }>`select id from subscription`
+    expect(await retryCharges(db.write, id, start + day)).toBe(false)
     const [present] = await held()
     expect(present).toMatchObject({ LicenseTypeId: small, Cost: 30 })
     await door('/payment-methods', [{ personId: customer.personId }])
     expect(await choose(large, 1)).toBe('StateConflict')
     expect(await choose(large, 2)).toBe('now')
     expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90 }])
+    const forgotten = [{ failures: 0 }]
+    expect(await db.read.rows`select billing_failures as failures from subscription`).toEqual(forgotten)
     await audit()
   })
 
@@ -115,6 +122,7 @@ describe('plans', () => {
     expect(await balances()).toEqual({ customer: 0, provider: -8_000, site: 8_000 })
     expect(await withdrawPlan(db.write, more)).toBe(true)
     expect(await withdrawPlan(db.write, more)).toBe(false)
+    expect(await choose(more, 1)).toBe('NotFound')
     await passTo(31)
     expect(await held()).toEqual([])
     await audit()
