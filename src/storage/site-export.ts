@@ -155,7 +155,7 @@ export interface ExecutionExportRow {
   personId: number
   account: string
   strategyId: number
-  /** 0 where the order copies none. */
+  /** The number under which the order is listed. */
   signalId: number
   symbol: string
   side: '1' | '2'

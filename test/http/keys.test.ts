@@ -94,21 +94,25 @@ describe('keys', () => {
     expect(await statusOf(edge, brief.key)).toBe(401)
     edge.clock.at = start
     const person = await edge.person()
+    const orphan = await edge.key(person)
     await edge.db.write.run`update person set is_alive = false where id = ${person}`
+    expect(await statusOf(edge, orphan.key)).toBe(401)
     await expect(edge.key(person)).rejects.toThrow('NotFound')
   })
 
   test('two keys may live at once, a third is refused, also when two are asked for together', async () => {
     const person = await edge.person()
     const order = { personId: person, env: 'test', expiresAt: start + year, now: start }
-    const all = await Promise.all(
-      Array.from({ length: 5 }, () => edge.db.transaction((tx) => issueKey(tx, secrets, order))),
-    )
+    const issue = (more: object = {}) =>
+      edge.db.transaction((tx) => issueKey(tx, secrets, { ...order, ...more }))
+    const all = await Promise.all(Array.from({ length: 5 }, () => issue()))
     const made = all.flatMap((one) => (isRefused(one) ? [] : [one]))
     expect(made).toHaveLength(2)
     expect(all.filter(isRefused).map(({ refused }) => refused)).toEqual(Array(3).fill('StateConflict'))
     await revokeKey(edge.db.write, made[0]?.keyId ?? '', start)
-    expect(isRefused(await edge.db.transaction((tx) => issueKey(tx, secrets, order)))).toBe(false)
+    expect(isRefused(await issue())).toBe(false)
+    // What has expired lives no more.
+    expect(isRefused(await issue({ now: start + year, expiresAt: start + 2 * year }))).toBe(false)
   })
 
   test('a revoked key is dead within a second in every process', async () => {

@@ -304,6 +304,8 @@ describe('closing by hand', () => {
       [118, 100, 5],
       [80, 100, 1],
     ])
+    // It is the holder's own now, like one that was placed by hand.
+    expect(await place({ Limit: 119 })).toMatchObject({ OrderStatus: '8' })
     await trade('2')
     expect([await working(), await position()]).toEqual([[], []])
     await trade('1')
