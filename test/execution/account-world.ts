@@ -55,6 +55,7 @@ export interface OrderView {
   info: string | null
   rejectText: string | null
   positionEffect: string
+  unknownAt: number | null
 }
 
 /** A setup's orders, oldest first. */
@@ -62,7 +63,7 @@ export const readOrders = ({ ctx }: World, setupId: number): Promise<OrderView[]
   ctx.db.read.rows<OrderView>`
     select id, status, ord_type as "ordType", revision, order_qty::float8 as "orderQty", cum_qty::float8 as "cumQty",
       avg_px::float8 as "avgPx", limit_px::float8 as "limitPx", pending_action as "pendingAction", attempts, info,
-      reject_text as "rejectText", position_effect as "positionEffect"
+      reject_text as "rejectText", position_effect as "positionEffect", unknown_at as "unknownAt"
     from account_order where setup_id = ${setupId} order by id`
 
 /** What a setup holds of an instrument. */

@@ -141,6 +141,11 @@ describe('crash points', () => {
     await sendOrders(ctx, 'paper', silent.broker)
     await expireClaims()
     await sendOrders(ctx, 'paper', silent.broker)
+    const since = world.clock.now()
+    world.clock.time += 1000
+    await expireClaims()
+    await sendOrders(ctx, 'paper', silent.broker)
+    expect(await readOrders(world, setupId)).toMatchObject([{ unknownAt: since }])
     expect(silent.placed).toHaveLength(1)
     const second = await buy()
     await mirror()
@@ -284,26 +289,34 @@ describe('the link', () => {
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4, attempts: 1 }])
   })
 
-  test('after the grace they are given up', async () => {
+  test('after the grace they are given up, but for those that may have arrived', async () => {
+    const sent = await scene()
+    await sent.buy('4', '90')
+    await mirror()
+    await sendOrders(ctx, 'paper', spy(() => ({ place: () => Promise.reject(new Error('cut')) })).broker)
     const { setupIds, setupId, buy } = await scene()
     paper.controls.down(true)
     await buy()
     await world.drain()
     world.clock.time += 30_000
     await world.drain()
+    expect(await readOrders(world, sent.setupId)).toMatchObject([{ status: 'A', pendingAction: 'new' }])
     paper.controls.down(false)
+    await expireClaims()
     await world.drain()
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', info: 'broker not reachable' }])
     expect(await accepted(setupIds)).toBe(0)
+    expect(await readOrders(world, sent.setupId)).toMatchObject([{ status: '0' }])
   })
 
   test('a link that breaks during the call puts the order back', async () => {
     const { setupId, buy } = await scene()
     await buy()
     await mirror()
+    let asked = 0
     const cut = spy(() => ({
       place: async (_ctx, _id, tickets) => tickets.map(() => ({ answer: 'unsent' }) as const),
-      isUp: oncePerCall(),
+      isUp: () => asked++ === 0,
     }))
     await sendOrders(ctx, 'paper', cut.broker)
     expect(await readOrders(world, setupId)).toMatchObject([
@@ -314,11 +327,39 @@ describe('the link', () => {
   })
 })
 
-/** A link that is up once. */
-function oncePerCall(): () => boolean {
-  let asked = 0
-  return () => asked++ === 0
-}
+describe('while the broker is being told of an order', () => {
+  /** Sends; when the broker has the order and before its answer is heard the world goes on. */
+  const tell = (answer: 'accepted' | 'unknown', meanwhile: () => Promise<unknown>) => {
+    const { broker } = spy((calls) => ({
+      place: async (own, brokerId, tickets) => {
+        await calls.place(own, brokerId, tickets)
+        await meanwhile()
+        return tickets.map(() => ({ answer }))
+      },
+    }))
+    return sendOrders(ctx, 'paper', broker)
+  }
+
+  test('its withdrawal is not overtaken by the answer', async () => {
+    const { setupId, buy } = await scene()
+    await buy('4', '90')
+    await mirror()
+    await tell('accepted', () => leaveStrategy(db, setupId))
+    await world.drain()
+    expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', pendingAction: null }])
+  })
+
+  test.each(['before', 'after'])('what it reports %s an answer that is lost is known', async (when) => {
+    const { setupId, buy } = await scene()
+    await buy('4', '90')
+    await mirror()
+    await tell('unknown', async () => when === 'before' && world.drain())
+    await world.drain()
+    await buy('2')
+    await world.drain()
+    expect(await readOrders(world, setupId)).toMatchObject([{ status: '0' }, { status: '2', cumQty: 2 }])
+  })
+})
 
 describe('order', () => {
   test("of one account's orders is that of their ids", async () => {

@@ -336,3 +336,47 @@ test('what was held over a close counts from there on', async () => {
   // 100 shares from 101 to 106, of 50,000.
   expect(row).toMatchObject({ TodayReturn: 1 })
 })
+
+test('a paper account begins anew whatever has happened in it, and again', async () => {
+  const { stranger } = people
+  const paper = { Account: 'S3', PersonId: stranger.personId }
+  const [added] = resultsOf<{ StrategyId: number }>(
+    await as('owner', 'AddStrategy', { StrategyName: 'Shorts', StartingCapital: 100_000 }),
+  )
+  const StrategyId = added?.StrategyId ?? 0
+  await town.door('/accounts', [{ account: 'S3', personId: stranger.personId, cash: 20_000, kind: 'paper' }])
+  await as('stranger', 'StartAutotrade', { ...paper, StrategyId, StocksEnabled: true })
+  await town.door('/instruments', [{ symbol: 'SHRT', securityType: 'CS' }])
+  const quote = (price: number) => town.door('/quotes', [{ symbol: 'SHRT', bid: price, ask: price }])
+  const sell = (OrderQuantity: number) => {
+    const PlatformSymbol = { ...apple, FullSymbol: 'SHRT' }
+    const Order = { StrategyId, OrderType: '1', Side: '2', OrderQuantity, TIF: '0', PlatformSymbol }
+    return as('owner', 'NewStrategyOrder', { Order })
+  }
+  const stands = async (quantities: number[], value: number) => {
+    const held = resultsOf<{ Quantity: number }>(
+      await as('stranger', 'GetAutoTradeOpenPositions', { Account: 'S3' }),
+    )
+    expect(held.map(({ Quantity }) => Quantity)).toEqual(quantities)
+    const [settings] = resultsOf(await as('stranger', 'GetAutotradeSettings', paper))
+    expect(settings).toMatchObject({ NetLiquidationValue: value })
+    expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+  }
+  await quote(50)
+  await sell(30)
+  await town.door('/corporate-actions', [
+    { kind: 'dividend', symbol: 'SHRT', date: '2024-03-14', amount: 1 },
+    { kind: 'split', symbol: 'SHRT', date: '2024-03-15', new: 1, old: 4 },
+  ])
+  await town.door('/clock', { now: '2024-03-15T14:00:00Z' })
+  await quote(220)
+  // Seven and a half shares short, of which the half was bought back at 200; 30 were paid as a dividend.
+  await stands([-7], 20_000 - 30 - 7 * 20)
+  expect((await as('stranger', 'ResetPaperTrade', paper)).status).toBe(200)
+  await stands([], 20_000)
+  await sell(8)
+  await quote(230)
+  await stands([-8], 20_000 - 80)
+  expect((await as('stranger', 'ResetPaperTrade', paper)).status).toBe(200)
+  await stands([], 20_000)
+})

@@ -31,8 +31,10 @@ const results = async (who: CitizenName, params: object = {}, host: 'WL' | 'Geo'
 test('what can begin begins, the rest is skipped with its reason', async () => {
   const foreign = await addBy('stranger', 'Foreign')
   const secret = await addBy('owner', 'Secret')
-  await town.door('/strategies', [{ strategyId: secret, private: true }])
   await town.door('/subscriptions', [{ personId, strategyId: lonelyStrategyId, kind: 'paid' }])
+  // Who subscribes to a private strategy knows of it.
+  const hide = [secret, lonelyStrategyId].map((id) => ({ strategyId: id, private: true }))
+  await town.door('/strategies', hide)
   const { Created, Skipped } = await start([strategyId, lonelyStrategyId, foreign, secret, 999])
   expect(Created).toEqual([
     { StrategyId: strategyId, SubscriptionId: expect.any(Number), StartDate: '2024-03-12T14:00:00Z' },
@@ -133,6 +135,14 @@ test('the history goes back to the first one, the present a year', async () => {
   expect(await count({})).toBe(0)
   expect(await count({ ActiveOnly: false })).toBe(2)
   expect(await count({ ActiveOnly: false, MaxAccountDays: 1000 })).toBe(0)
+})
+
+test('nobody waits with a simulation because a real subscription has ended', async () => {
+  await town.platform.db.write.run`
+    update subscription set status = 'ended', ended_at = '2025-05-01T13:00:00Z'
+    where strategy_id = ${lonelyStrategyId}::bigint and kind = 'paid'`
+  await town.door('/strategies', [{ strategyId: lonelyStrategyId, private: false }])
+  expect((await start([lonelyStrategyId])).Created).toHaveLength(1)
 })
 
 test.each<[object, (number | string)[]]>([

@@ -73,13 +73,16 @@ describe('changing the catalog', () => {
   })
 
   test.each([
-    ['paid', false],
-    ['simulated', true],
-  ] as const)('a customer with a %s subscription', async (kind, isRemoved) => {
+    ['paid', 0, false],
+    ['paper', 10, false],
+    ['paper', 0, true],
+    ['simulated', 10, true],
+  ] as const)('a customer with a %s subscription at %s', async (kind, monthlyCost, isRemoved) => {
     const [, , , four = 0] = ids
     await update('Add', [four])
+    await town.door('/strategies', [{ strategyId: four, monthlyCost }])
     const [person] = await town.door<Citizen[]>('/people', [
-      { firstName: kind, email: `${kind}@example.org`, site: 'west' },
+      { firstName: kind, email: `${kind}${monthlyCost}@example.org`, site: 'west' },
     ])
     await town.door('/subscriptions', [{ personId: person?.personId, strategyId: four, kind }])
     const [outcome] = await outcomes(update('Remove', [four]))
@@ -91,21 +94,25 @@ describe('changing the catalog', () => {
     ])
   })
 
-  test('a customer whose subscription is suspended does not hold it', async () => {
+  test('a customer whose subscription waits for its first payment holds it, one who is suspended does not', async () => {
     const [, , , four = 0] = ids
     await update('Add', [four])
+    await town.door('/strategies', [{ strategyId: four, monthlyCost: 0 }])
     await town.door('/subscriptions', [{ personId: neighbour(), strategyId: four, kind: 'paid' }])
-    await town.platform.db.write.run`
-      update subscription set status = 'suspended' where strategy_id = ${four} and ended_at is null`
+    const change = (status: string) => town.platform.db.write.run`
+      update subscription set status = ${status} where strategy_id = ${four} and ended_at is null`
+    await change('pending')
+    expect(await outcomes(update('Remove', [four]))).toEqual([[four, false, 'active_subscribers', 1]])
+    await change('suspended')
     expect(await outcomes(update('Remove', [four]))).toEqual([[four, true, 'removed']])
     await town.platform.db.write.run`
       update subscription set status = 'ended', ended_at = now() where strategy_id = ${four}`
   })
 
-  test('a customer of another site does not hold it', async () => {
+  test.each(['stranger', 'owner'] as const)('nobody else, here the %s, holds it', async (who) => {
     const [, , , , five = 0] = ids
     await update('Add', [five])
-    const { personId } = town.people.stranger
+    const { personId } = town.people[who]
     await town.door('/subscriptions', [{ personId, strategyId: five, kind: 'paid' }])
     expect(await outcomes(update('Remove', [five]))).toEqual([[five, true, 'removed']])
   })
