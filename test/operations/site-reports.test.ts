@@ -19,9 +19,9 @@ const audit = async () =>
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
 
 /** A limit order of the strategy; answers its id and its copy's. */
-async function rest(limit: number, quantity: number): Promise<{ signal: number; copy: string }> {
+async function rest(limit: number, quantity: number, Side = '1'): Promise<{ signal: number; copy: string }> {
   const Order = {
-    ...{ StrategyId: town.strategyId, Side: '1', OrderQuantity: quantity, TIF: '1', OrderType: '2' },
+    ...{ StrategyId: town.strategyId, Side, OrderQuantity: quantity, TIF: '1', OrderType: '2' },
     ...{ Limit: limit, PlatformSymbol: apple },
   }
   const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
@@ -33,9 +33,9 @@ async function rest(limit: number, quantity: number): Promise<{ signal: number; 
   )
   return { signal, copy: copy?.OrderId ?? '' }
 }
-const execute = (clientOrderId: string, px: number, qty: number) =>
+const execute = (clientOrderId: string, px: number, qty: number, side = '1') =>
   town.door('/broker', {
-    execution: { account: holderAccount, symbol: 'AAPL', side: '1', qty, px, clientOrderId },
+    execution: { account: holderAccount, symbol: 'AAPL', side, qty, px, clientOrderId },
   })
 const quote = (price: number) =>
   town.door('/quotes', [{ symbol: 'AAPL', bid: price - 0.01, ask: price, bidSize: 10_000, askSize: 10_000 }])
@@ -119,6 +119,26 @@ describe('fills that left their strategy', () => {
     expect(await count()).toBe(3)
     await town.door('/broker', { bust: execId })
     expect(await count()).toBe(2)
+    await audit()
+  })
+
+  test('a sale for less is worse, and a fill long before the strategy’s is one at the same price, too', async () => {
+    await clock('2024-03-15T14:00:00Z')
+    await quote(100)
+    // Of the twenty the account, from which ten were taken back, has ten.
+    const sale = await rest(101, 20, '2')
+    await execute(sale.copy, 100.9, 10, '2')
+    await quote(101.01)
+    const early = await rest(95, 10)
+    await clock('2024-03-15T14:00:10Z')
+    await execute(early.copy, 95, 10)
+    await clock('2024-03-15T16:00:00Z')
+    await quote(95)
+    const found = one(await asked('GetRule575Status', { Days: 1 })).Exceptions as Record<string, unknown>[]
+    expect(found.map(({ SignalId, SlippageTicks }) => [SignalId, SlippageTicks])).toEqual([
+      [early.signal, 0],
+      [sale.signal, 10],
+    ])
     await audit()
   })
 })
