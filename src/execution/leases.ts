@@ -4,7 +4,7 @@
  * Whoever resumes late is stopped at his next write, which checks the fence.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { claimLease, type Lease, releaseLease, renewLease } from '../storage/leases.ts'
+import { claimLease, type Lease, releaseLease, renewLease, usualLeaseMs } from '../storage/leases.ts'
 import type { WorkContext } from './context.ts'
 
 /** Durations in milliseconds, by each machine's own steady clock. */
@@ -15,7 +15,7 @@ export interface LeaseTiming {
   silence: number
 }
 
-const usualTiming: LeaseTiming = { lease: 10_000, heartbeat: 3_000, silence: 5_000 }
+const usualTiming: LeaseTiming = { lease: usualLeaseMs, heartbeat: 3_000, silence: 5_000 }
 
 /** Does `work` whenever this worker holds the lease, until `ending` aborts. `work` ends when its signal aborts. */
 export async function underLease(

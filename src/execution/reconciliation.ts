@@ -8,7 +8,7 @@ import { clientOrderId } from '../domain/client-order-id.ts'
 import { dec } from '../domain/decimal.ts'
 import { chunked, groupBy } from '../domain/group.ts'
 import { minute } from '../domain/time.ts'
-import { claimLease, guardLease, type Lease, releaseLease } from '../storage/leases.ts'
+import { askingLeaseMs, claimLease, guardLease, type Lease, releaseLease } from '../storage/leases.ts'
 import {
   findNextConfirmation,
   isReconciliationDue,
@@ -30,7 +30,6 @@ import { conclude, type Findings, isReadable, orderNameOf, patience } from './re
 
 export const reconciliationPeriod = minute
 const accountsAtOnce = 1_000
-const leaseMs = 30_000
 /** Orders that ended longer ago explain no difference. */
 const endedLately = 24 * 60 * minute
 
@@ -43,7 +42,7 @@ export async function reconcile(
 ): Promise<number> {
   let settled = 0
   for (const brokerId of await listReconciledBrokers(ctx.db.read, adapter, ctx.clock.now(), isForced)) {
-    const lease = await claimLease(ctx.db.write, `reconcile:${brokerId}`, ctx.workerId, leaseMs)
+    const lease = await claimLease(ctx.db.write, `reconcile:${brokerId}`, ctx.workerId, askingLeaseMs)
     if (!lease) continue
     try {
       settled += await reconcileBroker(ctx, lease, brokerId, broker)
@@ -76,7 +75,7 @@ async function reconcileBroker(
       const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
       return conclude(ctx, tx, findings, accounts)
     })
-    if (!(await keepLease(ctx, lease, leaseMs))) return settled
+    if (!(await keepLease(ctx, lease, askingLeaseMs))) return settled
   }
 }
 

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { clientOrderId } from '../domain/client-order-id.ts'
 import { dec } from '../domain/decimal.ts'
 import { chunked } from '../domain/group.ts'
-import { claimLease, guardLease, type Lease, releaseLease } from '../storage/leases.ts'
+import { claimLease, guardLease, type Lease, releaseLease, usualLeaseMs } from '../storage/leases.ts'
 import { insertReports, type NewReport, type ReportKind } from '../storage/reports.ts'
 import {
   type Attempted,
@@ -28,7 +28,6 @@ import { keepLease } from './leases.ts'
 import { driftGrace } from './mirror-follow.ts'
 
 const ordersAtOnce = 200
-const leaseMs = 10_000
 /** A sender that was stopped longer than this after its claim leaves the orders to whoever holds the lease then. */
 const freshMs = 4_000
 /** A call that takes longer is unknown; shorter than a claim, so nobody asks while it may still be under way. */
@@ -38,7 +37,7 @@ const callMs = 5_000
 export async function sendOrders(ctx: WorkContext, adapter: string, broker: Broker): Promise<number> {
   let moved = 0
   for (const brokerId of await listSendingBrokers(ctx.db.read, adapter)) {
-    const lease = await claimLease(ctx.db.write, `send:${brokerId}`, ctx.workerId, leaseMs)
+    const lease = await claimLease(ctx.db.write, `send:${brokerId}`, ctx.workerId, usualLeaseMs)
     if (!lease) continue
     try {
       moved += await sendUnder(ctx, lease, brokerId, broker)
@@ -56,7 +55,7 @@ async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broke
     moved += claimed.length + ended
     if (claimed.length === 0 && ended === 0) break
     await deliver(ctx, lease, brokerId, broker, claimed, performance.now())
-    if (!(await keepLease(ctx, lease, leaseMs))) break
+    if (!(await keepLease(ctx, lease, usualLeaseMs))) break
   }
   return moved
 }

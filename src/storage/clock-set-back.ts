@@ -4,7 +4,11 @@
  * as ever, and a call that is under way is not begun by another.
  */
 import type { Instant } from '../domain/time.ts'
+import { askingLeaseMs, usualLeaseMs } from './leases.ts'
+import { mailClaimSeconds } from './mail.ts'
+import { sendClaimSeconds } from './sending.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
+import { webhookClaimSeconds } from './webhook-deliveries.ts'
 import { instant } from './wire.ts'
 
 /**
@@ -12,7 +16,7 @@ import { instant } from './wire.ts'
  * asks brokers leaves a lease at least once a minute.
  */
 export const isClockSetBack = (): Fragment =>
-  fragment`exists (select from lease where expires_at > clock_timestamp() + interval '30 seconds')`
+  fragment`exists (select from lease where expires_at > clock_timestamp() + ${askingLeaseMs} * interval '1 millisecond')`
 
 /** What waits by the business clock: times that a copy, a cycle or a first try is put off by at most. */
 interface Waits {
@@ -26,16 +30,17 @@ export async function cutToLongest(tx: Transaction, now: Instant, waits: Waits):
   const chaseAt = fragment`${instant(now + waits.chaseMs)}::timestamptz`
   const askAt = fragment`${instant(now + waits.reconciliationMs)}::timestamptz`
   const moved = await Promise.all([
-    // Who asks a broker may not be heard of for as long as the broker takes.
     tx.run`update lease set expires_at = clock_timestamp()
-        + case when name like 'reconcile:%' then interval '30 seconds' else interval '10 seconds' end
-      where expires_at > clock_timestamp() + interval '30 seconds'`,
-    tx.run`update account_order set claimed_until = clock_timestamp() + interval '10 seconds'
+        + case when name like 'reconcile:%' then ${askingLeaseMs}::int else ${usualLeaseMs}::int end
+          * interval '1 millisecond'
+      where expires_at > clock_timestamp() + ${askingLeaseMs} * interval '1 millisecond'`,
+    tx.run`update account_order set claimed_until = clock_timestamp() + ${sendClaimSeconds} * interval '1 second'
       where pending_action is not null and claimed_until > clock_timestamp() + interval '30 seconds'`,
-    tx.run`update mail set claimed_until = clock_timestamp() + interval '1 minute'
-      where claimed_until > clock_timestamp() + interval '1 minute'`,
-    tx.run`update webhook_delivery set claimed_until = clock_timestamp() + interval '30 seconds'
-      where next_try_at is not null and claimed_until > clock_timestamp() + interval '30 seconds'`,
+    tx.run`update mail set claimed_until = clock_timestamp() + ${mailClaimSeconds} * interval '1 second'
+      where claimed_until > clock_timestamp() + ${mailClaimSeconds} * interval '1 second'`,
+    tx.run`update webhook_delivery set claimed_until = clock_timestamp() + ${webhookClaimSeconds} * interval '1 second'
+      where next_try_at is not null
+        and claimed_until > clock_timestamp() + ${webhookClaimSeconds} * interval '1 second'`,
     tx.run`update charge set claimed_until = clock_timestamp() + interval '1 hour'
       where status = 'due' and claimed_until > clock_timestamp() + interval '1 hour'`,
     tx.run`update account_order set chase_at = ${chaseAt} where chase_at > ${chaseAt}`,

@@ -11,6 +11,11 @@ export interface Lease {
   readonly fence: number
 }
 
+/** How long one is given for, in milliseconds, where nothing says otherwise. */
+export const usualLeaseMs = 10_000
+/** The same for whoever asks a broker, of whom nothing may be heard for as long as the broker takes. */
+export const askingLeaseMs = 30_000
+
 /** The lease was lost: whoever holds it now does the work. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost'
@@ -54,7 +59,7 @@ export async function releaseLease(sql: Sql, lease: Lease): Promise<void> {
  */
 export const sinceAnyWorkerSeconds: Fragment = fragment`(
   select case when count(*) > 0 then greatest(0, extract(epoch from clock_timestamp() - max(expires_at))) end::float8
-  from lease where name like 'feed:%' and expires_at <= clock_timestamp() + interval '30 seconds')`
+  from lease where name like 'feed:%' and expires_at <= clock_timestamp() + ${askingLeaseMs} * interval '1 millisecond')`
 
 /** The same, asked for by itself. */
 export const sinceAnyWorker = async (sql: Sql): Promise<number | null> =>

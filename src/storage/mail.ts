@@ -70,10 +70,13 @@ export const isMailDue = (now: number): Fragment =>
   fragment`exists (select from mail where next_try_at <= ${instant(now)}::timestamptz
     and (claimed_until is null or claimed_until < clock_timestamp()))`
 
-/** Claims the oldest due message, for longer than a server may take to accept it. */
+/** How long a message is claimed for; longer than a server may take to accept it. */
+export const mailClaimSeconds = 180
+
+/** Claims the oldest due message. */
 export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =>
   sql.maybe<MailRow>`
-    update mail set claimed_until = clock_timestamp() + interval '3 minutes'
+    update mail set claimed_until = clock_timestamp() + ${mailClaimSeconds} * interval '1 second'
     where id in (
       select id from mail where next_try_at <= ${instant(now)}::timestamptz
         and (claimed_until is null or claimed_until < clock_timestamp())

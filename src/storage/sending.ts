@@ -98,13 +98,13 @@ export async function lockReplaced(tx: Transaction, rows: readonly SendRow[]): P
 }
 
 /** How long a claim keeps others away, by the database's clock. */
-const claimSeconds = 10
+export const sendClaimSeconds = 10
 
 /** Marks the attempts as begun. */
 export async function markAttempts(tx: Transaction, keys: readonly OrderKey[], fence: number): Promise<void> {
   await tx.run`
     update account_order o set attempts = attempts + 1, claim_fence = ${fence}::bigint,
-      claimed_until = clock_timestamp() + ${claimSeconds} * interval '1 second'
+      claimed_until = clock_timestamp() + ${sendClaimSeconds} * interval '1 second'
     where ${theseOrders(keys)}`
 }
 

@@ -84,7 +84,10 @@ export interface ClaimedDelivery {
   readonly hasTakenSince: boolean
 }
 
-/** Claims what is due for half a minute, at most so many of one endpoint at once, so that none holds up others. */
+/** How long a delivery is claimed for; longer than a receiver may take. */
+export const webhookClaimSeconds = 30
+
+/** Claims what is due, at most so many of one endpoint at once, so that none holds up others. */
 export const claimDeliveries = (
   sql: Sql,
   now: Instant,
@@ -108,7 +111,7 @@ export const claimDeliveries = (
           where busy.endpoint_id = endpoint.id and busy.claimed_until >= clock_timestamp()))
       ) d order by d.next_try_at, d.id limit ${count}::int
     )
-    update webhook_delivery d set claimed_until = clock_timestamp() + interval '30 seconds'
+    update webhook_delivery d set claimed_until = clock_timestamp() + ${webhookClaimSeconds} * interval '1 second'
     from webhook_endpoint e
     where d.id in (select id from due) and e.id = d.endpoint_id
       and (d.claimed_until is null or d.claimed_until < clock_timestamp())

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { clockSetBackStep } from '../../src/execution/clock-set-back.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { claimLease } from '../../src/storage/leases.ts'
+import { claimMail } from '../../src/storage/mail.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
@@ -84,6 +85,20 @@ test('an order whose claim was cut is asked for, not sent twice; a message is tr
   const { due } = await db.read.one<{ due: number }>`
     select count(*)::int as due from mail where next_try_at <= ${instant(world.clock.now())}::timestamptz`
   expect(due).toBe(1)
+})
+
+test('a message that is being handed over is not handed over by another before its claim runs out', async () => {
+  const now = world.clock.now()
+  await db.write.run`delete from mail`
+  await db.write.run`
+    insert into mail (kind, address, facts, created_at, next_try_at)
+    values ('confirm-email', 'b@x.org', '{}', ${instant(now)}::timestamptz, ${instant(now)}::timestamptz)`
+  await claimMail(db.write, now)
+  await db.write.run`update lease set expires_at = clock_timestamp() + interval '1 hour'`
+  await worker.drain()
+  const { left } = await db.read.one<{ left: number }>`
+    select extract(epoch from claimed_until - clock_timestamp())::float8 as left from mail`
+  expect(left).toBeGreaterThan(120)
 })
 
 test('a clock that was not set back leaves leases as they are', async () => {

@@ -5,7 +5,7 @@
  */
 import { clientOrderId } from '../../../domain/client-order-id.ts'
 import { listFollowedAccounts } from '../../../storage/broker-pulls.ts'
-import { claimLease, type Lease, releaseLease } from '../../../storage/leases.ts'
+import { claimLease, type Lease, releaseLease, usualLeaseMs } from '../../../storage/leases.ts'
 import { listSentOrders } from '../../../storage/reconciliation.ts'
 import { fragment } from '../../../storage/sql.ts'
 import type { Step, WorkContext } from '../../context.ts'
@@ -20,7 +20,6 @@ import { isSession, raise, type Session, type Sessions } from './sessions.ts'
 import { readTradeUpdate } from './wire.ts'
 
 const lookEveryMs = 1_000
-const leaseMs = 10_000
 /** A history that could not be read is asked for again after this. */
 const pullAgainMs = 5_000
 
@@ -112,9 +111,9 @@ export class Following {
   }
 
   async #hold(ctx: WorkContext): Promise<boolean> {
-    if (this.#held && !(await keepLease(ctx, this.#held.lease, leaseMs))) this.#held = undefined
+    if (this.#held && !(await keepLease(ctx, this.#held.lease, usualLeaseMs))) this.#held = undefined
     if (!this.#held) {
-      const lease = await claimLease(ctx.db.write, `follow:${this.#adapter}`, ctx.workerId, leaseMs)
+      const lease = await claimLease(ctx.db.write, `follow:${this.#adapter}`, ctx.workerId, usualLeaseMs)
       this.#held = lease && { lease, ctx }
     }
     return this.#held !== undefined
