@@ -44,7 +44,15 @@ export function chooseIdentity(folder: Folder): Identity {
   const candidates =
     owner === undefined ? newOwners(parent) : [{ uid: owner, gid: statSync(folder.cluster).gid }]
   const account = candidates.find((candidate) => canEnter(candidate, parent))
-  return account ? { account, prefix: [] } : inNamespace()
+  if (account) return { account, prefix: [] }
+  // Within a namespace root reads no more than anybody of what belongs to others.
+  if (owner !== undefined) {
+    throw new Error(
+      `${folder.cluster} belongs to user ${owner}, who cannot enter ${parent}: ` +
+        'let that user enter each folder on the way, or put the data folder elsewhere',
+    )
+  }
+  return inNamespace()
 }
 
 function hasName(): boolean {

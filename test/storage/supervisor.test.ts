@@ -346,6 +346,14 @@ describe('users', () => {
     },
   )
 
+  test.runIf(isRoot)('a folder that its owner cannot reach says so', async () => {
+    const apart = join(scratch, 'apart')
+    mkdirSync(join(apart, 'postgres', 'cluster'), { recursive: true })
+    chownSync(join(apart, 'postgres', 'cluster'), nobody, nobody)
+    chmodSync(apart, 0o700)
+    await expect(start(join(apart, 'postgres'))).rejects.toThrow(`user ${nobody}, who cannot enter ${apart}`)
+  })
+
   test.runIf(isRoot)('an ordinary user runs it as himself, and root can take the folder on', async () => {
     const own = join(scratch, 'own')
     mkdirSync(own)
