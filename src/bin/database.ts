@@ -9,7 +9,7 @@ import type { Logger } from 'pino'
 import { startPostgres } from '../postgres/supervisor.ts'
 import type { Acting } from '../storage/audit-log.ts'
 import { type Database, openDatabase } from '../storage/database.ts'
-import { migrate } from '../storage/migrate.ts'
+import { migrate, whenOutgrown } from '../storage/migrate.ts'
 import { type Config, makeDataDir, withHost } from './config.ts'
 
 export interface Server {
@@ -89,4 +89,23 @@ export async function openMigrated(
     await db.close()
     throw error
   }
+}
+
+/**
+ * The same for a process that stays at work. When a newer program brings the schema forward it ends by that error, in
+ * order, as it would not have started: what it wrote from then on could be wrong.
+ */
+export async function openForWork(
+  url: string,
+  applicationName: string,
+  log: Logger,
+  acting?: Acting,
+): Promise<Database> {
+  const db = await openMigrated(url, applicationName, log, acting)
+  await whenOutgrown(db, log, (why) =>
+    setImmediate(() => {
+      throw why
+    }),
+  )
+  return db
 }

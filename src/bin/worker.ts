@@ -12,7 +12,7 @@ import { auditHeads } from './audit-heads.ts'
 import { connectBrokers } from './brokers.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
-import { openMigrated } from './database.ts'
+import { openForWork } from './database.ts'
 import { environments } from './environment.ts'
 import { mailerOf } from './mail.ts'
 import { openMetrics, workFamilies } from './metrics.ts'
@@ -30,7 +30,7 @@ export async function runWorker(
   log: Logger,
 ): Promise<{ metricsUrl: string | undefined; close(): Promise<void> }> {
   const id = workerId()
-  const db = await openMigrated(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
+  const db = await openForWork(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
   const secrets = await openSecrets(config, db, log)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)

@@ -19,6 +19,8 @@ const LOCK_TIMEOUT = '1s'
 const LOCK_TRIES = 120
 const LOCK_PAUSE_MS = 250
 const STATEMENT_TIMEOUT_MS = 600_000
+/** Processes that are at work hear of every migration. */
+const schemaChannel = 'schema'
 
 interface Migration {
   readonly number: number
@@ -86,7 +88,7 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
   const done = await renumbered(tx, found, migrations)
   for (const { number, name, checksum } of done) {
     const known = migrations.find((migration) => migration.number === number)
-    if (!known) throw new Error(`the database has migration ${name}, this program is older: update it`)
+    if (!known) throw newerThanUs(name)
     if (known.name !== name || known.checksum !== checksum) {
       throw new Error(`migration ${name} was applied with another content: applied files must never change`)
     }
@@ -98,7 +100,32 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]): Pro
   })
   const { number, name, checksum } = next
   await tx.run`insert into schema_migration (number, name, checksum) values (${number}, ${name}, ${checksum})`
+  await tx.run`select pg_notify(${schemaChannel}, ${name})`
   return name
+}
+
+const newerThanUs = (name: string): Error =>
+  new Error(`the database has migration ${name}, this program is older: update it`)
+
+/**
+ * Calls back with why, each time it is found, when a newer program has brought the schema forward: rows may then mean what
+ * this one does not know. Look-ups that fail are told to the log, and made again with the next connection.
+ */
+export async function whenOutgrown(
+  database: Pick<Database, 'read' | 'listen'>,
+  log: { warn(facts: object, message: string): void },
+  outgrown: (why: Error) => void,
+): Promise<void> {
+  const ours = readMigrations(migrationsFolder)
+  const look = async (): Promise<void> => {
+    const unknown = (await appliedMigrations(database.read)).find((done) =>
+      ours.every(({ number, checksum }) => number !== done.number && checksum !== done.checksum),
+    )
+    if (unknown) outgrown(newerThanUs(unknown.name))
+  }
+  await database.listen(schemaChannel, () => {
+    look().catch((error: unknown) => log.warn({ error: String(error) }, 'the schema could not be looked at'))
+  })
 }
 
 /** What was applied, each under the number that its file has now. */

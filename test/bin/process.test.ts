@@ -66,6 +66,28 @@ test('a process says as JSON that it is ready', async () => {
   await ended
 }, 60_000)
 
+test.each(['serve', 'worker'])(
+  '%s ends in order, with a word why, when a newer program brings the schema forward',
+  async (command) => {
+    const { db, url } = await testDatabase()
+    const { child, ended } = runAside([command], { DATABASE_URL: url })
+    let said = ''
+    child.stderr.on('data', (text) => {
+      said += text
+    })
+    for await (const text of child.stdout) {
+      if (!String(text).startsWith('ready')) continue
+      await db.transaction(async (tx) => {
+        await tx.run`insert into schema_migration (number, name, checksum) values (9999, '9999_newer.sql', '')`
+        await tx.run`select pg_notify('schema', '')`
+      })
+    }
+    expect(await ended).toEqual([1, null])
+    expect(said).toContain('the database has migration 9999_newer.sql, this program is older: update it')
+  },
+  60_000,
+)
+
 test('the test door says that it does not open in production, and makes nothing', async () => {
   const env = { NODE_ENV: 'production', DATABASE_URL: '', LOCKSTEP_SECRET: '', LOCKSTEP_KEY_RING: '' }
   const { dataDir, child, ended } = runAside(['serve', '--test-door'], env)

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { dumpSchema } from '../../src/storage/schema-dump.ts'
@@ -49,6 +49,17 @@ describe('migrations', () => {
     await migrate(db, folder)
     rmSync(join(folder, '0002_two.sql'))
     await expect(migrate(db, folder)).rejects.toThrow('the database has migration 0002_two.sql')
+  })
+
+  test('are told to those who listen, once they are committed', async () => {
+    await migrate(db, folder)
+    file('0003_three.sql', 'insert into one values (3)')
+    const heard: unknown[] = []
+    const { stop } = await db.listen('schema', (name) => heard.push(name))
+    await vi.waitFor(() => expect(heard).toEqual([undefined]))
+    await migrate(db, folder)
+    await vi.waitFor(() => expect(heard).toEqual([undefined, '0003_three.sql']))
+    await stop()
   })
 
   test('are known by their content where they were given their place in the row later', async () => {
