@@ -21,7 +21,8 @@ interface Warning {
  * its own says so in its log.
  */
 export async function openSecrets(config: Config, db: Database, log?: Warning): Promise<Secrets> {
-  const marks = marksOf(config)
+  const read = readSecrets(config)
+  const marks = marksFrom(read)
   await db.transaction(async (tx) => {
     await enterSecretMarks(tx, marks)
     const foreign = await listForeignSecrets(tx, marks)
@@ -33,7 +34,7 @@ export async function openSecrets(config: Config, db: Database, log?: Warning): 
       'keys and seals of other data folders are not known here: give all one LOCKSTEP_SECRET',
     )
   })
-  return loadSecrets(config)
+  return secretsFrom(read)
 }
 
 /** A data folder beside a database elsewhere has made secrets of its own: that is no loss. */
@@ -50,29 +51,39 @@ function foreignSecret(config: Config, foreign: string): ConfigError {
 }
 
 /** By what each secret is known again; nothing leads back from a mark. */
-export function marksOf(config: Config): SecretMarks {
-  const ring = [...loadKeyRing(config).keys].map(
-    ([name, key]) => [`key-ring ${name}`, createHmac('sha256', key).update('mark').digest()] as const,
-  )
-  return new Map([['secret', derivation(config)('mark')], ...ring])
-}
+export const marksOf = (config: Config): SecretMarks => marksFrom(readSecrets(config))
 
 /** Reads or makes the secret and derives one key for each use. */
-export function loadSecrets(config: Config): Secrets {
-  const derive = derivation(config)
-  return {
-    pepper: derive('access keys'),
-    cursor: derive('cursors'),
-    passwords: derive('passwords'),
-    keyRing: loadKeyRing(config),
-    personalData: derive('personal data'),
-  }
+export const loadSecrets = (config: Config): Secrets => secretsFrom(readSecrets(config))
+
+type Derive = (use: string) => Buffer
+
+interface Read {
+  readonly derive: Derive
+  readonly keyRing: KeyRing
 }
+
+const readSecrets = (config: Config): Read => ({ derive: derivation(config), keyRing: loadKeyRing(config) })
+
+function marksFrom({ derive, keyRing }: Read): SecretMarks {
+  const ring = [...keyRing.keys].map(
+    ([name, key]) => [`key-ring ${name}`, createHmac('sha256', key).update('mark').digest()] as const,
+  )
+  return new Map([['secret', derive('mark')], ...ring])
+}
+
+const secretsFrom = ({ derive, keyRing }: Read): Secrets => ({
+  pepper: derive('access keys'),
+  cursor: derive('cursors'),
+  passwords: derive('passwords'),
+  keyRing,
+  personalData: derive('personal data'),
+})
 
 /** The seed of the key that signs the heads of the audit log. */
 export const auditSeed = (config: Config): Buffer => derivation(config)('audit heads')
 
-function derivation(config: Config): (use: string) => Buffer {
+function derivation(config: Config): Derive {
   const root = config.secret ?? storedSecret(config)
   if (root.length < 32)
     throw new ConfigError(`${sourceOf(config, 'secret')} must have at least 32 characters`)
