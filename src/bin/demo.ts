@@ -28,11 +28,11 @@ export async function prepareDemo(
   return seeded ?? (existsSync(demoKeysFile(config)) ? undefined : renewDemoKeys(options))
 }
 
-/** One line that moves on a terminal; a line per tenth elsewhere. */
+/** One line that moves on a terminal; a line per tenth elsewhere. Standard output stays for what is said at the end. */
 function showProgress(done: number, total: number): void {
   const share = total === 0 ? 1 : done / total
   const bar = '#'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '.')
   const text = `Seeding the demo with 20 years of prices [${bar}] ${Math.floor(share * 100)} %`
-  if (process.stdout.isTTY) process.stdout.write(`\r${text}${done >= total ? '\n' : ''}`)
-  else if (Math.floor(share * 10) !== Math.floor(((done - 1) / Math.max(1, total)) * 10)) console.log(text)
+  if (process.stderr.isTTY) process.stderr.write(`\r${text}${done >= total ? '\n' : ''}`)
+  else if (Math.floor(share * 10) !== Math.floor(((done - 1) / Math.max(1, total)) * 10)) console.error(text)
 }

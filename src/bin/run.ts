@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import { startDoorPlatform } from '../door/platform.ts'
+import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { provideServer, reachServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
@@ -20,10 +21,11 @@ export function addRunCommands(program: Command): void {
   program
     .command('start')
     .description('run everything: database, migrations, demo on first start, the three hosts, a worker')
-    .action(() => {
+    .option(...asJson)
+    .action((output: Output) => {
       // A person watches the terminal: only what needs attention comes between.
       process.env.LOG_LEVEL ||= 'warn'
-      return start(readConfig(process.env))
+      return start(readConfig(process.env), output)
     })
   program
     .command('serve')
@@ -45,7 +47,7 @@ const asJson = ['--json', 'say as JSON that it is ready'] as const
 
 const sayReady = (output: Output, word: string): void => say(output, { ready: word }, `ready ${word}`)
 
-async function start(config: Config): Promise<void> {
+async function start(config: Config, output: Output): Promise<void> {
   const log = openLog(config, 'start')
   const ending = new AbortController()
   const started = startAll(config, log, ending.signal)
@@ -54,10 +56,13 @@ async function start(config: Config): Promise<void> {
     const platform = await started.catch(() => undefined)
     await platform?.close()
   })
-  await started.catch((error: unknown) => {
+  const platform = await started.catch((error: unknown) => {
     // Ctrl-C during the seeding ends it on purpose; the next start carries on.
     if (!ending.signal.aborted) throw error
   })
+  if (!platform) return
+  if (!output.json) printBanner(config, platform.url)
+  sayReady(output, platform.url)
 }
 
 async function serve(given: Config, output: Output): Promise<void> {

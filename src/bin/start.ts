@@ -1,11 +1,10 @@
 /**
  * `start`: the database, the schema, the demo on first start, then an api process and a worker process that are
- * kept alive, and a banner with everything a newcomer needs. They meet in the database only.
+ * kept alive. They meet in the database only.
  */
 import { writeFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { DemoFacts } from '../demo/facts.ts'
-import { printBanner } from './banner.ts'
 import { readConnections } from './brokers.ts'
 import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
@@ -17,10 +16,12 @@ import type { Word } from './process.ts'
 import { loadSecrets, openSecrets } from './secrets.ts'
 
 export interface Platform {
+  /** Where it listens. */
+  readonly url: string
   close(): Promise<void>
 }
 
-/** Starts everything and says `ready <url>` when all three hosts answer. Rejects when `ending` cuts it short. */
+/** Starts everything, until all three hosts answer. Rejects when `ending` cuts it short. */
 export async function startAll(config: Config, log: Logger, ending: AbortSignal): Promise<Platform> {
   // What cannot be is said before a database is made.
   loadSecrets(config)
@@ -55,9 +56,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
     port = portOf(url)
     await worker.ready
     await hostsAnswer(config, url)
-    printBanner(config, url)
-    console.log(`ready ${url}`)
-    return { close }
+    return { url, close }
   } catch (error) {
     await close()
     throw error

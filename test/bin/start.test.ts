@@ -1,9 +1,10 @@
 /** The platform as a whole: what its processes know of each other. */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertMail } from '../../src/storage/mail.ts'
 import { silentLog } from '../support/database-server.ts'
@@ -67,3 +68,19 @@ test.each([
   },
   60_000,
 )
+
+test('as JSON it says that it is ready, and nothing else', async () => {
+  const folder = newDataDir()
+  onTestFinished(() => removeDataDir(folder))
+  const env = { ...process.env, PORT: '0', DEMO: '0', DATABASE_URL: '', DATA_DIR: folder }
+  const child = spawn(process.execPath, ['scripts/start.mjs', '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  for await (const text of child.stdout) {
+    said += text
+    child.kill('SIGTERM')
+  }
+  expect(JSON.parse(said)).toEqual({ ready: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) })
+}, 60_000)
