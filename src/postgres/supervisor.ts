@@ -212,6 +212,8 @@ interface Running {
 function spawnServer({ folder, identity, binaries }: Installation): Running {
   const output = openSync(folder.logFile, 'a', 0o600)
   try {
+    // Root may have made it, in the folder of a user who starts the server himself the next time.
+    giveTo(identity, [folder.logFile])
     const child = spawnAs(
       identity,
       [binaries.postgres, ...serverArguments(folder.cluster, folder.run)],

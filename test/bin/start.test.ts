@@ -1,10 +1,13 @@
 /** The platform as a whole: what its processes know of each other. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
+import { readConfig } from '../../src/bin/config.ts'
+import { provideServer } from '../../src/bin/database.ts'
+import { openLog } from '../../src/bin/log.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertMail } from '../../src/storage/mail.ts'
 import { silentLog } from '../support/database-server.ts'
@@ -69,6 +72,18 @@ test.each([
   60_000,
 )
 
+test('what a killed process of another user left behind is replaced, not written into', async () => {
+  const folder = newDataDir()
+  onTestFinished(() => removeDataDir(folder))
+  const [left, file] = ['left', 'database-url'].map((name) => join(folder, name)) as [string, string]
+  writeFileSync(left, 'of another user')
+  linkSync(left, file)
+  const server = await provideServer(readConfig({ DATA_DIR: folder }), openLog({ logLevel: 'silent' }, 'tests'))
+  expect(readFileSync(file, 'utf8')).toBe(server.url)
+  expect(readFileSync(left, 'utf8')).toBe('of another user')
+  await server.stop()
+}, 60_000)
+
 test('as JSON it says that it is ready, and nothing else', async () => {
   const folder = newDataDir()
   onTestFinished(() => removeDataDir(folder))
@@ -83,4 +98,4 @@ test('as JSON it says that it is ready, and nothing else', async () => {
     child.kill('SIGTERM')
   }
   expect(JSON.parse(said)).toEqual({ ready: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) })
-}, 60_000)
+}, 120_000)

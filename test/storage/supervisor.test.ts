@@ -363,10 +363,15 @@ describe('users', () => {
     expect(statSync(`/proc/${ready.pid}`).uid).toBe(nobody)
     child.stdin.end()
     expect(await exited).toBe(0)
+    // As when it has grown large.
+    const log = join(own, 'postgres', 'server.log')
+    renameSync(log, `${log}.1`)
     const server = await start(join(own, 'postgres'))
     expect(await addRow(server.url)).toBe(1)
     expect(statSync(`/proc/${server.pid()}`).uid).toBe(nobody)
     await server.stop()
+    // And the user can take it back.
+    expect(statSync(log).uid).toBe(nobody)
   })
 
   test.runIf(isRoot)(
