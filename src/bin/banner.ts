@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostNames } from '../contract/index.ts'
 import type { DemoKey } from '../demo/facts.ts'
 import { type Config, demoKeysFile, mailFolder } from './config.ts'
-import { baseUrlOf } from './pages.ts'
+import { addressOf, baseUrlOf, localUrlOf } from './pages.ts'
 
 /** Prints the addresses and, where a demo is, its people, keys and calls. */
 export function printBanner(config: Config, url: string): void {
@@ -19,7 +19,7 @@ export function printBanner(config: Config, url: string): void {
   for (const { name, role, personId, key } of keys) {
     console.log(`  ${name.padEnd(20)} ${role.padEnd(18)} person ${String(personId).padEnd(4)} ${key}`)
   }
-  for (const line of callsToPaste(baseUrlOf(config, 'Gen', port), keys)) console.log(line)
+  for (const line of callsToPaste(localUrlOf(addressOf(config, port), 'Gen'), keys)) console.log(line)
 }
 
 /** Hello, an order of the developer's strategy, and the investor's mirrored orders. */

@@ -70,7 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     trustedProxies: networksOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES),
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
-    publicUrl: urlOf('PUBLIC_URL', env.PUBLIC_URL, ['http:', 'https:'])?.replace(/\/+$/, ''),
+    publicUrl: publicUrlOf(env.PUBLIC_URL),
     smtpUrl: urlOf('SMTP_URL', env.SMTP_URL, ['smtp:', 'smtps:']),
     mailFrom: senderOf(env.MAIL_FROM || 'Lockstep <lockstep@localhost>'),
     secret: env.LOCKSTEP_SECRET || undefined,
@@ -84,9 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 function stripeOf(env: NodeJS.ProcessEnv): StripeConfig | undefined {
   const secretKey = env.STRIPE_SECRET_KEY
   if (!secretKey) return undefined
-  const baseUrl = env.STRIPE_API_BASE || undefined
-  if (baseUrl !== undefined && !URL.canParse(baseUrl))
-    throw new ConfigError('STRIPE_API_BASE must be an address')
+  const baseUrl = urlOf('STRIPE_API_BASE', env.STRIPE_API_BASE, ['http:', 'https:'])
   return { secretKey, webhookSecret: env.STRIPE_WEBHOOK_SECRET || undefined, baseUrl }
 }
 
@@ -185,6 +183,14 @@ function urlOf(name: string, text: string | undefined, protocols: readonly strin
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol))
     throw new ConfigError(`${name} must be an address that begins with ${protocols.join('// or ')}//`)
   return text
+}
+
+/** Without a slash at the end, because paths come behind it; with something behind its own path they would lead nowhere. */
+function publicUrlOf(text: string | undefined): string | undefined {
+  const url = urlOf('PUBLIC_URL', text, ['http:', 'https:'])
+  if (url !== undefined && (/[?#]/.test(url) || new URL(url).username !== ''))
+    throw new ConfigError('PUBLIC_URL must be an address without a user, a query and a fragment')
+  return url?.replace(/\/+$/, '')
 }
 
 /** No server takes mail of a sender that is no address, and nothing else would say so. */

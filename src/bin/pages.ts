@@ -4,11 +4,20 @@ import type { Config } from './config.ts'
 
 const prefixes: Record<HostName, string> = { Gen: 'gen', Geo: 'geo', WL: 'wl' }
 
-/** Where a host is reached from outside: by its own name, or by a prefix of the product's address. */
+/**
+ * Where a host is reached from outside: by its own name, or by a prefix of the product's address. How, and at which port,
+ * is the same for all of them.
+ */
 export function baseUrlOf(config: Config, host: HostName, port = config.port): string {
+  const address = config.publicUrl ?? addressOf(config, port)
   const { name } = config.hosts[host]
-  return name ? `http://${name}` : `${addressOf(config, port)}/${prefixes[host]}`
+  if (!name) return `${address}/${prefixes[host]}`
+  const { protocol, port: at } = new URL(address)
+  return `${protocol}//${name}${at && `:${at}`}`
 }
+
+/** The same on this machine, where every host is also reached by its prefix, whatever its name is. */
+export const localUrlOf = (address: string, host: HostName): string => `${address}/${prefixes[host]}`
 
 /** Where the platform listens, as a person may type it. */
 export const addressOf = (config: Config, port = config.port): string =>

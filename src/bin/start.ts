@@ -55,7 +55,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
     const url = await api.ready
     port = portOf(url)
     await worker.ready
-    await hostsAnswer(config, url)
+    await hostsAnswer(url)
     return { url, close }
   } catch (error) {
     await close()

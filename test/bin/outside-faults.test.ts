@@ -7,6 +7,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { ConfigError, readConfig } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
+import { baseUrlOf, pagesOf } from '../../src/bin/pages.ts'
 import { type Port, portFault } from '../../src/bin/port.ts'
 import { loadSecrets, openSecrets } from '../../src/bin/secrets.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
@@ -65,6 +66,33 @@ test.each([
   [{ GEN_HOST: 'x.example', WL_HOST: 'X.example' }, 'GEN_HOST, GEO_HOST and WL_HOST must be different names'],
 ])('a host that no request could reach ends the start: %j', (environment, says) => {
   expect(() => readConfig(environment)).toThrow(says)
+})
+
+test.each(['https://x.example/?a=1', 'https://x.example/#a', 'https://u:p@x.example'])(
+  'an address that no link can begin with ends the start: %s',
+  (address) => {
+    expect(() => readConfig({ PUBLIC_URL: address })).toThrow(
+      'PUBLIC_URL must be an address without a user, a query and a fragment',
+    )
+  },
+)
+
+test('Stripe is asked over http alone', () => {
+  expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk', STRIPE_API_BASE: 'stripe:443' })).toThrow(
+    'STRIPE_API_BASE must be an address that begins with http:// or https://',
+  )
+})
+
+test.each<[NodeJS.ProcessEnv, string]>([
+  [{}, 'http://127.0.0.1:8460/gen'],
+  [{ GEN_HOST: 'gen.localhost' }, 'http://gen.localhost:8460'],
+  [{ PUBLIC_URL: 'https://x.example/' }, 'https://x.example/gen'],
+  [{ PUBLIC_URL: 'https://x.example/', GEN_HOST: 'gen.x.example' }, 'https://gen.x.example'],
+  [{ PUBLIC_URL: 'https://x.example:444', GEN_HOST: 'gen.x.example' }, 'https://gen.x.example:444'],
+])('where people reach a host with %j', (environment, says) => {
+  const config = readConfig({ PORT: '8460', ...environment })
+  expect(baseUrlOf(config, 'Gen')).toBe(says)
+  expect(pagesOf(config)['/reference/gen']?.(8460)).toContain(`Base: <code>${says}</code>`)
 })
 
 test.each(['nobody', 'Lockstep <nobody>', 'a@b, c@d', 'A <a@b> c', 'A\n<a@b>'])(
