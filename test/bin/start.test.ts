@@ -78,7 +78,10 @@ test('what a killed process of another user left behind is replaced, not written
   const [left, file] = ['left', 'database-url'].map((name) => join(folder, name)) as [string, string]
   writeFileSync(left, 'of another user')
   linkSync(left, file)
-  const server = await provideServer(readConfig({ DATA_DIR: folder }), openLog({ logLevel: 'silent' }, 'tests'))
+  const server = await provideServer(
+    readConfig({ DATA_DIR: folder }),
+    openLog({ logLevel: 'silent' }, 'tests'),
+  )
   expect(readFileSync(file, 'utf8')).toBe(server.url)
   expect(readFileSync(left, 'utf8')).toBe('of another user')
   await server.stop()
