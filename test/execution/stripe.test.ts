@@ -140,6 +140,23 @@ describe('an answer that does not come', () => {
     await sound()
   })
 
+  test.each([
+    ['', () => undefined],
+    [', also when Stripe has forgotten its keys', () => standIn.forgetKeys()],
+  ])('is looked for, and not paid a second time another way%s', async (_, passTime) => {
+    await attach()
+    await open()
+    standIn.script.push('drop', 'drop')
+    await work()
+    await attach('pm_other')
+    passTime()
+    await claimRunsOut()
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 1 })
+    expect(standIn.intents.size).toBe(1)
+    await sound()
+  })
+
   test('that comes later is taken from the webhook, in whatever order and however often', async () => {
     await attach()
     await open()

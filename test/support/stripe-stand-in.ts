@@ -1,7 +1,8 @@
 /**
  * A stand-in for Stripe: customers, payment methods and payment intents with a state of their own, behind the HTTP
  * that the official client speaks. Idempotency keys answer again what they answered, and refuse another request. It
- * can be told to decline, to take its time, and to drop the connection after it has done the work.
+ * can be told to decline, to take its time, to drop the connection after it has done the work, and to forget its keys,
+ * as the real one does after a day.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,6 +33,7 @@ export interface StripeStandIn {
   readonly heard: string[]
   /** Begins anew, knowing nobody. */
   forget(): void
+  forgetKeys(): void
   close(): Promise<void>
 }
 
@@ -81,6 +83,17 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     return form.get('payment_method') === decliningMethod ? declined(intent) : { status: 200, body: intent }
   }
 
+  const search = (query: string): Said => {
+    const wanted = [...query.matchAll(/metadata\['(\w+)'\]:'([^']*)'/g)]
+    const data = [...intents.values()].filter(({ metadata }) =>
+      wanted.every(([, key = '', value]) => metadata[key] === value),
+    )
+    return {
+      status: 200,
+      body: { object: 'search_result', url: '/v1/payment_intents/search', has_more: false, data },
+    }
+  }
+
   const decide = (method: string, path: string, form: URLSearchParams, mood: string | undefined): Said => {
     if (method === 'POST' && path === '/v1/customers') {
       const customer = { id: nextId('cus'), object: 'customer' }
@@ -90,6 +103,8 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     if (method === 'POST' && /^\/v1\/payment_methods\/\w+\/attach$/.test(path))
       return { status: 200, body: { id: path.split('/')[3], object: 'payment_method' } }
     if (method === 'POST' && path === '/v1/payment_intents') return pay(form, mood)
+    const { pathname, searchParams } = new URL(path, 'http://stripe')
+    if (pathname === '/v1/payment_intents/search') return search(searchParams.get('query') ?? '')
     const intent = intents.get(path.split('/')[3] ?? '')
     return intent
       ? { status: 200, body: intent }
@@ -137,6 +152,7 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
       heard.length = 0
       script.length = 0
     },
+    forgetKeys: () => answered.clear(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

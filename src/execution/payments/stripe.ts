@@ -1,7 +1,9 @@
 /**
  * Stripe behind the payment port, over its official SDK, which is loaded only where it is configured. An attempt is
- * one PaymentIntent under one idempotency key: asked again after a broken connection Stripe answers the same. What is
- * neither paid nor declined (a lost connection, a limit, an error of Stripe's) stays unknown.
+ * one PaymentIntent under one idempotency key: asked again after a broken connection Stripe answers the same. But it
+ * forgets keys after a day, and refuses one with another payment method; so what an attempt without an answer has made
+ * is looked for before it is asked again. What is neither paid nor declined (a lost connection, a limit, an error of
+ * Stripe's) stays unknown.
  */
 import type Stripe from 'stripe'
 import { type ClaimedCharge, noteAwaited } from '../../storage/charges.ts'
@@ -56,10 +58,10 @@ async function ask(
   if (customerRef === null || methodRef === null)
     return { ...named, paymentRef: null, outcome: 'declined', reason: 'no payment method' }
   try {
-    const intent =
-      paymentRef === null
-        ? await create(stripe, environment, { ...charge, customerRef, methodRef })
-        : await stripe.paymentIntents.retrieve(paymentRef)
+    const made = paymentRef === null ? await find(stripe, environment, charge) : { id: paymentRef }
+    const intent = made
+      ? await stripe.paymentIntents.retrieve(made.id)
+      : await create(stripe, environment, { ...charge, customerRef, methodRef })
     const outcome = outcomeOf(intent)
     if (outcome) return { ...named, paymentRef: intent.id, ...outcome }
     await noteAwaited(ctx.db.write, id, attempt, intent.id)
@@ -70,6 +72,30 @@ async function ask(
     ctx.log.warn({ chargeId: id, attempt, error }, 'a payment has no answer yet and will be asked for again')
     return undefined
   }
+}
+
+/** What names an attempt at Stripe. */
+const metadataOf = (environment: string, { id, attempt, periodStartedAt }: ClaimedCharge) => ({
+  environment,
+  charge: String(id),
+  attempt: String(attempt),
+  period: String(periodStartedAt),
+})
+
+/**
+ * What an attempt that was asked for without an answer has made; nothing for a new one. The search of Stripe's lags by
+ * a minute at most, and a claim runs out after more.
+ */
+async function find(
+  stripe: Stripe,
+  environment: string,
+  charge: ClaimedCharge,
+): Promise<Stripe.PaymentIntent | undefined> {
+  if (!charge.isAskedAgain) return undefined
+  const named = Object.entries(metadataOf(environment, charge))
+  const query = named.map(([name, value]) => `metadata['${name}']:'${value}'`).join(' AND ')
+  const { data } = await stripe.paymentIntents.search({ query })
+  return data[0]
 }
 
 const create = (
@@ -85,7 +111,7 @@ const create = (
       payment_method: charge.methodRef,
       confirm: true,
       off_session: true,
-      metadata: { environment, charge: String(charge.id), attempt: String(charge.attempt) },
+      metadata: metadataOf(environment, charge),
     },
     { idempotencyKey: `${environment}-charge-${charge.id}-${charge.attempt}-${charge.periodStartedAt}` },
   )
