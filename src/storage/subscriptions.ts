@@ -44,11 +44,16 @@ export const nextPrice: Fragment = fragment`
     when plan.id is not null then case plan_site.kind when 'platform' then 0 else plan.price end
     else coalesce(site_catalog.markup, 0) end as markup`
 
-/** What a subscription's next price is read from, to be joined to `subscription`. */
+/**
+ * What a subscription's next price is read from, to be joined to `subscription`. A plan that was chosen for later and
+ * withdrawn meanwhile leaves the present one.
+ */
 export const offerTables: Fragment = fragment`
   join person on person.id = subscription.person_id
   left join strategy on strategy.id = subscription.strategy_id
-  left join plan on plan.id = coalesce(subscription.next_plan_id, subscription.plan_id)
+  left join plan on plan.id = coalesce((
+    select chosen.id from plan chosen where chosen.id = subscription.next_plan_id and chosen.is_offered),
+    subscription.plan_id)
   left join site plan_site on plan_site.id = plan.site_id
   left join site_catalog on site_catalog.site_id = person.site_id and site_catalog.strategy_id = strategy.id`
 

@@ -17,7 +17,8 @@ export interface EndingTerm {
   readonly endsAt: number
   /** Days of the next term. */
   readonly days: number
-  /** Of the next term. */
+  /** Of the next term; null for a strategy. */
+  readonly planId: number | null
   readonly price: Price
 }
 
@@ -30,7 +31,8 @@ export async function lockEndingTerms(tx: Transaction, now: number, limit: numbe
   const rows = await tx.rows<Omit<EndingTerm, 'price'> & { base: number | bigint; markup: number | bigint }>`
     select subscription.id, subscription.status, subscription.is_cancel_pending as "isCancelPending",
       case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end as gone,
-      subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, 30) as days, ${nextPrice}
+      subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, 30) as days,
+      plan.id as "planId", ${nextPrice}
     from subscription ${offerTables}
     where subscription.ended_at is null and subscription.term_ends_at <= ${instant(now)}::timestamptz
     order by subscription.term_ends_at, subscription.id limit ${limit}::int
@@ -65,6 +67,7 @@ export interface RenewedTerm {
   readonly id: number
   readonly from: number
   readonly to: number
+  readonly planId: number | null
   readonly price: Price
 }
 
@@ -72,16 +75,17 @@ export interface RenewedTerm {
 const presentPercent = fragment`coalesce((
   select s.performance_fee_percent from strategy s where s.id = subscription.strategy_id), 0)`
 
-/** Begins the next terms, at their own prices and with the plan chosen for them. */
+/** Begins the next terms, with their own plans and prices. */
 export async function renewTerms(tx: Transaction, renewed: readonly RenewedTerm[]): Promise<void> {
   if (renewed.length === 0) return
   await tx.run`
     update subscription set term_started_at = next.start, term_ends_at = next.until, base_price = next.base,
-      markup = next.markup, plan_id = coalesce(next_plan_id, plan_id), next_plan_id = null,
+      markup = next.markup, plan_id = next.plan_id, next_plan_id = null,
       performance_fee_percent = ${presentPercent}
     from unnest(${renewed.map(({ id }) => id)}::bigint[], ${renewed.map(({ from }) => instant(from))}::timestamptz[],
       ${renewed.map(({ to }) => instant(to))}::timestamptz[], ${renewed.map(({ price }) => price.base)}::bigint[],
-      ${renewed.map(({ price }) => price.markup)}::bigint[]) next (id, start, until, base, markup)
+      ${renewed.map(({ price }) => price.markup)}::bigint[], ${renewed.map(({ planId }) => planId)}::bigint[])
+      next (id, start, until, base, markup, plan_id)
     where subscription.id = next.id`
 }
 

@@ -91,6 +91,21 @@ describe('plans', () => {
     await audit()
   })
 
+  test('a cheaper one that is withdrawn before it begins leaves the present one', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(large, 0)
+    expect(await choose(small, 0)).toBe('later')
+    await withdrawPlan(db.write, small)
+    await passTo(30)
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90, EndDate: at(60) }])
+    expect(await charges('term')).toMatchObject([{ amount: 9_000 }, { amount: 9_000, status: 'paid' }])
+    await withdrawPlan(db.write, large)
+    await passTo(60)
+    expect(await held()).toEqual([])
+    await audit()
+  })
+
   test('what is declined changes nothing', async () => {
     const small = await plan('Small', '30')
     const large = await plan('Large', '90')
