@@ -19,17 +19,24 @@ test.each<[string, Parameters<typeof money>[0], number | null, number | null]>([
     0.2,
   ],
   ['won before today', { cashChange: 500 }, 1, 0],
-  ['lost today', { cashChange: 250, recentCashChange: -250 }, 0.5, -0.5],
-  ['held over night', { cashChange: -10_000, worth: 10_500, worthBefore: 10_400 }, 1, 0.2],
+  ['lost half of a gain today', { cashChange: 1_250, recentCashChange: -1_250 }, 2.5, -2.38095238],
+  [
+    'doubled yesterday, and half as much again today',
+    { cashChange: -10_000, worth: 85_000, worthBefore: 60_000 },
+    150,
+    25,
+  ],
   [
     'sold half of what was held over night',
     { cashChange: -4_700, recentCashChange: 5_300, worth: 5_300, worthBefore: 10_500 },
     1.2,
-    0.2,
+    0.1980198,
   ],
+  ['all was lost before today', { cashChange: -60_000, worth: 500, worthBefore: 400 }, -119, null],
   ['began with nothing', { startedEquity: 0, cashChange: 5 }, null, null],
   ['began in debt', { startedEquity: -5, cashChange: 5 }, null, null],
 ])('%s', (_, facts, total, today) => {
   const returns = setupReturns(money(facts))
-  expect([returns.total?.toNumber() ?? null, returns.today?.toNumber() ?? null]).toEqual([total, today])
+  const shown = [returns.total, returns.today].map((each) => each?.toDecimalPlaces(8).toNumber() ?? null)
+  expect(shown).toEqual([total, today])
 })

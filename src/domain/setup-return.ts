@@ -1,6 +1,7 @@
 /**
- * What a setup has earned, in percent of what the account was worth when it began. Its result is the cash that
- * its executions, dividends and splits moved and the worth of what it holds.
+ * What a setup has earned, in percent: in all of what the account was worth when it began, today of what that and the
+ * result since then came to at the last close. Its result is the cash that its executions, dividends and splits moved
+ * and the worth of what it holds.
  */
 import { type Decimal, zero } from './decimal.ts'
 
@@ -23,11 +24,15 @@ export interface SetupReturns {
 
 /** Both returns in percent; null where they cannot be known. */
 export function setupReturns(money: SetupMoney): SetupReturns {
-  const { startedEquity, worth, worthBefore } = money
+  const { startedEquity, cashChange, recentCashChange, worth, worthBefore } = money
   if (!startedEquity.greaterThan(zero)) return { total: null, today: null }
-  const percent = (result: Decimal): Decimal => result.div(startedEquity).times(100)
+  const before = cashChange.minus(recentCashChange).plus(worthBefore)
+  const result = cashChange.plus(worth)
   return {
-    total: percent(money.cashChange.plus(worth)),
-    today: percent(money.recentCashChange.plus(worth).minus(worthBefore)),
+    total: percentOf(result, startedEquity),
+    today: percentOf(result.minus(before), startedEquity.plus(before)),
   }
 }
+
+const percentOf = (result: Decimal, base: Decimal): Decimal | null =>
+  base.greaterThan(zero) ? result.div(base).times(100) : null

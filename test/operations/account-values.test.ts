@@ -95,7 +95,8 @@ test('today begins at the last close, whoever else holds something and whatever 
   expect(await todays()).toEqual([0, 0])
   await town.door('/clock', { now: '2024-03-15T14:00:00Z' })
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 305, ask: 305 }])
-  expect(await todays()).toEqual([-0.5, 0])
+  // 500 of the 101,000 that it came to at the last close.
+  expect(await todays()).toEqual([-0.4950495, 0])
   // Now nothing is held but stocks: the day ends with them.
   await town.door('/clock', { now: '2024-03-15T20:30:00Z' })
   expect(await todays()).toEqual([0, 0])

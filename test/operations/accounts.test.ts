@@ -333,8 +333,8 @@ test('what was held over a close counts from there on', async () => {
   await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 106, ask: 106.01 }])
   const [row] = resultsOf(await as('holder', 'GetDashBoard', own))
-  // 100 shares from 101 to 106, of 50,000.
-  expect(row).toMatchObject({ TodayReturn: 1 })
+  // 100 shares from 101 to 106, of the 50,090 that 50,000 had become.
+  expect(row).toMatchObject({ TodayReturn: 0.99820323 })
 })
 
 test('a paper account begins anew whatever has happened in it, and again', async () => {
