@@ -6,7 +6,7 @@
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, decOrNull, one, zero } from '../domain/decimal.ts'
 import { accountValue, type Holding } from '../domain/model-account.ts'
-import { formatDay } from '../domain/time.ts'
+import { type Day, formatDay, readDay } from '../domain/time.ts'
 import type { EndedDay } from '../domain/trading-day.ts'
 import { loadRateTable } from './quotes.ts'
 import { cashOfSetup } from './setup-entries.ts'
@@ -59,6 +59,21 @@ export async function loadAccountValues(
       account.bySetup.set(row.setupId, (account.bySetup.get(row.setupId) ?? zero).plus(worth))
   }
   return values
+}
+
+/** What accounts were worth at the end of a day, or of the last one before that was closed; of those that then were. */
+export async function loadClosedValues(
+  sql: Sql,
+  accountIds: readonly number[],
+  { day }: EndedDay,
+): Promise<Map<number, { readonly value: Decimal; readonly day: Day }>> {
+  const rows = await sql.rows<{ accountId: number; day: string; value: string }>`
+    select distinct on (account_id) account_id as "accountId", day::text as day, value from account_day
+    where account_id = any(${accountIds}::bigint[]) and day <= ${formatDay(day)}::date
+    order by account_id, day desc`
+  return new Map(
+    rows.map((row) => [row.accountId, { value: dec(row.value), day: readDay(row.day) ?? day }] as const),
+  )
 }
 
 /** What an execution did to what is held; one that takes another back is of the other side. */

@@ -52,6 +52,26 @@ test('dividends and fractions of a split are earned, and a split loses nothing',
   expect(await rowOf('GetDashBoard')).toMatchObject({ TodayReturn: 0, TotalReturn: 0.2 })
 })
 
+test('of a day that is past admins are told what an account was worth when it ended', async () => {
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 330, ask: 330 }])
+  const toldOf = async (params: object) => {
+    const rows = resultsOf(
+      await town.ask('GetAutotradeStats', params, { ...town.people.operator, host: 'WL' }),
+    )
+    const row = (rows as Record<string, unknown>[]).find(({ Account }) => Account === holderAccount)
+    return [row?.DateUtc, row?.NetLiquidationValue, row?.LastBrokerNetLiquidationUpdateUtc]
+  }
+  const now = '2024-03-14T14:00:00Z'
+  expect(await toldOf({})).toEqual([now, 51_090, now])
+  expect(await toldOf({ EndDate: now })).toEqual([now, 51_090, now])
+  const yesterday = '2024-03-13T23:59:59Z'
+  expect(await toldOf({ EndDate: '2024-03-13' })).toEqual([yesterday, 50_100, '2024-03-13T21:00:00Z'])
+  const noon = '2024-03-13T16:00:00Z'
+  expect(await toldOf({ EndDate: noon })).toEqual([noon, 50_000, '2024-03-12T21:00:00Z'])
+  const before = '2024-03-11T23:59:59Z'
+  expect(await toldOf({ EndDate: '2024-03-11' })).toEqual([before, undefined, undefined])
+})
+
 const setup = { ScalingPercentage: 100, StocksEnabled: true, FuturesEnabled: true }
 const addFollowed = async (account: { readonly Account: string }, name: string): Promise<number> => {
   const body = { StrategyName: name, StartingCapital: 100_000 }

@@ -1,5 +1,7 @@
 /** Accounts as they are searched for, and as the admins of sites see them. */
 import { ownRowsOrSite, rowsOfSite } from '../../domain/scope.ts'
+import type { Instant } from '../../domain/time.ts'
+import { endOfDay, lastEnd } from '../../domain/trading-day.ts'
 import {
   type AccountCounts,
   type AutotradedRow,
@@ -8,8 +10,9 @@ import {
   pageAccounts,
   pageAutotraded,
 } from '../../storage/account-listings.ts'
-import { loadAccountValues } from '../../storage/account-values.ts'
+import { loadAccountValues, loadClosedValues } from '../../storage/account-values.ts'
 import { listPendingAccounts, type PendingRow } from '../../storage/approved-accounts.ts'
+import type { Context } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 
@@ -99,18 +102,31 @@ export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, param
     from: params.StartDate ?? until,
     until,
   })
-  const values = await loadAccountValues(
-    ctx.sql,
+  const worthOf = await worthAt(
+    ctx,
     rows.map(({ id }) => id),
+    until,
   )
-  return {
-    results: rows.map((row) => ({
-      DateUtc: until,
-      NetLiquidationValue: values.get(row.id)?.value ?? null,
-      LastBrokerNetLiquidationUpdateUtc: ctx.now,
-      ...shownCounts(row),
-    })),
+  return { results: rows.map((row) => ({ DateUtc: until, ...worthOf(row.id), ...shownCounts(row) })) }
+}
+
+/** What accounts are worth now, or were at the last close before a moment that is past. */
+async function worthAt({ sql, now }: Context, ids: number[], until: Instant) {
+  if (until < now) {
+    const closed = await loadClosedValues(sql, ids, lastEnd(until))
+    return (id: number) => {
+      const last = closed.get(id)
+      return {
+        NetLiquidationValue: last?.value ?? null,
+        LastBrokerNetLiquidationUpdateUtc: last ? endOfDay(last.day) : null,
+      }
+    }
   }
+  const values = await loadAccountValues(sql, ids)
+  return (id: number) => ({
+    NetLiquidationValue: values.get(id)?.value ?? null,
+    LastBrokerNetLiquidationUpdateUtc: now,
+  })
 }
 
 function shownCounts(row: AccountCounts) {
