@@ -4,7 +4,8 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import { accountValue } from '../domain/model-account.ts'
 import type { Scope } from '../domain/scope.ts'
 import type { SimFacts } from '../domain/simulation.ts'
-import type { Instant } from '../domain/time.ts'
+import { formatDay, type Instant } from '../domain/time.ts'
+import { lastEnd, runningDay } from '../domain/trading-day.ts'
 import { loadHeldAccounts } from './model-accounts.ts'
 import { bySite, within } from './scope.ts'
 import { fragment, type Sql } from './sql.ts'
@@ -35,13 +36,27 @@ interface SimKey {
   readonly strategyId: number | bigint
 }
 
+/**
+ * What a strategy was worth at a moment: now, unless days have been closed since; then at the last close before it, or
+ * what it began with.
+ */
+async function valueAt(sql: Sql, strategyId: number | bigint, at: Instant): Promise<Decimal | undefined> {
+  const past = await sql.maybe<{ value: string }>`
+    select coalesce((select value from strategy_day d
+      where d.strategy_id = s.id and day <= ${formatDay(lastEnd(at).day)}::date order by day desc limit 1),
+      s.starting_cash) as value
+    from strategy s where s.id = ${strategyId}::bigint and exists (
+      select from strategy_day d where d.strategy_id = s.id and day > ${formatDay(runningDay(at))}::date)`
+  return past ? dec(past.value) : (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
+}
+
 /** Notes what the strategy was worth when the simulation began. */
 export async function noteSimulationStart(
   sql: Sql,
   { personId, strategyId }: SimKey,
   startedAt: Instant,
 ): Promise<void> {
-  const value = (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
+  const value = await valueAt(sql, strategyId, startedAt)
   if (!value) return
   await sql.run`
     insert into simulation (person_id, strategy_id, started_at, started_equity)
