@@ -146,10 +146,10 @@ test('an execution that is told late counts from its own moment, and what was in
     ]),
   )
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 101, ask: 101 }])
-  // 50 shares, bought at 100, were worth 98 each at the close.
-  expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 1.5, TotalReturn: 0.5 })
+  // 50 shares, bought at 100, were worth 98 each at the close. 150 of the 9,900 that it came to there.
+  expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 1.51515152, TotalReturn: 0.5 })
   // A dividend of the second day that is entered late is paid on what was held over the first day's close.
   await town.door('/corporate-actions', [{ kind: 'dividend', symbol: 'AAPL', date: '2024-03-19', amount: 1 }])
   await town.door('/clock', { now: '2024-03-19T15:00:00Z' })
-  expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 2, TotalReturn: 1 })
+  expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 2.02020202, TotalReturn: 1 })
 })
