@@ -90,7 +90,7 @@ export function protect(change: BookChange, entryId: string, traded: Decimal, is
     else restate(change, exit.id, exit.orderQuantity.plus(traded))
   }
   if (exits.length === 0 || live.length > 0) return
-  const lostToOthers = exits.every(({ status }) => status === '8' || status === 'C')
+  const lostToOthers = exits.every(({ status }) => status === '5' || status === '8' || status === 'C')
   if (isLate || lostToOthers) reopenExits(change, entry, exits, traded)
 }
 

@@ -94,6 +94,12 @@ const partialTrigger: Story[] = [
     fill E 40   | applied | 40  | E 1 40/100 O, El 0 0/40 C E
     reject El   | applied | 40  | El 8 0/40 C E
     fill E 60   | applied | 100 | E 2 100/100 O, E.sl.3 0 0/60 C E`],
+  ['also when their owner had replaced them', 0, `
+    submit E buy 100 limit 50 loss=45 | applied | 0 | E 0 0/100 O, El A 0/100 C E
+    fill E 40   | applied | 40  | E 1 40/100 O, El 0 0/40 C E
+    replace El S 40 46 | applied | 40 | El 5 0/40 C E, S 0 0/40 C E
+    reject S    | applied | 40  | S 8 0/40 C E
+    fill E 60   | applied | 100 | E 2 100/100 O, E.sl.4 0 0/60 C E`],
   ['the first exit fill withdraws the unfilled rest of the entry', 0, `${entry}
     fill E 60   | applied | 60  | E 1 60/100 O, Et 0 0/60 C E Eg, El 0 0/60 C E Eg
     fill Et 20  | applied | 40  | E 4 60/100 O "exit filled", Et 1 20/60 C E Eg, El 0 0/40 C E Eg
