@@ -70,17 +70,13 @@ function fillAtOpen<Book>(run: Run<Book>, takesPart: (order: WorkingOrder) => bo
   }
 }
 
-/** Inside the bar: stops that are touched, then limits that are penetrated. Returns the orders that traded. */
+/**
+ * Inside the bar: stops that are touched, then limits that are penetrated, as the processing order has them.
+ * Returns the orders that traded.
+ */
 function fillInside<Book>(run: Run<Book>, ids: readonly string[]): ReadonlySet<string> {
-  const filled = new Set<string>()
-  for (const type of ['3', '2'] as const) {
-    const offer = (order: WorkingOrder): Offer | null =>
-      order.type === type ? offerInside(order, run.bar) : null
-    for (const id of ids) {
-      if (serveInBar(run, id, 'intrabar', offer)) filled.add(id)
-    }
-  }
-  return filled
+  const offer = (order: WorkingOrder): Offer | null => offerInside(order, run.bar)
+  return new Set(ids.filter((id) => serveInBar(run, id, 'intrabar', offer)))
 }
 
 /** Serves one order and tells whether it traded. */

@@ -78,6 +78,7 @@ describe('bars', () => {
     ],
     ['no session, no fill', order('a', 1, buy, market), bar(0, 10, 11, 9, { session: false }), []],
     ['an order after the start waits', order('a', 1, buy, market, { t: 1 }), bar(0, 10, 11, 9), []],
+    ['also inside the bar', order('a', 1, buy, limit(9.5), { t: 1 }), bar(0, 10, 11, 9), []],
     [
       'one at the start takes part',
       order('a', 1, buy, market, { t: 5 }),
@@ -133,9 +134,19 @@ describe('bars', () => {
 
   test('other children of an order inside the bar wait for the next', () => {
     const child = order('child', 5, buy, market, { parent: 'entry' })
-    expect(bars([entry(stop(10.5)), child], [bar(0, 10, 11, 9), bar(1, 20, 21, 19)])).toEqual({
-      fills: [fill('entry', 100, 10.5, i), fill('child', 5, 20, o, 1)],
-      position: 105,
+    const stopped = order('stopped', 5, buy, stop(10.8), { parent: 'entry' })
+    expect(bars([entry(stop(10.5)), child, stopped], [bar(0, 10, 11, 9), bar(1, 20, 21, 19)])).toEqual({
+      fills: [fill('entry', 100, 10.5, i), fill('child', 5, 20, o, 1), fill('stopped', 5, 20, o, 1)],
+      position: 110,
+    })
+  })
+
+  test('an exit that comes after the start waits, the stop loss of another entry too', () => {
+    const late = order('late', 1, sell, stop(9.5), close, { t: 1 })
+    const orders = [order('in', 1, buy, limit(9.8)), late]
+    expect(bars(orders, [bar(0, 10, 11, 9)], { position: 1 })).toMatchObject({
+      fills: [fill('in', 1, 9.8, i)],
+      position: 2,
     })
   })
 
@@ -212,6 +223,15 @@ describe('bars', () => {
     })
   })
 
+  test('so is one that the open lies beyond', () => {
+    const config = { participation: 0.1 }
+    const orders = [order('a', 10, sell, stop(10.6), close), order('b', 10, sell, stop(10.5), close)]
+    const seen = [bar(0, 10, 11, 10, { v: 100 }), bar(1, 12, 13, 11.5, { v: 100 })]
+    expect(bars(orders, seen, { config, position: 30 })).toMatchObject({
+      fills: [fill('a', 10, 10, o), fill('b', 10, 12, o, 1)],
+    })
+  })
+
   test('every filled lot is protected at once, and the first exit withdraws the rest of the entry', () => {
     const config = { participation: 0.1 }
     const seen = [
@@ -236,6 +256,18 @@ describe('bars', () => {
     expect(bars(bracket(market), seen, { config })).toEqual({
       fills: [fill('entry', 100, 10, o), fill('target', 30, 12, i, 1), fill('loss', 70, 8, i, 2)],
       position: 0,
+    })
+  })
+
+  test('market orders and stops slip at the open, limits do not', () => {
+    const config = { tick: 0.01, slippageTicks: 2 }
+    const orders = [
+      order('stop', 1, sell, stop(10.5), close),
+      order('market', 1, buy, market),
+      order('limit', 1, buy, limit(10.5)),
+    ]
+    expect(bars(orders, [bar(0, 10, 11, 9)], { config, position: 2 })).toMatchObject({
+      fills: [fill('stop', 1, 9.98, o), fill('market', 1, 10.02, o), fill('limit', 1, 10, o)],
     })
   })
 
