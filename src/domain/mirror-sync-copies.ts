@@ -119,8 +119,8 @@ function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: Li
 }
 
 /** What has no working copy now: none ever, or one that ended. Only closing is attempted a second time. */
-const mayPlace = (state: SymbolState, { signal, orders }: LiveCopy): boolean =>
-  !state.excluded && (signal.openClose === 'C' || (orders.length === 0 && !signal.doNotSyncToOpen))
+const mayPlace = ({ signal, orders }: LiveCopy): boolean =>
+  signal.openClose === 'C' || (orders.length === 0 && !signal.doNotSyncToOpen)
 
 /** Live copies that may need an order, in the order of their age, those still to be placed last. */
 function byAge(state: SymbolState): LiveCopy[] {
@@ -129,7 +129,7 @@ function byAge(state: SymbolState): LiveCopy[] {
     return oldest ? state.orders.indexOf(oldest) : state.orders.length
   }
   return state.copies
-    .filter((copy) => !isByHand(copy) && (workingOf(copy).length > 0 || mayPlace(state, copy)))
+    .filter((copy) => !isByHand(copy) && (workingOf(copy).length > 0 || mayPlace(copy)))
     .sort((one, other) => ageOf(one) - ageOf(other))
 }
 

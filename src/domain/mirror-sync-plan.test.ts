@@ -9,6 +9,9 @@ const free: SyncObstacles = {
 const es = new Set(['ES'])
 
 const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
+const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', openClose: 'C' }] }
+const behind: Given = { p: 2, orders: [{ leaves: 2, limit: 4 }], finished: { 1: ['2', 30] } }
+const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
 
 const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['opens', { p: 2 }, {}, ['open ES buy 2']],
@@ -19,14 +22,42 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['tries nothing again that was refused', { p: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
   ['nor a close', { a: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
   ['changes an order', moved, {}, ['replace a 2 @5']],
+  ['changes none while one is canceled', moved, { ending: es }, []],
+  ['turns a copy to market', behind, {}, ['market a 2']],
+  ['turns none while one is canceled', behind, { ending: es }, []],
   ['tries no refused change again', moved, { irreplaceable: new Set(['a']) }, []],
   ['shrinks others all the same', moved, { rejected: new Map([['ES', 'no']]) }, ['replace a 2 @5']],
   ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
   ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],
   ['places none while one is canceled', { signals: [{ q: 2, limit: 5 }] }, { ending: es }, []],
   ['places none that opens beside an unknown order', { signals: [{ q: 2, limit: 5 }] }, { unknown: es }, []],
+  ['nor when the operator forbids it', { signals: [{ q: 2, limit: 5 }] }, { noOpening: true }, []],
+  ['places one that closes all the same', exit, { noOpening: true, unknown: es }, ['place 1 sell 2']],
   ['leaves an excluded symbol alone', { p: 2, exclusions: new Map([['ES', 1]]) }, {}, []],
-  ['closes what overshot a stop', { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }, {}, ['close ES buy 1']],
+  ['leaves what it still holds there alone', { p: 2, a: 1, exclusions: new Map([['ES', 1]]) }, {}, []],
+  ['closes what overshot a stop', overshot, {}, ['close ES buy 1']],
+  ['the same of a short', { p: -2, a: 1, exclusions: new Map([['ES', -1]]) }, {}, ['close ES sell 1']],
+  ['not while an order is canceled', overshot, { ending: es }, []],
+  ['not when it was refused', overshot, { rejected: new Map([['ES', 'no']]) }, []],
+  [
+    'closes once what is no longer excluded',
+    { p: -2, a: 1, exclusions: new Map([['ES', 1]]) },
+    {},
+    ['close ES sell 1'],
+  ],
+  [
+    'closes it whatever else is at work',
+    {
+      ...overshot,
+      orders: [
+        { symbol: 'NQ', leaves: 1 },
+        { clientOrderId: 'b', side: '2', leaves: 1 },
+        { clientOrderId: 'c', leaves: 0 },
+      ],
+    },
+    {},
+    ['cancel b', 'cancel a', 'close ES buy 1'],
+  ],
   [
     'closes it once',
     {
@@ -68,6 +99,9 @@ describe('a cycle', () => {
     [{ p: 2 }, { rejected: new Map([['ES', 'no']]) }, 'Opening', 'no'],
     [{ p: 2, a: 2 }, { rejected: new Map([['ES', 'no']]) }, null, null],
     [{ p: 2, isSyncEnabled: false }, { ending: es }, 'SyncDisabled', null],
+    [{ p: 2, a: 2 }, { ending: es }, null, null],
+    [{ p: 2 }, { unknown: es }, 'OrderPending', null],
+    [{ a: 2 }, { unknown: es }, 'Reducing', null],
   ] as [Given, Partial<SyncObstacles>, string | null, string | null][])(
     'says why: %j',
     (given, obstacles, reason, text) => {

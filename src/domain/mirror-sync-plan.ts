@@ -29,14 +29,10 @@ export type PlannedSync = Omit<SyncPlan, 'report'> & { readonly report: readonly
 type Named = { readonly symbol: string }
 
 /** A stop of the owner's has left an opposite position in a symbol that is left alone: it is closed all the same. */
-function overshoots(
-  input: SyncInput,
-  cleared: readonly string[],
-  ending: ReadonlySet<string>,
-): PositionOrder[] {
+function overshoots(input: SyncInput, cleared: readonly string[]): PositionOrder[] {
   if (!input.isSyncEnabled) return []
   return [...input.exclusions.keys()].flatMap((symbol): PositionOrder[] => {
-    if (cleared.includes(symbol) || ending.has(symbol)) return []
+    if (cleared.includes(symbol)) return []
     const held = input.accountPositions.get(symbol) ?? zero
     const direction = sign(held)
     const side = direction > 0 ? '2' : '1'
@@ -77,10 +73,7 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
       place: actions.place.filter(({ signal }) =>
         signal.openClose === 'C' ? mayAdd(signal) : mayOpen(signal),
       ),
-      close: [
-        ...actions.close.filter(mayAdd),
-        ...overshoots(input, clearedExclusions, ending).filter(mayAdd),
-      ],
+      close: [...actions.close, ...overshoots(input, clearedExclusions)].filter(mayAdd),
       open: actions.open.filter(mayOpen),
     },
     report: report.map((row) => plannedRow(row, obstacles)),
