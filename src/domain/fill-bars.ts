@@ -40,13 +40,14 @@ interface Run<Book> {
 
 /**
  * Serves the orders at work on one bar of the session and returns the book. An order takes part when it
- * started to work at or before the bar's start, or when a fill at this bar's open set it to work; of orders
- * set to work later only the stop loss of an entry that filled inside the bar.
+ * started to work at or before the bar's start, or when it was there by then and a fill at this bar's open set it
+ * to work; of orders set to work later only the stop loss of an entry that filled inside the bar.
  */
 export function fillAgainstBar<Book>(book: Book, port: FillPort<Book>, bar: Bar, config: FillConfig): Book {
   const run: Run<Book> = { port, bar, config, book, volume: participate(config.participation, bar.volume) }
   const late = new Set(idsWhere(run, (order) => order.workingSince > bar.start))
-  const takesPart = (order: WorkingOrder): boolean => !late.has(order.id)
+  // Whoever sent an order after the bar began may have seen a part of it.
+  const takesPart = (order: WorkingOrder): boolean => order.acceptedAt <= bar.start && !late.has(order.id)
   fillAtOpen(run, takesPart)
   const closing = idsWhere(run, (order) => takesPart(order) && order.openClose === 'C')
   const opening = idsWhere(run, (order) => takesPart(order) && order.openClose === 'O')
@@ -54,7 +55,7 @@ export function fillAgainstBar<Book>(book: Book, port: FillPort<Book>, bar: Bar,
   const entered = fillInside(run, opening)
   fillInside(
     run,
-    idsWhere(run, (order) => order.type === '3' && entered.has(order.exitOf ?? '')),
+    idsWhere(run, (order) => takesPart(order) && order.type === '3' && entered.has(order.exitOf ?? '')),
   )
   return run.book
 }

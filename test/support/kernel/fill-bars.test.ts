@@ -150,6 +150,21 @@ describe('bars', () => {
     })
   })
 
+  test('a child that came after the bar had begun waits for the next, whenever its parent trades', () => {
+    const later = { t: 30 }
+    const seen = [bar(0, 10, 11, 9), bar(60, 20, 21, 19)]
+    const child = order('child', 5, buy, market, { parent: 'entry' }, later)
+    expect(bars([entry(market), child], seen)).toMatchObject({
+      fills: [fill('entry', 100, 10, o), fill('child', 5, 20, o, 1)],
+    })
+    expect(bars([entry(market), { ...exit('loss', stop(9.5)), ...later }], seen)).toMatchObject({
+      fills: [fill('entry', 100, 10, o)],
+    })
+    expect(bars([entry(limit(9.8)), { ...exit('loss', stop(9.5)), ...later }], seen)).toMatchObject({
+      fills: [fill('entry', 100, 9.8, i)],
+    })
+  })
+
   test('a reversal closes and opens at one open', () => {
     const orders = [
       order('close', 10, sell, market, close),
