@@ -118,6 +118,8 @@ async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise
         else ${units(split, 'o.order_qty')} end,
       cum_qty = ${units(split, 'o.cum_qty')}, avg_px = ${divided(split, 'o.avg_px')},
       filled_value = case when ${split.multiplies}::boolean then o.filled_value else ${divided(split, 'o.filled_value')} end,
+      carried_value = case when ${split.multiplies}::boolean then o.carried_value
+        else ${divided(split, 'o.carried_value')} end,
       signal_filled_before = ${units(split, 'o.signal_filled_before')}, carried_qty = ${units(split, 'o.carried_qty')},
       limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')},
       reference_px = ${divided(split, 'o.reference_px')}

@@ -58,7 +58,7 @@ export interface WaitingOrder extends OrderKey {
 export const listWaitingOrders = (sql: Sql, now: Instant): Promise<WaitingOrder[]> =>
   sql.rows<WaitingOrder>`
     select o.account_id as "accountId", o.id, a.account, o.broker_id as "brokerId", o.strategy_id as "strategyId",
-      i.symbol, o.side, trim_scale(o.order_qty) as quantity, trim_scale(o.limit_px) as "limitPx",
+      i.symbol, o.side, trim_scale(o.order_qty - o.carried_qty) as quantity, trim_scale(o.limit_px) as "limitPx",
       trim_scale(o.stop_px) as "stopPx",
       o.confirm_by as "confirmBy"
     from account_order o join account a on a.id = o.account_id join instrument i on i.id = o.instrument_id

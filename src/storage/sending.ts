@@ -138,7 +138,7 @@ export async function redirectReplacement(
   const { cumQty, filledValue } = to.anew
   await tx.run`
     update account_order o set pending_action = 'new', carried_qty = ${cumQty}::numeric,
-      cum_qty = ${cumQty}::numeric, filled_value = ${filledValue}::numeric,
+      carried_value = ${filledValue}::numeric, cum_qty = ${cumQty}::numeric, filled_value = ${filledValue}::numeric,
       avg_px = ${filledValue}::numeric / nullif(${cumQty}::numeric, 0)
     where ${theseOrders([key])}`
 }

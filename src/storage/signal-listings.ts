@@ -159,13 +159,19 @@ export const pageSignals = (
   return page<SignalVersion>(sql, query, request)
 }
 
+/** Executed by the order itself: its totals are the whole copy's, orders that had ended before it included. */
+const ownExecuted: Fragment = fragment`greatest(o.cum_qty - o.carried_qty, 0)`
+
+const ownStatus: Fragment = fragment`case when o.status = '1' and ${ownExecuted} = 0 then '0' else o.status end`
+
 const accountOrderColumns: Fragment = fragment`
   ${orderNumber} as id, ${orderNumber} as "signalId",
   o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision, o.broker_id as "brokerId",
   o.strategy_id as "strategyId", strategy.name as "strategyName", o.signal_type as "signalType", o.side,
   o.ord_type as "ordType", o.time_in_force as "timeInForce", o.position_effect as "positionEffect",
-  o.order_qty as "orderQty", o.cum_qty as "cumQty", o.avg_px as "avgPx", o.limit_px as "limitPx",
-  o.stop_px as "stopPx", o.status, o.posted_at as "postedAt", null::bigint as "replacesSignalId",
+  o.order_qty - o.carried_qty as "orderQty", ${ownExecuted} as "cumQty",
+  case when o.carried_qty = 0 then o.avg_px else (o.filled_value - o.carried_value) / nullif(${ownExecuted}, 0) end
+    as "avgPx", o.limit_px as "limitPx", o.stop_px as "stopPx", ${ownStatus} as status, o.posted_at as "postedAt", null::bigint as "replacesSignalId",
   null::bigint as "parentSignalId", null::timestamptz as "parkedUntil", null::numeric as "profitTarget",
   null::numeric as "stopLoss", false as "doNotCreateOcaGroup", false as "doNotSyncToOpen",
   o.reject_text as "rejectText", o.info, ${instrumentColumns}`
@@ -204,7 +210,7 @@ export const pageAccountOrders = (
     from: accountOrderTables,
     where: fragment`o.account_id = any(${filter.accountIds}::bigint[])
       and (${filter.strategyId}::bigint is null or o.strategy_id = ${filter.strategyId}::bigint)
-      and (${filter.status}::text is null or o.status = ${filter.status}::text)
+      and (${filter.status}::text is null or ${ownStatus} = ${filter.status}::text)
       and (${filter.from}::float8 is null or o.posted_at >= to_timestamp(${filter.from}::float8 / 1000))
       and (${filter.until}::float8 is null or o.posted_at <= to_timestamp(${filter.until}::float8 / 1000))`,
     key: [{ column: fragment`o.id`, type: 'bigint' }],

@@ -58,17 +58,19 @@ const isUnsent = (copy: CopyRow): boolean => copy.status === 'A' && copy.attempt
 /** How the order after `copy` comes to the broker, and what it takes over. */
 function succeed(
   copy: CopyRow,
-): Pick<NewAccountOrder, 'pendingAction' | 'replacesOrderId' | 'carriedQty'> &
+): Pick<NewAccountOrder, 'pendingAction' | 'replacesOrderId' | 'carriedQty' | 'carriedValue'> &
   Pick<Succession, 'superseded' | 'dropped'> {
   const carriedQty = dec(copy.carriedQty)
-  const own = { superseded: null, dropped: null, carriedQty, replacesOrderId: copy.id }
+  const carriedValue = dec(copy.carriedValue)
+  const own = { superseded: null, dropped: null, carriedQty, carriedValue, replacesOrderId: copy.id }
   if (isUnsent(copy)) {
     return copy.pendingAction === 'replace'
       ? { pendingAction: 'replace', ...own, dropped: copy, replacesOrderId: copy.replacesOrderId }
       : { pendingAction: 'new', ...own, superseded: copy }
   }
   if (isLive(copy.status)) return { pendingAction: 'replace', ...own }
-  return { pendingAction: 'new', ...own, carriedQty: executedOf(copy) }
+  const carried = { carriedQty: executedOf(copy), carriedValue: dec(copy.filledValue) }
+  return { pendingAction: 'new', ...own, ...carried }
 }
 
 /** The order that follows `copy`, and what becomes of the copy. */
