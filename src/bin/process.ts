@@ -21,12 +21,19 @@ export function endsAtOnce(): void {
 
 const quit = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal])
 
-/** Runs `close` when the process is told to end. A second signal ends it at once. */
+/**
+ * Runs `close` when the process is told to end. A second signal ends it at once, but not a child of `start`: there it
+ * is no impatience. Whoever signals all processes of a service reaches the child too, and then its parent tells it again.
+ */
 export function endsWith(log: Logger, close: () => Promise<void>): void {
   for (const signal of signals) process.removeListener(signal, quit)
   let isEnding = false
   const grace = closeWithGrace(
-    { delay: endWithinMs, logger: { error: (text) => log.error(text) } },
+    {
+      delay: endWithinMs,
+      logger: { error: (text) => log.error(text) },
+      ...(isHeld() && { skip: [...signals] }),
+    },
     async ({ err }) => {
       isEnding = true
       if (err) log.fatal({ err }, 'the process ends after an error')
@@ -36,6 +43,7 @@ export function endsWith(log: Logger, close: () => Promise<void>): void {
   const closeOnce = (): void => {
     if (!isEnding) grace.close()
   }
+  if (isHeld()) for (const signal of signals) process.on(signal, closeOnce)
   // A child whose parent is gone has nobody left to stop it.
   process.once('disconnect', closeOnce)
   if (process.env.npm_lifecycle_event !== undefined) watchParent(closeOnce)
@@ -67,14 +75,14 @@ export interface Word {
 /** In the environment of such a child. */
 export const held = { LOCKSTEP_HELD: '1' }
 
+const isHeld = (): boolean => process.env.LOCKSTEP_HELD === held.LOCKSTEP_HELD
+
 /**
  * The parent's word; undefined in a process that has no such parent. One whose parent goes before ends by itself: nothing
  * else keeps it.
  */
 export const wordOfParent = async (): Promise<Word | undefined> =>
-  process.env.LOCKSTEP_HELD === held.LOCKSTEP_HELD
-    ? new Promise((resolve) => process.once('message', (word) => resolve(word as Word)))
-    : undefined
+  isHeld() ? new Promise((resolve) => process.once('message', (word) => resolve(word as Word))) : undefined
 
 /** Tells the parent, if there is one, that this process does its work now. */
 export const announceReady = (word: string): void => {

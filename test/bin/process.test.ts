@@ -39,6 +39,22 @@ test('whoever stops npm stops the process that its shell runs', async () => {
   expect(said).toBe('ready\nclosed\n')
 }, 30_000)
 
+test('a child of start that is told twice to end ends in order', async () => {
+  const program = fileURLToPath(new URL('../support/ending-child.ts', import.meta.url))
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    env: { ...process.env, LOCKSTEP_HELD: '1' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const ended = once(child, 'exit')
+  let said = ''
+  for await (const text of child.stdout) {
+    said += text
+    child.kill('SIGTERM')
+  }
+  expect(said).toBe('ready\nclosing\nclosed\n')
+  expect(await ended).toEqual([0, null])
+}, 30_000)
+
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
