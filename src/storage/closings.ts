@@ -33,8 +33,8 @@ export interface ClosingRow {
 }
 
 /**
- * What the setups hold and nothing works on. After a refusal of the broker nothing is tried blindly again, and
- * nothing while Autotrade is disabled in the account.
+ * What the setups hold and nothing works on. After a refusal of the broker nothing is tried before the holder says
+ * once more that it is to be closed, and nothing while Autotrade is disabled in the account.
  */
 export const loadClosings = (tx: Transaction, setupIds: readonly number[]): Promise<ClosingRow[]> =>
   tx.rows<ClosingRow>`
@@ -45,13 +45,13 @@ export const loadClosings = (tx: Transaction, setupIds: readonly number[]): Prom
     from setup join account a on a.id = setup.account_id
     join account_position p on p.setup_id = setup.id and p.quantity <> 0
     left join lateral (
-      select o.revision, o.status from account_order o
+      select o.id, o.revision, o.status from account_order o
       where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
       order by o.revision desc limit 1
     ) last on true
     left join quote q on q.instrument_id = p.instrument_id
     where setup.id = any(${setupIds}::bigint[]) and not a.is_autotrade_disabled
-      and last.status is distinct from '8'
+      and (last.status is distinct from '8' or last.id <= setup.retries_after)
       and not exists (
         select from account_order o where o.setup_id = setup.id and o.instrument_id = p.instrument_id
           and o.status in ('A', '0', '1', '6', 'E'))

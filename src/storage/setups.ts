@@ -39,6 +39,19 @@ export const lockLiveSetup = (
     where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
     for update`
 
+/** Stopped setups of a strategy in an account that hold what is still to be closed, locked. */
+export const lockUnclosedSetups = (
+  sql: Sql,
+  accountId: number,
+  strategyId: number | bigint,
+): Promise<LiveSetup[]> =>
+  sql.rows<LiveSetup>`
+    select id, account_id as "accountId" from setup
+    where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint
+      and stopped_at is not null and not positions_left_open and closed_at is null
+      and exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
+    order by id for update`
+
 /** The live setups of an account, by id. */
 export const listLiveSetups = (sql: Sql, accountId: number): Promise<{ id: number; strategyId: number }[]> =>
   sql.rows`
@@ -147,4 +160,20 @@ export async function stopSetup(
     at: stop.stoppedAt,
     info: 'autotrade stopped',
   })
+}
+
+/** Says once more of stopped setups what is to become of what they hold: refused closes are tried again, or it stays. */
+export async function stopAgain(
+  sql: Sql,
+  setupIds: readonly number[],
+  stop: { stoppedAt: number; positionsLeftOpen: boolean },
+): Promise<void> {
+  await sql.run`
+    update setup set positions_left_open = ${stop.positionsLeftOpen}::boolean, retries_after = ${lastOrder}
+    where id = any(${setupIds}::bigint[])`
+  if (stop.positionsLeftOpen)
+    await cancelOrders(sql, fragment`o.setup_id = any(${setupIds}::bigint[])`, {
+      at: stop.stoppedAt,
+      info: 'autotrade stopped',
+    })
 }

@@ -63,7 +63,10 @@ export async function listPositions(sql: Sql, filters: readonly PositionFilter[]
   return byPlace(rows, filters.length)
 }
 
-/** Open positions of accounts, by strategy and symbol. */
+/**
+ * Open positions of accounts, by strategy and symbol. What a stopped setup left open is the owner's own: under the
+ * strategy it is shown only until the account follows it again.
+ */
 export const listAccountPositions = (
   sql: Sql,
   accountIds: readonly number[],
@@ -73,6 +76,10 @@ export const listAccountPositions = (
     select ${positionColumns}
     from account_position p
     join strategy on strategy.id = p.strategy_id join instrument i on i.id = p.instrument_id
+    join setup s on s.id = p.setup_id
     where p.account_id = any(${accountIds}::bigint[]) and p.quantity <> 0
+      and (s.positions_left_open is not true or not exists (
+        select from setup later
+        where later.account_id = s.account_id and later.strategy_id = s.strategy_id and later.id > s.id))
       and (${strategyId}::bigint is null or p.strategy_id = ${strategyId}::bigint)
     order by p.strategy_id, i.symbol`

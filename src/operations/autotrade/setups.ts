@@ -5,7 +5,14 @@ import { ownRowsOrSite, rowsOf } from '../../domain/scope.ts'
 import { lockAccount } from '../../storage/accounts.ts'
 import { missingCredentials, saveCredentials } from '../../storage/credentials.ts'
 import { pageSetups, type SetupRow } from '../../storage/setup-listings.ts'
-import { lockLiveSetup, raiseMembership, type SetupChoices, stopSetup } from '../../storage/setups.ts'
+import {
+  lockLiveSetup,
+  lockUnclosedSetups,
+  raiseMembership,
+  type SetupChoices,
+  stopAgain,
+  stopSetup,
+} from '../../storage/setups.ts'
 import { lockStrategies, wakeWorkers } from '../../storage/signals.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
@@ -52,20 +59,29 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   return { bare: true }
 }
 
+/** A stop that is repeated while something is still to be closed, as when a broker refused to, is carried out anew. */
 export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account
   await lockStrategies(ctx.sql, [params.StrategyId])
   await lockAccount(ctx.sql, account.id)
   const setup = await lockLiveSetup(ctx.sql, account.id, params.StrategyId)
-  const headers = await settleApproval(ctx, { account, strategyId: params.StrategyId }, 'stop', setup)
-  if (!setup && !headers)
+  const unclosed = await lockUnclosedSetups(ctx.sql, account.id, params.StrategyId)
+  const stopped = setup ?? unclosed[0]
+  const headers = await settleApproval(ctx, { account, strategyId: params.StrategyId }, 'stop', stopped)
+  if (!stopped && !headers)
     return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
+  const stop = { stoppedAt: ctx.now, positionsLeftOpen: params.LeavePositionsOpen }
+  if (unclosed.length > 0)
+    await stopAgain(
+      ctx.sql,
+      unclosed.map(({ id }) => id),
+      stop,
+    )
   if (setup)
     await stopSetup(ctx.sql, setup.id, {
       leftVersion: await raiseMembership(ctx.sql, params.StrategyId),
-      stoppedAt: ctx.now,
-      positionsLeftOpen: params.LeavePositionsOpen,
+      ...stop,
     })
   if (params.TerminateStrategySubscription)
     await terminateSubscription(ctx.sql, { ...account, strategyId: params.StrategyId, at: ctx.now })
