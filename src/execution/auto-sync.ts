@@ -3,7 +3,7 @@
  * setups under the locks of strategies and accounts, decides by a pure function, and writes orders, which are sent
  * like any other. It comes after whatever changes what it reads, and once more a minute after it has acted.
  */
-import { type PlannedSync, planSync } from '../domain/mirror-sync-plan.ts'
+import { planSync } from '../domain/mirror-sync-plan.ts'
 import { completedPasses, nextPass } from '../domain/sync-groups.ts'
 import { type Instant, minute } from '../domain/time.ts'
 import {
@@ -28,7 +28,13 @@ import {
 import type { Step, WorkContext } from './context.ts'
 import { followEntries } from './entry-exits.ts'
 import { clampOwnExits } from './own-exits.ts'
-import { followStops, guardedInstruments, type Rates, type StopChanges } from './stop-losses.ts'
+import {
+  followStops,
+  guardedInstruments,
+  type PlannedCase,
+  type Rates,
+  type StopChanges,
+} from './stop-losses.ts'
 import { changedCopy, correction, placedCopy } from './sync-orders.ts'
 
 /** Setups that one transaction looks at: their strategies wait meanwhile. */
@@ -49,19 +55,13 @@ export async function syncAccounts(ctx: WorkContext, setupsInOne = setupsAtOnce)
   return looked
 }
 
-/** A setup and what is to be done there. */
-interface Planned {
-  readonly one: SyncCase
-  readonly plan: PlannedSync
-}
-
 async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promise<number> {
   const now = ctx.clock.now()
   const ids = await claimSyncs(tx, now, limit)
   if (ids.length === 0) return 0
   const cases = syncCases(await loadSyncFacts(tx, ids), now).filter(({ setup }) => !setup.isAutotradeDisabled)
-  const planned = cases.map((one): Planned => ({ one, plan: planSync(one.input, one.obstacles) }))
-  const stops = await planStops(tx, cases, now)
+  const planned = cases.map((one): PlannedCase => ({ one, plan: planSync(one.input, one.obstacles) }))
+  const stops = await planStops(tx, planned, now)
   const acted = new Set([
     ...(await carryOut(tx, planned, now)),
     ...(await guard(tx, stops, now)),
@@ -89,7 +89,7 @@ const revisedIn = ({ setup }: SyncCase, instrumentId: number): RevisedOrder => (
 })
 
 /** Writes what the plans demand, closes before opens; answers the setups in which something was done. */
-async function carryOut(tx: Transaction, planned: readonly Planned[], now: Instant): Promise<number[]> {
+async function carryOut(tx: Transaction, planned: readonly PlannedCase[], now: Instant): Promise<number[]> {
   const canceled = planned.flatMap(({ one, plan }) =>
     plan.actions.cancel.map((id) => one.orders.get(id)!).filter(({ status }) => status !== '6'),
   )
@@ -107,7 +107,7 @@ async function carryOut(tx: Transaction, planned: readonly Planned[], now: Insta
 
 async function planCorrections(
   tx: Transaction,
-  planned: readonly Planned[],
+  planned: readonly PlannedCase[],
   now: Instant,
 ): Promise<NewAccountOrder[]> {
   const wanted = (['close', 'open'] as const).flatMap((action) =>
@@ -125,15 +125,19 @@ async function planCorrections(
   })
 }
 
-async function planStops(tx: Transaction, cases: readonly SyncCase[], now: Instant): Promise<StopChanges[]> {
-  const guarded = cases
-    .map((one) => ({ one, ids: guardedInstruments(one) }))
+async function planStops(
+  tx: Transaction,
+  planned: readonly PlannedCase[],
+  now: Instant,
+): Promise<StopChanges[]> {
+  const guarded = planned
+    .map(({ one, plan }) => ({ one, plan, ids: guardedInstruments(one) }))
     .filter(({ ids }) => ids.length > 0)
   if (guarded.length === 0) return []
   const symbols = guarded.flatMap(({ one, ids }) => ids.map((instrumentId) => revisedIn(one, instrumentId)))
   const [revisions, rates] = await Promise.all([nextRevisions(tx, 'L', symbols), ratesOf(tx, guarded)])
-  return guarded.flatMap(({ one }) =>
-    followStops(one, rates.get(one.setup.currency) ?? new Map(), revisions, now),
+  return guarded.flatMap(({ one, plan }) =>
+    followStops({ one, plan }, rates.get(one.setup.currency) ?? new Map(), revisions, now),
   )
 }
 
@@ -158,7 +162,7 @@ async function guard(tx: Transaction, stops: readonly StopChanges[], now: Instan
 }
 
 /** A group's permission to open ends with its first complete pass. */
-const saveFlags = (tx: Transaction, planned: readonly Planned[], now: Instant): Promise<void> =>
+const saveFlags = (tx: Transaction, planned: readonly PlannedCase[], now: Instant): Promise<void> =>
   savePasses(
     tx,
     planned.flatMap(({ one, plan }) =>
@@ -174,7 +178,7 @@ const saveFlags = (tx: Transaction, planned: readonly Planned[], now: Instant): 
 
 /** Setups that time alone makes worth another look: those acted in, and those whose market is still closed. */
 const nextLooks = (
-  planned: readonly Planned[],
+  planned: readonly PlannedCase[],
   acted: ReadonlySet<number>,
   now: Instant,
 ): { setupId: number; at: Instant }[] =>

@@ -5,7 +5,8 @@
  */
 import { autoStopLoss } from '../domain/auto-stop-loss.ts'
 import { isLive } from '../domain/codes.ts'
-import { type Decimal, dec, one as unit } from '../domain/decimal.ts'
+import { type Decimal, dec, one as unit, zero } from '../domain/decimal.ts'
+import type { PlannedSync } from '../domain/mirror-sync-plan.ts'
 import type { Instant } from '../domain/time.ts'
 import type { NewAccountOrder, OrderKey } from '../storage/account-orders.ts'
 import type { Succession } from '../storage/successions.ts'
@@ -17,6 +18,12 @@ export interface StopChanges {
   readonly cancel: readonly OrderKey[]
   readonly change: readonly Succession[]
   readonly place: readonly NewAccountOrder[]
+}
+
+/** A setup and what a cycle does there. */
+export interface PlannedCase {
+  readonly one: SyncCase
+  readonly plan: PlannedSync
 }
 
 /** Account currency per unit of a currency. */
@@ -41,10 +48,25 @@ function wantedStop(one: SyncCase, instrument: SyncInstrumentRow, rates: Rates):
 const isSame = (row: SyncOrderRow, { stop, side, quantity }: Stop): boolean =>
   row.side === side && dec(row.orderQty).minus(row.cumQty).equals(quantity) && stop.equals(row.stopPx ?? 0)
 
+/**
+ * True where all that is held is being closed at the market. A stop placed beside that would trade past flat: what two
+ * exits overshot would come back as a position on the other side.
+ */
+function isClosed({ one, plan }: PlannedCase, { id, symbol }: SyncInstrumentRow): boolean {
+  const held = dec(one.held.get(id)?.quantity ?? 0)
+  const side = held.isNegative() ? '1' : '2'
+  const planned = plan.actions.close.filter((order) => order.symbol === symbol && order.side === side)
+  const working = one.input.orders.filter(
+    (order) => order.symbol === symbol && order.side === side && order.type === '1',
+  )
+  const closing = [...planned.map(({ quantity }) => quantity), ...working.map(({ leaves }) => leaves)]
+  return closing.reduce((total, quantity) => total.plus(quantity), zero).greaterThanOrEqualTo(held.abs())
+}
+
 const nothing: StopChanges = { cancel: [], change: [], place: [] }
 
 function changesOf(
-  one: SyncCase,
+  { one, plan }: PlannedCase,
   instrument: SyncInstrumentRow,
   current: SyncOrderRow | undefined,
   stop: Stop | null,
@@ -57,15 +79,16 @@ function changesOf(
   if (current?.side === stop.side)
     return { ...nothing, change: [changedStop(one, current, { revision, ...stop }, at)] }
   const { side, quantity } = stop
-  const place = one.obstacles.rejected.has(instrument.symbol)
-    ? []
-    : [
-        newOrder(one, instrument, at, {
-          info: 'auto stop loss',
-          ...{ source: 'L', sourceId: instrument.id, revision, signalType: 6, side, ordType: '3' },
-          ...{ timeInForce: '1', positionEffect: 'C', orderQty: quantity, stopPx: stop.stop.toFixed() },
-        }),
-      ]
+  const place =
+    one.obstacles.rejected.has(instrument.symbol) || isClosed({ one, plan }, instrument)
+      ? []
+      : [
+          newOrder(one, instrument, at, {
+            info: 'auto stop loss',
+            ...{ source: 'L', sourceId: instrument.id, revision, signalType: 6, side, ordType: '3' },
+            ...{ timeInForce: '1', positionEffect: 'C', orderQty: quantity, stopPx: stop.stop.toFixed() },
+          }),
+        ]
   return { cancel: current ? [current] : [], change: [], place }
 }
 
@@ -86,7 +109,7 @@ export function guardedInstruments(one: SyncCase): number[] {
 
 /** Brings the protective stops of a setup to what it holds. */
 export function followStops(
-  one: SyncCase,
+  { one, plan }: PlannedCase,
   rates: Rates,
   revisions: ReadonlyMap<string, number>,
   at: Instant,
@@ -96,6 +119,13 @@ export function followStops(
   return guardedInstruments(one).map((id) => {
     const instrument = byId.get(id)!
     const revision = revisions.get(`${one.setup.id} ${id}`) ?? 0
-    return changesOf(one, instrument, current.get(id), wantedStop(one, instrument, rates), revision, at)
+    return changesOf(
+      { one, plan },
+      instrument,
+      current.get(id),
+      wantedStop(one, instrument, rates),
+      revision,
+      at,
+    )
   })
 }
