@@ -105,11 +105,11 @@ const rowsOf = ({ orders }: SyncCase, copies: ReadonlySet<number>): SyncOrderRow
 const revisionAfter = (rows: readonly SyncOrderRow[], sourceId: number): number =>
   1 + Math.max(0, ...rows.filter((row) => row.sourceId === sourceId).map(({ revision }) => revision))
 
-/** A copy that is missing: the first of its signal here, or the next after one that ended. */
+/** A copy that is missing: the next after one that ended, where that closes; otherwise one that begins anew. */
 export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: Instant): Succession {
   const row = one.signals.get(Number(signal.signalId))!
   const copies = rowsOf(one, new Set(row.chain))
-  const last = carrierOf(copies)
+  const last = row.positionEffect === 'C' ? carrierOf(copies) : undefined
   const revision = revisionAfter(copies, row.id)
   const terms = {
     ordType: row.ordType,

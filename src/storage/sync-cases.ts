@@ -3,7 +3,7 @@
  * each copy of a signal at work, whatever revisions it has been through.
  */
 import { isLive, type SecurityType } from '../domain/codes.ts'
-import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
+import { type Decimal, dec, max, min, zero } from '../domain/decimal.ts'
 import type { SyncObstacles } from '../domain/mirror-sync-plan.ts'
 import type {
   FinishedSignal,
@@ -141,6 +141,7 @@ const grouped = <Key, Row>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<
 function ordersOf(
   rows: readonly SyncOrderRow[],
   liveSignals: ReadonlyMap<number, number>,
+  ocaGroups: ReadonlyMap<number, number>,
   symbolOf: (instrumentId: number) => string,
 ): SyncOrder[] {
   const roots = new Map<number, number>()
@@ -151,10 +152,36 @@ function ordersOf(
     roots.set(row.id, root)
     return `${root}`
   }
-  return [...grouped(rows, rootOf).values()].map((copies) => {
+  const counting = rows.filter(({ isForgiven }) => !isForgiven)
+  const made = [...grouped(counting, rootOf).values()].map((copies) => {
     const { source, sourceId, instrumentId } = copies[0]!
     const signalId = source === 'S' ? (liveSignals.get(sourceId) ?? copies.at(-1)!.sourceId) : null
-    return orderOf(copies, signalId, symbolOf(instrumentId))
+    const ordered = copies.reduce((most, { orderQty }) => max(most, dec(orderQty)), zero)
+    return { ordered, order: orderOf(copies, signalId, symbolOf(instrumentId)) }
+  })
+  return withinOrders(made, ocaGroups)
+}
+
+/**
+ * Of what copies executed counts no more than each was for, and of a group of exits together no more than its largest:
+ * what a broker executed beyond that nobody wished for, and it is corrected like any other difference.
+ */
+function withinOrders(
+  made: readonly { readonly order: SyncOrder; readonly ordered: Decimal }[],
+  ocaGroups: ReadonlyMap<number, number>,
+): SyncOrder[] {
+  const groupOf = ({ signalId }: SyncOrder): number | null => ocaGroups.get(Number(signalId)) ?? null
+  const room = new Map<number, Decimal>()
+  for (const { order, ordered } of made) {
+    const group = groupOf(order)
+    if (group !== null) room.set(group, max(room.get(group) ?? zero, ordered))
+  }
+  return made.map(({ order, ordered }) => {
+    if (order.signalId === null) return order
+    const group = groupOf(order)
+    const executed = min(order.executed, group === null ? ordered : room.get(group)!)
+    if (group !== null) room.set(group, room.get(group)!.minus(executed))
+    return { ...order, executed }
   })
 }
 
@@ -251,13 +278,16 @@ function inputOf(facts: SetupFacts, index: Index, now: Instant): SyncInput {
   const liveSignals = new Map(
     signals.flatMap(({ id, chain }) => chain.map((member) => [member, id] as const)),
   )
+  const ocaGroups = new Map(
+    signals.flatMap(({ id, ocaGroupId }) => (ocaGroupId === null ? [] : [[id, ocaGroupId] as const])),
+  )
   const exclusions = index.exclusions.get(setup.id) ?? []
   return {
     strategyPositions: quantities(theirs),
     accountPositions: quantities(ours),
     signals: signals.map((row) => signalOf(row, symbolOf(row.instrumentId))),
     finished: finishedSignals(orders, now),
-    orders: ordersOf(orders, liveSignals, symbolOf),
+    orders: ordersOf(orders, liveSignals, ocaGroups, symbolOf),
     termsOf: termsIn(facts, index),
     exclusions: new Map(exclusions.map(({ instrumentId, sign }) => [symbolOf(instrumentId), sign])),
     chaseFilled: setup.chase_filled === true,

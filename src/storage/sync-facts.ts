@@ -57,6 +57,8 @@ export interface SyncSignalRow {
 /** An order at work, or a finished copy of a signal at work. */
 export interface SyncOrderRow extends CopyRow {
   readonly unknownAt: Instant | null
+  /** An opening copy that its broker refused or never saw, before its owner last asked to synchronise: it may be made anew. */
+  readonly isForgiven: boolean
   /** Of a copy whose signal no longer works. */
   readonly signalStatus: OrdStatus | null
   readonly signalEndedAt: Instant | null
@@ -149,15 +151,17 @@ const listOrders = (
   signalIds: readonly number[],
 ): Promise<SyncOrderRow[]> =>
   sql.rows<SyncOrderRow>`
-    select ${copyColumns}, o.unknown_at as "unknownAt", s.status as "signalStatus",
-      s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
+    select ${copyColumns}, o.unknown_at as "unknownAt",
+      o.position_effect = 'O' and (o.status = '8' or o.status = '4' and o.attempts = 0) and o.cum_qty = 0
+        and o.id <= t.retries_after as "isForgiven",
+      s.status as "signalStatus", s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
     from (
       select account_id, id from account_order
       where setup_id = any(${ids}::bigint[]) and status in ('A', '0', '1', '6', 'E')
       union
       select account_id, id from account_order
       where source = 'S' and source_id = any(${signalIds}::bigint[]) and setup_id = any(${ids}::bigint[])
-    ) named join account_order o using (account_id, id)
+    ) named join account_order o using (account_id, id) join setup t on t.id = o.setup_id
     left join signal s on o.source = 'S' and s.id = o.source_id
     order by o.id`
 
