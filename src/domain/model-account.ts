@@ -5,6 +5,7 @@
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
 import { addTurnover, noTurnover, orderCommission, type PlanRates } from './commission.ts'
 import { type Decimal, dec, zero } from './decimal.ts'
+import { leverageOf } from './leverage.ts'
 import { isAffordable, marginUsed } from './margin.ts'
 import { type MarginInstrument, type MarginPosition, marginPositionOf } from './margin-position.ts'
 import type { BookContext } from './order-book.ts'
@@ -95,6 +96,10 @@ const marginPosition = (holding: Holding, price = markOf(holding)): MarginPositi
 /** BuyingPower: the account value less what the positions bind; negative in a margin call. */
 export const buyingPower = (account: ModelAccount): Decimal =>
   accountValue(account).minus(marginUsed(marginPositions(account)))
+
+/** How far the account is stretched; null when it is worth nothing. */
+export const accountLeverage = (account: ModelAccount): Decimal | null =>
+  leverageOf({ positions: marginPositions(account), modelAccountValue: accountValue(account) })
 
 /**
  * Whether the account bears a full fill of the order on top of `position`. Without any price, and for an

@@ -4,10 +4,10 @@
  */
 import { type Decimal, one, zero } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
-import { leverageOf } from '../domain/leverage.ts'
-import { accountValue, type ModelAccount, marginPositions } from '../domain/model-account.ts'
+import { accountLeverage, type ModelAccount } from '../domain/model-account.ts'
 import { emptyBook } from '../domain/order-book.ts'
 import { flat, type Position } from '../domain/position.ts'
+import type { Day } from '../domain/time.ts'
 import { bookedDay } from '../domain/trading-day.ts'
 import { spreadNews } from '../storage/book-families.ts'
 import { insertFills, savePositions } from '../storage/fills.ts'
@@ -203,10 +203,7 @@ async function saveLeverage(tx: Transaction, books: readonly SignalBook[]): Prom
       if (at === undefined) return []
       return accountsAmid(book).map((account) => ({
         strategyId: book.strategyId,
-        leverage: leverageOf({
-          positions: marginPositions(account),
-          modelAccountValue: accountValue(account),
-        }),
+        leverage: accountLeverage(account),
         day: bookedDay(at),
       }))
     }),
@@ -214,6 +211,18 @@ async function saveLeverage(tx: Transaction, books: readonly SignalBook[]): Prom
   )
   for (const [day, rows] of seen) await raiseLeverage(tx, day, rows)
 }
+
+/** How far accounts are stretched at these marks; they stand on `day`. */
+export const seeLeverage = (
+  tx: Transaction,
+  day: Day,
+  accounts: ReadonlyMap<number, ModelAccount>,
+): Promise<void> =>
+  raiseLeverage(
+    tx,
+    day,
+    [...accounts].map(([strategyId, account]) => ({ strategyId, leverage: accountLeverage(account) })),
+  )
 
 /** Writes books that only time has changed, and what their ends mean elsewhere. */
 export async function saveTimed(

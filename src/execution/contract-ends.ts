@@ -23,6 +23,7 @@ import {
 } from '../storage/contract-ends.ts'
 import { loadDailyMarks } from '../storage/daily-marks.ts'
 import { type LastMark, lockHolders, lockMarks } from '../storage/holders.ts'
+import { loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, hasEnded, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments } from '../storage/quotes.ts'
 import { newSignalIds } from '../storage/save-books.ts'
@@ -30,9 +31,9 @@ import type { Transaction } from '../storage/sql.ts'
 import { markFollowers } from '../storage/sync-due.ts'
 import { settleLedgers } from './account-ends.ts'
 import { bookContext, type SignalBook } from './booking.ts'
-import { loadWholeBooks, saveBooks } from './books.ts'
-import type { WorkContext } from './context.ts'
-import { type InternalBook, marketClose, tradeInternally } from './internal-orders.ts'
+import { loadWholeBooks, saveBooks, seeLeverage } from './books.ts'
+import { ratesOf, type WorkContext } from './context.ts'
+import { type InternalBook, type InternalTrade, marketClose, tradeInternally } from './internal-orders.ts'
 
 /** The contract that ends next; answers how many books it changed, undefined when none is due. */
 export async function endNext(ctx: WorkContext, tx: Transaction): Promise<number | undefined> {
@@ -86,8 +87,11 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   const marks = await marksAtEnd(tx, contract, end)
   const underlying = settlement?.value ?? midOf(marks.get(contract.underlyingId ?? 0))
   const last: LastPrices = { underlying, own: midOf(marks.get(contract.id)) }
-  const settled = await settleBooks(ctx, tx, contract, ended, { last, at })
-  await saveBooks(ctx, tx, settled)
+  // What ends was held until now, also on a day without a quote; between payment and delivery nobody is looked at.
+  const held = contract.isAgain ? [] : ended.filter(({ position }) => !position.quantity.isZero())
+  await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
+  const deliveries = await settleBooks(ctx, tx, contract, ended, { last, at })
+  await deliver(ctx, tx, contract, deliveries)
   await settleLedgers(tx, contract, {
     at,
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
@@ -95,7 +99,7 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.
   await markFollowers(
     tx,
-    settled.map(({ strategyId }) => strategyId),
+    ended.map(({ strategyId }) => strategyId),
     now,
   )
   return books.length + (await postponeEnd(tx, contract.id, null, now))
@@ -137,43 +141,50 @@ async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) 
   return { value, until: value ? Math.max(end, contract.dueAt) : (session?.close ?? end) }
 }
 
-/** Fills what a contract's end makes of each position; deliveries go into the books of the underlying. */
+/** Fills what a contract's end makes of each position; answers what each strategy takes or gives of the underlying. */
 async function settleBooks(
   ctx: WorkContext,
   tx: Transaction,
   contract: EndingRow,
   books: readonly SignalBook[],
   { last, at }: { last: LastPrices; at: Instant },
-): Promise<InternalBook[]> {
+): Promise<ReadonlyMap<number, InternalTrade>> {
   const held = books.filter(({ position }) => !position.quantity.isZero())
   const ids = (await newSignalIds(tx, held.length * 3)).map(String)
-  const { underlyingId } = contract
-  const wanted =
-    underlyingId === null ? [] : held.map(({ strategyId }) => ({ strategyId, instrumentId: underlyingId }))
-  const listed = await loadQuotedInstruments(tx, [], underlyingId === null ? [] : [underlyingId])
-  const delivered = new Map(
-    (await loadWholeBooks(ctx, tx, wanted, new Map(listed.map((row) => [row.id, row])))).map((book) => [
-      book.strategyId,
-      book,
-    ]),
-  )
-  const changed: InternalBook[] = []
-  for (const book of books) {
+  const deliveries = new Map<number, InternalTrade>()
+  const settled = books.map((book) => {
     const { quantity, avgPx } = book.position
     const ending = endingOf(contract, quantity, avgPx, last)
-    if (!ending?.option) {
-      changed.push(book)
-      continue
-    }
+    if (!ending?.option) return book
     const told = { underlyingPrice: last.underlying?.toFixed() ?? null, strike: contract.strike }
-    const info = infoOf(contract, ending, quantity)
-    const trade = { at, info, told, ids: ids.splice(0, 1) }
-    changed.push(tradeInternally(book, { ...ending.option, ...trade }))
-    const stock = delivered.get(book.strategyId)
-    if (ending.underlying && stock)
-      changed.push(tradeInternally(stock, { ...ending.underlying, ...trade, ids: ids.splice(0, 2) }))
-  }
-  return changed
+    const trade = { at, info: infoOf(contract, ending, quantity), told, ids: ids.splice(0, 1) }
+    if (ending.underlying)
+      deliveries.set(book.strategyId, { ...ending.underlying, ...trade, ids: ids.splice(0, 2) })
+    return tradeInternally(book, { ...ending.option, ...trade })
+  })
+  await saveBooks(ctx, tx, settled)
+  return deliveries
+}
+
+/**
+ * Fills what is taken or given at the strike, once the contract itself is paid for: drawdowns show what the account is
+ * worth at the fill.
+ */
+async function deliver(
+  ctx: WorkContext,
+  tx: Transaction,
+  { underlyingId }: EndingRow,
+  deliveries: ReadonlyMap<number, InternalTrade>,
+): Promise<void> {
+  if (underlyingId === null || deliveries.size === 0) return
+  const keys = [...deliveries.keys()].map((strategyId) => ({ strategyId, instrumentId: underlyingId }))
+  const listed = await loadQuotedInstruments(tx, [], [underlyingId])
+  const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))
+  const delivered = books.map((book): InternalBook => {
+    const trade = deliveries.get(book.strategyId)
+    return trade ? tradeInternally(book, trade) : book
+  })
+  await saveBooks(ctx, tx, delivered)
 }
 
 /**

@@ -7,7 +7,6 @@
 
 import { submitOrder } from '../domain/book-submit.ts'
 import { isOpen } from '../domain/calendar.ts'
-import { leverageOf } from '../domain/leverage.ts'
 import { type MarginCallOrder, wholeMarginCall } from '../domain/margin-call.ts'
 import {
   accountValue,
@@ -25,8 +24,8 @@ import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.
 import { noWish, type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import { lockStrategies } from '../storage/signals.ts'
 import { fragment, type Transaction } from '../storage/sql.ts'
-import { raiseLeverage, type SeenLeverage } from '../storage/strategy-leverage.ts'
 import { accountOf, bookContext, type SignalBook } from './booking.ts'
+import { seeLeverage } from './books.ts'
 import { ratesOf, type Step, type WorkContext } from './context.ts'
 import { marketOrder } from './internal-orders.ts'
 
@@ -42,7 +41,7 @@ export async function callMargins(ctx: WorkContext): Promise<number> {
   return ctx.db.transaction(async (tx) => {
     const holders = await claimMarked(tx, info, instrumentsAtOnce)
     const seen = await loadModelAccounts(tx, holders, ratesOf(ctx))
-    await raiseLeverage(tx, runningDay(now), leverages(seen))
+    await seeLeverage(tx, runningDay(now), seen)
     const short = holders.filter(({ strategyId }) => isShort(seen.get(strategyId)))
     if (short.length === 0) return 0
     await lockStrategies(
@@ -97,13 +96,6 @@ async function callShort(
     .flatMap(([strategyId, account]) => closings(strategyId, account, instruments, now))
   return saveOrderBooks(tx, books)
 }
-
-/** How far each account is stretched at these marks. */
-const leverages = (accounts: ReadonlyMap<number, ModelAccount>): SeenLeverage[] =>
-  [...accounts].map(([strategyId, account]) => ({
-    strategyId,
-    leverage: leverageOf({ positions: marginPositions(account), modelAccountValue: accountValue(account) }),
-  }))
 
 /** The closing orders of one strategy's call, each in a book of its own. */
 function closings(

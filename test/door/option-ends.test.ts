@@ -1,0 +1,81 @@
+/** The last day of an option as its strategy's record and trades show it, where nobody quotes any more. */
+import { expect, test } from 'vitest'
+import { call, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+
+const platform = await testPlatform()
+const door = (path: string, body?: unknown) =>
+  call(platform.url, `/test${path}`, body === undefined ? {} : { body })
+
+const option = {
+  ...{ securityType: 'OPT', pointValue: 100, underlying: 'AAPL', strike: 50, expiry: '2024-03-15' },
+  settlement: 'physical',
+}
+
+/** A strategy the day before its options end: the stock at 55, the call at 5, the put at 1. */
+async function begin() {
+  await door('/reset', { now: '2024-03-14T14:00:00Z' })
+  await door('/instruments', [
+    { symbol: 'AAPL', securityType: 'CS' },
+    { symbol: 'AAPL2415C50', putOrCall: 1, ...option },
+    { symbol: 'AAPL2415O50', putOrCall: 0, ...option },
+  ])
+  await quote('AAPL', 55)
+  await quote('AAPL2415C50', 5)
+  await quote('AAPL2415O50', 1)
+  const people = await door('/people', [
+    { firstName: 'A', lastName: 'B', email: 'a@b.example', role: 'user' },
+  ])
+  const key = (people.json as { key: string }[])[0]?.key ?? ''
+  const body = { StrategyName: 'S', StartingCapital: 100_000 }
+  const added = await call(platform.url, '/gen/Strategies/AddStrategy', { key, body })
+  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  const read = async (operation: string) =>
+    resultsOf(await call(platform.url, `/gen/Strategies/${operation}?StrategyId=${StrategyId}`, { key }))
+  return {
+    trade: async (FullSymbol: string, Side: '1' | '2', OrderQuantity: number) => {
+      const PlatformSymbol = { FullSymbol, SymbolType: FullSymbol === 'AAPL' ? 'stock' : 'option' }
+      const Order = { StrategyId, OrderType: '1', Side, OrderQuantity, TIF: '0', PlatformSymbol }
+      await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
+    },
+    details: () => read('GetStrategyDetails'),
+    stockTrades: async () =>
+      (await read('GetStrategyHistoricalClosedTrades')).filter(
+        ({ OpenedQuantity }) => Number(OpenedQuantity) > 9,
+      ),
+  }
+}
+
+const quote = (symbol: string, price: number) => door('/quotes', [{ symbol, bid: price, ask: price }])
+const end = () => door('/clock', { now: '2024-03-15T20:00:00Z' })
+
+test('what ends without a quote was held on its last day', async () => {
+  const { trade, details } = await begin()
+  await trade('AAPL2415O50', '2', 1)
+  await end()
+  // 100 shares at 55 over 100,000, on both days.
+  expect(await details()).toMatchObject([{ AvgLeverage: 0.055, MaxLeverage: 0.055 }])
+})
+
+test('what is taken at one strike and given at another was never held', async () => {
+  const { trade, stockTrades } = await begin()
+  await door('/instruments', [{ symbol: 'AAPL2415C45', putOrCall: 1, ...option, strike: 45 }])
+  await quote('AAPL2415C45', 10)
+  await trade('AAPL2415C50', '2', 1)
+  await trade('AAPL2415C45', '1', 1)
+  await end()
+  // Given at 50 and taken at 45 in one moment: the price of 55 between them is nobody's drawdown.
+  const [stock] = await stockTrades()
+  expect([stock?.ProfitLoss, stock?.MaxDrawdown]).toEqual([500, undefined])
+})
+
+test('a delivery meets the account without the option that it is paid for', async () => {
+  const { trade, stockTrades } = await begin()
+  await trade('AAPL', '1', 100)
+  await trade('AAPL2415C50', '2', 1)
+  await end()
+  // The premium of 500 is kept, and 100 shares are given at five less than they cost.
+  expect(await stockTrades()).toMatchObject([
+    { ProfitLoss: -500, MaxDrawdown_WorstPrice: 50, MaxDrawdown_StrategyEquity: 100_000 },
+  ])
+})
