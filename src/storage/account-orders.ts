@@ -81,8 +81,8 @@ export async function insertAccountOrders(tx: Sql, orders: readonly NewAccountOr
   await tx.run`
     insert into account_order (account_id, broker_id, setup_id, strategy_id, source, source_id, revision, instrument_id,
       signal_type, side, ord_type, time_in_force, position_effect, order_qty, cum_qty, avg_px, filled_value,
-      carried_qty, carried_value, limit_px, stop_px, status, signal_filled_before, replaces_order_id, posted_at, ended_at, chase_at,
-      pending_action, info, reject_text, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px,
+      carried_qty, carried_value, limit_px, stop_px, status, signal_filled_before, replaces_order_id, posted_at, ended_at,
+      chase_at, pending_action, info, reject_text, reason, strategy_qty, scaling_percentage, limit_value, held_qty, reference_px,
       setup_fence, own_number)
     select *, case when source not in ('S', 'M') then nextval('signal_id_seq') end
     from unnest(${column('accountId')}::bigint[], ${column('brokerId')}::int[], ${column('setupId')}::bigint[],
@@ -90,8 +90,8 @@ export async function insertAccountOrders(tx: Sql, orders: readonly NewAccountOr
       ${column('revision')}::int[], ${column('instrumentId')}::bigint[], ${column('signalType')}::smallint[],
       ${column('side')}::text[], ${column('ordType')}::text[], ${column('timeInForce')}::text[],
       ${column('positionEffect')}::text[], ${column('orderQty')}::numeric[], ${column('cumQty')}::numeric[],
-      ${averages}::numeric[], ${column('filledValue')}::numeric[], ${column('carriedQty')}::numeric[], ${column('carriedValue')}::numeric[],
-      ${column('limitPx')}::numeric[], ${column('stopPx')}::numeric[], ${column('status')}::text[],
+      ${averages}::numeric[], ${column('filledValue')}::numeric[], ${column('carriedQty')}::numeric[],
+      ${column('carriedValue')}::numeric[], ${column('limitPx')}::numeric[], ${column('stopPx')}::numeric[], ${column('status')}::text[],
       ${column('signalFilledBefore')}::numeric[], ${column('replacesOrderId')}::bigint[],
       ${times('postedAt')}::timestamptz[], ${times('endedAt')}::timestamptz[], ${times('chaseAt')}::timestamptz[],
       ${column('pendingAction')}::text[], ${column('info')}::text[], ${column('rejectText')}::text[],
@@ -222,8 +222,8 @@ export const copyColumns: Fragment = fragment`
   o.strategy_id as "strategyId", o.source, o.source_id as "sourceId", o.revision, o.instrument_id as "instrumentId",
   o.signal_type as "signalType", o.side, o.ord_type as "ordType", o.time_in_force as "timeInForce",
   o.position_effect as "positionEffect", o.order_qty as "orderQty", o.cum_qty as "cumQty",
-  o.filled_value as "filledValue", o.carried_qty as "carriedQty", o.carried_value as "carriedValue", o.limit_px as "limitPx", o.stop_px as "stopPx",
-  o.status, o.attempts, o.pending_action as "pendingAction", o.signal_filled_before as "signalFilledBefore",
+  o.filled_value as "filledValue", o.carried_qty as "carriedQty", o.carried_value as "carriedValue",
+  o.limit_px as "limitPx", o.stop_px as "stopPx", o.status, o.attempts, o.pending_action as "pendingAction", o.signal_filled_before as "signalFilledBefore",
   o.replaces_order_id as "replacesOrderId", o.reference_px as "referencePx", o.setup_fence as "setupFence"`
 
 /**

@@ -171,7 +171,8 @@ const accountOrderColumns: Fragment = fragment`
   o.ord_type as "ordType", o.time_in_force as "timeInForce", o.position_effect as "positionEffect",
   o.order_qty - o.carried_qty as "orderQty", ${ownExecuted} as "cumQty",
   case when o.carried_qty = 0 then o.avg_px else (o.filled_value - o.carried_value) / nullif(${ownExecuted}, 0) end
-    as "avgPx", o.limit_px as "limitPx", o.stop_px as "stopPx", ${ownStatus} as status, o.posted_at as "postedAt", null::bigint as "replacesSignalId",
+    as "avgPx", o.limit_px as "limitPx", o.stop_px as "stopPx", ${ownStatus} as status, o.posted_at as "postedAt",
+  null::bigint as "replacesSignalId",
   null::bigint as "parentSignalId", null::timestamptz as "parkedUntil", null::numeric as "profitTarget",
   null::numeric as "stopLoss", false as "doNotCreateOcaGroup", false as "doNotSyncToOpen",
   o.reject_text as "rejectText", o.info, ${instrumentColumns}`
