@@ -108,20 +108,23 @@ const newerThanUs = (name: string): Error =>
   new Error(`the database has migration ${name}, this program is older: update it`)
 
 /**
- * Calls back with why, each time it is found, when a newer program has brought the schema forward: rows may then mean what
- * this one does not know. Look-ups that fail are told to the log, and made again with the next connection.
+ * Calls back once, with why, when a newer program has brought the schema forward: rows may then mean what this one does
+ * not know. Look-ups that fail are told to the log, and made again with the next connection.
  */
 export async function whenOutgrown(
   database: Pick<Database, 'read' | 'listen'>,
   log: { warn(facts: object, message: string): void },
   outgrown: (why: Error) => void,
 ): Promise<void> {
-  const ours = readMigrations(migrationsFolder)
+  const ours = new Set(readMigrations(migrationsFolder).map(({ checksum }) => checksum))
+  let isTold = false
   const look = async (): Promise<void> => {
-    const unknown = (await appliedMigrations(database.read)).find((done) =>
-      ours.every(({ number, checksum }) => number !== done.number && checksum !== done.checksum),
-    )
-    if (unknown) outgrown(newerThanUs(unknown.name))
+    // By content: a newer program may have given another file the number of one of ours.
+    const unknown = (await appliedMigrations(database.read)).find(({ checksum }) => !ours.has(checksum))
+    // Each of its migrations is heard of.
+    if (!unknown || isTold) return
+    isTold = true
+    outgrown(newerThanUs(unknown.name))
   }
   await database.listen(schemaChannel, () => {
     look().catch((error: unknown) => log.warn({ error: String(error) }, 'the schema could not be looked at'))
