@@ -68,9 +68,11 @@ export async function loadClosedValues(
   { day }: EndedDay,
 ): Promise<Map<number, { readonly value: Decimal; readonly day: Day }>> {
   const rows = await sql.rows<{ accountId: number; day: string; value: string }>`
-    select distinct on (account_id) account_id as "accountId", day::text as day, value from account_day
-    where account_id = any(${accountIds}::bigint[]) and day <= ${formatDay(day)}::date
-    order by account_id, day desc`
+    select asked.id as "accountId", last.day::text as day, last.value
+    from unnest(${accountIds}::bigint[]) asked (id)
+    cross join lateral (
+      select d.day, d.value from account_day d
+      where d.account_id = asked.id and d.day <= ${formatDay(day)}::date order by d.day desc limit 1) last`
   return new Map(
     rows.map((row) => [row.accountId, { value: dec(row.value), day: readDay(row.day) ?? day }] as const),
   )
