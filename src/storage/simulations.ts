@@ -5,7 +5,7 @@ import { accountValue } from '../domain/model-account.ts'
 import type { Scope } from '../domain/scope.ts'
 import type { SimFacts } from '../domain/simulation.ts'
 import { formatDay, type Instant } from '../domain/time.ts'
-import { lastEnd, runningDay } from '../domain/trading-day.ts'
+import { earlyClose, lastEnd, runningDay } from '../domain/trading-day.ts'
 import { loadHeldAccounts } from './model-accounts.ts'
 import { bySite, within } from './scope.ts'
 import { fragment, type Sql } from './sql.ts'
@@ -41,12 +41,14 @@ interface SimKey {
  * what it began with.
  */
 async function valueAt(sql: Sql, strategyId: number | bigint, at: Instant): Promise<Decimal | undefined> {
+  // That a day is closed says nothing to who came between its early close and its end.
+  const closed = earlyClose(at)?.day ?? runningDay(at) - 1
   const past = await sql.maybe<{ value: string }>`
     select coalesce((select value from strategy_day d
       where d.strategy_id = s.id and day <= ${formatDay(lastEnd(at).day)}::date order by day desc limit 1),
       s.starting_cash) as value
     from strategy s where s.id = ${strategyId}::bigint and exists (
-      select from strategy_day d where d.strategy_id = s.id and day > ${formatDay(runningDay(at))}::date)`
+      select from strategy_day d where d.strategy_id = s.id and day > ${formatDay(closed)}::date)`
   return past ? dec(past.value) : (await loadStrategyValues(sql, [strategyId])).get(Number(strategyId))
 }
 

@@ -157,7 +157,7 @@ test.each<[object, (number | string)[]]>([
 
 test('one that began in the past is measured from the close before it, or from what the strategy began with', async () => {
   await town.door('/quotes', [{ symbol: 'AAPL', bid: 60, ask: 60.1 }])
-  const measured = async (who: 'stranger' | 'eastAdmin', begun: string) => {
+  const measured = async (who: CitizenName, begun: string) => {
     const { personId: id } = people[who]
     await town.door('/subscriptions', [{ personId: id, strategyId, kind: 'simulated', start: begun }])
     const [row] = await results('operator', { PersonId: id, ActiveOnly: false })
@@ -166,6 +166,9 @@ test('one that began in the past is measured from the close before it, or from w
   // 100 shares bought at 100 and, by the order that was at work, 100 at 50.10: worth 50 each at the closes, then 60.
   const closed = '2024-03-20T14:00:00Z'
   expect(await measured('stranger', closed)).toEqual([closed, 94_990, 96_990, 2000])
+  // On the day that was closed last, too.
+  const later = '2025-04-30T15:00:00Z'
+  expect(await measured('owner', later)).toEqual([later, 94_990, 96_990, 2000])
   const first = '2024-03-12T15:00:00Z'
   expect(await measured('eastAdmin', first)).toEqual([first, 100_000, 96_990, -3010])
 })
