@@ -36,7 +36,7 @@ export async function provideServer(config: Config, log: Logger): Promise<Server
   const postgres = await startPostgres({ dataDir: join(config.dataDir, serverName), log, patienceMs })
   // One that was left behind may be another user's: only its folder is sure to be ours.
   rmSync(addressFile(config), { force: true })
-  writeFileSync(addressFile(config), postgres.url, { mode: 0o600 })
+  writeFileSync(addressFile(config), postgres.url, { mode: 0o600, flag: 'wx' })
   return {
     url: postgres.url,
     stop: async () => {

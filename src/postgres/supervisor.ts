@@ -4,7 +4,7 @@
  * Callers keep one `url` for the whole lifetime: their pools reconnect after a restart.
  */
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, constants, fchownSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
@@ -209,11 +209,22 @@ interface Running {
   readonly exited: Promise<string>
 }
 
-function spawnServer({ folder, identity, binaries }: Installation): Running {
-  const output = openSync(folder.logFile, 'a', 0o600)
+/**
+ * Opens the server's log. Root may make it in the folder of a user who starts the server himself the next time, so it
+ * becomes the user's; not what the user has made it lead to, which may be anybody's.
+ */
+function openLog({ folder: { logFile }, identity: { account } }: Installation): number {
+  if (!account) return openSync(logFile, 'a', 0o600)
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants
+  const output = openSync(logFile, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600)
+  fchownSync(output, account.uid, account.gid)
+  return output
+}
+
+function spawnServer(installation: Installation): Running {
+  const { folder, identity, binaries } = installation
+  const output = openLog(installation)
   try {
-    // Root may have made it, in the folder of a user who starts the server himself the next time.
-    giveTo(identity, [folder.logFile])
     const child = spawnAs(
       identity,
       [binaries.postgres, ...serverArguments(folder.cluster, folder.run)],
