@@ -20,13 +20,16 @@ function isInstalled() {
   )
 }
 
-/** Runs `npm ci` if needed; ends the process with npm's own status when it fails. */
+/**
+ * Runs `npm ci` if needed; ends the process with npm's own status when it fails. Standard output stays for what the
+ * program says: a command may be asked for JSON.
+ */
 export function ensureInstalled() {
   if (isInstalled()) return
-  console.log('Installing the locked dependencies ...')
+  console.error('Installing the locked dependencies ...')
   const result = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: ['inherit', 2, 'inherit'],
   })
   if (result.status !== 0) process.exit(result.status ?? 1)
 }
