@@ -152,8 +152,8 @@ const listOrders = (
 ): Promise<SyncOrderRow[]> =>
   sql.rows<SyncOrderRow>`
     select ${copyColumns}, o.unknown_at as "unknownAt",
-      o.position_effect = 'O' and (o.status = '8' or o.status = '4' and o.attempts = 0) and o.cum_qty = 0
-        and o.id <= t.retries_after as "isForgiven",
+      o.position_effect = 'O' and (o.status = '8' or o.status in ('4', '5') and o.attempts = 0) and o.cum_qty = 0
+        and o.id <= t.retries_after and o.ended_at <= t.changed_at as "isForgiven",
       s.status as "signalStatus", s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
     from (
       select account_id, id from account_order

@@ -235,6 +235,28 @@ describe('closing by hand', () => {
     await audit()
   })
 
+  test('an entry that its holder canceled before its broker had seen it stays away until he asks again', async () => {
+    const Order = {
+      ...{ StrategyId: town.strategyId, OrderType: '2', Limit: 50, Side: '1', OrderQuantity: 10, TIF: '1' },
+      PlatformSymbol: apple,
+    }
+    await town.door('/broker', { down: true })
+    const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(
+      await owned('NewStrategyOrder', { Order }),
+    )
+    const copies = async () => (await orders()).filter((order) => order.SignalId === SignalId)
+    const shown = async () => (await copies()).map(({ OrderStatus }) => OrderStatus)
+    await held('SyncPositionsToOpen', own())
+    await town.door('/clock', { now: '2024-03-12T14:01:00Z' })
+    await held('CancelAutotradeOrder', { ...own(), OrderId: (await copies())[0]?.OrderId })
+    await town.door('/broker', { down: false })
+    expect(await shown()).toEqual(['4'])
+    await held('SyncPositionsToOpen', own())
+    expect(await shown()).toEqual(['4', '0'])
+    await owned('CancelStrategyOrder', { StrategyId: town.strategyId, SignalId })
+    await audit()
+  })
+
   test('what works by hand stays within what is held, and ends with it', async () => {
     const trade = (Side: '1' | '2', OrderQuantity: number) =>
       owned('NewStrategyOrder', {
