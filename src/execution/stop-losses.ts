@@ -50,9 +50,10 @@ const isSame = (row: SyncOrderRow, { stop, side, quantity }: Stop): boolean =>
 
 /**
  * True where all that is held is being closed at the market. A stop placed beside that would trade past flat: what two
- * exits overshot would come back as a position on the other side.
+ * exits overshot would come back as a position on the other side. What a holder is asked about first closes nothing yet.
  */
 function isClosed({ one, plan }: PlannedCase, { id, symbol }: SyncInstrumentRow): boolean {
+  if (one.setup.is_confirmation_needed === true) return false
   const held = dec(one.held.get(id)?.quantity ?? 0)
   const side = held.isNegative() ? '1' : '2'
   const planned = plan.actions.close.filter((order) => order.symbol === symbol && order.side === side)

@@ -56,6 +56,24 @@ describe('an order whose holder is asked', () => {
     expect(await confirmOrder(db.write, one.id, world.clock.time)).toBe(false)
   })
 
+  test('leaves what it would close protected meanwhile', async () => {
+    const one = await asked()
+    await confirmOrder(db.write, one.id, world.clock.time)
+    await world.drain()
+    await world.quote(one.symbol, '100', '101')
+    expect(await one.held()).toBe(4)
+    await one.order('2', '4')
+    await world.drain()
+    expect(await one.waiting()).toMatchObject([{ side: '2' }])
+    await db.write.run`
+      update setup set auto_stop_loss_dollars = 100, changed_at = ${new Date(world.clock.time).toISOString()}::timestamptz
+      where id = ${one.setupId}`
+    await world.drain()
+    const stops = await db.read.rows`
+      select status from account_order where setup_id = ${one.setupId}::bigint and source = 'L'`
+    expect(stops).toEqual([{ status: '0' }])
+  })
+
   test('ends with its reason when nobody says anything for ten minutes', async () => {
     const one = await asked()
     world.clock.time += 10 * minute
