@@ -1,7 +1,7 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
 import { skipCodes } from '../domain/skip.ts'
-import { leeway, sinceSplits } from './audit-splits.ts'
 import { type Fragment, fragment } from './sql.ts'
+import { leeway, sinceSplits } from './units-since-splits.ts'
 
 /** What the executions of an order, and of the orders it replaced, add up to. */
 const chainExecutions = fragment`

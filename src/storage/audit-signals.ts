@@ -1,7 +1,8 @@
 /** Rules of the strategies' side: signals, their events, fills, positions and cash. Each names what breaks it. */
-import { leeway, sinceSplits } from './audit-splits.ts'
+
 import { ownTables } from './own-tables.ts'
 import { type Fragment, fragment } from './sql.ts'
+import { leeway, sinceSplits } from './units-since-splits.ts'
 
 /** What the fills of a signal, and of the signals it replaced, add up to. */
 const chainFills = fragment`

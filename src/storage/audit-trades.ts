@@ -1,6 +1,7 @@
 /** Rules of trades: they part the fills among them, and the open ones are the positions. */
-import { leeway, noise, sinceSplits } from './audit-splits.ts'
+
 import { type Fragment, fragment } from './sql.ts'
+import { leeway, noise, sinceSplits } from './units-since-splits.ts'
 
 /** What the fills of each trade add up to. */
 const tradeFills = fragment`

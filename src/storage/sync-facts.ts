@@ -4,11 +4,13 @@
  */
 import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
+import { dec, roundTo } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
-import { type Sql, uncounted } from './sql.ts'
+import { fragment, type Sql, uncounted } from './sql.ts'
 import { lapseOfSetup } from './subscriptions.ts'
+import { sinceSplits } from './units-since-splits.ts'
 
 export interface SyncSetupRow {
   readonly id: number
@@ -145,13 +147,30 @@ const listAccountPositions = (sql: Sql, ids: readonly number[]): Promise<HeldRow
     select setup_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx"
     from account_position where setup_id = any(${uncounted(ids, 'bigint')}::bigint[]) and quantity <> 0`
 
-const listOrders = (
+/** An order whose quantities are still those of the day on which it ended. */
+type OrderAsEnded = SyncOrderRow & { readonly unitsSince: string }
+
+/** Splits restate what lives; what an ended copy has executed is compared with holdings in new units all the same. */
+function inNewUnits({ unitsSince, ...order }: OrderAsEnded): SyncOrderRow {
+  const units = dec(unitsSince)
+  if (units.equals(1)) return order
+  const restated = (quantity: string): string => roundTo(dec(quantity).times(units), 8).toFixed()
+  return {
+    ...order,
+    orderQty: restated(order.orderQty),
+    cumQty: restated(order.cumQty),
+    carriedQty: restated(order.carriedQty),
+    signalFilledBefore: restated(order.signalFilledBefore),
+  }
+}
+
+const listOrders = async (
   sql: Sql,
   ids: readonly number[],
   signalIds: readonly number[],
-): Promise<SyncOrderRow[]> =>
-  sql.rows<SyncOrderRow>`
-    select ${copyColumns}, o.unknown_at as "unknownAt",
+): Promise<SyncOrderRow[]> => {
+  const rows = await sql.rows<OrderAsEnded>`
+    select ${copyColumns}, o.unknown_at as "unknownAt", since.units as "unitsSince",
       o.position_effect = 'O' and (o.status = '8' or o.status in ('4', '5') and o.attempts = 0) and o.cum_qty = 0
         and o.id <= t.retries_after and o.ended_at <= t.changed_at as "isForgiven",
       s.status as "signalStatus", s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
@@ -163,7 +182,10 @@ const listOrders = (
       where source = 'S' and source_id = any(${signalIds}::bigint[]) and setup_id = any(${ids}::bigint[])
     ) named join account_order o using (account_id, id) join setup t on t.id = o.setup_id
     left join signal s on o.source = 'S' and s.id = o.source_id
+    ${sinceSplits(fragment`o.instrument_id`, fragment`o.ended_at`, fragment`true`)}
     order by o.id`
+  return rows.map(inNewUnits)
+}
 
 const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[]> =>
   sql.rows<ExclusionRow>`

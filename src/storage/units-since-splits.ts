@@ -1,4 +1,4 @@
-/** Books in new units against executions in old ones: what splits have made of these since. */
+/** Books in new units, executions and what has ended in old ones: what splits have made of these since. */
 import { type Fragment, fragment, identifier } from './sql.ts'
 
 /** What divisions and the ledger's decimals may leave. */
