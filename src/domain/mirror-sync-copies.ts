@@ -102,24 +102,12 @@ const workingOf = (copy: LiveCopy): readonly SyncOrder[] =>
 
 const isByHand = (copy: LiveCopy): boolean => workingOf(copy).some(({ care }) => care !== 'follow')
 
-/** Executed by the group of exits that the signal belongs to, or by its own copy alone. */
-const executedTogether = ({ copies }: SymbolState, { signal, executed }: LiveCopy): Decimal =>
-  signal.ocaGroup === null
-    ? executed
-    : copies
-        .filter((other) => other.signal.ocaGroup === signal.ocaGroup)
-        .reduce((total, other) => total.plus(other.executed), zero)
-
-/**
- * Leaves the copy of a live signal should have, before closing copies share the position. An exit whose group has
- * closed all that it protects is not placed again: what is held is then of a later entry, and not its to close.
- */
-function wantedLeaves(state: SymbolState, copy: LiveCopy): Decimal {
-  const { signal, filledBefore, executed } = copy
+/** Leaves the copy of a live signal should have, before closing copies share the position. */
+function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: LiveCopy): Decimal {
   const entry = state.copies.find(
-    (other) => signal.entry !== null && `${other.signal.signalId}` === `${signal.entry}`,
+    (copy) => signal.entry !== null && `${copy.signal.signalId}` === `${signal.entry}`,
   )
-  const { total, leaves } = copyQuantity({
+  return copyQuantity({
     side: signal.side,
     openClose: signal.openClose,
     remaining: max(zero, signal.quantity.minus(filledBefore)),
@@ -127,9 +115,7 @@ function wantedLeaves(state: SymbolState, copy: LiveCopy): Decimal {
     strategyBase: state.strategyBase,
     sizing: { ...state.baseSizing, referencePrice: signal.referencePrice ?? state.baseSizing.referencePrice },
     entryExecuted: entry?.executed ?? null,
-  })
-  const isSpent = signal.openClose === 'C' && executedTogether(state, copy).greaterThanOrEqualTo(total)
-  return isSpent && workingOf(copy).length === 0 ? zero : leaves
+  }).leaves
 }
 
 /** What has no working copy now: none ever, or one that ended. Only closing is attempted a second time. */
