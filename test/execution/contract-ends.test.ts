@@ -4,6 +4,7 @@ import { bookActions } from '../../src/execution/corporate-actions.ts'
 import { type Fragment, fragment } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
+import { untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld, readHeld } from './account-world.ts'
 import { close } from './world.ts'
@@ -27,16 +28,6 @@ async function ended() {
 
 type Scene = Awaited<ReturnType<typeof ended>>['scene']
 
-/** Resolves when somebody waits for a lock. */
-async function isWaiting(): Promise<void> {
-  for (;;) {
-    const { waits } = await db.read.one<{ waits: boolean }>`
-      select exists (select from pg_stat_activity where wait_event_type = 'Lock'
-        and datname = current_database()) as waits`
-    if (waits) return
-  }
-}
-
 test.each<[string, (scene: Scene) => Fragment]>([
   ['a strategy', ({ strategyId }) => fragment`strategy where id = ${strategyId}::bigint`],
   ['an account', ({ accountId }) => fragment`account where id = ${accountId}::bigint`],
@@ -46,7 +37,7 @@ test.each<[string, (scene: Scene) => Fragment]>([
   await db.transaction(async (tx) => {
     await tx.run`select from ${locked(scene)} for no key update`
     ending = bookActions(world.ctx)
-    await isWaiting()
+    await untilWaiting(db.read)
     await tx.run`select from instrument where id = ${scene.instrumentId}::bigint for key share nowait`
   })
   await ending

@@ -8,6 +8,7 @@ import { auditViolations } from '../../src/storage/audit.ts'
 import { loadHeldAccounts } from '../../src/storage/model-accounts.ts'
 import { saveQuotes } from '../../src/storage/quotes.ts'
 import { testDatabase } from '../support/database.ts'
+import { countWaiting } from '../support/locks.ts'
 import {
   addInstrument,
   addStrategy,
@@ -134,9 +135,7 @@ describe('an order beside a batch that is being booked', () => {
       await saveQuotes(tx, [row], true)
       let isOver = false
       running = meanwhile().finally(() => (isOver = true))
-      const isWaiting = () =>
-        db.read.one<{ is: boolean }>`select exists (select from pg_locks where not granted) as is`
-      while (!isOver && !(await isWaiting()).is);
+      while (!isOver && (await countWaiting(db.read)) === 0);
     })
     await running
   }

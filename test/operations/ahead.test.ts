@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { compileRow, rows } from '../../src/contract/index.ts'
 import { createRunner, type Run } from '../../src/operations/run.ts'
 import { resultsOf } from '../support/http.ts'
+import { untilWaiting } from '../support/locks.ts'
 import { secrets } from '../support/platform.ts'
 import { apple, buildTown, type Citizen } from './support/town.ts'
 
@@ -88,7 +89,7 @@ test('a stranger does not wait for the lock of a strategy that is not his', asyn
     await tx.run`select from strategy where id = ${strategyId} for no key update`
     expect((await place(people.stranger)).status).toBe(403)
     placed = place(people.owner)
-    await expect.poll(() => db.read.rows`select from pg_locks where not granted`).toHaveLength(1)
+    await untilWaiting(db.read)
     expect((await place(people.stranger)).status).toBe(403)
   })
   expect((await placed)?.status).toBe(200)

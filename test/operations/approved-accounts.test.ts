@@ -4,6 +4,7 @@
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
+import { untilWaiting } from '../support/locks.ts'
 import { buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
@@ -33,14 +34,12 @@ const keepInStep = (Account: string) =>
 
 /** What both are told that wait for the account's lock, the first of them first in the queue. */
 async function sideBySide(account: string, first: () => Promise<Answer>, second: () => Promise<Answer>) {
-  const waiting = (count: number) =>
-    expect.poll(() => db.read.rows`select from pg_locks where not granted`).toHaveLength(count)
   const answers = await db.transaction(async (tx) => {
     await tx.run`select from account where account = ${account} for no key update`
     const one = first()
-    await waiting(1)
+    await untilWaiting(db.read)
     const other = second()
-    await waiting(2)
+    await untilWaiting(db.read, 2)
     return [one, other]
   })
   return (await Promise.all(answers)).map(told)

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { subscribe } from '../../src/operations/subscribe.ts'
 import { lockStrategies } from '../../src/storage/signals.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
+import { untilWaiting } from '../support/locks.ts'
 import { buildTown, type Citizen, type Town } from './support/town.ts'
 
 let town: Town
@@ -126,22 +127,12 @@ describe('changing the catalog', () => {
       const opening = { personId: neighbour(), strategyId: five, kind: 'paid' as const, at: Date.now() }
       await subscribe(tx, opening)
       removal = outcomes(update('Remove', [five]))
-      await isWaiting()
+      await untilWaiting(town.platform.db.read)
     })
     expect(await removal).toEqual([[five, false, 'active_subscribers', 1]])
     expect((await catalog()).map(({ StrategyId }) => StrategyId)).toContain(five)
   })
 })
-
-/** Resolves when somebody waits for the strategy's lock. */
-async function isWaiting(): Promise<void> {
-  for (;;) {
-    const { waits } = await town.platform.db.read.one<{ waits: boolean }>`
-      select exists (select from pg_stat_activity where wait_event_type = 'Lock'
-        and datname = current_database()) as waits`
-    if (waits) return
-  }
-}
 
 describe('who may', () => {
   test.each([

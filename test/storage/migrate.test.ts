@@ -8,6 +8,7 @@ import { migrate } from '../../src/storage/migrate.ts'
 import { dumpSchema } from '../../src/storage/schema-dump.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
+import { untilWaiting } from '../support/locks.ts'
 
 const { db, url } = await testDatabase({ migrated: false })
 let folder = mkdtempSync(join(tmpdir(), 'lockstep-migrations-'))
@@ -145,11 +146,9 @@ describe('migrations', () => {
     })
     await started
     const migrating = migrate(db, folder)
-    await expect.poll(() => db.read.rows`select 1 from pg_locks where not granted`).toHaveLength(1)
+    await untilWaiting(db.read)
     // The migration gives up its place in the queue again and again, so that others get through.
-    await expect
-      .poll(() => db.read.rows`select 1 from pg_locks where not granted`, { timeout: 3000 })
-      .toHaveLength(0)
+    await untilWaiting(db.read, 0)
     release()
     await reader
     expect(await migrating).toEqual(['0003_alter.sql'])
