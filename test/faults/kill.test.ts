@@ -18,6 +18,7 @@ import { auditViolations } from '../../src/storage/audit.ts'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
 import { insertInstruments } from '../../src/storage/instruments.ts'
 import { ensureBroker, findPlatformSite, insertAccounts, insertPersons } from '../../src/storage/provision.ts'
+import type { Sql } from '../../src/storage/sql.ts'
 import { insertStrategy } from '../../src/storage/strategies.ts'
 import { setSwitch } from '../../src/storage/switches.ts'
 import { instant } from '../../src/storage/wire.ts'
@@ -111,19 +112,43 @@ async function populate(): Promise<Owner[]> {
   })
 }
 
+/** What is still to be done for orders that exist. */
+const countLeft = async (sql: Sql): Promise<number> =>
+  (
+    await sql.one<{ left: number }>`
+      select (select count(*) from signal where mirror_due or needs_match)
+        + (select count(*) from account_order where pending_action is not null)
+        + (select count(*) from account_order where status in ('A', '0', '1', '6', 'E'))
+        + (select count(*) from broker_report where applied_at is null) as left`
+  ).left
+
 /** Waits until a statement finds nothing left to do. */
 async function quiet(): Promise<void> {
   const until = performance.now() + 150_000
   for (;;) {
-    const { left } = await db.read.one<{ left: number }>`
-      select (select count(*) from signal where mirror_due or needs_match)
-        + (select count(*) from account_order where pending_action is not null)
-        + (select count(*) from account_order where status in ('A', '0', '1', '6', 'E'))
-        + (select count(*) from broker_report where applied_at is null) as left`.catch(() => ({ left: -1 }))
+    const left = await countLeft(db.read).catch(() => -1)
     if (left === 0) return
     if (performance.now() > until) throw new Error(`still ${left} things to do`)
     await pause(100)
   }
+}
+
+type SentOrder = ClientOrderKey & { status: string; reason: string; executions: number }
+
+/** Our orders and the broker's at one moment at which nothing was under way: AutoSync may correct at any time. */
+async function bothSides(): Promise<{ orders: SentOrder[]; known: { id: string }[] }> {
+  const options = { readOnly: true, isolation: 'repeatable read' } as const
+  const seen = await db.transaction(async (tx) => {
+    const orders = await tx.rows<SentOrder>`
+      select setup_id as "setupId", source, source_id as "sourceId", revision, status, coalesce(info, reject_text) as reason,
+        (select count(*)::int from execution e where e.account_id = o.account_id and e.order_id = o.id) as executions
+      from account_order o where attempts > 0`
+    const known = await tx.rows<{ id: string }>`select client_order_id as id from paper_order`
+    return { orders, known, left: await countLeft(tx) }
+  }, options)
+  if (seen.left === 0) return seen
+  await quiet()
+  return bothSides()
 }
 
 /**
@@ -131,11 +156,7 @@ async function quiet(): Promise<void> {
  * when its successor came is unknown there: it is over, never traded, and tells why.
  */
 async function everyOrderIsAtTheBroker(): Promise<void> {
-  const orders = await db.read.rows<ClientOrderKey & { status: string; reason: string; executions: number }>`
-    select setup_id as "setupId", source, source_id as "sourceId", revision, status, coalesce(info, reject_text) as reason,
-      (select count(*)::int from execution e where e.account_id = o.account_id and e.order_id = o.id) as executions
-    from account_order o where attempts > 0`
-  const known = await db.read.rows<{ id: string }>`select client_order_id as id from paper_order`
+  const { orders, known } = await bothSides()
   const environment = environments(readConfig({ DATA_DIR: product.dataDir })).orders
   const unsent = new Map(orders.map((order) => [clientOrderId({ ...order, environment }), order]))
   for (const { id } of known) expect(unsent.delete(id), `${id} is an order of ours`).toBe(true)
