@@ -5,7 +5,7 @@
  */
 import { type ClientOrderKey, clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
 import { isLive, oppositeOf, type Side } from '../domain/codes.ts'
-import { type Decimal, dec, zero } from '../domain/decimal.ts'
+import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
 import { applyToChain, type ChainOrder, lastOfChain } from '../domain/order-chain.ts'
 import { averageFillPrice, type OrderState, type Outcome } from '../domain/order-state.ts'
 import type { NewIncident } from '../storage/incidents.ts'
@@ -19,7 +19,7 @@ import type {
   ReportRow,
 } from '../storage/reports.ts'
 import { chainOrderOf, eventOf } from './report-events.ts'
-import { inferred, replacedBy, type StandingFill, standingFill } from './standing-fills.ts'
+import { foretold, inferred, replacedBy, type StandingFill, standingFill } from './standing-fills.ts'
 
 /** An order of the batch with its state so far. */
 interface Tracked {
@@ -143,7 +143,7 @@ class BatchState {
       this.#raise(report, 'MalformedReport', { orderId: order.id })
       return
     }
-    if (event.event === 'FILL' && !isInferred) this.#makeRoom(report, order, event.quantity)
+    if (event.event === 'FILL' && !isInferred) this.#makeRoom(report, order, holder.chain, event.quantity)
     const before = holder.chain
     const { chain, outcome } = applyToChain(before, order.id, event)
     holder.chain = chain
@@ -218,10 +218,12 @@ class BatchState {
     this.#raise(report, 'InferredFill', { orderId: order.id, ...told })
   }
 
-  /** Inferred fills give way to an execution that was told. */
-  #makeRoom(report: ReportRow, order: ReportedOrder, quantity: Decimal): void {
+  /** Inferred fills give way to an execution that was told, as far as it may be one of theirs. */
+  #makeRoom(report: ReportRow, order: ReportedOrder, chain: Chain, quantity: Decimal): void {
     const fills = this.#standing.filter(({ orderId }) => orderId === order.id)
-    for (const { fill, rest } of replacedBy(fills, quantity)) {
+    const booked = chain.reduce((most, { filledQuantity }) => max(most, filledQuantity), zero)
+    const known = foretold(quantity, booked, report.cumQty === null ? null : dec(report.cumQty))
+    for (const { fill, rest } of replacedBy(fills, known)) {
       this.#takeOut(report, order, fill)
       if (!rest.greaterThan(zero)) continue
       const { side, px } = fill

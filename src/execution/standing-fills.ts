@@ -41,6 +41,16 @@ export function inferred(
   return { quantity: missing.quantity, price: roundTo(missing.price, 12) }
 }
 
+/**
+ * How much of an execution has been inferred before, at most: all of it but what its broker's count, with it, has above
+ * what is booked of the order and those it replaced. A broker that counts less, or not at all, says of none that it is
+ * new: what is then booked too little comes with its next total.
+ */
+export function foretold(quantity: Decimal, booked: Decimal, cumQty: Decimal | null): Decimal {
+  if (cumQty === null) return quantity
+  return max(zero, quantity.minus(max(zero, cumQty.minus(booked))))
+}
+
 /** Inferred fills that an execution of this quantity replaces, oldest first, and what is left of each. */
 export function replacedBy(
   fills: readonly StandingFill[],

@@ -17,6 +17,8 @@ export interface PaperExecution {
   readonly side: Side
   readonly quantity: Decimal
   readonly px: Decimal
+  /** What its order has executed with it; null where it is no order's. */
+  readonly cumQty: Decimal | null
   readonly at: Instant
 }
 
@@ -27,13 +29,13 @@ export async function insertPaperExecutions(sql: Sql, executions: readonly Paper
     executions.map((execution) => execution[name])
   await sql.run`
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
-      occurred_at)
-    select broker_id, exec_id, account_id, client_order_id, 'fill', symbol, side, quantity, px, executed_at
+      cum_qty, occurred_at)
+    select broker_id, exec_id, account_id, client_order_id, 'fill', symbol, side, quantity, px, cum_qty, executed_at
     from unnest(${column('brokerId')}::int[], ${column('execId')}::text[], ${column('accountId')}::bigint[],
       ${column('clientOrderId')}::text[], ${column('symbol')}::text[], ${column('side')}::text[],
       ${column('quantity')}::numeric[], ${column('px')}::numeric[],
-      ${executions.map(({ at }) => instant(at))}::timestamptz[])
-      e (broker_id, exec_id, account_id, client_order_id, symbol, side, quantity, px, executed_at)`
+      ${column('cumQty')}::numeric[], ${executions.map(({ at }) => instant(at))}::timestamptz[])
+      e (broker_id, exec_id, account_id, client_order_id, symbol, side, quantity, px, cum_qty, executed_at)`
 }
 
 /** True while reports wait for their delivery. */
@@ -47,8 +49,9 @@ export const deliverPaperReports = async (sql: Sql, limit: number): Promise<numb
         select * from paper_report where not is_delivered order by id limit ${limit}::int for update skip locked
       ), arrived as (
         insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity,
-          px, text, occurred_at)
-        select broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, text, occurred_at
+          px, cum_qty, text, occurred_at)
+        select broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, cum_qty, text,
+          occurred_at
         from due order by id
         on conflict (broker_id, account_id, report_key) do nothing
       ), delivered as (

@@ -5,7 +5,7 @@
  */
 import type { CalendarName } from '../domain/calendar.ts'
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../domain/codes.ts'
-import type { Decimal } from '../domain/decimal.ts'
+import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { PriceRange } from './matching.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
@@ -300,17 +300,19 @@ export async function findNextPaperMoment(sql: Sql): Promise<Instant | undefined
   return at ?? undefined
 }
 
-/** Counts a scripted execution on the order that it names, if the book has it. */
+/** Counts a scripted execution on the order that it names; answers what that has executed, null where it is unknown. */
 export async function fillPaperOrder(
   tx: Transaction,
   execution: { readonly accountId: number; readonly clientOrderId: string; readonly quantity: Decimal },
-): Promise<void> {
-  await tx.run`
+): Promise<Decimal | null> {
+  const [filled] = await tx.rows<{ cumQty: string }>`
     update paper_order set cum_qty = cum_qty + ${execution.quantity}::numeric, fills = fills + 1,
       status = case when status not in ('0', '1') then status
         when cum_qty + ${execution.quantity}::numeric >= order_qty then '2' else '1' end,
       needs_match = needs_match and cum_qty + ${execution.quantity}::numeric < order_qty
-    where account_id = ${execution.accountId}::bigint and client_order_id = ${execution.clientOrderId}::text`
+    where account_id = ${execution.accountId}::bigint and client_order_id = ${execution.clientOrderId}::text
+    returning cum_qty as "cumQty"`
+  return filled ? dec(filled.cumQty) : null
 }
 
 /** The working orders of accounts. */

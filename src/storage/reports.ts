@@ -41,26 +41,29 @@ export interface NewReport {
   readonly occurredAt: Instant
 }
 
-/** A broker's total of an order: what it has executed, and at what average. */
+/** An execution, or a broker's total of an order: what it has executed, and at what average. */
 export interface NewTotal extends NewReport {
   readonly side: Side
   readonly quantity: string
   readonly px: string
+  /** With an execution: what its broker counts as executed of the order, this included; null where it does not say. */
+  readonly cumQty?: string | null
 }
 
 /** Takes in answers that carry no execution of their own; one that is known changes nothing. */
 export async function insertReports(sql: Sql, reports: readonly (NewReport | NewTotal)[]): Promise<void> {
   if (reports.length === 0) return
   const column = <K extends keyof NewReport>(name: K): NewReport[K][] => reports.map((report) => report[name])
-  const total = <K extends 'side' | 'quantity' | 'px'>(name: K): (NewTotal[K] | null)[] =>
+  const total = <K extends 'side' | 'quantity' | 'px' | 'cumQty'>(name: K): (NewTotal[K] | null)[] =>
     reports.map((report) => (name in report ? (report as NewTotal)[name] : null))
   await sql.run`
     insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at,
-      side, quantity, px)
+      side, quantity, px, cum_qty)
     select * from unnest(${column('brokerId')}::int[], ${column('reportKey')}::text[], ${column('accountId')}::bigint[],
       ${column('clientOrderId')}::text[], ${column('kind')}::text[], ${column('symbol')}::text[],
       ${column('text')}::text[], ${reports.map((report) => instant(report.occurredAt))}::timestamptz[],
-      ${total('side')}::text[], ${total('quantity')}::numeric[], ${total('px')}::numeric[])
+      ${total('side')}::text[], ${total('quantity')}::numeric[], ${total('px')}::numeric[],
+      ${total('cumQty')}::numeric[])
     on conflict (broker_id, account_id, report_key) do nothing`
 }
 
@@ -99,6 +102,7 @@ export interface ReportRow extends NewReport {
   readonly side: Side | null
   readonly quantity: string | null
   readonly px: string | null
+  readonly cumQty: string | null
   /** Of the symbol; null where no such instrument exists. */
   readonly instrumentId: number | null
   readonly securityType: SecurityType | null
@@ -116,8 +120,8 @@ export const loadReports = (
 ): Promise<ReportRow[]> =>
   tx.rows<ReportRow>`
     select r.id, r.broker_id as "brokerId", r.report_key as "reportKey", r.account_id as "accountId",
-      r.client_order_id as "clientOrderId", r.kind, r.symbol, r.side, r.quantity, r.px, r.text,
-      r.occurred_at as "occurredAt", i.id as "instrumentId", i.security_type as "securityType",
+      r.client_order_id as "clientOrderId", r.kind, r.symbol, r.side, r.quantity, r.px,
+      r.cum_qty as "cumQty", r.text, r.occurred_at as "occurredAt", i.id as "instrumentId", i.security_type as "securityType",
       i.point_value as "pointValue", i.currency, r.kind = 'fill' and exists (
         select from broker_report b where b.kind = 'bust' and b.broker_id = r.broker_id
           and b.account_id = r.account_id and b.text = r.report_key and b.applied_at is not null) as "isBusted"

@@ -111,6 +111,37 @@ describe('missing executions', () => {
     expect(await accountViolations(world)).toEqual([])
   })
 
+  test('stay inferred beside a new one that is told', async () => {
+    const { held, cash, accountId, execId, fill, orders } = await partlyUnheard(2, 48)
+    await minutes(2)
+    expect(await held()).toBe(2)
+    await fill(3, 46)
+    await world.drain()
+    expect(await held()).toBe(5)
+    expect(await orders()).toMatchObject([{ status: '1', cumQty: 5, avgPx: 46.8 }])
+    await paper.controls.duplicate(ctx, execId)
+    await world.drain()
+    expect(await held()).toBe(5)
+    expect(await cash()).toBe(100_000 - 2 * 48 - 3 * 46)
+    expect(await incidentsOf(accountId)).toEqual(['InferredFill'])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('stay inferred beside a new one that is told while more are missing', async () => {
+    const { held, cash, accountId, fill } = await partlyUnheard(2, 48)
+    await unheard(accountId, () => fill(1, 45))
+    await minutes(2)
+    expect(await held()).toBe(3)
+    await unheard(accountId, () => fill(1, 44))
+    await fill(2, 46)
+    await world.drain()
+    expect(await held()).toBe(5)
+    await minutes(2)
+    expect(await held()).toBe(6)
+    expect(await cash()).toBe(100_000 - 2 * 48 - 45 - 44 - 2 * 46)
+    expect(await accountViolations(world)).toEqual([])
+  })
+
   test('leave the rest inferred where one of two comes', async () => {
     const { held, accountId, execId, fill, orders } = await partlyUnheard(2, 48)
     await unheard(accountId, () => fill(3, 46))

@@ -21,6 +21,8 @@ export interface PaperFill {
   readonly execId: string
   readonly quantity: Decimal
   readonly price: Decimal
+  /** What the order has executed with it. */
+  readonly cumQty: Decimal
   readonly at: Instant
 }
 
@@ -85,14 +87,11 @@ export function paperPort(moment: PaperMoment): FillPort<PaperBook> {
     },
     trigger: (book, id) => change(book, id, (order) => ({ ...order, isTriggered: true })),
     fill: (book, { orderId, quantity, price, phase }) => {
-      const { row, fills } = orderOf(book, orderId)
-      const filled = change(book, orderId, (order) => ({
-        ...order,
-        cumQty: order.cumQty.plus(quantity),
-        fills: fills + 1,
-      }))
+      const { row, fills, cumQty: before } = orderOf(book, orderId)
+      const cumQty = before.plus(quantity)
+      const filled = change(book, orderId, (order) => ({ ...order, cumQty, fills: fills + 1 }))
       const execId = `P${row.id}-${fills + 1}`
-      const fill: PaperFill = { row, execId, quantity, price, at: moment.timeOf(phase, row) }
+      const fill: PaperFill = { row, execId, quantity, price, cumQty, at: moment.timeOf(phase, row) }
       return { book: { ...filled, fills: [...filled.fills, fill] }, quantity }
     },
   }

@@ -200,7 +200,7 @@ async function serve(
   })
   const orders = served.flatMap((book) => [...book.orders.values()])
   const fills = served.flatMap((book) => book.fills)
-  const executions = fills.map(({ row, execId, quantity, price, at }) => ({
+  const executions = fills.map(({ row, execId, quantity, price, cumQty, at }) => ({
     brokerId: row.brokerId,
     accountId: row.accountId,
     execId,
@@ -209,6 +209,7 @@ async function serve(
     side: row.side,
     quantity,
     px: price,
+    cumQty,
     at,
   }))
   await Promise.all([savePaperOrders(tx, orders.map(changeOf)), insertPaperExecutions(tx, executions)])

@@ -64,7 +64,7 @@ export interface PaperControls {
   /** Cuts the link, or restores it. */
   down(isDown: boolean): void
   /** An execution out of the blue; answers its id. */
-  execution(ctx: WorkContext, execution: Omit<PaperExecution, 'execId' | 'at'>): Promise<string>
+  execution(ctx: WorkContext, execution: Omit<PaperExecution, 'execId' | 'at' | 'cumQty'>): Promise<string>
   /** Tells of an execution again; false when it does not know it. */
   duplicate(ctx: WorkContext, execId: string): Promise<boolean>
   /** Cancels an execution; false when it does not know it. */
@@ -251,8 +251,9 @@ function controlsOf(script: Script): PaperControls {
       const execId = `F${at.toString(36)}-${made}`
       const { accountId, clientOrderId, quantity } = execution
       await ctx.db.transaction(async (tx) => {
-        if (clientOrderId !== null) await fillPaperOrder(tx, { accountId, clientOrderId, quantity })
-        await insertPaperExecutions(tx, [{ execId, at, ...execution }])
+        const cumQty =
+          clientOrderId === null ? null : await fillPaperOrder(tx, { accountId, clientOrderId, quantity })
+        await insertPaperExecutions(tx, [{ execId, at, cumQty, ...execution }])
       })
       return execId
     },

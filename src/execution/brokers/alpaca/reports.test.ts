@@ -47,7 +47,13 @@ describe('what is told', () => {
     expect(keys('sleeping')).toEqual([])
   })
 
-  const fill = { event: 'fill', order: said, execution_id: 'e1', qty: '2', price: '49.5' }
+  const fill = {
+    event: 'fill',
+    order: { ...said, filled_qty: '5' },
+    execution_id: 'e1',
+    qty: '2',
+    price: '49.5',
+  }
   const heard = (more: object) => {
     const update = readTradeUpdate({ ...fill, ...more })
     return update && reportsOfUpdate(source, update)
@@ -58,12 +64,21 @@ describe('what is told', () => {
       ...{ ref_id: 'e1', qty: '2', price: '49.5' },
       details: {
         ...{ execution_type: 'partial_fill', order_id: 'o1', client_order_id: 'LST-1-S1-0' },
-        ...{ symbol: 'AAPL', side: 'buy' },
+        ...{ symbol: 'AAPL', side: 'buy', cum_qty: '5' },
       },
     })
     expect(activity && reportsOfActivity(source, activity)).toEqual(heard({}))
     expect(heard({})).toMatchObject([
-      { kind: 'fill', reportKey: 'e1', side: '1', quantity: '2', px: '49.5', accountId: 7, brokerId: 3 },
+      {
+        kind: 'fill',
+        reportKey: 'e1',
+        side: '1',
+        quantity: '2',
+        px: '49.5',
+        cumQty: '5',
+        accountId: 7,
+        brokerId: 3,
+      },
     ])
   })
 

@@ -98,6 +98,7 @@ interface Executed {
   readonly previousExecutionId: string | null
   readonly quantity: string | null
   readonly price: string | null
+  readonly cumQty: string | null
   readonly at: Instant | null
 }
 
@@ -113,10 +114,10 @@ const report = (
 })
 
 function executed(source: Source, named: Named, id: string | null, news: Executed): NewTotal[] | null {
-  const { quantity, price, at } = news
+  const { quantity, price, cumQty, at } = news
   if (id === null || quantity === null || price === null) return null
   if (!dec(quantity).greaterThan(0) || !dec(price).greaterThan(0)) return null
-  return [{ ...report(source, named, 'fill', id, at), side: named.side, quantity, px: price }]
+  return [{ ...report(source, named, 'fill', id, at), side: named.side, quantity, px: price, cumQty }]
 }
 
 function busted(source: Source, named: Named, { previousExecutionId, at }: Executed): Report[] | null {

@@ -28,6 +28,8 @@ export interface TradeUpdate {
   readonly previousExecutionId: string | null
   readonly quantity: string | null
   readonly price: string | null
+  /** What the order has executed when this happened. */
+  readonly cumQty: string
   readonly at: Instant | null
 }
 
@@ -42,6 +44,8 @@ export interface TradeActivity {
   readonly side: Side
   readonly quantity: string | null
   readonly price: string | null
+  /** What the order had executed with it. */
+  readonly cumQty: string | null
   readonly at: Instant | null
 }
 
@@ -115,7 +119,7 @@ export function readTradeUpdate(value: unknown): TradeUpdate | null {
   const [quantity, price] = [optionalAmount(value.qty), optionalAmount(value.price)]
   if (event === null || order === null || quantity === undefined || price === undefined) return null
   return {
-    ...{ event, order, quantity, price },
+    ...{ event, order, quantity, price, cumQty: order.filledQty },
     executionId: text(value.execution_id),
     previousExecutionId: text(value.previous_execution_id),
     at: instantOf(value.timestamp) ?? order.updatedAt,
@@ -138,10 +142,11 @@ export function readActivity(value: unknown): TradeActivity | null | undefined {
   const [executionId, orderId] = [text(value.ref_id), text(details.order_id)]
   const [symbol, side] = [text(details.symbol), sideOf(details.side)]
   const [quantity, price] = [optionalAmount(value.qty), optionalAmount(value.price)]
+  const cumQty = optionalAmount(details.cum_qty)
   if (type === undefined || executionId === null || orderId === null || symbol === null) return null
-  if (side === null || quantity === undefined || price === undefined) return null
+  if (side === null || quantity === undefined || price === undefined || cumQty === undefined) return null
   return {
-    ...{ type, executionId, orderId, symbol, side, price },
+    ...{ type, executionId, orderId, symbol, side, price, cumQty },
     // Some accounts are told what was sold as a negative quantity.
     quantity: quantity?.replace('-', '') ?? null,
     previousExecutionId: text(value.previous_id),

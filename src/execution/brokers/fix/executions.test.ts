@@ -4,7 +4,7 @@ import { readCancelReject, readExecutionReport, withoutReplaced } from './execut
 
 const id = 'LST-1-S1-0'
 const base = `17=E1|11=${id}|1=ACC|55=AAPL|60=20240312-14:00:00`
-const traded = `${base}|150=F|39=1|54=1|32=5|31=100.25`
+const traded = `${base}|150=F|39=1|54=1|32=5|31=100.25|14=15`
 const read = (text: string) => readExecutionReport(fixMessage(text))
 const rows = (text: string): unknown[] => {
   const reading = read(text)
@@ -18,7 +18,7 @@ const rows = (text: string): unknown[] => {
         traded,
       ])
 }
-const fill = { side: '1', quantity: '5', px: '100.25' }
+const fill = { side: '1', quantity: '5', px: '100.25', cumQty: '15' }
 
 describe('an ExecutionReport', () => {
   test.each<[string, string, unknown[]]>([
@@ -32,6 +32,11 @@ describe('an ExecutionReport', () => {
     ],
     ['Trade under the id of a cancel', traded.replace(id, `${id}-AB1`), [['fill', 'E1', id, null, fill]]],
     ['Trade of nobody’s', traded.replace(id, 'HAND'), [['fill', 'E1', 'HAND', null, fill]]],
+    [
+      'Trade without a total',
+      traded.replace('|14=15', ''),
+      [['fill', 'E1', id, null, { ...fill, cumQty: null }]],
+    ],
     ['Trade without any id', traded.replace(`11=${id}|`, ''), [['fill', 'E1', null, null, fill]]],
     [
       'Canceled',

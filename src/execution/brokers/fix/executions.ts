@@ -6,7 +6,7 @@
 import type { OrdStatus, Side } from '../../../domain/codes.ts'
 import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
-import type { ReportKind } from '../../../storage/reports.ts'
+import type { NewTotal, ReportKind } from '../../../storage/reports.ts'
 import type { OrderStanding } from '../broker.ts'
 import { decimalOf, type FixMessage, idOf, tags, textOf, timeOf } from './message.ts'
 import { orderIdOf } from './requests.ts'
@@ -21,7 +21,7 @@ export interface ReportDraft {
   readonly text: string | null
   readonly occurredAt: Instant
   /** Of an execution. */
-  readonly traded: { readonly side: Side; readonly quantity: string; readonly px: string } | null
+  readonly traded: Pick<NewTotal, 'side' | 'quantity' | 'px' | 'cumQty'> | null
 }
 
 /** What is said of a request under its own id (ClOrdID or OrdStatusReqID). */
@@ -189,5 +189,5 @@ function tradedOf(message: FixMessage): ReportDraft['traded'] | string {
   if (quantity === null || !dec(quantity).greaterThan(0)) return 'no LastQty (32) above 0'
   if (dec(quantity).decimalPlaces() > 8) return 'a LastQty (32) finer than any book'
   if (px === null || !dec(px).greaterThan(0)) return 'no LastPx (31) above 0'
-  return { side, quantity, px }
+  return { side, quantity, px, cumQty: decimalOf(message, tags.cumQty) }
 }
