@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { claimClosingSetups } from '../../src/storage/closings.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
@@ -300,6 +301,20 @@ describe('a stopped setup', () => {
     await leaveStrategy(db, setupId)
     await world.drain()
     expect((await orders()).map(({ status }) => status)).toEqual(['2', '8'])
+  })
+
+  test('that waits for its holder keeps no other waiting', async () => {
+    const [refused, next] = [await scene(), await scene()]
+    for (const { symbol, order } of [refused, next]) {
+      await world.quote(symbol, '99', '100')
+      await order('1', '6')
+    }
+    await world.drain()
+    paper.controls.reject(refused.accountId, 'halted')
+    await leaveStrategy(db, refused.setupId)
+    await world.drain()
+    await leaveStrategy(db, next.setupId)
+    expect(await db.transaction((tx) => claimClosingSetups(tx, 1))).toEqual([next.setupId])
   })
 })
 
