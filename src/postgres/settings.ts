@@ -48,6 +48,8 @@ export const serverSettings: Readonly<Record<string, string>> = {
 
 /** Command line of the postmaster for one data folder. */
 export function serverArguments(cluster: string, socketFolder: string): string[] {
-  const settings = { ...serverSettings, unix_socket_directories: socketFolder }
+  // The server reads a list, whose parts may be in quotes: a comma in a path would make two folders of it.
+  const quoted = `"${socketFolder.replaceAll('"', '""')}"`
+  const settings = { ...serverSettings, unix_socket_directories: quoted }
   return ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }

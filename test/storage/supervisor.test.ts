@@ -310,6 +310,12 @@ describe('the embedded server', () => {
     await expect(start(join(scratch, 'half'))).rejects.toThrow('password is missing')
   })
 
+  test('fits a folder whose name has a comma, a space and quotes', async () => {
+    const postgres = await start(join(scratch, 'the "first", live'))
+    expect(await addRow(postgres.url)).toBe(1)
+    await postgres.stop()
+  })
+
   test('fits a folder too deep for a socket', async () => {
     const deep = join(scratch, 'd'.repeat(60), 'e'.repeat(60))
     const server = await start(deep)
