@@ -6,12 +6,13 @@ import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
 import { type Copying, leadBackup } from '../storage/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { goOnFromCopy, markCopy } from './copies.ts'
 import { addressName, reachServer, serverName } from './database.ts'
 import { openLog } from './log.ts'
-import { type Output, say, type Tool } from './tool.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
 
-/** Adds backup. */
-export function addBackupCommand(tool: Tool, program: Command): void {
+/** Adds backup and restored. */
+export function addBackupCommands(tool: Tool, program: Command): void {
   tool(
     program,
     'backup <folder>',
@@ -23,6 +24,16 @@ export function addBackupCommand(tool: Tool, program: Command): void {
     await backUp(config, target)
     say(output, { folder: target }, `${target} is a copy of ${config.dataDir}. DATA_DIR=${target} starts it.`)
   })
+  tool(
+    program,
+    'restored',
+    'the database was put back to an older state by other means: numbers given since are not given again',
+  ).action((output: Output) =>
+    withDatabase(async (db) => {
+      await goOnFromCopy(db)
+      say(output, { restored: true }, 'No number that was given since is given again.')
+    }),
+  )
 }
 
 /** Throws ConfigError where there is nothing to copy, or no place for it. */
@@ -61,6 +72,7 @@ async function backUp(config: Config, target: string): Promise<void> {
       try {
         await mkdir(dirname(target), { recursive: true })
         await copyPlatform(copying, config.dataDir, unfinished)
+        await markCopy(unfinished)
         await putInPlace(unfinished, target)
       } finally {
         await clear()

@@ -16,7 +16,7 @@ import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { addAccountCommands } from './account-commands.ts'
 import { addApprovalCommands, addBrokerCommands } from './approvals.ts'
 import { addAuditCommands } from './audit-commands.ts'
-import { addBackupCommand } from './backup-commands.ts'
+import { addBackupCommands } from './backup-commands.ts'
 import { askOperation } from './call.ts'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { systemClock } from './clock.ts'
@@ -63,7 +63,7 @@ export function addOperatorCommands(program: Command): void {
     (state: string, output: Output) => switchMaintenance(state, output),
   )
   addAuditCommands(tool, program)
-  addBackupCommand(tool, program)
+  addBackupCommands(tool, program)
   addIncidentCommands(
     tool,
     program.command('incidents').description('what happened that an operator has to look at'),

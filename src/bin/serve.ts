@@ -7,6 +7,7 @@ import { handlers } from '../operations/index.ts'
 import { createOperations } from '../operations/operations.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { beginCopy } from './copies.ts'
 import { openForWork } from './database.ts'
 import { environments } from './environment.ts'
 import { loadFamilies, openMetrics } from './metrics.ts'
@@ -30,6 +31,7 @@ export interface Api {
 /** Serves until closed. The database's address comes from outside, so any number may run beside each other. */
 export async function serveApi(config: Config, databaseUrl: string, log: Logger): Promise<Api> {
   const db = await openForWork(databaseUrl, 'lockstep api', log)
+  await beginCopy(config, db, log)
   const operations = await createOperations({
     db,
     clock: systemClock,

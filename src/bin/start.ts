@@ -8,6 +8,7 @@ import type { DemoFacts } from '../demo/facts.ts'
 import { readConnections } from './brokers.ts'
 import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
+import { beginCopy } from './copies.ts'
 import { openMigrated, provideServer, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
 import { type Port, tryPorts } from './port.ts'
@@ -86,6 +87,7 @@ async function prepare(
 ): Promise<DemoFacts | undefined> {
   const db = await openMigrated(url, 'lockstep start', log)
   try {
+    await beginCopy(config, db, log)
     return await prepareDemo(config, db, await openSecrets(config, db, log), log, ending)
   } finally {
     await db.close()

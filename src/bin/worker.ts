@@ -12,6 +12,7 @@ import { auditHeads } from './audit-heads.ts'
 import { connectBrokers } from './brokers.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { beginCopy } from './copies.ts'
 import { openForWork } from './database.ts'
 import { environments } from './environment.ts'
 import { mailerOf } from './mail.ts'
@@ -31,6 +32,7 @@ export async function runWorker(
 ): Promise<{ metricsUrl: string | undefined; close(): Promise<void> }> {
   const id = workerId()
   const db = await openForWork(databaseUrl, 'lockstep worker', log, { actor: 'worker', who: id })
+  await beginCopy(config, db, log)
   const secrets = await openSecrets(config, db, log)
   await bootstrap(db.write, systemClock.now())
   const { orders: environment } = environments(config)

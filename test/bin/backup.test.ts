@@ -17,7 +17,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/bin/config.ts'
-import { provideServer, type Server } from '../../src/bin/database.ts'
+import { beginCopy } from '../../src/bin/copies.ts'
+import { openMigrated, provideServer, type Server } from '../../src/bin/database.ts'
 import { openLog } from '../../src/bin/log.ts'
 import { type Database, openDatabase } from '../../src/storage/database.ts'
 import { silentLog } from '../support/database-server.ts'
@@ -193,6 +194,38 @@ test('a copy of a platform that is not running', { timeout: 120_000 }, async () 
   expect((await backUp(place('still copy'), { DATA_DIR: place('still') }).ended).status).toBe(0)
   const copy = await serve(place('still copy'))
   await copy.stop()
+})
+
+test('a copy gives no number again that the first platform has given since', { timeout: 120_000 }, async () => {
+  const first = place('numbers')
+  const copy = place('numbers copied')
+  const within = async <T>(folder: string, work: (db: Database) => Promise<T>): Promise<T> => {
+    const running = await serve(folder)
+    const opened = await openMigrated(running.url, 'test', silentLog)
+    try {
+      return await work(opened)
+    } finally {
+      await opened.close()
+      await running.stop()
+    }
+  }
+  const next = async ({ write }: Database) =>
+    (await write.one<{ id: number }>`select nextval('signal_id_seq') as id`).id
+  await within(first, next)
+  expect((await backUp(copy, { DATA_DIR: first }).ended).status).toBe(0)
+  const given = await within(first, next)
+  await within(copy, async (opened) => {
+    const config = readConfig({ DATA_DIR: copy })
+    await beginCopy(config, opened, silentLog)
+    const number = await next(opened)
+    expect(number).toBeGreaterThan(given + 1_000_000)
+    // Once: it is the platform from now on.
+    await beginCopy(config, opened, silentLog)
+    expect(await next(opened)).toBe(number + 1)
+    const log = await opened.read.rows<{ object: string }>`select object from audit_entry where object = 'numbers'`
+    expect(log).toHaveLength(1)
+  })
+  expect(existsSync(join(first, 'copied'))).toBe(false)
 })
 
 describe('what cannot be copied, or not to there', { timeout: 60_000 }, () => {
