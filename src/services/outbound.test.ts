@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createOutbound, isPublicAddress, urlFault } from './outbound.ts'
 
 describe('addresses', () => {
@@ -53,6 +53,7 @@ describe('a call', () => {
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
     if (request.url === '/moved') response.writeHead(302, { location: '/elsewhere' }).end()
+    else if (request.url === '/silent') return
     else if (request.url === '/endless') response.writeHead(200).write('x'.repeat(300_000))
     else response.writeHead(200).end('fine')
   })
@@ -74,6 +75,17 @@ describe('a call', () => {
     expect(await local.post(`${base}/moved`, {}, '{}')).toBe(302)
     expect(await local.post(`${base}/endless`, {}, '{}')).toBe(200)
     expect(asked).toEqual(['/fine', '/moved', '/endless'])
+  })
+
+  test('does not wait for others at the same host that get no answer', async () => {
+    const base = `http://127.0.0.1:${await listening}`
+    const own = createOutbound({ permitsLocal: true })
+    const silent = [1, 2, 3, 4].map(() => own.post(`${base}/silent`, {}, '{}').catch(() => 'no answer'))
+    await vi.waitUntil(() => asked.filter((path) => path === '/silent').length >= 2)
+    const fine = own.post(`${base}/fine`, {}, '{}')
+    expect(await Promise.race([fine, ...silent])).toBe(200)
+    await own.close()
+    expect(await Promise.all(silent)).toEqual(silent.map(() => 'no answer'))
   })
 
   test.each([[['127.0.0.1']], [['8.8.8.8', '10.0.0.1']], [[]]])(

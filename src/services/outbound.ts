@@ -78,13 +78,12 @@ const testedLookup =
 
 const timeoutMs = 15_000
 const answerBytes = 64 * 1024
-/** Calls to one host at once. */
-const connections = 2
 
 /** Opens the way out under the rules. */
 export function createOutbound(rules: OutboundRules = {}): Outbound {
+  // Many sites may be told at one host: a call that waited for another's answer would fail without having been made. How
+  // many are on their way is limited where they are claimed.
   const agent = new Agent({
-    connections,
     connect: { lookup: testedLookup(rules), timeout: timeoutMs },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
