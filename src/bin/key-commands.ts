@@ -1,8 +1,10 @@
 /** The operator's tools for access keys: issued once, with limits and in a form of their own where that is asked for. */
 import type { Command } from 'commander'
 import { dayLength } from '../domain/time.ts'
-import { isRefused } from '../operations/context.ts'
+import { isRefused, type Refused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
+import { findTenant } from '../storage/access.ts'
+import { listLivingKeys } from '../storage/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { openSecrets } from './secrets.ts'
@@ -16,7 +18,7 @@ interface IssueOptions extends Output {
   uuid?: boolean
 }
 
-/** Adds keys issue and revoke. */
+/** Adds keys issue, list and revoke. */
 export function addKeyCommands(tool: Tool, keys: Command): void {
   tool(keys, 'issue', 'issue a key; it is shown once')
     .requiredOption('--person <id>', 'whose key it is', readId)
@@ -29,6 +31,9 @@ export function addKeyCommands(tool: Tool, keys: Command): void {
     )
     .option('--uuid', 'in the form of older programs; only hosts of the compat dialect take it')
     .action(issue)
+  tool(keys, 'list', 'the living keys of a person, the oldest first')
+    .requiredOption('--person <id>', 'whose keys', readId)
+    .action(list)
   tool(keys, 'revoke <keyId>', 'end a key; every process refuses it within a second').action(
     (keyId: string, output: Output) =>
       withDatabase(async (db) => {
@@ -47,8 +52,30 @@ const issue = ({ person, comment, days, limits, uuid, ...output }: IssueOptions)
     const order = { personId: person, env: environments(config).keys, comment, ...life, ...special }
     const secrets = await openSecrets(config, db)
     const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
-    if (isRefused(issued)) throw new ConfigError(issued.message ?? `there is no living person ${person}`)
+    if (isRefused(issued)) throw new ConfigError(whyNot(issued, person))
     say(output, { key: issued.key, keyId: issued.keyId }, issued.key)
+  })
+
+/** A person whose keys are lost gets one when another is revoked, and it has to be found for that. */
+const whyNot = ({ message }: Refused, person: number): string =>
+  message === undefined
+    ? `there is no living person ${person}`
+    : `${message}: "keys list --person ${person}" shows them, "keys revoke" ends one`
+
+const list = ({ person, ...output }: Output & { person: number }): Promise<void> =>
+  withDatabase(async (db) => {
+    if (!(await findTenant(db.read, person))) throw new ConfigError(`there is no living person ${person}`)
+    const keys = (await listLivingKeys(db.read, person, Date.now())).map(
+      ({ createdAt, expiresAt, ...key }) => ({
+        ...key,
+        createdUtc: new Date(createdAt).toISOString(),
+        expiresUtc: new Date(expiresAt).toISOString(),
+      }),
+    )
+    const lines = keys.map((key) =>
+      `${key.keyId}  ${key.createdUtc} to ${key.expiresUtc}  ${key.comment}`.trim(),
+    )
+    say(output, { keys }, lines.length === 0 ? `Person ${person} has no living key.` : lines)
   })
 
 /** Windows as they are typed, each of its own length. Throws ConfigError. */

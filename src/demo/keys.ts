@@ -3,7 +3,7 @@ import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import type { Database } from '../storage/database.ts'
-import { listLiveKeys } from '../storage/keys.ts'
+import { listLivingKeys } from '../storage/keys.ts'
 import type { DemoKey } from './facts.ts'
 
 const lifetime = 365 * 86_400_000
@@ -24,7 +24,8 @@ export async function issueDemoKeys(
   const keys: DemoKey[] = []
   for (const holder of holders) {
     const { personId } = holder
-    for (const keyId of await listLiveKeys(db.read, personId, now)) await revokeKey(db.write, keyId, now)
+    for (const { keyId } of await listLivingKeys(db.read, personId, now))
+      await revokeKey(db.write, keyId, now)
     const order = { personId, env: environment, comment: 'demo', expiresAt: now + lifetime, now }
     const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
     if (isRefused(issued)) throw new Error(`no key for person ${personId}: ${issued.refused}`)

@@ -41,13 +41,19 @@ export async function lockHolder(
     where person_id = ${personId} and deleted_at is null and expires_at > ${instant(now)}`
 }
 
-/** Public ids of the person's keys that live at `now`, oldest first. */
-export async function listLiveKeys(sql: Sql, personId: number, now: number): Promise<string[]> {
-  const rows = await sql.rows<{ keyId: string }>`
-    select key_id as "keyId" from access_key
-    where person_id = ${personId} and deleted_at is null and expires_at > ${instant(now)} order by id`
-  return rows.map(({ keyId }) => keyId)
+/** A living key as the operator sees it. */
+export interface LivingKey {
+  readonly keyId: string
+  readonly comment: string
+  readonly createdAt: number
+  readonly expiresAt: number
 }
+
+/** The person's keys that live at `now`, oldest first. */
+export const listLivingKeys = (sql: Sql, personId: number, now: number): Promise<LivingKey[]> =>
+  sql.rows<LivingKey>`
+    select key_id as "keyId", comment, created_at as "createdAt", expires_at as "expiresAt" from access_key
+    where person_id = ${personId} and deleted_at is null and expires_at > ${instant(now)} order by id`
 
 export interface NewKey {
   personId: number

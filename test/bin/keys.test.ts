@@ -1,4 +1,4 @@
-/** Keys as an operator issues them: their form and their own limits. */
+/** Keys as an operator issues them: their form and their own limits; and how one is found that nobody has any more. */
 import { beforeAll, expect, test } from 'vitest'
 import { isUuidKey } from '../../src/domain/access-key.ts'
 import { commandLine } from '../support/command-line.ts'
@@ -24,4 +24,25 @@ test.each<[string, string[], boolean, unknown]>([
   expect(isUuidKey(key)).toBe(isUuid)
   expect(await db.read.one`select limits from access_key where key_id = ${keyId}`).toEqual({ limits })
   expect((await run('keys', 'revoke', keyId)).status).toBe(0)
+})
+
+test('a person whose two keys are lost gets another when one of them is found and ended', async () => {
+  const issue = async (...more: string[]) => run('keys', 'issue', '--person', person, '--json', ...more)
+  expect((await run('keys', 'list', '--person', person)).output).toBe(`Person ${person} has no living key.`)
+  const ids: string[] = []
+  for (const comment of ['first', 'second'])
+    ids.push(JSON.parse((await issue('--comment', comment, '--uuid')).output).keyId)
+  expect(await issue()).toEqual({
+    status: 1,
+    output: '',
+    errors: `lockstep: A person has at most 2 living keys: "keys list --person ${person}" shows them, "keys revoke" ends one`,
+  })
+  const listed = async () => JSON.parse((await run('keys', 'list', '--person', person, '--json')).output).keys
+  expect(await listed()).toMatchObject([
+    { keyId: ids[0], comment: 'first' },
+    { keyId: ids[1], comment: 'second' },
+  ])
+  await run('keys', 'revoke', String(ids[0]))
+  expect(await listed()).toMatchObject([{ keyId: ids[1] }])
+  expect((await issue()).status).toBe(0)
 })
