@@ -2,6 +2,7 @@
 import type { Database } from '../storage/database.ts'
 import { sinceAnyWorker } from '../storage/leases.ts'
 import { takeMeasures } from '../storage/measures.ts'
+import { roomMin } from './readiness.ts'
 
 export interface Finding {
   name: string
@@ -14,8 +15,11 @@ const skewMaxMs = 1_000
 /** Work that waits for this long is not done, in seconds. */
 const waitMax = 30
 
-/** Looks at server, clocks, workers and incidents; `now` is this machine's time in epoch milliseconds. */
-export async function examine(db: Database, now: number): Promise<Finding[]> {
+/**
+ * Looks at server, disk, clocks, workers, switches and incidents; `now` is this machine's time in epoch milliseconds,
+ * `room` the part of the data folder's disk that is left; undefined: there is no such folder.
+ */
+export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
   const facts = await db.read.one<{ version: string; checksums: string; clock: number; incidents: number }>`
     select current_setting('server_version') as version, current_setting('data_checksums') as checksums,
       clock_timestamp() as clock, (select count(*)::int from incident where ended_at is null) as incidents`
@@ -23,6 +27,8 @@ export async function examine(db: Database, now: number): Promise<Finding[]> {
   const ageOf = (job: string): number =>
     measures.find(({ name, kind }) => name === 'job_age_seconds' && kind === job)?.value ?? 0
   const [mirror, send] = [ageOf('mirror'), ageOf('send')]
+  const isOn = (name: string): boolean =>
+    measures.some((one) => one.name === 'switch_on' && one.kind === name && one.value === 1)
   const worker = await sinceAnyWorker(db.read)
   const skewMs = Math.abs(facts.clock - now)
   return [
@@ -33,13 +39,30 @@ export async function examine(db: Database, now: number): Promise<Finding[]> {
       ok: true,
       says: facts.checksums === 'on' ? 'on' : 'off: damaged pages are not noticed',
     },
+    ...(room === undefined ? [] : [diskOf(room)]),
     { name: 'clock', ok: skewMs <= skewMaxMs, says: `differs from the database's by ${skewMs} ms` },
     // A platform at rest, between a restore and its start, needs none.
     { name: 'worker', ok: worker === 0 || Math.max(mirror, send) <= waitMax, says: lastSeen(worker) },
     { name: 'mirroring', ok: mirror <= waitMax, says: waiting('signal', mirror) },
     { name: 'sending', ok: send <= waitMax, says: waiting('account order', send) },
+    // Whoever turned one meant it; whoever looks for a cause has to know.
+    { name: 'switches', ok: true, says: switchesOf(isOn('maintenance'), isOn('noOpeningOrders')) },
     { name: 'incidents', ok: facts.incidents === 0, says: `${facts.incidents} to look at (incidents list)` },
   ]
+}
+
+const diskOf = (room: number): Finding => ({
+  name: 'disk',
+  ok: room > roomMin,
+  says: `${Math.floor(room * 100)} % of the disk of the data folder is left`,
+})
+
+function switchesOf(isMaintained: boolean, isClosed: boolean): string {
+  const on = [
+    ...(isMaintained ? ['maintenance is on: every call answers 503'] : []),
+    ...(isClosed ? ['openings are off: no account opens anything'] : []),
+  ]
+  return on.length === 0 ? 'none is on' : on.join('; ')
 }
 
 function lastSeen(seconds: number | null): string {

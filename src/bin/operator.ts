@@ -32,6 +32,7 @@ import { openLog } from './log.ts'
 import { addOrderCommands } from './order-commands.ts'
 import { addPaymentCommands } from './payment-commands.ts'
 import { addPeopleCommands } from './people-commands.ts'
+import { roomOf } from './readiness.ts'
 import { type Played, replayFile } from './replay.ts'
 import { addSecretCommands } from './secret-commands.ts'
 import { openSecrets } from './secrets.ts'
@@ -265,8 +266,8 @@ async function switchMaintenance(state: string, output: Output): Promise<void> {
 }
 
 const doctor = (output: Output): Promise<void> =>
-  withDatabase(async (db) => {
-    const findings = await examine(db, Date.now())
+  withDatabase(async (db, { dataDir }) => {
+    const findings = await examine(db, Date.now(), await roomOf(dataDir).catch(() => 0))
     const lines = findings.map(({ name, ok, says }) => `${ok ? 'ok ' : 'BAD'} ${name}: ${says}`)
     say(output, { findings }, lines.join('\n'))
     if (findings.some(({ ok }) => !ok)) process.exitCode = 1

@@ -13,7 +13,7 @@ import { hasItsOwn, marksOf } from './secrets.ts'
 type Conditions = Readonly<Record<'schema' | 'keys' | 'disk', boolean>>
 
 /** A disk with less of itself left than this counts as full. */
-const roomMin = 0.05
+export const roomMin = 0.05
 const patienceMs = 500
 
 /** Each condition says only what is its own: while the database is away, schema and keys are as they were last. */

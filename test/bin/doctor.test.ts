@@ -1,6 +1,7 @@
 /** The doctor calls late what is due and late, and nothing else. */
 import { expect, test } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
+import { setSwitch } from '../../src/storage/switches.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
 import { addInstrument, addStrategy, place } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
@@ -37,4 +38,20 @@ test('of what waits to be sent', async () => {
   await db.write.run`update account_order set confirm_by = null, pending_action = 'cancel'`
   expect(await finding('sending'), 'a cancel').toMatchObject(onTime)
   expect(await finding('worker')).toMatchObject({ ok: true })
+})
+
+test('of a disk that is filling up, and of switches that are on', async () => {
+  const all = await examine(db, Date.now(), 0.049)
+  expect(all.find(({ name }) => name === 'disk')).toMatchObject({
+    ok: false,
+    says: '4 % of the disk of the data folder is left',
+  })
+  expect((await examine(db, Date.now(), 0.5)).find(({ name }) => name === 'disk')).toMatchObject({ ok: true })
+  expect(await finding('disk'), 'where there is none').toBeUndefined()
+  expect(await finding('switches')).toMatchObject({ ok: true, says: 'none is on' })
+  await setSwitch(db.write, 'maintenance', true, Date.now())
+  await setSwitch(db.write, 'noOpeningOrders', true, Date.now())
+  expect(await finding('switches')).toMatchObject({
+    says: 'maintenance is on: every call answers 503; openings are off: no account opens anything',
+  })
 })
