@@ -233,6 +233,8 @@ function addCallCommand(command: Command): void {
     .action((operation: string, words: string[], options: CallOptions) =>
       withDatabase(async (db, config) => {
         const { host, person, body } = options
+        if (body !== undefined && words.length > 0)
+          throw new ConfigError('parameters are either Name=value or --body, not both')
         const params = body === undefined ? parametersOf(words) : readBody(body)
         const personId = person === undefined ? undefined : readId(person)
         const results = await askOperation(db, config, { operation, host, personId, params })

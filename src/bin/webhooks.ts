@@ -7,6 +7,7 @@ import { listDeliveries, resendDelivery } from '../storage/webhook-deliveries.ts
 import {
   disableWebhook,
   enableWebhook,
+  findLivingWebhook,
   insertWebhook,
   listWebhooks,
   operatorsReason,
@@ -49,6 +50,8 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
     (id: string, output: Output) =>
       withDatabase(async (db) => {
         const deliveries = await listDeliveries(db.read, readId(id))
+        if (deliveries.length === 0 && !(await listWebhooks(db.read)).some((row) => row.id === Number(id)))
+          throw new ConfigError(`there is no webhook ${id}`)
         const lines = deliveries.map((row) => Object.values(row).join('  '))
         say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines)
       }),
@@ -93,13 +96,18 @@ async function add(code: string, url: string, options: Output & { events?: Webho
     if (site === undefined) throw new ConfigError(`there is no site ${code}`)
     const wanted = { siteId: site.id, url, events: options.events ?? webhookEvents }
     const { keyRing } = await openSecrets(config, db)
-    const made = await db.transaction((tx) => insertWebhook(tx, keyRing, wanted, Date.now()))
+    const made = await db.transaction(async (tx) => {
+      const present = await findLivingWebhook(tx, wanted)
+      if (present !== undefined)
+        throw new ConfigError(`webhook ${present} tells the site ${code} there already: each would tell all`)
+      return insertWebhook(tx, keyRing, wanted, Date.now())
+    })
     say(options, { webhookId: made.id, secret: made.secret }, `Webhook ${made.id}, secret ${made.secret}`)
   })
 }
 
 function eventsOf(text: string): WebhookEvent[] {
-  return text.split(',').map((wanted) => {
+  return [...new Set(text.split(','))].map((wanted) => {
     const found = webhookEvents.find((event) => event === wanted)
     if (found === undefined) throw new ConfigError(`${wanted} is none of ${webhookEvents.join(', ')}`)
     return found

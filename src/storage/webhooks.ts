@@ -23,6 +23,18 @@ export interface WebhookRow extends NewWebhook {
 const placeOf = (secretId: string): string => `webhook_secret ${secretId} sealed`
 const secretBytes = 32
 
+/** The endpoint by which a site is told at this address; until the transaction ends nobody else adds one to the site. */
+export async function findLivingWebhook(
+  tx: Transaction,
+  { siteId, url }: Pick<NewWebhook, 'siteId' | 'url'>,
+): Promise<number | undefined> {
+  await tx.run`select from site where id = ${siteId}::bigint for update`
+  const row = await tx.maybe<{ id: number }>`
+    select id from webhook_endpoint
+    where site_id = ${siteId}::bigint and url = ${url} and disabled_at is null order by id limit 1`
+  return row?.id
+}
+
 /** Adds an endpoint; answers its id and its secret, which is not shown again. */
 export async function insertWebhook(
   tx: Transaction,
