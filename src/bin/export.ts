@@ -23,6 +23,7 @@ import { findTenant } from '../storage/access.ts'
 import { findPlatformSite } from '../storage/provision.ts'
 import type { Sql } from '../storage/sql.ts'
 import { ConfigError } from './config.ts'
+import { operator } from './tool.ts'
 
 export interface ExportOrder {
   /** The operation's name. */
@@ -95,7 +96,7 @@ async function writeFile(pages: AsyncGenerator<string>, file: string): Promise<v
 
 /** Who asks: a person with that person's rights or, without one, the operator, who sees everything. */
 export async function callerOf(sql: Sql, personId: number | undefined): Promise<Caller> {
-  const own = { accessKeyId: 0, keyId: 'export' }
+  const own = { accessKeyId: 0, keyId: 'export', operator: operator().who }
   if (personId === undefined) {
     const siteId = await findPlatformSite(sql)
     return { ...own, personId: 0, role: 'platform_admin', siteId, siteKind: 'platform', permissions: null }

@@ -38,7 +38,7 @@ export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>
   )
 
 /** Who types, and the words of the command; what follows them may be a secret. */
-function operator(): Acting & { readonly operation: string } {
+export function operator(): Acting & { readonly operation: string } {
   const words = process.argv.slice(2, 4).filter((word) => /^[a-z]+$/.test(word))
   return { actor: 'operator', who: userInfo().username, operation: words.join(' ') }
 }

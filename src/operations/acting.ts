@@ -16,14 +16,19 @@ interface Acted {
 /** The caller of an operation as the log names him. */
 export const actingOf = ({ operation, caller, requestId }: Acted, at: number) =>
   ({
-    actor: 'person',
-    who: String(caller.personId),
+    ...actorOf(caller),
     chain: caller.siteId,
     keyId: caller.keyId,
     operation,
     requestId,
     at,
   }) as const satisfies Acting
+
+/** Who asks in another's name is told of beside that name: what he did is not the other's deed. */
+function actorOf({ personId, operator }: Caller): Pick<Acting, 'actor' | 'who'> {
+  if (operator === undefined) return { actor: 'person', who: String(personId) }
+  return { actor: 'operator', who: personId === 0 ? operator : `${operator} as person ${personId}` }
+}
 
 /** Operations that move orders and books, and few or no rows of settings. */
 const ordering: ReadonlySet<OperationName> = new Set([

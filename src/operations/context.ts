@@ -27,6 +27,8 @@ export interface Caller {
   permissions: readonly string[] | null
   /** Own rate windows, seconds to calls; absent means the platform's. */
   limits?: Record<string, number>
+  /** Who types, where an operator asks with the platform's rights or, with those of a person, in that person's name. */
+  operator?: string
 }
 
 /** One call as the edge understood it. */

@@ -35,6 +35,8 @@ const serve = (folder: string): Promise<Server> => {
 const open = ({ url }: Server): Promise<Database> =>
   openDatabase({ url, applicationName: 'test', log: silentLog })
 
+const logOf = (folder: string) => openLog(readConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), 'test')
+
 /** `backup` as an operator runs it. */
 function backUp(folder: string, env: NodeJS.ProcessEnv = {}, node = [process.execPath]) {
   const [file = '', ...words] = [...node, 'scripts/lockstep.mjs', 'backup', folder]
@@ -196,12 +198,14 @@ test('a copy of a platform that is not running', { timeout: 120_000 }, async () 
   await copy.stop()
 })
 
-test('a copy gives no number again that the first platform has given since', { timeout: 120_000 }, async () => {
+test('a copy gives no number again that the first platform has given since', {
+  timeout: 120_000,
+}, async () => {
   const first = place('numbers')
   const copy = place('numbers copied')
   const within = async <T>(folder: string, work: (db: Database) => Promise<T>): Promise<T> => {
     const running = await serve(folder)
-    const opened = await openMigrated(running.url, 'test', silentLog)
+    const opened = await openMigrated(running.url, 'test', logOf(folder))
     try {
       return await work(opened)
     } finally {
@@ -216,13 +220,15 @@ test('a copy gives no number again that the first platform has given since', { t
   const given = await within(first, next)
   await within(copy, async (opened) => {
     const config = readConfig({ DATA_DIR: copy })
-    await beginCopy(config, opened, silentLog)
+    await beginCopy(config, opened, logOf(copy))
     const number = await next(opened)
     expect(number).toBeGreaterThan(given + 1_000_000)
     // Once: it is the platform from now on.
-    await beginCopy(config, opened, silentLog)
+    await beginCopy(config, opened, logOf(copy))
     expect(await next(opened)).toBe(number + 1)
-    const log = await opened.read.rows<{ object: string }>`select object from audit_entry where object = 'numbers'`
+    const log = await opened.read.rows<{
+      object: string
+    }>`select object from audit_entry where object = 'numbers'`
     expect(log).toHaveLength(1)
   })
   expect(existsSync(join(first, 'copied'))).toBe(false)

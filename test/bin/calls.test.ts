@@ -1,0 +1,72 @@
+/** What an operator does in other names, and what he does twice. */
+import { userInfo } from 'node:os'
+import { beforeAll, expect, test } from 'vitest'
+import { addInstrument } from '../execution/world.ts'
+import { commandLine } from '../support/command-line.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { db, url } = await testDatabase()
+const { runHere: run } = commandLine(url)
+const { username } = userInfo()
+const ids = { owner: '', admin: '', customer: '' }
+
+async function told(...words: string[]): Promise<Record<string, unknown>> {
+  const { status, output, errors } = await run(...words, '--json')
+  expect([status, errors]).toEqual([0, ''])
+  return JSON.parse(output)
+}
+
+beforeAll(async () => {
+  await told('sites', 'add', 'north', '--kind', 'geo', '--name', 'North')
+  await told('sites', 'add', 'west', '--kind', 'whitelabel', '--name', 'West', '--region', 'north')
+  const add = async (name: string, ...more: string[]) => {
+    const words = ['people', 'add', '--first', name, '--last', 'L', '--email', `${name}@x.org`]
+    return String((await told(...words, ...more)).personId)
+  }
+  ids.owner = await add('owner')
+  ids.admin = await add('admin', '--site', 'north', '--role', 'geosite_admin')
+  ids.customer = await add('customer', '--site', 'west')
+})
+
+test('the audit log names the operator of a call, also where it is made in the name of somebody else', async () => {
+  const acts = (object: string) => db.read.rows`
+    select distinct on (id) actor, who from audit_entry where object = ${object} order by id`
+  const body = JSON.stringify({ StrategyName: 'Trend', StartingCapital: 100_000 })
+  const made = await run('call', 'AddStrategy', '--person', ids.owner, '--body', body)
+  const [{ StrategyId }] = JSON.parse(made.output)
+  const ordered = { OrderType: '1', Side: '1', OrderQuantity: 1, TIF: '0' }
+  expect(await acts(`strategy ${StrategyId}`)).toEqual([
+    { actor: 'operator', who: `${username} as person ${ids.owner}` },
+  ])
+
+  const { brokerId } = await db.write.one<{ brokerId: number }>`
+    insert into broker (name, connection_name, environment, adapter) values ('B', 'B', 'live', 'scripted')
+    returning id as "brokerId"`
+  const holder = ['--person', ids.customer, '--broker', String(brokerId)]
+  await told('accounts', 'approve', 'U9', ...holder, '--by', ids.admin)
+  await told('accounts', 'withdraw', 'U9')
+  const approved = await db.read.one<{ id: number }>`select id from approved_account where account = 'U9'`
+  expect(await acts(`approved_account ${approved.id}`)).toEqual([
+    { actor: 'operator', who: `${username} as person ${ids.admin}` },
+    { actor: 'operator', who: username },
+  ])
+
+  await addInstrument(db, { symbol: 'AAA' })
+  const order = { ...ordered, StrategyId, PlatformSymbol: { FullSymbol: 'AAA', SymbolType: 'stock' } }
+  expect((await run('call', 'NewStrategyOrder', '--body', JSON.stringify({ Order: order }))).status).toBe(0)
+  expect(await acts('order')).toEqual([{ actor: 'operator', who: username }])
+})
+
+test('a site is told once at an address', async () => {
+  const add = ['webhooks', 'add', 'west', 'https://x.org/hook']
+  const { webhookId } = await told(...add, '--events', 'approval.failed,approval.failed')
+  expect(await db.read.one`select event_types as events from webhook_endpoint`).toEqual({
+    events: ['approval.failed'],
+  })
+  expect(await run(...add)).toMatchObject({
+    status: 1,
+    errors: `lockstep: webhook ${webhookId} tells the site west there already: each would tell all`,
+  })
+  await told('webhooks', 'disable', String(webhookId))
+  await told(...add)
+})
