@@ -1,0 +1,42 @@
+/** A platform that was put back to an older state, at a broker that has seen what came after. */
+import { afterAll, expect, test } from 'vitest'
+import { clientOrderId } from '../../src/domain/client-order-id.ts'
+import { auditViolations } from '../../src/storage/audit.ts'
+import { leapNumbers } from '../../src/storage/numbers.ts'
+import { testDatabase } from '../support/database.ts'
+import { type AlpacaWorld, makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
+
+const { db } = await testDatabase()
+const world: AlpacaWorld = await makeAlpacaWorld(db)
+afterAll(() => world.close())
+
+test('what it lost is told, and what it does next is not taken for it', async () => {
+  const scene = await makeAlpacaScene(world)
+  await scene.order('1', '6', { limit: '50' })
+  await world.until(async () => expect(await scene.orders()).toMatchObject([{ status: '0' }]))
+  scene.fill(6, 50)
+  await world.until(async () => expect(await scene.held()).toBe(6))
+
+  // After the copy was made the first platform bought four more; the copy knows nothing of them.
+  const { last } = await db.read.one<{ last: number }>`select max(id) as last from signal`
+  const { environment } = world.ctx.settings
+  const lost = { environment, setupId: scene.setupId, source: 'S', sourceId: last + 1, revision: 0 } as const
+  const body = { symbol: scene.symbol, side: 'buy', type: 'limit', qty: '4', limit_price: '50' }
+  world.alpaca.books.place(scene.book, { ...body, client_order_id: clientOrderId(lost) })
+  scene.fill(4, 50)
+  const told = () =>
+    db.read.rows<{ kind: string }>`select distinct kind from incident where kind = 'UnknownOrder'`
+  await world.until(async () => expect(await told()).toHaveLength(1))
+  expect(await scene.held(), 'of the strategy').toBe(6)
+
+  await leapNumbers(db.write)
+  await scene.order('1', '3', { limit: '50' })
+  await world.until(async () => expect(scene.theirs()).toHaveLength(3))
+  await world.until(async () =>
+    expect(await scene.orders()).toMatchObject([{ status: '2' }, { status: '0', cumQty: 0 }]),
+  )
+  scene.fill(3, 50)
+  await world.until(async () => expect(await scene.held()).toBe(9))
+  expect(scene.holdings()).toBe(13)
+  expect(await auditViolations(db.read)).toEqual([])
+})
