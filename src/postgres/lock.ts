@@ -24,7 +24,9 @@ export class FolderInUse extends Error {
   readonly pid: string
 
   constructor(run: string, pid: string) {
-    super(`another process (pid ${pid}) already runs the database of ${run}: stop it first`)
+    // A command beside a platform comes here when that one's database is down, and stopping it would be no help.
+    const whereDown = 'where that database is down and tried again, the file server.log says why'
+    super(`another process (pid ${pid}) already runs the database of ${run}: stop it first; ${whereDown}`)
     this.pid = pid
   }
 }
