@@ -9,7 +9,7 @@ import { markAccounts } from '../storage/sync-due.ts'
 import { kindOf } from './brokers.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
-import { readBrokerId } from './tool.ts'
+import { readBrokerId, readWords } from './tool.ts'
 
 interface Output {
   json?: boolean
@@ -63,7 +63,12 @@ export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: C
     .action((name: string, { connection, ...output }: Output & { connection: string }) =>
       withDatabase(async (db, config) => {
         const needsCredentials = kindOf(config, connection).signsInAsCustomers
-        const broker = { name, connectionName: connection, adapter: connection, needsCredentials }
+        const broker = {
+          name: readWords('the name', name),
+          connectionName: connection,
+          adapter: connection,
+          needsCredentials,
+        }
         const brokerId = await insertLiveBroker(db.write, broker)
         if (brokerId === undefined) throw new ConfigError(`there is a broker named ${name} already`)
         say(output, { brokerId }, `Broker ${brokerId} is ${name}.`)

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { type WebhookEvent, webhookEvents } from '../domain/webhook.ts'
 import { urlFault } from '../services/outbound.ts'
 import { findSiteByCode } from '../storage/sites.ts'
-import { listDeliveries, resendDelivery } from '../storage/webhook-deliveries.ts'
+import { type DeliveryRow, listDeliveries, resendDelivery } from '../storage/webhook-deliveries.ts'
 import {
   disableWebhook,
   enableWebhook,
@@ -52,10 +52,17 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
         const deliveries = await listDeliveries(db.read, readId(id))
         if (deliveries.length === 0 && !(await listWebhooks(db.read)).some((row) => row.id === Number(id)))
           throw new ConfigError(`there is no webhook ${id}`)
-        const lines = deliveries.map((row) => Object.values(row).join('  '))
+        const lines = deliveries.map(lineOf)
         say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines)
       }),
   )
+}
+
+const lineOf = ({ id, eventType, requestId, attempts, nextTryAt, deliveredAt }: DeliveryRow): string => {
+  const at = (moment: number): string => new Date(moment).toISOString()
+  const isOver = nextTryAt === null ? 'is not tried any more' : `is tried next at ${at(nextTryAt)}`
+  const state = deliveredAt === null ? isOver : `was taken at ${at(deliveredAt)}`
+  return `${id}  ${eventType}  request ${requestId}: ${state}, tries ${attempts}`
 }
 
 function addSwitches(tool: Tool, webhooks: Command): void {

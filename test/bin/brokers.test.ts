@@ -89,6 +89,9 @@ test('an operator adds a broker and the account that somebody has there', async 
   await saying('{"alpaca": {"kind": "alpaca"}}')
   const made = await running('brokers', 'create', 'Alpaca', '--connection', 'alpaca', '--json')
   expect(made).toMatchObject({ status: 0, output: expect.stringMatching(/^\{"brokerId":\d+\}$/) })
+  expect(await running('brokers', 'create', ' ', '--connection', 'alpaca')).toMatchObject({
+    ...{ status: 1, errors: 'lockstep: the name says nothing\n' },
+  })
   const { brokerId } = JSON.parse(made.output) as { brokerId: number }
   const name = ['--first', 'A', '--last', 'B', '--email', 'a@example.com', '--json']
   const { personId } = JSON.parse((await running('people', 'add', ...name)).output) as { personId: number }

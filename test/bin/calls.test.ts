@@ -1,9 +1,10 @@
 /** What an operator does in other names, and what he does twice. */
 import { userInfo } from 'node:os'
 import { beforeAll, expect, test } from 'vitest'
-import { addInstrument } from '../execution/world.ts'
+import { addInstrument, addStrategy } from '../execution/world.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
 
 const { db, url } = await testDatabase()
 const { runHere: run } = commandLine(url)
@@ -67,6 +68,25 @@ test('a site is told once at an address', async () => {
     status: 1,
     errors: `lockstep: webhook ${webhookId} tells the site west there already: each would tell all`,
   })
+
+  const strategyId = await addStrategy(db)
+  await addFollowers(db, { strategyId, brokerId: await addBroker(db), count: 1 })
+  await db.write.run`
+    with request as (
+      insert into approval_request (id, account_id, strategy_id, action, status, choices, created_at, expires_at, ended_at)
+      select gen_random_uuid(), a.id, s.id, 'start', state, '{}', now(), now(), now()
+      from account a join strategy s on s.id = ${strategyId}::bigint, unnest(array['Failed', 'Failed', 'Failed']) state returning id
+    ), numbered as (select id, row_number() over () as place from request)
+    insert into webhook_delivery (endpoint_id, approval_request_id, event_type, body, created_at, attempts, next_try_at, delivered_at)
+    select ${Number(webhookId)}::bigint, id, 'approval.failed', '{}', timestamptz '2026-01-01' - place * interval '1 day', place,
+      case place when 1 then timestamptz '2026-01-02' end, case place when 2 then timestamptz '2026-01-03' end from numbered`
+  const { output } = await run('webhooks', 'deliveries', String(webhookId))
+  expect(output.split('\n').map((line) => line.replace(/.*: /, ''))).toEqual([
+    'is tried next at 2026-01-02T00:00:00.000Z, tries 1',
+    'was taken at 2026-01-03T00:00:00.000Z, tries 2',
+    'is not tried any more, tries 3',
+  ])
+
   await told('webhooks', 'disable', String(webhookId))
   await told(...add)
 })
