@@ -63,13 +63,8 @@ export function addBrokerCommands({ tool, withDatabase, say }: Tools, brokers: C
     .action((name: string, { connection, ...output }: Output & { connection: string }) =>
       withDatabase(async (db, config) => {
         const needsCredentials = kindOf(config, connection).signsInAsCustomers
-        const broker = {
-          name: readWords('the name', name),
-          connectionName: connection,
-          adapter: connection,
-          needsCredentials,
-        }
-        const brokerId = await insertLiveBroker(db.write, broker)
+        const called = { name: readWords('the name', name), connectionName: connection, adapter: connection }
+        const brokerId = await insertLiveBroker(db.write, { ...called, needsCredentials })
         if (brokerId === undefined) throw new ConfigError(`there is a broker named ${name} already`)
         say(output, { brokerId }, `Broker ${brokerId} is ${name}.`)
       }),

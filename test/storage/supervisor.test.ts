@@ -311,8 +311,7 @@ describe('the embedded server', () => {
   })
 
   test('fits a folder whose name has a comma, a space and quotes', async () => {
-    const server = await start(join(scratch, 'the "first", live'))
-    await server.stop()
+    await (await start(join(scratch, 'the "first", live'))).stop()
   })
 
   test('fits a folder too deep for a socket', async () => {
