@@ -19,23 +19,31 @@ const audit = async () =>
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
 
 /** A limit order of the strategy; answers its id and its copy's. */
-async function rest(limit: number, quantity: number, Side = '1'): Promise<{ signal: number; copy: string }> {
+async function rest(
+  limit: number,
+  quantity: number,
+  Side = '1',
+  more: object = {},
+): Promise<{ signal: number; copy: string }> {
   const Order = {
     ...{ StrategyId: town.strategyId, Side, OrderQuantity: quantity, TIF: '1', OrderType: '2' },
-    ...{ Limit: limit, PlatformSymbol: apple },
+    ...{ Limit: limit, PlatformSymbol: apple, ...more },
   }
   const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
   const signal = resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
+  return { signal, copy: await copyOf(signal) }
+}
+async function copyOf(signal: number, Account = holderAccount): Promise<string> {
   const { personId: PersonId, key } = town.people.holder
-  const copies = await town.ask('GetAutotradeActiveOrders', { Account: holderAccount, PersonId }, { key })
+  const copies = await town.ask('GetAutotradeActiveOrders', { Account, PersonId }, { key })
   const copy = resultsOf<{ SignalId: number; OrderId: string }>(copies).find(
     ({ SignalId }) => SignalId === signal,
   )
-  return { signal, copy: copy?.OrderId ?? '' }
+  return copy?.OrderId ?? ''
 }
-const execute = (clientOrderId: string, px: number, qty: number, side = '1') =>
+const execute = (clientOrderId: string, px: number, qty: number, side = '1', account = holderAccount) =>
   town.door('/broker', {
-    execution: { account: holderAccount, symbol: 'AAPL', side, qty, px, clientOrderId },
+    execution: { account, symbol: 'AAPL', side, qty, px, clientOrderId },
   })
 const quote = (price: number) =>
   town.door('/quotes', [{ symbol: 'AAPL', bid: price - 0.01, ask: price, bidSize: 10_000, askSize: 10_000 }])
@@ -100,6 +108,11 @@ describe('fills that left their strategy', () => {
         ({ Group, TotalExceptionFills }) => [Group, TotalExceptionFills],
       )
     expect(await groups({ Session: 'RTH', GroupBy: 'instrument' })).toEqual([['AAPL', 1]])
+    const sessions = async (Session: string) =>
+      (one(await asked('GetRule575Status', { Session })).Exceptions as Record<string, unknown>[]).map(
+        (found) => found.Session,
+      )
+    expect([await sessions('RTH'), await sessions('ETH')]).toEqual([['RTH'], ['ETH']])
     expect(await groups({ Session: 'ETH', GroupBy: 'manager' })).toEqual([[expect.any(String), 1]])
     await clock('2024-03-13T20:59:59Z')
     expect(await groups({ Days: 1 })).toEqual([['Trend', 1]])
@@ -140,6 +153,53 @@ describe('fills that left their strategy', () => {
       [sale.signal, 10],
     ])
     await audit()
+  })
+})
+
+describe('what an execution is held against', () => {
+  const rows = async (params: object = {}) =>
+    one(await asked('GetRule575Status', params)).Exceptions as Record<string, unknown>[]
+  beforeAll(async () => {
+    town = await buildTown()
+  })
+
+  test('the average of the strategy’s fills, each by its quantity', async () => {
+    const { signal, copy } = await rest(95, 20)
+    await execute(copy, 94.27, 10)
+    await execute(copy, 94.3, 10)
+    await quote(94)
+    await town.platform.db.write.run`
+      with whole as (update fill set quantity = 15 where signal_id = ${signal} returning fill.*)
+      insert into fill (exec_id, signal_id, strategy_id, instrument_id, side, quantity, px, fx, cash_change, filled_at)
+      select exec_id || '/2', signal_id, strategy_id, instrument_id, side, 5, 95, fx, cash_change, filled_at from whole`
+    expect(await rows()).toMatchObject([
+      { StrategyFillPrice: 94.25, AccountFillPrice: 94.3, SlippageTicks: 5 },
+    ])
+  })
+
+  test('the moment its signal began to work, not the one at which it was placed', async () => {
+    const parent = await rest(93, 10)
+    const child = await rest(92, 10, '1', { ParentSignalId: parent.signal })
+    await clock('2024-03-12T15:00:00Z')
+    await quote(93)
+    await clock('2024-03-12T15:00:07Z')
+    await execute(await copyOf(child.signal), 92.1, 10)
+    await quote(92)
+    expect(await rows({ Days: 1 })).toMatchObject([{ SignalId: child.signal, DelaySec: 7 }, {}])
+  })
+
+  test('a paper account is held against it, a simulated one is not', async () => {
+    const { personId, key } = town.people.holder
+    for (const kind of ['paper', 'sim']) {
+      await town.door('/accounts', [{ account: kind, personId, kind, cash: 50_000 }])
+      const setup = { Account: kind, PersonId: personId, StrategyId: town.strategyId, StocksEnabled: true }
+      expect((await town.ask('StartAutotrade', setup, { key })).status).toBe(200)
+    }
+    const { signal } = await rest(90.5, 10)
+    for (const kind of ['paper', 'sim']) await execute(await copyOf(signal, kind), 90.6, 10, '1', kind)
+    await quote(90.5)
+    const found = (await rows()).filter(({ SignalId }) => SignalId === signal)
+    expect(found.map(({ Account }) => Account)).toEqual(['paper'])
   })
 })
 
