@@ -114,6 +114,39 @@ test('the work is told when nobody confirms the lease for too long', async () =>
   expect(lost).toBeLessThan(brief.lease)
 })
 
+test('the work goes on while the lease is confirmed, and is told when that ends', async () => {
+  const ending = new AbortController()
+  const world = makeWorld(db)
+  const timing = { lease: 3_000, heartbeat: 50, silence: 1_000 }
+  const began = performance.now()
+  let silentSince: number | undefined
+  const down = {
+    ...db,
+    write: {
+      ...db.write,
+      run: (...statement: Parameters<typeof db.write.run>) => {
+        // Confirmed for longer than it could have gone without.
+        if (performance.now() - began > timing.silence * 1.5) silentSince ??= performance.now()
+        return silentSince ? Promise.reject(new Error('no answer')) : db.write.run(...statement)
+      },
+    },
+  }
+  let lost = 0
+  await underLease(
+    { ...world.ctx, db: down },
+    'f',
+    ending.signal,
+    async (_, held) => {
+      await once(held, 'abort')
+      lost = performance.now()
+      ending.abort()
+    },
+    timing,
+  )
+  expect(silentSince).toBeDefined()
+  expect(lost - (silentSince ?? 0)).toBeLessThan(timing.lease)
+})
+
 /** A feed that publishes one quote and then waits for its end. */
 function oneQuoteFeed(symbol: string, started: (worker: string) => void, worker: string): Feed {
   return {

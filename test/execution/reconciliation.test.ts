@@ -184,14 +184,17 @@ describe('lost answers', () => {
     expect(await incidentsOf(accountId)).toEqual(['OrderAbsent'])
   })
 
-  test('a working order with our name that we never made is told', async () => {
+  const strangers: [string, string, string[]][] = [
+    ['with our name that we never made is told', 'LST-ZZZ-S1-0', ['UnknownOrder']],
+    ['of the owner’s own is nobody’s business', 'MYOWN-1', []],
+  ]
+  test.each(strangers)('a working order %s', async (_, name, told) => {
     const { accountId, order } = await scene()
     await order('1', '6', { limit: '50' })
     await world.drain()
-    await db.write.run`
-      update paper_order set client_order_id = 'LST-ZZZ-S1-0' where account_id = ${accountId}`
+    await db.write.run`update paper_order set client_order_id = ${name} where account_id = ${accountId}`
     await minutes(1)
-    expect(await incidentsOf(accountId)).toEqual(['UnknownOrder'])
+    expect(await incidentsOf(accountId)).toEqual(told)
   })
 })
 

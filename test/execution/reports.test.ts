@@ -6,7 +6,7 @@ import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld, readIncidents } from './account-world.ts'
-import { endSignal } from './world.ts'
+import { addInstrument, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -69,11 +69,12 @@ describe('reports', () => {
     expect(await readIncidents(world)).toEqual(before)
   })
 
-  const strange: [string, (id: string) => string, string][] = [
-    ['an order that we never made', (id) => `${id.slice(0, -1)}9`, 'UnknownOrder'],
-    ['an order of another environment', (id) => id.replace('LST-', 'LSOTHR-'), 'ExternalExecution'],
+  const strange: [string, (id: string) => string, boolean, string][] = [
+    ['an order that we never made', (id) => `${id.slice(0, -1)}9`, false, 'UnknownOrder'],
+    ['an order of ours in another stock', (id) => id, true, 'UnknownOrder'],
+    ['an order of another environment', (id) => id.replace('LST-', 'LSOTHR-'), false, 'ExternalExecution'],
   ]
-  test.each(strange)('an execution of %s', async (_name, rename, kind) => {
+  test.each(strange)('an execution of %s', async (_name, rename, isOther, kind) => {
     const { symbol, accountId, order } = await scene()
     await order('1', '6', { limit: '50' })
     await world.drain()
@@ -83,7 +84,7 @@ describe('reports', () => {
       brokerId,
       accountId,
       clientOrderId: rename(id),
-      symbol,
+      symbol: isOther ? (await addInstrument(db)).symbol : symbol,
       side: '1',
       quantity: dec(3),
       px: dec(50),
@@ -93,6 +94,21 @@ describe('reports', () => {
     expect(
       await db.read.one`select order_id as "orderId" from execution where account_id = ${accountId}`,
     ).toEqual({ orderId: null })
+    // Only what somebody else has traded is reason to leave the account alone.
+    expect(await db.read.one`select is_sync_enabled as sync from account where id = ${accountId}`).toEqual({
+      sync: kind === 'UnknownOrder',
+    })
+  })
+
+  test('an account that its broker closes to us is told of as that, not as somebody’s trade', async () => {
+    const { accountId } = await scene()
+    const before = await readIncidents(world)
+    await paper.controls.notice(ctx, { brokerId, accountId, kind: 'marginCall', text: 'too little' })
+    await world.drain()
+    expect(
+      await db.read.one`select is_autotrade_disabled as "isDisabled" from account where id = ${accountId}`,
+    ).toEqual({ isDisabled: true })
+    expect((await readIncidents(world)).slice(before.length)).not.toContain('ExternalExecution')
   })
 
   test('late and surplus fills are booked and told', async () => {
