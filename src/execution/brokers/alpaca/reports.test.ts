@@ -82,6 +82,16 @@ describe('what is told', () => {
     ])
   })
 
+  test('half a share for half a dollar is an execution', () => {
+    expect(heard({ qty: '0.5', price: '0.45' })).toMatchObject([{ quantity: '0.5', px: '0.45' }])
+  })
+
+  test('an execution without a time happened when it was heard of', () => {
+    const at = '2024-03-12T14:00:00.5Z'
+    expect(heard({})).toMatchObject([{ occurredAt: source.now }])
+    expect(heard({ timestamp: at })).toMatchObject([{ occurredAt: Date.parse(at) }])
+  })
+
   test('a correction is a cancellation and an execution', () => {
     const told = heard({ event: 'trade_correct', execution_id: 'e2', previous_execution_id: 'e1', qty: '1' })
     expect(told).toMatchObject([

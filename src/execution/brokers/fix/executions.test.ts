@@ -119,6 +119,17 @@ describe('an ExecutionReport', () => {
     expect(read(`${base}|150=I|790=Q1|${text}`)).toHaveProperty('malformed')
   })
 
+  // Some say in it what last happened to the order instead of I: booked, it would be an execution twice.
+  test.each([
+    ['790', 'of one order'],
+    ['584', 'of all orders'],
+  ])('an answer that repeats the last execution books nothing: tag %s, %s', (tag) => {
+    const reading = read(`${traded}|${tag}=Q1|14=5|6=100.25`)
+    expect(reading).toMatchObject({ reports: [], replies: [] })
+    const standing = { status: '1', cumQty: '5', avgPx: '100.25' }
+    expect('standings' in reading && [...reading.standings]).toEqual([['Q1', standing]])
+  })
+
   test('an answer without an id of its own is known by the order’s', () => {
     const reading = read(`${base}|150=I|39=0|14=0`)
     expect('standings' in reading && [...reading.standings.keys()]).toEqual([id])
@@ -169,5 +180,10 @@ describe('a replacement alone', () => {
     ['more is known here than there', '12', '1104', { status: '1', cumQty: '0', avgPx: null }],
   ])('%s', (_, replacedQty, replacedValue, expected) => {
     expect(withoutReplaced(told, { replacedQty, replacedValue })).toEqual(expected)
+  })
+
+  test('a broker that counts from its own order on has nothing to take off', () => {
+    const fresh = { status: '0', cumQty: '0', avgPx: null } as const
+    expect(withoutReplaced(fresh, { replacedQty: '4', replacedValue: '360' })).toEqual(fresh)
   })
 })
