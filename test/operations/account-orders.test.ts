@@ -129,6 +129,12 @@ describe('closing by hand', () => {
     ['no price', 'NewAutotradeOrder', () => closing({ Limit: null }), [400, '1102 Order.Limit']],
     ['off the tick', 'NewAutotradeOrder', () => closing({ Limit: 110.001 }), [400, '1130 Order.Limit']],
     [
+      'a stop off the tick',
+      'NewAutotradeOrder',
+      () => closing({ OrderType: '3', Limit: undefined, Stop: 80.001 }),
+      [400, '1130 Order.Stop'],
+    ],
+    [
       'an unknown symbol',
       'NewAutotradeOrder',
       () => closing({ PlatformSymbol: { FullSymbol: 'NOPE', SymbolType: 'stock' } }),
@@ -294,10 +300,8 @@ describe('closing by hand', () => {
     const [limit, again] = [await place({ Limit: 105, OrderQuantity: 100 }), await place({ Limit: 105 })]
     const stop = await place({ OrderType: '3', Limit: undefined, Stop: 80, OrderQuantity: 100 })
     expect(again).toMatchObject({ OrderStatus: '8', RejectMessage: 'other exits close the position' })
-    expect([limit, stop].map(({ OrderStatus, OrderQuantity }) => [OrderStatus, OrderQuantity])).toEqual([
-      ['0', 100],
-      ['0', 100],
-    ])
+    expect(limit).toMatchObject({ OrderStatus: '0', OrderQuantity: 100, Limit: 105 })
+    expect(stop).toMatchObject({ OrderStatus: '0', OrderQuantity: 100, Stop: 80 })
     for (const { OrderId } of [limit, stop]) await held('CancelAutotradeOrder', { ...own(), OrderId })
     await audit()
   })
