@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { fixMessage } from '../../../../test/support/fix-message.ts'
 import { Conversation } from './conversation.ts'
 
-/** A conversation that expects number 5, and what it did. */
-function talk(next = 20) {
+/** A conversation that expects a number, and what it did. */
+function talk(next = 20, expected = 5) {
   const sent: unknown[] = []
   const taken: number[] = []
   const alarms: string[] = []
@@ -21,7 +21,7 @@ function talk(next = 20) {
       alarm: (kind) => alarms.push(kind),
     },
     { sender: 'US', target: 'THEM' },
-    5,
+    expected,
   )
   const hear = (text: string): boolean => conversation.arrived(fixMessage(`49=THEM|56=US|${text}`))
   return { conversation, sent, taken, alarms, hear }
@@ -55,6 +55,27 @@ describe('a conversation', () => {
     expect(sent).toHaveLength(1)
   })
 
+  test('what does not come is asked for three times, ten seconds apart, and then the connection ends', () => {
+    const time = vi.spyOn(performance, 'now')
+    const { hear, sent } = talk()
+    const asks = [0, 9_999, 10_000, 20_000, 30_000].map((at, place) => {
+      time.mockReturnValue(at)
+      hear(`35=0|34=${9 + place}`)
+      return sent.length
+    })
+    time.mockRestore()
+    expect(asks).toEqual([1, 1, 2, 3, 4])
+    expect(sent.at(-1)).toEqual(['hang up', 'messages from 5 on were asked for 3 times'])
+  })
+
+  test('a connection that has ended is not ready, whatever it had heard', () => {
+    const { conversation } = talk()
+    conversation.loggedOn()
+    expect(conversation.isReady).toBe(true)
+    conversation.ended()
+    expect(conversation.isReady).toBe(false)
+  })
+
   test('a known number is passed over as a duplicate and ends the session as news', () => {
     const { hear, sent, taken, alarms } = talk()
     hear('35=8|34=4|43=Y')
@@ -81,9 +102,27 @@ describe('a conversation', () => {
     expect(taken).toEqual([Number.NaN, Number.NaN])
   })
 
-  test('the words of a Logout are told', () => {
+  test('a counterparty that begins anew owes nothing of what was missing before', () => {
+    const { hear, sent, conversation } = talk()
+    conversation.loggedOn()
+    hear('35=8|34=50')
+    hear('35=A|34=1|141=Y')
+    hear('35=0|34=2')
+    expect([conversation.expected, conversation.isReady, sent.length]).toEqual([3, true, 1])
+  })
+
+  test('the first session of all begins without an alarm', () => {
+    const { hear, alarms } = talk(1, 1)
+    hear('35=A|34=1|141=Y')
+    expect(alarms).toEqual([])
+  })
+
+  test.each([
+    ['in its place', 5],
+    ['with messages missing before it', 9],
+  ])('the words of a Logout are told: %s', (_, seqNum) => {
     const { hear, alarms } = talk()
-    expect(hear('35=5|34=5|58=wrong password')).toBe(true)
+    expect(hear(`35=5|34=${seqNum}|58=wrong password`)).toBe(true)
     expect(alarms).toEqual(['FixLoggedOut'])
   })
 
