@@ -68,6 +68,7 @@ describe('a body', () => {
     ['the wrong case of a member', order({ limit: 5 }), ['1130 Order.limit']],
     ['the order id', order({ OrderId: 'x' }), ['1130 Order.OrderId']],
     ['a number as text', order({ StrategyId: '7' }), ['1130 Order.StrategyId']],
+    ['a price as text', order({ Limit: '182.5' }, limit), ['1130 Order.Limit']],
     ['a code as a number', order({ OrderType: 1 }), ['1130 Order.OrderType']],
     ['a boolean as a number', order({ DoNotSyncToOpen: 1 }), ['1130 Order.DoNotSyncToOpen']],
     ['a fraction for an id', order({ StrategyId: 1.5 }), ['1130 Order.StrategyId']],
@@ -101,6 +102,11 @@ describe('a body', () => {
     ['a market order with a limit', order({ Limit: 5 }), ['1128 Order.Limit']],
     ['a stop-limit order', order({ Limit: 5 }, stop), ['1128 Order.Limit']],
     ['no symbol', order({ PlatformSymbol: undefined }), ['1102 Order.PlatformSymbol']],
+    [
+      'text for the only symbol, once',
+      order({ PlatformSymbol: undefined, ExchangeSymbol: 'AAPL' }),
+      ['1130 Order.ExchangeSymbol'],
+    ],
     [
       'both symbols',
       order({ ExchangeSymbol: { Symbol: 'AAPL', Currency: 'USD', SecurityType: 'CS' } }),

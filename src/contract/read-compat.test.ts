@@ -61,7 +61,13 @@ describe('the compat dialect', () => {
 
   test('reads queries without case, ignores unknown names, and knows more booleans', () => {
     expect(read('GetBrokers', query('includedisabled=1&x=2'), 'compat')).toEqual({ IncludeDisabled: true })
-    expect(read('GetBrokers', query('IncludeDisabled=False'), 'compat')).toEqual({ IncludeDisabled: false })
+    for (const [spelled, meant] of [
+      ...[['true', true] as const, ['True', true] as const, ['1', true] as const],
+      ...[['false', false] as const, ['False', false] as const, ['0', false] as const],
+    ])
+      expect(read('GetBrokers', query(`IncludeDisabled=${spelled}`), 'compat')).toEqual({
+        IncludeDisabled: meant,
+      })
     expect(read('GetBrokers', query('IncludeDisabled=yes'), 'compat')).toEqual(['1130 IncludeDisabled'])
     expect(read('GetStrategyDetails', query('StrategyId=1&strategyid=2'), 'compat')).toEqual([
       '1130 StrategyId',
