@@ -121,6 +121,26 @@ describe('a first payment', () => {
     expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', reason: 'insufficient_funds' })
     await sound()
   })
+
+  test('whose method was taken away meanwhile is declined', async () => {
+    await attach()
+    await open()
+    await db.write.run`delete from payment_method`
+    await work()
+    expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', reason: 'no payment method' })
+    expect(standIn.heard.filter((path) => path.startsWith('POST /v1/payment_intents'))).toEqual([])
+    await sound()
+  })
+
+  test('by a customer whom Stripe has deleted is declined, not asked for again for ever', async () => {
+    await attach()
+    await open()
+    await db.write.run`update payment_method set customer_ref = 'cus_gone'`
+    await work()
+    expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', reason: 'resource_missing' })
+    expect(standIn.intents.size).toBe(0)
+    await sound()
+  })
 })
 
 describe('an answer that does not come', () => {

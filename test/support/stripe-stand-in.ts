@@ -14,7 +14,7 @@ interface Intent {
   readonly currency: string
   readonly customer: string
   readonly metadata: Record<string, string>
-  status: 'succeeded' | 'processing' | 'requires_payment_method'
+  status: 'succeeded' | 'processing' | 'requires_payment_method' | 'requires_confirmation' | 'requires_action'
   last_payment_error: { code: string; decline_code: string } | null
 }
 
@@ -36,6 +36,8 @@ export interface StripeStandIn {
   forgetKeys(): void
   close(): Promise<void>
 }
+
+const isYes = (form: URLSearchParams, name: string): boolean => form.get(name) === 'true'
 
 /** A method of this name declines. */
 export const decliningMethod = 'pm_declines'
@@ -77,7 +79,14 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
     const intent: Intent = {
       ...{ id: nextId('pi'), object: 'payment_intent', customer, metadata, last_payment_error: null },
       ...{ amount: Number(form.get('amount')), currency: form.get('currency') ?? '' },
-      status: mood === 'delay' ? 'processing' : 'succeeded',
+      // Nobody sits before a screen: unless told so, the bank asks for the customer, who never comes.
+      status: !isYes(form, 'confirm')
+        ? 'requires_confirmation'
+        : !isYes(form, 'off_session')
+          ? 'requires_action'
+          : mood === 'delay'
+            ? 'processing'
+            : 'succeeded',
     }
     intents.set(intent.id, intent)
     return form.get('payment_method') === decliningMethod ? declined(intent) : { status: 200, body: intent }
