@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { dec } from '../../src/domain/decimal.ts'
 import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { claimSends } from '../../src/execution/claims.ts'
 import { sendOrders } from '../../src/execution/sender.ts'
@@ -359,107 +358,6 @@ describe('while the broker is being told of an order', () => {
     await buy('2')
     await world.drain()
     expect(await readOrders(world, setupId)).toMatchObject([{ status: '0' }, { status: '2', cumQty: 2 }])
-  })
-})
-
-describe('a replacement that waits while the order it replaces ends', () => {
-  const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
-  /** What the broker works for a setup. */
-  const working = (setupId: number) =>
-    db.read.rows<{ accountId: number; clientOrderId: string; left: number; limit: number }>`
-      select p.account_id as "accountId", p.client_order_id as "clientOrderId", p.limit_px::float8 as limit,
-        (p.order_qty - p.carried_qty - p.cum_qty)::float8 as left
-      from paper_order p join setup s on s.account_id = p.account_id
-      where s.id = ${setupId} and p.status in ('0', '1')`
-
-  /** A scene with an order at work; `to` moves its signal to another price, as far as the copy's row. */
-  async function atWork(side: '1' | '2', limit: string) {
-    const made = await scene()
-    const { brokerId, strategyId, instrumentId, symbol, setupId } = made
-    if (side === '2') {
-      await made.buy()
-      await world.drain()
-    }
-    const openClose = side === '1' ? 'O' : 'C'
-    const order = (price: string, replaces?: number) => {
-      const wish = { strategyId, instrumentId, side, openClose, quantity: '4', limit: price } as const
-      return place(world, { ...wish, ...(replaces !== undefined && { replaces }) })
-    }
-    let signal = await order(limit)
-    await world.drain()
-    const [first] = await working(setupId)
-    const { accountId, clientOrderId } = first!
-    const to = async (price: string) => {
-      await endSignal(db.write, signal, '5', new Date(ctx.clock.now()).toISOString())
-      signal = await order(price, signal)
-      await mirror()
-    }
-    /** The broker ends the order by itself and says so, after executing some of it. */
-    const end = async (executed: number) => {
-      const execution = { brokerId, accountId, clientOrderId, symbol, side, px: dec(limit) } as const
-      if (executed > 0) await paper.controls.execution(ctx, { ...execution, quantity: dec(executed) })
-      await paper.broker.cancel(ctx, brokerId, [{ accountId, account: '', clientOrderId }])
-      await step('paper reports')
-      await step('applyReports')
-    }
-    return { ...made, to, end, accountId }
-  }
-
-  test('opens nothing any more: what the broker has ended is not bought behind its back', async () => {
-    const { setupId, to, end, setupIds } = await atWork('1', '90')
-    await to('91')
-    await end(0)
-    await world.drain()
-    expect(await readOrders(world, setupId)).toMatchObject([
-      { status: '4' },
-      { status: '4', attempts: 0, info: 'the order it replaces has ended' },
-    ])
-    expect([await accepted(setupIds), await working(setupId)]).toEqual([1, []])
-  })
-
-  test('closes on its own what is left of it, and no more', async () => {
-    const { setupId, to, end, accountId, instrumentId } = await atWork('2', '110')
-    await to('109')
-    await end(1)
-    await world.drain()
-    expect(await readOrders(world, setupId)).toMatchObject([
-      { status: '2' },
-      { status: '4', cumQty: 1 },
-      { status: '1', cumQty: 1, orderQty: 4, limitPx: 109 },
-    ])
-    expect(await working(setupId)).toMatchObject([{ accountId, left: 3, limit: 109 }])
-    expect(await readHeld(world, setupId, instrumentId)).toBe(3)
-  })
-
-  test('closes nothing where all of it was executed', async () => {
-    const { setupId, to, end, setupIds, instrumentId } = await atWork('2', '110')
-    await to('109')
-    await end(4)
-    await world.drain()
-    expect(await readOrders(world, setupId)).toMatchObject([
-      { status: '2' },
-      { status: '2', cumQty: 4 },
-      { status: '4', attempts: 0 },
-    ])
-    expect([await accepted(setupIds), await readHeld(world, setupId, instrumentId)]).toEqual([2, 0])
-  })
-
-  test('takes the place of the order at work when the replacement between them was refused', async () => {
-    const { setupId, to, setupIds } = await atWork('1', '90')
-    await to('91')
-    const refusing = spy(() => ({
-      replace: async (_ctx, _id, tickets) => tickets.map(() => ({ answer: 'rejected', text: 'no' }) as const),
-    }))
-    await sendOrders(ctx, 'paper', refusing.broker)
-    await to('92')
-    await world.drain()
-    expect(await readOrders(world, setupId)).toMatchObject([
-      { status: '5', limitPx: 90 },
-      { status: '8', limitPx: 91 },
-      { status: '0', limitPx: 92, orderQty: 4 },
-    ])
-    expect(await working(setupId)).toMatchObject([{ left: 4, limit: 92 }])
-    expect(await accepted(setupIds)).toBe(2)
   })
 })
 

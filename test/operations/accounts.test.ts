@@ -380,24 +380,3 @@ test('a paper account begins anew whatever has happened in it, and again', async
   expect((await as('stranger', 'ResetPaperTrade', paper)).status).toBe(200)
   await stands([], 20_000)
 })
-
-test('a strategy that its owner trades in an account of his own counts as sent by the platform', async () => {
-  const { owner } = people
-  const stats = async () =>
-    resultsOf<Record<string, unknown>>(await as('westAdmin', 'GetAutotradeStats', {}, 'WL'))
-  await town.door('/accounts', [{ account: 'U200', personId: owner.personId, cash: 50_000 }])
-  const counted = async () => (await stats()).find(({ Account }) => Account === 'U200')
-  const own = { Account: 'U200', PersonId: owner.personId, StrategyId: strategyId, StocksEnabled: true }
-  expect(told(await as('owner', 'StartAutotrade', own))).toEqual([200])
-  const expected = {
-    ...{ UniqueAutotradedStrategies: 1, UniquePlatformtransmitStrategies: 1 },
-    ...{ PlatformtransmitStocksStrategies: 1, PlatformtransmitFuturesStrategies: 0 },
-    ...{ PlatformtransmitOptionsStrategies: 0, PlatformtransmitForexStrategies: 0 },
-  }
-  expect(await counted()).toMatchObject(expected)
-  // The same strategy in another's account is a follower's; of two classes each is counted, the strategy once.
-  expect((await stats())[0]).toMatchObject({ PlatformtransmitStocksStrategies: 0 })
-  const modified = { ...own, FuturesEnabled: true }
-  expect(told(await as('owner', 'StartAutotrade', modified))).toEqual([200])
-  expect(await counted()).toMatchObject({ ...expected, PlatformtransmitFuturesStrategies: 1 })
-})
