@@ -3,7 +3,7 @@
  * placed. A copy whose signal filled first has a grace in which it may still trade by itself. Closing orders
  * together never exceed the position: the younger copies shrink first, all of them before a correction.
  */
-import { directionOf } from './codes.ts'
+import { directionOf, type OrdType } from './codes.ts'
 import { type Decimal, max, min, sign, zero } from './decimal.ts'
 import { clampClosing, copyQuantity } from './mirror-copy.ts'
 import {
@@ -19,9 +19,10 @@ import { size, target } from './mirror-target.ts'
 /** A new copy, or the next revision of one that ended; its `filledBefore` is the signal's filled quantity now. */
 export type Placement = { signal: SyncSignal; quantity: Decimal }
 
-/** A copy at new leaves and its signal's present prices. */
+/** A copy at new leaves and its signal's present type and prices. */
 export type Replacement = {
   clientOrderId: string
+  type: OrdType
   quantity: Decimal
   limit: Decimal | null
   stop: Decimal | null
@@ -153,7 +154,8 @@ function follow(state: SymbolState, copy: LiveCopy, leaves: Decimal, actions: Co
     !samePrice(current.limit, limit) ||
     !samePrice(current.stop, stop)
   ) {
-    actions.replace.push({ clientOrderId: current.clientOrderId, quantity: leaves, limit, stop })
+    const { clientOrderId } = current
+    actions.replace.push({ clientOrderId, type: signal.type, quantity: leaves, limit, stop })
   }
 }
 

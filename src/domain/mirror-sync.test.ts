@@ -125,6 +125,12 @@ describe('one symbol', () => {
     expect(plan.report.map(({ symbol }) => symbol)).toEqual(['AA', 'CL', 'GC', 'NQ'])
   })
 
+  test('a copy changes to the type of its signal', () => {
+    const signals = [{ q: 2, limit: 5 }]
+    const plan = autoSync(inputOf({ signals, orders: [{ leaves: 2, stop: 9, type: '3' }] }))
+    expect(plan.actions.replace).toMatchObject([{ clientOrderId: 'a', type: '2', limit: dec(5), stop: null }])
+  })
+
   test('ended exclusions are named', () => {
     const exclusions = new Map<string, 1 | -1 | null>([
       ['NQ', 1],

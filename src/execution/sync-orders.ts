@@ -131,10 +131,10 @@ export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: I
   return { order, superseded: null, dropped: null }
 }
 
-/** A copy at new leaves and its signal's prices. */
+/** A copy at new leaves and its signal's type and prices: where a change was refused, they may be another's by now. */
 export function changedCopy(
   one: SyncCase,
-  { clientOrderId, quantity, limit, stop }: Replacement,
+  { clientOrderId, type, quantity, limit, stop }: Replacement,
   at: Instant,
 ): Succession {
   const copy = one.orders.get(clientOrderId)!
@@ -142,6 +142,7 @@ export function changedCopy(
     sourceId: copy.sourceId,
     revision: revisionAfter(rowsOf(one, new Set([copy.sourceId])), copy.sourceId),
     leaves: quantity,
+    ordType: type,
     limitPx: textOf(limit),
     stopPx: textOf(stop),
     at,

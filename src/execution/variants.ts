@@ -76,10 +76,11 @@ function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
   const orderOf = (id: string) => one.orders.get(id)!
   const changed = (id: string, leaves: Decimal, terms: Terms): Act => {
     const row = orderOf(id)
+    const timeInForce = one.signals.get(row.sourceId)?.timeInForce ?? row.timeInForce
     return {
       apply: (book, newId, context) => {
         const quantity = (book.orders.get(id)?.filledQuantity ?? zero).plus(leaves)
-        return replaceOrder(book, id, { newId, quantity, timeInForce: row.timeInForce, ...terms }, context)
+        return replaceOrder(book, id, { newId, quantity, timeInForce, ...terms }, context)
       },
       makes: { copiedSignalId: row.sourceId, filledBefore: row.signalFilledBefore },
       ...{ one, symbol: symbolOf(one, row.instrumentId) },
@@ -100,13 +101,25 @@ function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
     ...actions.toMarket.map(({ clientOrderId, quantity }) =>
       changed(clientOrderId, quantity, { type: '1', limit: null, stop: null }),
     ),
-    ...actions.replace.map(({ clientOrderId, quantity, limit, stop }) =>
-      changed(clientOrderId, quantity, { type: orderOf(clientOrderId).ordType, limit, stop }),
+    ...[...actions.replace, ...retimed(one, actions)].map(({ clientOrderId, quantity, ...terms }) =>
+      changed(clientOrderId, quantity, terms),
     ),
     ...actions.place.filter((placement) => fits(one, placement)).map((placement) => placed(one, placement)),
     ...actions.close.map(({ symbol, side, quantity }) => corrected('C', symbol, side, quantity)),
     ...actions.open.map(({ symbol, side, quantity }) => corrected('O', symbol, side, quantity)),
   ]
+}
+
+/** Copies that differ from their signals in the time in force alone, of which the plan knows nothing. */
+function retimed({ input, orders, signals }: VariantCase, actions: PlannedSync['actions']) {
+  const { cancel, toMarket, replace } = actions
+  const moved = new Set([...cancel, ...[...toMarket, ...replace].map(({ clientOrderId }) => clientOrderId)])
+  return input.orders.flatMap(({ clientOrderId, signalId, type, limit, stop, leaves: quantity }) => {
+    const theirs = signals.get(Number(signalId))?.timeInForce
+    const isBehind = theirs !== undefined && theirs !== orders.get(clientOrderId)?.timeInForce
+    const isLeft = isBehind && quantity.greaterThan(0) && !moved.has(clientOrderId)
+    return isLeft ? [{ clientOrderId, type, quantity, limit, stop }] : []
+  })
 }
 
 interface Terms {

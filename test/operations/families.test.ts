@@ -120,6 +120,32 @@ describe('a variant', () => {
     await audit()
   })
 
+  test('follows a replacement to another type and time in force', async () => {
+    const key = town.people.owner.key
+    const replaced = async (CancelReplaceSignalId: number, terms: object) => {
+      const Order = { StrategyId: town.strategyId, TIF: '1', PlatformSymbol: apple, Side: '1', ...terms }
+      const params = { Order: { ...Order, CancelReplaceSignalId } }
+      const answer = await town.ask('ReplaceStrategyOrder', params, { key })
+      expect(answer.status).toBe(200)
+      return resultsOf<{ SignalId: number }>(answer)[0]?.SignalId ?? 0
+    }
+    const stop = await order({ OrderType: '3', Side: '1', OrderQuantity: 20, Stop: 130, TIF: '0' })
+    const limit = await replaced(stop, { OrderType: '2', OrderQuantity: 20, Limit: 85 })
+    expect(await working()).toContainEqual(['1', 'O', '2', 10, 85])
+    const kept = await replaced(limit, { OrderType: '2', OrderQuantity: 20, Limit: 85, TIF: '0' })
+    const rows = await town.platform.db.read.rows`
+      select o.copied_signal_id as copied, s.time_in_force as "timeInForce" from variant_order o
+        join signal s on s.id = o.signal_id
+      where o.variant_id = ${half}::bigint and s.status = '0' and s.limit_px = 85`
+    expect(rows).toEqual([{ copied: kept, timeInForce: '0' }])
+    await replaced(kept, { OrderType: '1', OrderQuantity: 20 })
+    expect([await positions(town.strategyId), await positions()]).toEqual([[70], [35]])
+    await market('2', 20)
+    expect([await positions(town.strategyId), await positions()]).toEqual([[50], [25]])
+    expect(town.platform.errors).toEqual([])
+    await audit()
+  })
+
   test('protects itself with the exits of its parent; one that fills ends the other', async () => {
     const exits = { ProfitTarget: 120, StopLoss: 70 }
     await order({ OrderType: '1', Side: '1', OrderQuantity: 10, ...exits })
@@ -202,6 +228,25 @@ describe('what differs', () => {
     await market('1', 2)
     // The copy of the order, and once more what was missing before it.
     expect(await tries()).toBe(before + 2)
+    await audit()
+  })
+})
+
+describe('a variant that could not bear what its parent opened', () => {
+  test('closes with it all the same', async () => {
+    const StrategyId = town.lonelyStrategyId
+    await order({ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 100 })
+    const small = Number(await variant({ name: 'Small', parentId: StrategyId, startingCash: '4000' }))
+    expect(await positions(small)).toEqual([50])
+    const ParkedUntilDate = '2024-03-12T14:10:40Z'
+    for (let sale = 0; sale < 3; sale += 1)
+      await order({ StrategyId, OrderType: '1', Side: '2', OrderQuantity: 100, ParkedUntilDate })
+    await order({ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 200 })
+    expect([await positions(StrategyId), await positions(small)]).toEqual([[300], [50]])
+    expect((await ended(small)).map(([, , , status]) => status)).toEqual(['2', '8'])
+    await clock(ParkedUntilDate)
+    await quote(100)
+    expect([await positions(StrategyId), await positions(small)]).toEqual([[], []])
     await audit()
   })
 })
