@@ -7,6 +7,7 @@ const free: SyncObstacles = {
   noOpening: false,
 }
 const es = new Set(['ES'])
+const refused = (closes: boolean) => ({ rejected: new Map([['ES', { text: 'no', closes }]]) })
 
 const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
 const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', openClose: 'C' }] }
@@ -19,14 +20,15 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['waits for a cancel to close as well', { a: 2 }, { ending: es }, []],
   ['opens nothing beside an unknown order', { p: 2 }, { unknown: es }, []],
   ['closes beside an unknown order', { a: 2 }, { unknown: es }, ['close ES sell 2']],
-  ['tries nothing again that was refused', { p: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
-  ['nor a close', { a: 2 }, { rejected: new Map([['ES', 'no']]) }, []],
+  ['tries nothing again that was refused', { p: 2 }, refused(false), []],
+  ['nor a close', { a: 2 }, refused(true), []],
+  ['closes although an opening was refused', { a: 2 }, refused(false), ['close ES sell 2']],
   ['changes an order', moved, {}, ['replace a 2 @5']],
   ['changes none while one is canceled', moved, { ending: es }, []],
   ['turns a copy to market', behind, {}, ['market a 2']],
   ['turns none while one is canceled', behind, { ending: es }, []],
   ['tries no refused change again', moved, { irreplaceable: new Set(['a']) }, []],
-  ['shrinks others all the same', moved, { rejected: new Map([['ES', 'no']]) }, ['replace a 2 @5']],
+  ['shrinks others all the same', moved, refused(true), ['replace a 2 @5']],
   ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
   ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],
   ['places none while one is canceled', { signals: [{ q: 2, limit: 5 }] }, { ending: es }, []],
@@ -38,7 +40,7 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['closes what overshot a stop', overshot, {}, ['close ES buy 1']],
   ['the same of a short', { p: -2, a: 1, exclusions: new Map([['ES', -1]]) }, {}, ['close ES sell 1']],
   ['not while an order is canceled', overshot, { ending: es }, []],
-  ['not when it was refused', overshot, { rejected: new Map([['ES', 'no']]) }, []],
+  ['not when it was refused', overshot, refused(true), []],
   [
     'closes once what is no longer excluded',
     { p: -2, a: 1, exclusions: new Map([['ES', 1]]) },
@@ -96,8 +98,8 @@ describe('a cycle', () => {
   test.each([
     [{ p: 2 }, {}, 'Opening', null],
     [{ p: 2 }, { ending: es }, 'OrderPending', null],
-    [{ p: 2 }, { rejected: new Map([['ES', 'no']]) }, 'Opening', 'no'],
-    [{ p: 2, a: 2 }, { rejected: new Map([['ES', 'no']]) }, null, null],
+    [{ p: 2 }, refused(true), 'Opening', 'no'],
+    [{ p: 2, a: 2 }, refused(true), null, null],
     [{ p: 2, isSyncEnabled: false }, { ending: es }, 'SyncDisabled', null],
     [{ p: 2, a: 2 }, { ending: es }, null, null],
     [{ p: 2 }, { unknown: es }, 'OrderPending', null],

@@ -8,13 +8,20 @@ import { autoSync, type PositionOrder, type SyncPlan } from './mirror-sync.ts'
 import type { SyncReportRow } from './mirror-sync-report.ts'
 import { type SyncInput, type SyncOrder, signed } from './mirror-sync-state.ts'
 
+/** The last order of a symbol, which was refused. */
+export type Refusal = {
+  readonly text: string
+  /** One that opens says nothing about what closes. */
+  readonly closes: boolean
+}
+
 export type SyncObstacles = {
   /** Symbols with an order whose cancel is under way. */
   readonly ending: ReadonlySet<string>
   /** Symbols with an order of which nobody knows whether the broker has it. */
   readonly unknown: ReadonlySet<string>
-  /** Why the broker refused the last order of the symbol. */
-  readonly rejected: ReadonlyMap<string, string>
+  /** By symbol. */
+  readonly rejected: ReadonlyMap<string, Refusal>
   /** Orders whose replacement the broker refused last, by their client order ids. */
   readonly irreplaceable: ReadonlySet<string>
   /** The operator forbids new risk everywhere. */
@@ -48,7 +55,7 @@ function overshoots(input: SyncInput, cleared: readonly string[]): PositionOrder
 }
 
 function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
-  const text = row.inSync ? null : (obstacles.rejected.get(row.symbol) ?? null)
+  const text = row.inSync ? null : (obstacles.rejected.get(row.symbol)?.text ?? null)
   const isWaiting =
     obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
   const reason = isWaiting && !row.inSync && row.reason !== 'SyncDisabled' ? 'OrderPending' : row.reason
@@ -60,8 +67,9 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
   const { actions, report, clearedExclusions } = autoSync(input)
   const { ending, unknown, rejected, irreplaceable, noOpening } = obstacles
   const mayMove = ({ symbol }: Named): boolean => !ending.has(symbol)
-  const mayAdd = (named: Named): boolean => mayMove(named) && !rejected.has(named.symbol)
-  const mayOpen = (named: Named): boolean => mayAdd(named) && !unknown.has(named.symbol) && !noOpening
+  const mayClose = (named: Named): boolean => mayMove(named) && rejected.get(named.symbol)?.closes !== true
+  const mayOpen = (named: Named): boolean =>
+    mayMove(named) && !rejected.has(named.symbol) && !unknown.has(named.symbol) && !noOpening
   const symbols = new Map(input.orders.map(({ clientOrderId, symbol }) => [clientOrderId, symbol]))
   const mayChange = ({ clientOrderId }: { readonly clientOrderId: string }): boolean =>
     mayMove({ symbol: symbols.get(clientOrderId) ?? '' }) && !irreplaceable.has(clientOrderId)
@@ -71,9 +79,9 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
       toMarket: actions.toMarket.filter(mayChange),
       replace: actions.replace.filter(mayChange),
       place: actions.place.filter(({ signal }) =>
-        signal.openClose === 'C' ? mayAdd(signal) : mayOpen(signal),
+        signal.openClose === 'C' ? mayClose(signal) : mayOpen(signal),
       ),
-      close: [...actions.close, ...overshoots(input, clearedExclusions)].filter(mayAdd),
+      close: [...actions.close, ...overshoots(input, clearedExclusions)].filter(mayClose),
       open: actions.open.filter(mayOpen),
     },
     report: report.map((row) => plannedRow(row, obstacles)),

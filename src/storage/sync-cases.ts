@@ -304,7 +304,7 @@ function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles
   return {
     ending: named(orders.filter(({ status }) => status === '6')),
     unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
-    rejected: new Map(rejections.map(({ instrumentId, text }) => [symbolOf(instrumentId), text])),
+    rejected: new Map(rejections.map(({ instrumentId, ...refusal }) => [symbolOf(instrumentId), refusal])),
     irreplaceable: new Set(rejections.map(({ replaces }) => `${replaces}`)),
     noOpening: setup.noOpening || !setup.isBrokerEnabled,
   }

@@ -87,6 +87,7 @@ export interface RejectionRow {
   readonly setupId: number
   readonly instrumentId: number
   readonly text: string
+  readonly closes: boolean
   /** The order that it was to replace. */
   readonly replaces: number | null
 }
@@ -200,7 +201,8 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
-      coalesce(o.reject_text, 'rejected by the broker') as text, o.replaces_order_id as replaces
+      coalesce(o.reject_text, 'rejected by the broker') as text, o.position_effect = 'C' as closes,
+      o.replaces_order_id as replaces
     from account_order o join setup t on t.id = o.setup_id
     where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.attempts > 0
       and o.id > t.retries_after and not exists (

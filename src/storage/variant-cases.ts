@@ -5,6 +5,7 @@
 import { isLive, type OrdStatus } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
+import type { Refusal } from '../domain/mirror-sync-plan.ts'
 import type { SyncInput, SyncOrder } from '../domain/mirror-sync-state.ts'
 import { insufficientBuyingPower, positionTooLarge } from '../domain/model-account.ts'
 import type { Instant } from '../domain/time.ts'
@@ -52,7 +53,7 @@ export interface VariantCase {
   readonly variant: ClaimedVariant
   readonly input: SyncInput
   /** Symbols whose last order the variant's own book rejected, and in which the parent has done nothing since. */
-  readonly rejected: ReadonlyMap<string, string>
+  readonly rejected: ReadonlyMap<string, Refusal>
   /** By symbol. */
   readonly instruments: ReadonlyMap<string, SyncInstrumentRow>
   /** By the id that the plan names. */
@@ -90,11 +91,16 @@ const listOrders = (
       and (s.status in ('A', '0', '1', '6', 'E') or o.copied_signal_id = any(${signalIds}::bigint[]))
     order by s.id`
 
+interface RejectionRow extends Refusal {
+  readonly variantId: number
+  readonly instrumentId: number
+}
+
 /** The last order of each symbol, where the account could not bear it and the parent has done nothing since. */
 const listRejections = (sql: Sql, variantIds: readonly number[]) =>
-  sql.rows<{ variantId: number; instrumentId: number; text: string }>`
+  sql.rows<RejectionRow>`
     select v.strategy_id as "variantId", last.instrument_id as "instrumentId",
-      coalesce(last.reject_text, 'rejected') as text
+      coalesce(last.reject_text, 'rejected') as text, last.position_effect = 'C' as closes
     from variant v cross join lateral (
       select distinct on (s.instrument_id) s.* from variant_order o join signal s on s.id = o.signal_id
       where o.variant_id = v.strategy_id order by s.instrument_id, s.id desc
@@ -140,10 +146,7 @@ interface Facts {
   readonly held: ReadonlyMap<number, readonly HeldRow[]>
   readonly signals: ReadonlyMap<number, readonly SyncSignalRow[]>
   readonly orders: ReadonlyMap<number, readonly VariantOrderRow[]>
-  readonly rejections: ReadonlyMap<
-    number,
-    readonly { readonly instrumentId: number; readonly text: string }[]
-  >
+  readonly rejections: ReadonlyMap<number, readonly RejectionRow[]>
 }
 
 function caseOf(variant: ClaimedVariant, facts: Facts, now: Instant): VariantCase {
@@ -181,7 +184,7 @@ function caseOf(variant: ClaimedVariant, facts: Facts, now: Instant): VariantCas
       ...{ chaseFilled: true, isSyncEnabled: true, driftGraceSeconds },
     },
     rejected: new Map(
-      facts.rejections.get(strategyId)?.map(({ instrumentId, text }) => [symbolOf(instrumentId), text]),
+      facts.rejections.get(strategyId)?.map((refusal) => [symbolOf(refusal.instrumentId), refusal]),
     ),
     instruments: bySymbol,
     orders: new Map(orders.map((row) => [`${row.id}`, row])),
