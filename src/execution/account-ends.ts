@@ -17,9 +17,11 @@ import {
 } from '../storage/reports.ts'
 import { newSignalIds } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
+import { markSetups } from '../storage/sync-due.ts'
 
 interface Ending {
   readonly at: Instant
+  readonly now: Instant
   /** What becomes of a position with this average price. */
   endingOf(quantity: Decimal, avgPx: Decimal | null): OptionExpiry | null
 }
@@ -28,7 +30,7 @@ interface Ending {
 export async function settleLedgers(
   tx: Transaction,
   contract: EndingRow,
-  { at, endingOf }: Ending,
+  { at, now, endingOf }: Ending,
 ): Promise<number> {
   const ledgers = await lockEndingLedgers(tx, contract.id)
   if (ledgers.length === 0) return 0
@@ -60,6 +62,12 @@ export async function settleLedgers(
     }
   }
   await Promise.all([insertExecutions(tx, executions), saveLedgers(tx, changes)])
+  // Also those whose strategy holds nothing of it any more: what they were delivered is to be sold again.
+  await markSetups(
+    tx,
+    ledgers.map(({ setupId }) => setupId),
+    now,
+  )
   return ledgers.length
 }
 

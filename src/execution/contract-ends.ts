@@ -93,7 +93,7 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   const deliveries = await settleBooks(ctx, tx, contract, ended, { last, at })
   await deliver(ctx, tx, contract, deliveries)
   await settleLedgers(tx, contract, {
-    at,
+    ...{ at, now },
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
   })
   // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.
