@@ -7,7 +7,7 @@ import { type ClientOrderKey, clientOrderId } from '../domain/client-order-id.ts
 import { isLive } from '../domain/codes.ts'
 import { addTurnover, fillCommission, noTurnover, type OrderTurnover } from '../domain/commission.ts'
 import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
-import { applyFill, flat, type Position, takeBack } from '../domain/position.ts'
+import { applyFill, flat, type Position, type PositionChange, takeBack } from '../domain/position.ts'
 import { commissionPlans } from '../domain/tables/commission-plans.ts'
 import { type Instant, minute } from '../domain/time.ts'
 import { settleAgain } from '../storage/contract-ends.ts'
@@ -36,6 +36,7 @@ import {
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
+import { type LateExecutions, loadLateExecutions, type ToldExecution } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
@@ -103,11 +104,13 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   const orders = keys.length > 0 ? await lockReportedOrders(tx, keys) : []
   const hasTotals = reports.some(({ kind }) => kind === 'total')
   const standing = await loadStanding(tx, orders, hasTotals ? orders : [])
-  const batch = applyBatch(environment, reports, orders, { busted, standing })
+  const late = await loadLateExecutions(tx, reports)
+  const present = late.inPresentUnits(reports, orders, ordersByName(environment, orders))
+  const batch = applyBatch(environment, present.reports, present.orders, { busted, standing })
   const now = ctx.clock.now()
   await Promise.all([
     saveReportedOrders(tx, batch.changes),
-    book(ctx, tx, batch.executions, accounts),
+    book(ctx, tx, batch.executions, { accounts, late }),
     settleReports(
       tx,
       reports.map(({ id }) => id),
@@ -119,6 +122,19 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   await tx.withCommit(() => Promise.all([markSetups(tx, news, now), markSetups(tx, rest, now + minute)]))
   const isLast = accounts.length < accountsAtOnce && reports.length < reportsAtOnce
   return { count: reports.length, isLast }
+}
+
+/** Finds the order that a report names. */
+function ordersByName(environment: string, orders: readonly ReportedOrder[]) {
+  const nameIn = (
+    accountId: number,
+    { setupId, source, sourceId, revision }: Omit<ClientOrderKey, 'environment'>,
+  ) => `${accountId} ${setupId} ${source} ${sourceId} ${revision}`
+  const named = new Map(orders.map((order) => [nameIn(order.accountId, order), order]))
+  return (report: ReportRow): ReportedOrder | undefined => {
+    const key = orderKeyOf(environment, report)
+    return key ? named.get(nameIn(report.accountId, key)) : undefined
+  }
 }
 
 type OrderNamed = ClientOrderKey & { readonly accountId: number }
@@ -176,11 +192,12 @@ async function book(
   ctx: WorkContext,
   tx: Transaction,
   executions: readonly BatchExecution[],
-  accounts: readonly ReportedAccount[],
+  { accounts, late }: { readonly accounts: readonly ReportedAccount[]; readonly late: LateExecutions },
 ): Promise<void> {
   if (executions.length === 0) return
   const rates = await ratesOf(tx, executions, accounts)
   const owned = executions.flatMap(({ order }) => order ?? [])
+  await late.load(tx, owned)
   const known = await loadLedgers(tx, distinct(owned))
   const stored = new Map(known.map((row) => [ledgerName(row), row]))
   const ledgers = new Map<string, LedgerChange>()
@@ -192,20 +209,20 @@ async function book(
       ? ledgerOf(ledgers.get(name) ?? stored.get(name), terms)
       : { position: flat, openedAt: null }
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
+    const told = late.told(execution)
+    const asTold = late.asTold(execution)
+    const commission = original
+      ? dec(original.commission).negated()
+      : commissionOf(ctx, execution, terms, told)
     const change = original
-      ? {
-          position: takeBack(before.position, { price: execution.px, ...execution }),
-          opened: zero,
-          cash: zero,
-        }
-      : applyFill(before.position, { price: execution.px, ...execution }, terms)
-    const commission = original ? dec(original.commission).negated() : commissionOf(ctx, execution, terms)
+      ? { position: takeBack(before.position, fillOf(execution)), opened: zero, cash: zero }
+      : moved(before.position, execution, { told, late, terms })
     const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
-    booked.push(executionOf(execution, commission, roundTo(cash, 12)))
+    booked.push(executionOf(asTold, commission, roundTo(cash, 12)))
     if (name && execution.order) {
       const { setupId, instrumentId, accountId, strategyId } = execution.order
       const { quantity, avgPx } = change.position
-      const openedAt = openedAtAfter(before, change, execution.report.occurredAt)
+      const openedAt = openedAtAfter(before, change, asTold.report.occurredAt)
       ledgers.set(name, { setupId, instrumentId, accountId, strategyId, quantity, avgPx, openedAt })
     }
   }
@@ -214,9 +231,20 @@ async function book(
   await Promise.all([
     insertExecutions(tx, booked),
     saveLedgers(tx, changed),
+    late.save(tx),
     settleAgain(tx, traded, ctx.clock.now()),
   ])
 }
+
+const fillOf = ({ side, quantity, px: price }: BatchExecution) => ({ side, quantity, price })
+
+/** What an execution makes of a position, with what was booked before it was told. */
+const moved = (
+  position: Position,
+  execution: BatchExecution,
+  { told, late, terms }: { told: ToldExecution | undefined; late: LateExecutions; terms: Terms },
+): Pick<PositionChange, 'position' | 'opened' | 'cash'> =>
+  told ? late.apply(position, execution, { told, terms }) : applyFill(position, fillOf(execution), terms)
 
 /** The execution that is taken back, booked in the same batch. */
 const findBooked = (booked: readonly NewExecution[], { busts, report }: BatchExecution): NewExecution => {
@@ -289,13 +317,17 @@ function commissionOf(
   ctx: WorkContext,
   { before, quantity, px, order }: BatchExecution,
   terms: Terms,
+  told: ToldExecution | undefined,
 ): Decimal {
   if (ctx.settings.commissionPlan === 'none' || !order) return zero
   const pointValue = terms.pointValue.times(terms.fx)
+  // An order that was restated since is charged for the units that it traded.
+  const filled = told ? before?.filledQuantity.div(told.inOrder.units) : before?.filledQuantity
   const traded: OrderTurnover = before
-    ? { quantity: before.filledQuantity, notional: before.filledValue.abs().times(pointValue) }
+    ? { quantity: filled ?? zero, notional: before.filledValue.abs().times(pointValue) }
     : noTurnover
-  const after = addTurnover(traded, { quantity, price: px, pointValue })
+  const price = told ? px.times(quantity).div(told.quantity) : px
+  const after = addTurnover(traded, { quantity: told?.quantity ?? quantity, price, pointValue })
   return fillCommission(commissionPlans[0][terms.securityType], traded, after)
 }
 

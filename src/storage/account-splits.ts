@@ -6,6 +6,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { lockHoldingAccounts } from './holders.ts'
 import { isKept } from './kept-ledgers.ts'
 import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
@@ -25,6 +26,7 @@ export interface AccountSplit {
 
 /** Restates everything that accounts have in the instrument. The caller has locked its quote. */
 export async function splitAccounts(tx: Transaction, split: AccountSplit): Promise<void> {
+  await lockHoldingAccounts(tx, split.instrumentId)
   await splitLedgers(tx, split)
   await splitAccountOrders(tx, split)
   await splitPaperOrders(tx, split)
@@ -46,9 +48,6 @@ const named = (text: string): Fragment => ({ strings: [text], values: [] })
 
 /** Whole units stay, the fraction is paid at the previous close to the cent: longs receive, shorts pay. */
 async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void> {
-  await tx.run`
-    select id from account where id in (select account_id from account_position
-      where instrument_id = ${split.instrumentId}::bigint and quantity <> 0) order by id for no key update`
   const rates = await holdersRates(tx, split)
   await tx.run`
     with held as (
@@ -96,7 +95,7 @@ async function holdersRates(
 
 /**
  * Totals, executed quantities and prices in new units. One of which nothing whole is left is withdrawn, by its broker
- * where that has it; what it has executed is in new units all the same.
+ * where that has it; what it has executed, or may have executed before we are told, is in new units all the same.
  */
 async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise<void> {
   const live = fragment`o.instrument_id = ${split.instrumentId}::bigint and o.status in ('A', '0', '1', '6', 'E')
@@ -123,7 +122,7 @@ async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise
       signal_filled_before = ${units(split, 'o.signal_filled_before')}, carried_qty = ${units(split, 'o.carried_qty')},
       limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')},
       reference_px = ${divided(split, 'o.reference_px')}
-    where ${live} and (${left} > 0 or o.cum_qty > 0)`
+    where ${live} and (${left} > 0 or o.cum_qty > 0 or o.attempts > 0)`
 }
 
 /** The broker's own book: what it executed stays as it told it, what is left is in new units. */

@@ -5,7 +5,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Settlement } from '../domain/instrument.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
-import { lockHolders, lockMarks } from './holders.ts'
+import { lockHolders, lockHoldingAccounts, lockMarks } from './holders.ts'
 import { isKept } from './kept-ledgers.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
@@ -54,7 +54,7 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
   if (!next) return undefined
   await lockMarks(tx, [next.id, next.underlyingId ?? next.id])
   await lockHolders(tx, [next.id])
-  await lockAccountsIn(tx, next.id)
+  await lockHoldingAccounts(tx, next.id)
   return tx.maybe<EndingRow>`
     select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
       i.expiry, i.root, u.id as "underlyingId", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
@@ -64,16 +64,6 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
 
 const endingTables = fragment`
   from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying`
-
-/** Locks the accounts that hold the instrument or have live orders in it. */
-const lockAccountsIn = (tx: Transaction, instrumentId: number): Promise<number> =>
-  tx.run`
-    select id from account where id in (
-      select account_id from account_position where instrument_id = ${instrumentId}::bigint and quantity <> 0
-      union
-      select account_id from account_order
-      where instrument_id = ${instrumentId}::bigint and status in ('A', '0', '1', '6', 'E')
-    ) order by id for no key update`
 
 /** Settles contracts that have ended again: an account was told late of what it traded in them. */
 export const settleAgain = (tx: Transaction, ids: readonly number[], now: Instant): Promise<number> =>
@@ -120,7 +110,7 @@ export interface EndingLedger {
 /** The sub-ledgers that hold the instrument; their accounts are locked. */
 export async function lockEndingLedgers(tx: Transaction, instrumentId: number): Promise<EndingLedger[]> {
   // Some may have come before the contract was locked.
-  await lockAccountsIn(tx, instrumentId)
+  await lockHoldingAccounts(tx, instrumentId)
   return tx.rows<EndingLedger>`
     select p.setup_id as "setupId", p.account_id as "accountId", a.broker_id as "brokerId",
       p.strategy_id as "strategyId", a.currency, p.quantity, p.avg_px as "avgPx", p.opened_at as "openedAt"

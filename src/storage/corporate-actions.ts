@@ -193,7 +193,10 @@ export async function payAccounts(
   await tx.run`
     select id from account where id in (
       select account_id from account_position where instrument_id = ${action.instrumentId}::bigint
-        and (quantity <> 0 or ${action.isLate}::boolean))
+        and (quantity <> 0 or ${action.isLate}::boolean)
+      union
+      select account_id from account_order where instrument_id = ${action.instrumentId}::bigint
+        and status in ('A', '0', '1', '6', 'E'))
     order by id for no key update`
   return tx.run`
     with held as (
