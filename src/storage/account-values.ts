@@ -139,7 +139,10 @@ export interface SetupResult {
   readonly isOlder: boolean
 }
 
-/** The live setups of a person's accounts of this number, by id. `early`: the close at which some days have ended. */
+/**
+ * The live setups of a person's accounts of this number, by id. `early`: the close at which some days have ended. What
+ * was before a paper account began anew is no part of what it has earned.
+ */
 export const listSetupResults = (
   sql: Sql,
   personId: number | bigint,
@@ -150,8 +153,9 @@ export const listSetupResults = (
     select setup.id as "setupId", a.id as "accountId", a.person_id as "personId", b.name as "brokerName",
       a.account, a.currency, setup.strategy_id as "strategyId", strategy.name as "strategyName",
       setup.started_at as "startedAt", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
-      coalesce(moved.total, 0) as "cashChange", coalesce(moved.recent, 0) as "recentCashChange",
-      closed.early as "closedEarly", coalesce(moved.first <= closed.at, false) as "isOlder"
+      coalesce(moved.total, 0) as "cashChange",
+      coalesce(case when anew.since then moved.total else moved.recent end, 0) as "recentCashChange",
+      closed.early as "closedEarly", coalesce(moved.first <= closed.at, false) and not anew.since as "isOlder"
     from setup join account a on a.id = setup.account_id join broker b on b.id = a.broker_id
     join strategy on strategy.id = setup.strategy_id
     left join account_record record on record.account_id = a.id
@@ -160,6 +164,10 @@ export const listSetupResults = (
         else ${instant(last.at)}::timestamptz end as at
       from (select coalesce(record.closed_day = ${early && formatDay(early.day)}::date, false) as early) day
     ) closed
+    cross join lateral (
+      select exists (select from account_entry n where n.account_id = a.id and n.setup_id = setup.id
+        and n.booked_at > closed.at) as since
+    ) anew
     left join lateral (
       select sum(cash_change) as total, sum(cash_change) filter (where entry.at > closed.at) as recent,
         min(entry.at) as first

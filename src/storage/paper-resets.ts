@@ -1,7 +1,7 @@
 /**
  * A paper account begins anew: flat, and with the cash it started with. Nothing that happened is deleted. What is
  * held is closed by executions that move no cash, on the platform's side and in the paper broker's book alike,
- * and an entry for each setup takes back what it earned. The caller has locked the account.
+ * and an entry for each setup takes back what it earned and says when. The caller has locked the account.
  */
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
@@ -24,7 +24,9 @@ export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant
         union all
         select setup_id, cash_change from account_entry where account_id = ${accountId}::bigint
       ) booked
-      group by setup_id having sum(cash_change) <> 0
+      group by setup_id
+      having sum(cash_change) <> 0 or setup_id in (
+        select id from setup where account_id = ${accountId}::bigint and stopped_at is null)
     )
     update account set cash = starting_cash where id = ${accountId}::bigint`
   await sql.run`

@@ -153,3 +153,17 @@ test('an execution that is told late counts from its own moment, and what was in
   await town.door('/clock', { now: '2024-03-19T15:00:00Z' })
   expect(await rowOf('GetDashBoard', late)).toMatchObject({ TodayReturn: 2.02020202, TotalReturn: 1 })
 })
+
+test('what was before a paper account began anew is no part of today', async () => {
+  const paper = { ...own, Account: 'U105' }
+  await town.door('/clock', { now: '2024-03-20T14:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
+  await town.door('/accounts', [{ account: paper.Account, personId, cash: 10_000, kind: 'paper' }])
+  const strategyId = await addFollowed(paper, 'Anew')
+  await trade(strategyId, '1', 50, 'AAPL', 'stock')
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 60, ask: 60 }])
+  await town.door('/clock', { now: '2024-03-21T14:00:00Z' })
+  expect(await rowOf('GetDashBoard', paper)).toMatchObject({ TodayReturn: 0, TotalReturn: -20 })
+  await town.ask('ResetPaperTrade', paper, { key })
+  expect(await rowOf('GetDashBoard', paper)).toMatchObject({ TodayReturn: 0, TotalReturn: 0 })
+})
