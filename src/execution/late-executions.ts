@@ -6,15 +6,25 @@
 import { isLive } from '../domain/codes.ts'
 import { type Decimal, dec, one, quantityPlaces, roundTo, zero } from '../domain/decimal.ts'
 import { passAction, type Traded } from '../domain/late-execution.ts'
-import { applyFill, type Conversion, type Position, type PositionChange } from '../domain/position.ts'
+import {
+  applyFill,
+  type Conversion,
+  type Position,
+  type PositionChange,
+  takeBack,
+} from '../domain/position.ts'
+import type { Instant } from '../domain/time.ts'
+import type { StandingExecution } from '../storage/inferred-fills.ts'
 import {
   type BookedAction,
+  type BookedBefore,
   loadAdjustments,
+  loadBookedBefore,
   loadPassedActions,
   type SetupAdjustment,
   saveAdjustments,
 } from '../storage/late-executions.ts'
-import type { ReportedOrder, ReportRow } from '../storage/reports.ts'
+import type { BustedExecution, ReportedOrder, ReportRow } from '../storage/reports.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { BatchExecution } from './report-batch.ts'
 
@@ -39,50 +49,82 @@ export interface ToldExecution extends Pick<BatchExecution, 'quantity' | 'px' | 
   readonly inOrder: Factors
 }
 
-type Late = Pick<BatchExecution, 'report' | 'order' | 'side'>
+/** A report as it was told, with what was booked since. */
+type LateReport = Pick<ToldExecution, 'report' | 'since' | 'inOrder'>
+
+/** What a batch is applied to. */
+interface Given {
+  readonly reports: readonly ReportRow[]
+  readonly orders: readonly ReportedOrder[]
+  /** Executions that reports take back, or may take the place of. */
+  readonly busted: readonly BustedExecution[]
+  readonly standing: readonly StandingExecution[]
+}
 
 /** The late executions of a batch. */
 export class LateExecutions {
   readonly #actions: readonly BookedAction[]
-  readonly #told = new Map<string, ToldExecution>()
+  readonly #late = new Map<number, LateReport>()
+  readonly #booked = new Map<string, BookedBefore>()
   readonly #known = new Map<string, SetupAdjustment>()
   readonly #adjusted = new Map<string, SetupAdjustment>()
 
-  constructor(actions: readonly BookedAction[]) {
+  constructor(actions: readonly BookedAction[], booked: readonly BookedBefore[]) {
     this.#actions = actions
+    for (const row of booked) this.#booked.set(`${row.accountId} ${row.execId}`, row)
   }
 
-  /** Reports and orders as the orders count them now; the same where nothing is late. */
-  inPresentUnits(
-    reports: readonly ReportRow[],
-    orders: readonly ReportedOrder[],
-    orderOf: (report: ReportRow) => ReportedOrder | undefined,
-  ): { readonly reports: readonly ReportRow[]; readonly orders: readonly ReportedOrder[] } {
-    if (this.#actions.length === 0) return { reports, orders }
+  /** Everything as the orders count it now; the same where nothing is late. */
+  inPresentUnits(given: Given, orderOf: (report: ReportRow) => ReportedOrder | undefined): Given {
+    if (this.#actions.length === 0) return given
     const added = new Map<number, Decimal>()
-    const restated = reports.map((report) => {
+    const reports = given.reports.map((report) => {
       const order = orderOf(report)
-      const since = order ? this.#since(report) : []
+      const since = order ? this.#since(report.instrumentId, report.occurredAt) : []
       if (!order || since.length === 0) return report
       const restating = since.filter((action) => hasRestated(action, order))
+      const inOrder = factorsOf(restating)
+      this.#late.set(report.id, { report, since, inOrder })
       // An order that a split has restated did not end before it.
       const occurredAt = restating.at(-1)?.at ?? report.occurredAt
       if (report.kind !== 'fill' || report.quantity === null || report.px === null)
         return { ...report, occurredAt }
-      const told = { report, quantity: dec(report.quantity), px: dec(report.px), since }
-      const inOrder = factorsOf(restating)
-      this.#told.set(nameOf(report), { ...told, inOrder })
-      const quantity = roundTo(told.quantity.times(inOrder.units), quantityPlaces)
-      const px = roundTo(told.px.times(inOrder.price), 12)
-      added.set(order.id, (added.get(order.id) ?? zero).plus(quantity))
-      return { ...report, occurredAt, quantity: quantity.toFixed(), px: px.toFixed() }
+      const restated = restatedBy(report.quantity, report.px, inOrder)
+      added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
+      return { ...report, occurredAt, ...restated }
     })
-    return { reports: restated, orders: orders.map((order) => roomFor(order, added.get(order.id))) }
+    const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
+    const standing = given.standing.map((row) => {
+      const order = orders.get(`${row.accountId} ${row.orderId}`)
+      const { at } = this.#booked.get(`${row.accountId} ${row.execId}`) ?? {}
+      if (!order || at === undefined) return row
+      const restating = this.#since(order.instrumentId, at).filter((action) => hasRestated(action, order))
+      return restating.length > 0
+        ? { ...row, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
+        : row
+    })
+    const withRoom = given.orders.map((order) => roomFor(order, added.get(order.id)))
+    return { ...given, reports, standing, orders: withRoom }
   }
 
   /** What was told of an execution; undefined where it is in present units. */
-  told({ report }: Late): ToldExecution | undefined {
-    return this.#told.get(nameOf(report))
+  told({ report, busts, quantity, px, isInferred }: BatchExecution): ToldExecution | undefined {
+    const late = this.#late.get(report.id)
+    if (!late) return undefined
+    const { inOrder } = late
+    const own = { ...report, occurredAt: late.report.occurredAt }
+    if (busts) {
+      const booked = this.#booked.get(`${report.accountId} ${busts.execId}`)
+      if (!booked) return undefined
+      // It was there until it was taken back, and before it was booked it was not.
+      const since = this.#since(report.instrumentId, Math.max(own.occurredAt, booked.at))
+      return { ...booked, report: own, since, inOrder }
+    }
+    // What is left of an inferred fill has nothing that was told.
+    const numbers = isInferred
+      ? { quantity: quantity.div(inOrder.units), px: px.div(inOrder.price) }
+      : { quantity: dec(late.report.quantity ?? 0), px: dec(late.report.px ?? 0) }
+    return { ...late, ...numbers, report: own }
   }
 
   /** What its row keeps. */
@@ -93,7 +135,7 @@ export class LateExecutions {
 
   /** Reads what the actions have done to the ledgers of these orders. */
   async load(tx: Transaction, orders: readonly ReportedOrder[]): Promise<void> {
-    if (this.#told.size === 0) return
+    if (this.#late.size === 0) return
     const actions = this.#actions.map(({ id }) => id)
     const rows = await loadAdjustments(tx, actions, [...new Set(orders.map(({ setupId }) => setupId))])
     for (const row of rows) this.#known.set(`${row.actionId} ${row.setupId}`, row)
@@ -102,18 +144,19 @@ export class LateExecutions {
   /** The position with the execution and what has become of it since; cash is that of the execution alone. */
   apply(
     position: Position,
-    { order, side }: Late,
+    execution: BatchExecution,
     { told, terms }: { readonly told: ToldExecution; readonly terms: Conversion },
   ): Pick<PositionChange, 'position' | 'opened' | 'cash'> {
-    const { since } = told
-    const { units, price } = factorsOf(since)
+    const { side, order, busts } = execution
+    const { units, price } = factorsOf(told.since)
     const plain = { side, quantity: told.quantity.times(units), price: told.px.times(price) }
     const { cash } = applyFill(position, plain, terms)
     const signed = side === '1' ? told.quantity : told.quantity.negated()
     let traded: Traded = { quantity: signed, price: told.px }
-    for (const action of since) traded = this.#pass(traded, action, { order, terms, px: traded.price })
+    for (const action of told.since) traded = this.#pass(traded, action, { order, terms, px: traded.price })
     if (traded.quantity.isZero()) return { position, opened: zero, cash }
     const fill = { side, quantity: traded.quantity.abs(), price: traded.price }
+    if (busts) return { position: takeBack(position, fill), opened: zero, cash }
     const { position: after, opened } = applyFill(position, fill, terms)
     return { position: after, opened, cash }
   }
@@ -121,7 +164,7 @@ export class LateExecutions {
   #pass(
     traded: Traded,
     action: BookedAction,
-    { order, terms, px }: { order: Late['order']; terms: Conversion; px: Decimal },
+    { order, terms, px }: { order: BatchExecution['order']; terms: Conversion; px: Decimal },
   ): Traded {
     if (!order) return traded
     const { setupId, accountId } = order
@@ -146,17 +189,25 @@ export class LateExecutions {
     return saveAdjustments(tx, [...this.#adjusted.values()])
   }
 
-  #since({ instrumentId, occurredAt }: ReportRow): readonly BookedAction[] {
-    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.at > occurredAt)
+  #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
+    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.at > at)
   }
 }
 
-export const loadLateExecutions = async (
+/** Reads what was booked since the earliest of these reports. */
+export async function loadLateExecutions(
   tx: Transaction,
-  reports: readonly ReportRow[],
-): Promise<LateExecutions> => new LateExecutions(await loadPassedActions(tx, reports))
+  { reports, busted, standing }: Given,
+): Promise<LateExecutions> {
+  const actions = await loadPassedActions(tx, reports)
+  const booked = actions.length === 0 ? [] : await loadBookedBefore(tx, [...busted, ...standing])
+  return new LateExecutions(actions, booked)
+}
 
-const nameOf = ({ accountId, reportKey }: ReportRow): string => `${accountId} ${reportKey}`
+const restatedBy = (quantity: string, px: string, { units, price }: Factors) => ({
+  quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),
+  px: roundTo(dec(px).times(price), 12).toFixed(),
+})
 
 /** What is alive at a split is restated by it. */
 const hasRestated = (action: BookedAction, { status, endedAt }: ReportedOrder): boolean =>

@@ -104,9 +104,10 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   const orders = keys.length > 0 ? await lockReportedOrders(tx, keys) : []
   const hasTotals = reports.some(({ kind }) => kind === 'total')
   const standing = await loadStanding(tx, orders, hasTotals ? orders : [])
-  const late = await loadLateExecutions(tx, reports)
-  const present = late.inPresentUnits(reports, orders, ordersByName(environment, orders))
-  const batch = applyBatch(environment, present.reports, present.orders, { busted, standing })
+  const given = { reports, orders, busted, standing }
+  const late = await loadLateExecutions(tx, given)
+  const present = late.inPresentUnits(given, ordersByName(environment, orders))
+  const batch = applyBatch(environment, present.reports, present.orders, present)
   const now = ctx.clock.now()
   await Promise.all([
     saveReportedOrders(tx, batch.changes),
@@ -214,9 +215,7 @@ async function book(
     const commission = original
       ? dec(original.commission).negated()
       : commissionOf(ctx, execution, terms, told)
-    const change = original
-      ? { position: takeBack(before.position, fillOf(execution)), opened: zero, cash: zero }
-      : moved(before.position, execution, { told, late, terms })
+    const change = moved(before.position, execution, { told, late, terms })
     const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
     booked.push(executionOf(asTold, commission, roundTo(cash, 12)))
     if (name && execution.order) {
@@ -236,15 +235,19 @@ async function book(
   ])
 }
 
-const fillOf = ({ side, quantity, px: price }: BatchExecution) => ({ side, quantity, price })
-
-/** What an execution makes of a position, with what was booked before it was told. */
-const moved = (
+/** What an execution makes of a position; one that was told late, with what was booked meanwhile. */
+function moved(
   position: Position,
   execution: BatchExecution,
   { told, late, terms }: { told: ToldExecution | undefined; late: LateExecutions; terms: Terms },
-): Pick<PositionChange, 'position' | 'opened' | 'cash'> =>
-  told ? late.apply(position, execution, { told, terms }) : applyFill(position, fillOf(execution), terms)
+): Pick<PositionChange, 'position' | 'opened' | 'cash'> {
+  if (told) return late.apply(position, execution, { told, terms })
+  const { side, quantity, px: price, busts } = execution
+  const fill = { side, quantity, price }
+  // The cash of one that takes another back is that of the other.
+  if (busts) return { position: takeBack(position, fill), opened: zero, cash: zero }
+  return applyFill(position, fill, terms)
+}
 
 /** The execution that is taken back, booked in the same batch. */
 const findBooked = (booked: readonly NewExecution[], { busts, report }: BatchExecution): NewExecution => {

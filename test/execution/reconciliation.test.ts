@@ -1,6 +1,8 @@
 /** Accounts held against the broker's own word: what is made up for, what is told, and what changes nothing. */
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
 import { reconcile } from '../../src/execution/reconciliation.ts'
 import { resetPaperAccount } from '../../src/storage/paper-resets.ts'
 import { testDatabase } from '../support/database.ts'
@@ -155,6 +157,27 @@ describe('missing executions', () => {
       select quantity::float8 from execution e where account_id = ${accountId} and is_inferred
         and not exists (select from execution b where b.account_id = e.account_id and b.busts = e.exec_id)`
     expect(left).toEqual([{ quantity: 3 }])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('replace what was inferred before a dividend and a split, and neither is paid twice', async () => {
+    const { held, cash, execId, symbol } = await partlyUnheard(5, 48)
+    await minutes(2)
+    await world.quote(symbol, '60', '60')
+    const day = '2024-03-13'
+    await enterActions(ctx, [
+      { kind: 'dividend', symbol, day, amount: dec(1) },
+      { kind: 'split', symbol, day, new: dec(1), old: dec(2) },
+    ])
+    world.clock.time = Date.parse('2024-03-13T14:00:00Z')
+    await bookActions(ctx)
+    await world.drain()
+    // 5 were paid at 48, five dividends of 1, and half a share of 120.
+    const booked = 100_000 - 240 + 5 + 60
+    expect([await held(), await cash()]).toEqual([2, booked])
+    await paper.controls.duplicate(ctx, execId)
+    await world.drain()
+    expect([await held(), await cash()]).toEqual([2, booked])
     expect(await accountViolations(world)).toEqual([])
   })
 })
