@@ -20,7 +20,6 @@ import {
   type BookedBefore,
   loadAdjustments,
   loadBookedBefore,
-  loadPassedActions,
   type SetupAdjustment,
   saveAdjustments,
 } from '../storage/late-executions.ts'
@@ -194,12 +193,12 @@ export class LateExecutions {
   }
 }
 
-/** Reads what was booked since the earliest of these reports. */
-export async function loadLateExecutions(
+/** The late executions of a batch, by what was booked since the earliest of its reports. */
+export async function lateExecutions(
   tx: Transaction,
-  { reports, busted, standing }: Given,
+  actions: readonly BookedAction[],
+  { busted, standing }: Given,
 ): Promise<LateExecutions> {
-  const actions = await loadPassedActions(tx, reports)
   const booked = actions.length === 0 ? [] : await loadBookedBefore(tx, [...busted, ...standing])
   return new LateExecutions(actions, booked)
 }

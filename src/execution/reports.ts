@@ -13,6 +13,7 @@ import { type Instant, minute } from '../domain/time.ts'
 import { settleAgain } from '../storage/contract-ends.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
+import { loadPassedActions } from '../storage/late-executions.ts'
 import { loadRateTable } from '../storage/quotes.ts'
 import {
   type BustedExecution,
@@ -36,7 +37,7 @@ import {
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
-import { type LateExecutions, loadLateExecutions, type ToldExecution } from './late-executions.ts'
+import { type LateExecutions, lateExecutions, type ToldExecution } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
@@ -103,9 +104,12 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   const keys = namesOf(environment, reports, busted)
   const orders = keys.length > 0 ? await lockReportedOrders(tx, keys) : []
   const hasTotals = reports.some(({ kind }) => kind === 'total')
-  const standing = await loadStanding(tx, orders, hasTotals ? orders : [])
+  const [standing, actions] = await Promise.all([
+    loadStanding(tx, orders, hasTotals ? orders : []),
+    loadPassedActions(tx, reports),
+  ])
   const given = { reports, orders, busted, standing }
-  const late = await loadLateExecutions(tx, given)
+  const late = await lateExecutions(tx, actions, given)
   const present = late.inPresentUnits(given, ordersByName(environment, orders))
   const batch = applyBatch(environment, present.reports, present.orders, present)
   const now = ctx.clock.now()
