@@ -43,6 +43,12 @@ const divided = ({ ratio }: AccountSplit, column: string): Fragment =>
 const onTick = (split: AccountSplit, column: string): Fragment =>
   fragment`(round(${divided(split, column)} / ${split.tick}::numeric) * ${split.tick}::numeric)`
 
+/** What is more than whole units, counted in parts of one, as many as `old`: a seventh is paid for exactly. */
+const remainder = ({ ratio, multiplies }: AccountSplit): Fragment =>
+  multiplies
+    ? fragment`mod(p.quantity * ${ratio.new}::numeric, ${ratio.old}::numeric)`
+    : fragment`mod(p.quantity, 1) * ${ratio.new}::numeric`
+
 /** An expression of this file's own words. */
 const named = (text: string): Fragment => ({ strings: [text], values: [] })
 
@@ -52,9 +58,8 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
   await tx.run`
     with held as (
       select p.setup_id, p.account_id, p.quantity as before, trunc(${units(split, 'p.quantity')}) as after,
-        ${units(split, 'p.quantity')} - trunc(${units(split, 'p.quantity')}) as fraction,
-        coalesce(${split.previousClose}::numeric, p.avg_px) * ${split.ratio.old}::numeric / ${split.ratio.new}::numeric
-          * i.point_value * coalesce(fx.rate, 1) as worth
+        ${remainder(split)} as remainder,
+        coalesce(${split.previousClose}::numeric, p.avg_px) * i.point_value * coalesce(fx.rate, 1) as worth
       from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
       join setup s on s.id = p.setup_id and ${isKept}
       left join unnest(${rates.map(({ currency }) => currency)}::text[], ${rates.map(({ rate }) => rate)}::numeric[])
@@ -62,7 +67,8 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
       where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0
     ), noted as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
-      select ${split.actionId}::bigint, setup_id, account_id, before, after - before, round(fraction * worth, 2)
+      select ${split.actionId}::bigint, setup_id, account_id, before, after - before,
+        round(remainder * worth / ${split.ratio.new}::numeric, 2)
       from held order by setup_id
       returning setup_id, account_id, cash_change
     ), paid as (
