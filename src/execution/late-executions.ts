@@ -79,13 +79,17 @@ export class LateExecutions {
     const added = new Map<number, Decimal>()
     const reports = given.reports.map((report) => {
       const order = orderOf(report)
-      const since = order ? this.#since(report.instrumentId, report.occurredAt) : []
-      if (!order || since.length === 0) return report
-      const restating = since.filter((action) => hasRestated(action, order))
-      const inOrder = factorsOf(restating)
-      this.#late.set(report.id, { report, since, inOrder })
+      if (!order) return report
+      const { instrumentId } = report
       // An order that a split has restated did not end before it.
-      const occurredAt = restating.at(-1)?.at ?? report.occurredAt
+      const ends = this.#actions.filter(
+        (action) => action.instrumentId === instrumentId && hasRestated(action, order),
+      )
+      const occurredAt = Math.max(report.occurredAt, ends.at(-1)?.at ?? 0)
+      const since = this.#since(instrumentId, report.occurredAt)
+      if (since.length === 0) return { ...report, occurredAt }
+      const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
+      this.#late.set(report.id, { report, since, inOrder })
       if (report.kind !== 'fill' || report.quantity === null || report.px === null)
         return { ...report, occurredAt }
       const restated = restatedBy(report.quantity, report.px, inOrder)
@@ -180,7 +184,7 @@ export class LateExecutions {
             close: (close ?? px).times(worth),
           } as const)
     const result = passAction(traded, passed, known)
-    this.#adjusted.set(name, { actionId: action.id, setupId, accountId, ...result.adjusted })
+    this.#adjusted.set(name, { actionId: action.id, setupId, accountId, at: action.at, ...result.adjusted })
     return result.traded
   }
 
@@ -189,7 +193,7 @@ export class LateExecutions {
   }
 
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
-    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.at > at)
+    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.dayFrom > at)
   }
 }
 

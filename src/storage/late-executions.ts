@@ -1,9 +1,10 @@
 /** Dividends and splits that were booked before executions from before them were told, and what these make of them. */
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Adjustment } from '../domain/late-execution.ts'
-import type { Instant } from '../domain/time.ts'
+import { dayIn, type Instant, instantAt, newYork } from '../domain/time.ts'
 import { bookedDay } from '../domain/trading-day.ts'
 import { loadDailyMarks } from './daily-marks.ts'
+import { touchAccounts } from './record-changes.ts'
 import type { ReportRow } from './reports.ts'
 import { type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
@@ -18,6 +19,8 @@ export interface BookedAction {
   readonly oldUnits: Decimal
   readonly resizes: boolean
   readonly at: Instant
+  /** Midnight in New York before it: what is executed on its day, before the opening too, is in new units already. */
+  readonly dayFrom: Instant
   /** Null where nobody had quoted it. */
   readonly close: Decimal | null
 }
@@ -46,7 +49,9 @@ export async function loadPassedActions(
   const actions: BookedAction[] = []
   for (const { amount, newUnits, oldUnits, ...row } of rows) {
     const numbers = { amount: dec(amount ?? 0), newUnits: dec(newUnits ?? 1), oldUnits: dec(oldUnits ?? 1) }
-    actions.push({ ...row, ...numbers, close: row.kind === 'split' ? await closeBefore(tx, row) : null })
+    const dayFrom = instantAt(dayIn(row.at, newYork), 0, newYork)
+    const close = row.kind === 'split' ? await closeBefore(tx, row) : null
+    actions.push({ ...row, ...numbers, dayFrom, close })
   }
   return actions
 }
@@ -89,6 +94,8 @@ export interface SetupAdjustment extends Adjustment {
   readonly actionId: number
   readonly setupId: number
   readonly accountId: number
+  /** When the action took effect. */
+  readonly at: Instant
 }
 
 /** What these actions did to these setups, as far as they did anything. The accounts are locked. */
@@ -98,11 +105,11 @@ export async function loadAdjustments(
   setupIds: readonly number[],
 ): Promise<SetupAdjustment[]> {
   const rows = await tx.rows<
-    Pick<SetupAdjustment, 'actionId' | 'setupId' | 'accountId'> & Record<keyof Adjustment, string>
+    Pick<SetupAdjustment, 'actionId' | 'setupId' | 'accountId' | 'at'> & Record<keyof Adjustment, string>
   >`
-    select action_id as "actionId", setup_id as "setupId", account_id as "accountId", quantity_before as before,
-      quantity_change as change, cash_change as cash
-    from account_adjustment
+    select j.action_id as "actionId", j.setup_id as "setupId", j.account_id as "accountId",
+      j.quantity_before as before, j.quantity_change as change, j.cash_change as cash, a.takes_effect_at as at
+    from account_adjustment j join corporate_action a on a.id = j.action_id
     where action_id = any(${actionIds}::bigint[]) and setup_id = any(${setupIds}::bigint[])`
   return rows.map(({ before, change, cash, ...row }) => ({
     ...{ ...row, before: dec(before), change: dec(change), cash: dec(cash) },
@@ -129,4 +136,8 @@ export async function saveAdjustments(tx: Transaction, rows: readonly SetupAdjus
         quantity_change = excluded.quantity_change, cash_change = excluded.cash_change
     )
     update account set cash = cash + paid.total from paid where account.id = paid.account_id`
+  await touchAccounts(
+    tx,
+    rows.map(({ accountId, at }) => ({ id: accountId, at })),
+  )
 }

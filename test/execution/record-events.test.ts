@@ -160,6 +160,22 @@ test('an execution that a broker takes back was part of the days until then', as
   await again()
 })
 
+test('a dividend on what is told late is part of its own day', async () => {
+  const { at, quote, trade, enter, close: end, values, held, again } = await makeBooks()
+  await quote('100')
+  paper.controls.hold(true)
+  await trade('1', '10')
+  await end(0)
+  await at(1)
+  await enter(dividend('2024-03-13', '1'))
+  paper.controls.hold(false)
+  await quote('100')
+  await end(1)
+  expect(await held()).toBe(10)
+  expect(await values('account')).toEqual([100_000, 100_010])
+  await again()
+})
+
 test('a paper account that begins anew forgets its dividends and splits too', async () => {
   const { accountId, at, quote, trade, enter, close: end, values, held, again } = await makeBooks()
   await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
