@@ -94,7 +94,8 @@ export class LateExecutions {
         return { ...report, occurredAt }
       const restated = restatedBy(report.quantity, report.px, inOrder)
       added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
-      return { ...report, occurredAt, ...restated }
+      // Its broker's count is one of old units: it says nothing of what is booked in new ones.
+      return { ...report, occurredAt, ...restated, cumQty: null }
     })
     const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
     const standing = given.standing.map((row) => {
