@@ -121,8 +121,8 @@ export const loadReports = (
   tx.rows<ReportRow>`
     select r.id, r.broker_id as "brokerId", r.report_key as "reportKey", r.account_id as "accountId",
       r.client_order_id as "clientOrderId", r.kind, r.symbol, r.side, r.quantity, r.px,
-      r.cum_qty as "cumQty", r.text, r.occurred_at as "occurredAt", i.id as "instrumentId", i.security_type as "securityType",
-      i.point_value as "pointValue", i.currency, r.kind = 'fill' and exists (
+      r.cum_qty as "cumQty", r.text, r.occurred_at as "occurredAt", i.id as "instrumentId",
+      i.security_type as "securityType", i.point_value as "pointValue", i.currency, r.kind = 'fill' and exists (
         select from broker_report b where b.kind = 'bust' and b.broker_id = r.broker_id
           and b.account_id = r.account_id and b.text = r.report_key and b.applied_at is not null) as "isBusted"
     from broker_report r left join instrument i on i.symbol = r.symbol

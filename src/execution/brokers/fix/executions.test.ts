@@ -124,9 +124,9 @@ describe('an ExecutionReport', () => {
     ['790', 'of one order'],
     ['584', 'of all orders'],
   ])('an answer that repeats the last execution books nothing: tag %s, %s', (tag) => {
-    const reading = read(`${traded}|${tag}=Q1|14=5|6=100.25`)
+    const reading = read(`${traded}|${tag}=Q1|6=100.25`)
     expect(reading).toMatchObject({ reports: [], replies: [] })
-    const standing = { status: '1', cumQty: '5', avgPx: '100.25' }
+    const standing = { status: '1', cumQty: '15', avgPx: '100.25' }
     expect('standings' in reading && [...reading.standings]).toEqual([['Q1', standing]])
   })
 
