@@ -62,7 +62,8 @@ export function orderKeyOf(environment: string, { clientOrderId }: ReportRow): C
   return key?.environment === environment ? key : null
 }
 
-const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): string =>
+/** An order's name among those of all accounts. */
+export const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): string =>
   `${accountId} ${key.setupId} ${key.source} ${key.sourceId} ${key.revision}`
 
 /** What is booked already, as far as the reports may concern it. */
@@ -220,7 +221,8 @@ class BatchState {
 
   /** Inferred fills give way to an execution that was told, as far as it may be one of theirs. */
   #makeRoom(report: ReportRow, order: ReportedOrder, chain: Chain, quantity: Decimal): void {
-    const fills = this.#standing.filter(({ orderId }) => orderId === order.id)
+    const fills = this.#standing.filter(({ orderId, isInferred }) => isInferred && orderId === order.id)
+    if (fills.length === 0) return
     const booked = chain.reduce((most, { filledQuantity }) => max(most, filledQuantity), zero)
     const known = foretold(quantity, booked, report.cumQty === null ? null : dec(report.cumQty))
     for (const { fill, rest } of replacedBy(fills, known)) {

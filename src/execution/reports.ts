@@ -38,7 +38,7 @@ import { fragment, type Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
 import { type LateExecutions, lateExecutions, type ToldExecution } from './late-executions.ts'
-import { applyBatch, type Batch, type BatchExecution, orderKeyOf } from './report-batch.ts'
+import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
 const accountsAtOnce = 1_000
@@ -131,14 +131,10 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
 
 /** Finds the order that a report names. */
 function ordersByName(environment: string, orders: readonly ReportedOrder[]) {
-  const nameIn = (
-    accountId: number,
-    { setupId, source, sourceId, revision }: Omit<ClientOrderKey, 'environment'>,
-  ) => `${accountId} ${setupId} ${source} ${sourceId} ${revision}`
-  const named = new Map(orders.map((order) => [nameIn(order.accountId, order), order]))
+  const named = new Map(orders.map((order) => [nameOf(order.accountId, order), order]))
   return (report: ReportRow): ReportedOrder | undefined => {
     const key = orderKeyOf(environment, report)
-    return key ? named.get(nameIn(report.accountId, key)) : undefined
+    return key ? named.get(nameOf(report.accountId, key)) : undefined
   }
 }
 

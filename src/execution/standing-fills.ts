@@ -51,14 +51,14 @@ export function foretold(quantity: Decimal, booked: Decimal, cumQty: Decimal | n
   return max(zero, quantity.minus(max(zero, cumQty.minus(booked))))
 }
 
-/** Inferred fills that an execution of this quantity replaces, oldest first, and what is left of each. */
+/** Which of these inferred fills an execution of this quantity replaces, oldest first, and what is left of each. */
 export function replacedBy(
   fills: readonly StandingFill[],
   quantity: Decimal,
 ): { fill: StandingFill; rest: Decimal }[] {
   let left = quantity
   return fills.flatMap((fill) => {
-    if (!fill.isInferred || !left.greaterThan(zero)) return []
+    if (!left.greaterThan(zero)) return []
     const rest = max(zero, fill.quantity.minus(left))
     left = left.minus(fill.quantity)
     return [{ fill, rest }]
