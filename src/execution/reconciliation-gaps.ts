@@ -3,12 +3,15 @@
  * reports like any other; a position that nobody explains switches AutoSync off; what no rule settles is told to the
  * operator. Nothing is traded.
  */
+
+import { isLag } from '../domain/broker-lag.ts'
 import { clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
 import { type Decimal, dec, zero } from '../domain/decimal.ts'
 import { externalActivity } from '../domain/external-activity.ts'
 import { groupBy } from '../domain/group.ts'
 import { type OrderGap, orderGaps } from '../domain/order-gap.ts'
 import { dayLength, formatDay, type Instant, minute, second } from '../domain/time.ts'
+import { loadNearEffects } from '../storage/calendar-effects.ts'
 import { insertIncidents, type NewIncident } from '../storage/incidents.ts'
 import {
   findOwnOrders,
@@ -219,40 +222,55 @@ async function comparePositions(
     ...incomplete,
     ...sent.flatMap(({ accountId, isInFlight }) => (isInFlight ? [accountId] : [])),
   ])
-  for (const account of accounts) {
+  const compared = accounts.flatMap((account) => {
     const positions = findings.snapshots.get(account.id)?.positions ?? new Map<string, string>()
     const ours = new Map((booked.get(account.id) ?? []).map((row) => [row.symbol, dec(row.quantity)]))
     const seen = new Map((gaps.get(account.id) ?? []).map((row) => [row.symbol, row]))
-    for (const symbol of new Set([...positions.keys(), ...ours.keys(), ...seen.keys()])) {
+    return [...new Set([...positions.keys(), ...ours.keys(), ...seen.keys()])].map((symbol): Compared => {
       const [book, before] = [ours.get(symbol) ?? zero, seen.get(symbol)]
-      const compared = {
-        symbol,
-        book,
-        broker: dec(positions.get(symbol) ?? 0),
-        isMoving: moving.has(account.id),
-      }
-      const gap = positionGap(account, compared, before, now)
-      if (!gap) continue
-      outcome.positions.push(gap)
-      if (!gap.isConfirmed || before?.isConfirmed === true) continue
-      const detail = { symbol, broker: compared.broker.toFixed(), booked: book.toFixed() }
-      outcome.incidents.push(
-        incident('PositionMismatch', findings, account.id, `${symbol}:${now}`, detail, now),
-      )
-      if (account.isSyncEnabled) outcome.mismatched.push(account.id)
-    }
+      const accepted = dec(before?.accepted ?? 0)
+      const broker = dec(positions.get(symbol) ?? 0)
+      const difference = broker.minus(book).minus(accepted)
+      return { account, accountId: account.id, symbol, book, broker, accepted, difference, before }
+    })
+  })
+  const differing = compared.filter(({ difference }) => !difference.isZero())
+  const effectsOn = await loadNearEffects(tx, differing, now)
+  for (const one of compared) {
+    const { account, symbol, book, broker, accepted, difference, before } = one
+    const isMoving = moving.has(account.id) || isLag(book.plus(accepted), difference, effectsOn(one))
+    const gap = positionGap(one, isMoving, now)
+    if (!gap) continue
+    outcome.positions.push(gap)
+    if (!gap.isConfirmed || before?.isConfirmed === true) continue
+    const detail = { symbol, broker: broker.toFixed(), booked: book.toFixed() }
+    outcome.incidents.push(
+      incident('PositionMismatch', findings, account.id, `${symbol}:${now}`, detail, now),
+    )
+    if (account.isSyncEnabled) outcome.mismatched.push(account.id)
   }
+}
+
+/** One symbol in one account, in the books and at the broker. */
+interface Compared {
+  readonly account: ReconciledAccount
+  readonly accountId: number
+  readonly symbol: string
+  readonly book: Decimal
+  readonly broker: Decimal
+  /** What the owner was told of and let stand. */
+  readonly accepted: Decimal
+  /** What neither explains. */
+  readonly difference: Decimal
+  readonly before: PositionGapRow | undefined
 }
 
 /** What is to be remembered of one symbol; null where nothing differs and nothing was accepted. */
 function positionGap(
-  account: ReconciledAccount,
-  { symbol, book, broker, isMoving }: { symbol: string; book: Decimal; broker: Decimal; isMoving: boolean },
-  before: PositionGapRow | undefined,
+  { account, symbol, book, broker, accepted, difference, before }: Compared,
+  isMoving: boolean,
   now: Instant,
 ): PositionGapChange | null {
-  const accepted = dec(before?.accepted ?? 0)
-  const difference = broker.minus(book).minus(accepted)
   const isSame = before !== undefined && difference.equals(before.difference)
   const isConfirmed = isSame && before.isConfirmed
   const since = isSame && (isConfirmed || !isMoving) ? before.since : now

@@ -1,0 +1,88 @@
+/** Splits and the ends of contracts that a broker does before us or after: a difference that passes by itself. */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { dayLength, minute } from '../../src/domain/time.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
+import { reconcile } from '../../src/execution/reconciliation.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { makeAccountWorld } from './account-world.ts'
+
+const { db } = await testDatabase()
+
+/** A follower of somebody who holds 6, at a broker that says what it is told to. */
+async function follower() {
+  const world = makeAccountWorld(db)
+  const brokerId = await addBroker(db)
+  const scene = await makeScene(world, brokerId)()
+  const { accountId, symbol } = scene
+  await world.quote(symbol, '60', '60')
+  await scene.order('1', '6')
+  await world.drain()
+  expect(await scene.held()).toBe(6)
+  let saying: number | null = null
+  const broker: typeof world.paper.broker = {
+    ...world.paper.broker,
+    snapshot: async (ctx, ids) =>
+      (await world.paper.broker.snapshot(ctx, ids)).map((one) =>
+        one.accountId === accountId && saying !== null
+          ? { ...one, positions: new Map(saying === 0 ? [] : [[symbol, String(saying)]]) }
+          : one,
+      ),
+  }
+  /** Asks the broker once a minute for as long, then answers why AutoSync was switched off. */
+  const reasonAfter = async (theirs: number, count = 4): Promise<string | null> => {
+    saying = theirs
+    for (let asked = 0; asked < count; asked += 1) {
+      world.clock.time += minute + 1
+      await reconcile(world.ctx, 'paper', broker, true)
+    }
+    const { reason } = await db.read.one<{ reason: string | null }>`
+      select sync_disabled_reason as reason from account where id = ${accountId}::bigint`
+    return reason
+  }
+  const actsAt = async (time: string): Promise<void> => {
+    world.clock.time = Date.parse(time)
+    await bookActions(world.ctx)
+  }
+  return { ...scene, world, reasonAfter, actsAt }
+}
+
+const split = (symbol: string) =>
+  ({ kind: 'split', symbol, day: '2024-03-13', new: dec(1), old: dec(4) }) as const
+
+test('a split that the broker does in the night before its day is no mismatch', async () => {
+  const { world, symbol, held, reasonAfter, actsAt } = await follower()
+  await enterActions(world.ctx, [split(symbol)])
+  await actsAt('2024-03-13T08:00:00Z')
+  expect([await held(), await reasonAfter(1)]).toEqual([6, null])
+  await actsAt('2024-03-13T14:00:00Z')
+  expect([await held(), await reasonAfter(1)]).toEqual([1, null])
+})
+
+test('a split that the broker does days after its day is none, unless it never does', async () => {
+  const { world, symbol, held, reasonAfter, actsAt } = await follower()
+  await enterActions(world.ctx, [split(symbol)])
+  await actsAt('2024-03-13T14:00:00Z')
+  expect([await held(), await reasonAfter(6)]).toEqual([1, null])
+  world.clock.time += 4 * dayLength
+  expect(await reasonAfter(6)).toBe('PositionMismatch')
+})
+
+test('what a split does not explain is a mismatch at once', async () => {
+  const { world, symbol, reasonAfter } = await follower()
+  await enterActions(world.ctx, [split(symbol)])
+  expect(await reasonAfter(7)).toBe('PositionMismatch')
+})
+
+test('a contract that has ended here first is no mismatch', async () => {
+  const { held, instrumentId, reasonAfter, actsAt } = await follower()
+  await db.write.run`
+    update instrument set security_type = 'FUT', last_trading_day = '2024-03-12', due_at = '2024-03-12T20:00Z'
+    where id = ${instrumentId}::bigint`
+  await actsAt('2024-03-12T20:01:00Z')
+  expect([await held(), await reasonAfter(6)]).toEqual([0, null])
+  expect(await reasonAfter(-6)).toBe('PositionMismatch')
+})
