@@ -1,20 +1,15 @@
 /**
  * The ends of contracts on the accounts' side: brokers deliver and pay by themselves, and what they do is booked on
- * each sub-ledger with the cash of its account, as executions that no order of ours asked for.
+ * each ledger with the cash of its account, as executions that no order of ours asked for.
  */
 import { type Decimal, dec, one, roundTo, zero } from '../domain/decimal.ts'
 import type { OptionExpiry } from '../domain/option-expiry.ts'
 import { applyFill, flat, type Position, type PositionFill } from '../domain/position.ts'
 import type { Instant } from '../domain/time.ts'
 import { type EndingLedger, type EndingRow, lockEndingLedgers } from '../storage/contract-ends.ts'
+import { type LedgerChange, ledgerName, loadLedgers, saveLedgers } from '../storage/ledgers.ts'
 import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../storage/quotes.ts'
-import {
-  insertExecutions,
-  type LedgerChange,
-  loadLedgers,
-  type NewExecution,
-  saveLedgers,
-} from '../storage/reports.ts'
+import { insertExecutions, type NewExecution } from '../storage/reports.ts'
 import { newSignalIds } from '../storage/save-books.ts'
 import type { Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
@@ -26,7 +21,7 @@ interface Ending {
   endingOf(quantity: Decimal, avgPx: Decimal | null): OptionExpiry | null
 }
 
-/** Settles every sub-ledger that holds the contract; answers how many. */
+/** Settles every ledger that holds the contract; answers how many. */
 export async function settleLedgers(
   tx: Transaction,
   contract: EndingRow,
@@ -38,8 +33,8 @@ export async function settleLedgers(
   const ids = [contract.id, ...(underlyingId === null ? [] : [underlyingId])]
   const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
   const stocks =
-    underlyingId === null ? [] : ledgers.map(({ setupId }) => ({ setupId, instrumentId: underlyingId }))
-  const delivered = new Map((await loadLedgers(tx, stocks)).map((row) => [row.setupId, row]))
+    underlyingId === null ? [] : ledgers.map((ledger) => ({ ...ledger, instrumentId: underlyingId }))
+  const delivered = await loadLedgers(tx, stocks)
   const rates = await ratesOf(tx, ledgers, [...instruments.values()])
   const [run] = contract.isAgain ? await newSignalIds(tx, 1) : []
   const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
@@ -47,7 +42,7 @@ export async function settleLedgers(
   const changes: LedgerChange[] = []
   for (const ledger of ledgers) {
     const ending = endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx))
-    const stock = delivered.get(ledger.setupId)
+    const stock = delivered.get(ledgerName({ ...ledger, instrumentId: underlyingId ?? 0 }))
     const parts = [
       { id: contract.id, held: ledger, fill: ending?.option ?? null },
       { id: underlyingId ?? 0, held: stock, fill: ending?.underlying ?? null },
@@ -65,7 +60,7 @@ export async function settleLedgers(
   // Also those whose strategy holds nothing of it any more: what they were delivered is to be sold again.
   await markSetups(
     tx,
-    ledgers.map(({ setupId }) => setupId),
+    ledgers.flatMap(({ setupId }) => setupId ?? []),
     now,
   )
   return ledgers.length
@@ -104,7 +99,7 @@ function book(
   return {
     execution: {
       busts: null,
-      execId: `END-${source}-${instrument.id}-${setupId}`,
+      execId: `END-${source}-${instrument.id}-${setupId ?? 'own'}`,
       cashChange: roundTo(cash, 12),
       ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
       ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },

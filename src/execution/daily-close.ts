@@ -102,9 +102,9 @@ async function makeUp(
 
 function daysOf(record: DueRecord, held: readonly HeldRow[], now: Instant): Day[] {
   // What is in another currency is worth more or less until its pairs have ended their day.
-  const closesEarly =
-    !record.hasUnlistedPositions &&
-    held.every(({ calendar, currency }) => calendar === 'US_EQUITY' && currency === record.currency)
+  const closesEarly = held.every(
+    ({ calendar, currency }) => calendar === 'US_EQUITY' && currency === record.currency,
+  )
   return endedDays(fromOf(record), now, closesEarly)
 }
 
@@ -116,9 +116,9 @@ const fromOf = ({ closedDay, staleFrom, startedAt }: DueRecord): Day => {
 }
 
 /** Whether the present books are not those of all these days. */
-function isMoved({ movedAt, hasUnlistedPositions }: DueRecord, days: readonly Day[]): boolean {
+function isMoved({ movedAt }: DueRecord, days: readonly Day[]): boolean {
   const [first] = days
-  return first !== undefined && (hasUnlistedPositions || (movedAt ?? 0) > endOfDay(first))
+  return first !== undefined && (movedAt ?? 0) > endOfDay(first)
 }
 
 /** Instruments and marks of everything held, by the currency of the accounts. */

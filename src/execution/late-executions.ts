@@ -18,11 +18,12 @@ import type { StandingExecution } from '../storage/inferred-fills.ts'
 import {
   type BookedAction,
   type BookedBefore,
+  type LedgerAdjustment,
   loadAdjustments,
   loadBookedBefore,
-  type SetupAdjustment,
   saveAdjustments,
 } from '../storage/late-executions.ts'
+import type { LedgerKey } from '../storage/ledgers.ts'
 import type { BustedExecution, ReportedOrder, ReportRow } from '../storage/reports.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { BatchExecution } from './report-batch.ts'
@@ -65,8 +66,8 @@ export class LateExecutions {
   readonly #actions: readonly BookedAction[]
   readonly #late = new Map<number, LateReport>()
   readonly #booked = new Map<string, BookedBefore>()
-  readonly #known = new Map<string, SetupAdjustment>()
-  readonly #adjusted = new Map<string, SetupAdjustment>()
+  readonly #known = new Map<string, LedgerAdjustment>()
+  readonly #adjusted = new Map<string, LedgerAdjustment>()
 
   constructor(actions: readonly BookedAction[], booked: readonly BookedBefore[]) {
     this.#actions = actions
@@ -79,8 +80,12 @@ export class LateExecutions {
     const added = new Map<number, Decimal>()
     const reports = given.reports.map((report) => {
       const order = orderOf(report)
-      if (!order) return report
       const { instrumentId } = report
+      if (!order) {
+        const since = this.#since(instrumentId, report.occurredAt)
+        if (since.length > 0) this.#late.set(report.id, { report, since, inOrder: factorsOf([]) })
+        return report
+      }
       // An order that a split has restated did not end before it.
       const ends = this.#actions.filter(
         (action) => action.instrumentId === instrumentId && hasRestated(action, order),
@@ -137,12 +142,12 @@ export class LateExecutions {
     return { ...execution, report, quantity, px }
   }
 
-  /** Reads what the actions have done to the ledgers of these orders. */
-  async load(tx: Transaction, orders: readonly ReportedOrder[]): Promise<void> {
+  /** Reads what the actions have done to these ledgers. */
+  async load(tx: Transaction, ledgers: readonly LedgerKey[]): Promise<void> {
     if (this.#late.size === 0) return
     const actions = this.#actions.map(({ id }) => id)
-    const rows = await loadAdjustments(tx, actions, [...new Set(orders.map(({ setupId }) => setupId))])
-    for (const row of rows) this.#known.set(`${row.actionId} ${row.setupId}`, row)
+    const accounts = [...new Set(ledgers.map(({ accountId }) => accountId))]
+    for (const row of await loadAdjustments(tx, actions, accounts)) this.#known.set(adjustmentName(row), row)
   }
 
   /** The position with the execution and what has become of it since; cash is that of the execution alone. */
@@ -151,13 +156,14 @@ export class LateExecutions {
     execution: BatchExecution,
     { told, terms }: { readonly told: ToldExecution; readonly terms: Conversion },
   ): Pick<PositionChange, 'position' | 'opened' | 'cash'> {
-    const { side, order, busts } = execution
+    const { side, order, busts, report } = execution
+    const ledger = { setupId: order?.setupId ?? null, accountId: report.accountId }
     const { units, price } = factorsOf(told.since)
     const plain = { side, quantity: told.quantity.times(units), price: told.px.times(price) }
     const { cash } = applyFill(position, plain, terms)
     const signed = side === '1' ? told.quantity : told.quantity.negated()
     let traded: Traded = { quantity: signed, price: told.px }
-    for (const action of told.since) traded = this.#pass(traded, action, { order, terms, px: traded.price })
+    for (const action of told.since) traded = this.#pass(traded, action, { ledger, terms, px: traded.price })
     if (traded.quantity.isZero()) return { position, opened: zero, cash }
     const fill = { side, quantity: traded.quantity.abs(), price: traded.price }
     if (busts) return { position: takeBack(position, fill), opened: zero, cash }
@@ -168,11 +174,9 @@ export class LateExecutions {
   #pass(
     traded: Traded,
     action: BookedAction,
-    { order, terms, px }: { order: BatchExecution['order']; terms: Conversion; px: Decimal },
+    { ledger, terms, px }: { ledger: Omit<LedgerKey, 'instrumentId'>; terms: Conversion; px: Decimal },
   ): Traded {
-    if (!order) return traded
-    const { setupId, accountId } = order
-    const name = `${action.id} ${setupId}`
+    const name = adjustmentName({ actionId: action.id, ...ledger })
     const known = this.#adjusted.get(name) ??
       this.#known.get(name) ?? { before: zero, change: zero, cash: zero }
     const worth = terms.pointValue.times(terms.fx)
@@ -185,7 +189,7 @@ export class LateExecutions {
             close: (close ?? px).times(worth),
           } as const)
     const result = passAction(traded, passed, known)
-    this.#adjusted.set(name, { actionId: action.id, setupId, accountId, at: action.at, ...result.adjusted })
+    this.#adjusted.set(name, { actionId: action.id, ...ledger, at: action.at, ...result.adjusted })
     return result.traded
   }
 
@@ -212,6 +216,13 @@ const restatedBy = (quantity: string, px: string, { units, price }: Factors) => 
   quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),
   px: roundTo(dec(px).times(price), 12).toFixed(),
 })
+
+const adjustmentName = ({
+  actionId,
+  setupId,
+  accountId,
+}: Omit<LedgerKey, 'instrumentId'> & { actionId: number }): string =>
+  `${actionId} ${accountId} ${setupId ?? 'own'}`
 
 /** What is alive at a split is restated by it. */
 const hasRestated = (action: BookedAction, { status, endedAt }: ReportedOrder): boolean =>

@@ -14,23 +14,27 @@ import { settleAgain } from '../storage/contract-ends.ts'
 import { DatabaseUnavailable } from '../storage/failure.ts'
 import { loadStanding } from '../storage/inferred-fills.ts'
 import { loadPassedActions } from '../storage/late-executions.ts'
+import {
+  type LedgerChange,
+  type LedgerKey,
+  type LedgerRow,
+  ledgerName,
+  loadLedgers,
+  saveLedgers,
+} from '../storage/ledgers.ts'
 import { loadRateTable } from '../storage/quotes.ts'
 import {
   type BustedExecution,
   claimReportedAccounts,
   insertExecutions,
-  type LedgerChange,
-  type LedgerRow,
   listReportedAccounts,
   loadBusted,
-  loadLedgers,
   loadReports,
   lockReportedOrders,
   type NewExecution,
   type ReportedAccount,
   type ReportedOrder,
   type ReportRow,
-  saveLedgers,
   saveReportedOrders,
   settleReports,
 } from '../storage/reports.ts'
@@ -182,13 +186,13 @@ function setupsOf(
   return { news: [...heard], rest: [...rest] }
 }
 
-/** A sub-ledger's row while executions are booked on it. */
+/** A ledger's row while executions are booked on it. */
 interface Ledger {
   readonly position: Position
   readonly openedAt: Instant | null
 }
 
-/** Books executions on orders' sub-ledgers and on the accounts' cash. */
+/** Books executions on ledgers and on the accounts' cash. */
 async function book(
   ctx: WorkContext,
   tx: Transaction,
@@ -197,18 +201,16 @@ async function book(
 ): Promise<void> {
   if (executions.length === 0) return
   const rates = await ratesOf(tx, executions, accounts)
-  const owned = executions.flatMap(({ order }) => order ?? [])
-  await late.load(tx, owned)
-  const known = await loadLedgers(tx, distinct(owned))
-  const stored = new Map(known.map((row) => [ledgerName(row), row]))
+  const keys = executions.map(ledgerOf)
+  await late.load(tx, keys)
+  const stored = await loadLedgers(tx, distinct(keys))
   const ledgers = new Map<string, LedgerChange>()
   const booked: NewExecution[] = []
   for (const execution of executions) {
     const terms = termsOf(execution.report, rates.get(execution.report.accountId))
-    const name = execution.order && ledgerName(execution.order)
-    const before = name
-      ? ledgerOf(ledgers.get(name) ?? stored.get(name), terms)
-      : { position: flat, openedAt: null }
+    const key = ledgerOf(execution)
+    const name = ledgerName(key)
+    const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
     const told = late.told(execution)
     const asTold = late.asTold(execution)
@@ -218,12 +220,9 @@ async function book(
     const change = moved(before.position, execution, { told, late, terms })
     const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
     booked.push(executionOf(asTold, commission, roundTo(cash, 12)))
-    if (name && execution.order) {
-      const { setupId, instrumentId, accountId, strategyId } = execution.order
-      const { quantity, avgPx } = change.position
-      const openedAt = openedAtAfter(before, change, asTold.report.occurredAt)
-      ledgers.set(name, { setupId, instrumentId, accountId, strategyId, quantity, avgPx, openedAt })
-    }
+    const { quantity, avgPx } = change.position
+    const openedAt = openedAtAfter(before, change, asTold.report.occurredAt)
+    ledgers.set(name, { ...key, quantity, avgPx, openedAt })
   }
   const changed = [...ledgers.values()]
   const traded = [...new Set(changed.map(({ instrumentId }) => instrumentId))]
@@ -258,9 +257,13 @@ const findBooked = (booked: readonly NewExecution[], { busts, report }: BatchExe
   return found
 }
 
-type LedgerKey = Pick<LedgerRow, 'setupId' | 'instrumentId'>
-
-const ledgerName = ({ setupId, instrumentId }: LedgerKey): string => `${setupId} ${instrumentId}`
+/** Where an execution is booked; what nobody here ordered is the owner's own. */
+const ledgerOf = ({ order, report }: BatchExecution) => ({
+  setupId: order?.setupId ?? null,
+  strategyId: order?.strategyId ?? null,
+  accountId: report.accountId,
+  instrumentId: report.instrumentId ?? 0,
+})
 
 const distinct = (keys: readonly LedgerKey[]): LedgerKey[] => [
   ...new Map(keys.map((key) => [ledgerName(key), key])).values(),
@@ -297,7 +300,7 @@ async function ratesOf(
   return new Map(accounts.map(({ id, currency }) => [id, byCurrency.get(currency) ?? new Map()]))
 }
 
-function ledgerOf(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: Terms): Ledger {
+function heldIn(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: Terms): Ledger {
   if (!row || row.avgPx === null) return { position: flat, openedAt: null }
   const avgPx = dec(row.avgPx)
   // The cost in account currency is not kept beside the position: no cash depends on it.

@@ -1,5 +1,5 @@
 /**
- * Splits on the accounts' side: sub-ledgers, account orders and the paper broker's book, each in one statement for
+ * Splits on the accounts' side: sub-ledgers and what owners hold, account orders, the paper broker's book, each in one statement for
  * all. Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
  */
 import type { Decimal } from '../domain/decimal.ts'
@@ -7,7 +7,6 @@ import type { SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
 import { lockHoldingAccounts } from './holders.ts'
-import { isKept } from './kept-ledgers.ts'
 import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -30,6 +29,7 @@ export async function splitAccounts(tx: Transaction, split: AccountSplit): Promi
   await splitLedgers(tx, split)
   await splitAccountOrders(tx, split)
   await splitPaperOrders(tx, split)
+  await splitAccepted(tx, split)
 }
 
 const units = ({ ratio, multiplies }: AccountSplit, column: string): Fragment =>
@@ -61,7 +61,6 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
         ${remainder(split)} as remainder,
         coalesce(${split.previousClose}::numeric, p.avg_px) * i.point_value * coalesce(fx.rate, 1) as worth
       from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
-      join setup s on s.id = p.setup_id and ${isKept}
       left join unnest(${rates.map(({ currency }) => currency)}::text[], ${rates.map(({ rate }) => rate)}::numeric[])
         fx (currency, rate) on fx.currency = a.currency
       where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0
@@ -79,7 +78,8 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
     update account_position p set quantity = held.after,
       avg_px = case when held.after <> 0 then ${divided(split, 'p.avg_px')} end,
       opened_at = case when held.after <> 0 then p.opened_at end
-    from held where p.setup_id = held.setup_id and p.instrument_id = ${split.instrumentId}::bigint`
+    from held where p.account_id = held.account_id and coalesce(p.setup_id, 0) = coalesce(held.setup_id, 0)
+      and p.instrument_id = ${split.instrumentId}::bigint`
 }
 
 /** What the instrument's currency is worth in those of the accounts that hold it. */
@@ -116,7 +116,7 @@ async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise
   await tx.run`
     insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
     select distinct ${split.actionId}::bigint, o.setup_id, o.account_id, 0, 0, 0 from account_order o where ${live}
-    on conflict (action_id, setup_id) do nothing`
+    on conflict (action_id, setup_id, account_id) do nothing`
   await tx.run`
     update account_order o set
       order_qty = case when ${left} > 0 then ${units(split, 'o.cum_qty')} + ${left}
@@ -153,3 +153,10 @@ async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<v
     where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
       and o.accepted_at < ${instant(split.at)}::timestamptz`
 }
+
+/** What brokers held beyond our books when AutoSync was switched on again, and what they hold beyond that. */
+const splitAccepted = (tx: Transaction, split: AccountSplit): Promise<number> =>
+  tx.run`
+    update position_gap g set accepted = trunc(${units(split, 'g.accepted')}),
+      difference = trunc(${units(split, 'g.difference')})
+    from instrument i where i.id = ${split.instrumentId}::bigint and g.symbol = i.symbol`

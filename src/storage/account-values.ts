@@ -1,6 +1,6 @@
 /**
  * What accounts are worth and what their setups have earned, in the accounts' own currencies: cash, and what is
- * held at the last marks. Executions that belong to no setup count for the account alone.
+ * held at the last marks. What belongs to no setup counts for the account alone.
  */
 
 import type { SecurityType } from '../domain/codes.ts'
@@ -10,7 +10,7 @@ import { type Day, formatDay, readDay } from '../domain/time.ts'
 import type { EndedDay } from '../domain/trading-day.ts'
 import { loadRateTable } from './quotes.ts'
 import { cashOfSetup } from './setup-entries.ts'
-import { fragment, type Sql } from './sql.ts'
+import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
 export interface AccountValue {
@@ -78,23 +78,12 @@ export async function loadClosedValues(
   )
 }
 
-/** What an execution did to what is held; one that takes another back is of the other side. */
-const signed = fragment`case side when '1' then quantity else -quantity end`
-
 const loadValueRows = (sql: Sql, accountIds: readonly number[]): Promise<ValueRow[]> =>
   sql.rows<ValueRow>`
-    with held as (
-      select account_id, setup_id, instrument_id, quantity, avg_px from account_position
-      where account_id = any(${accountIds}::bigint[]) and quantity <> 0
-      union all
-      select account_id, null, instrument_id, sum(${signed}), sum(${signed} * px) / sum(${signed})
-      from execution where account_id = any(${accountIds}::bigint[]) and setup_id is null
-      group by account_id, instrument_id having sum(${signed}) <> 0
-    )
     select a.id as "accountId", a.currency, a.cash, held.setup_id as "setupId", i.id as "instrumentId",
       held.quantity, held.avg_px as "avgPx", i.currency as "instrumentCurrency",
       i.security_type as "securityType", i.point_value as "pointValue", q.bid, q.ask
-    from account a left join held on held.account_id = a.id
+    from account a left join account_position held on held.account_id = a.id and held.quantity <> 0
     left join instrument i on i.id = held.instrument_id left join quote q on q.instrument_id = i.id
     where a.id = any(${accountIds}::bigint[]) order by a.id`
 

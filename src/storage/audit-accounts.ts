@@ -32,18 +32,21 @@ const chainExecutions = fragment`
 
 export const accountRules: Record<string, Fragment> = {
   ledgerIsSumOfExecutions: fragment`
-    select format('setup %s instrument %s holds %s, executions say %s', setup_id, instrument_id, held, executed)
+    select format('setup %s instrument %s of account %s holds %s, executions say %s', nullif(setup_id, 0),
+      instrument_id, account_id, held, executed)
     from (
-      select setup_id, instrument_id, coalesce(p.quantity, 0) as held, coalesce(e.quantity, 0) as executed
-      from account_position p full join (
-        select setup_id, instrument_id, sum(quantity) as quantity from (
-          select setup_id, instrument_id, case side when '1' then quantity else -quantity end as quantity
-          from execution where setup_id is not null
+      select setup_id, account_id, instrument_id, coalesce(p.quantity, 0) as held, coalesce(e.quantity, 0) as executed
+      from (
+        select coalesce(setup_id, 0) as setup_id, account_id, instrument_id, quantity from account_position
+      ) p full join (
+        select coalesce(setup_id, 0) as setup_id, account_id, instrument_id, sum(quantity) as quantity from (
+          select setup_id, account_id, instrument_id, case side when '1' then quantity else -quantity end as quantity
+          from execution
           union all
-          select j.setup_id, a.instrument_id, j.quantity_change
+          select j.setup_id, j.account_id, a.instrument_id, j.quantity_change
           from account_adjustment j join corporate_action a on a.id = j.action_id
-        ) entries group by setup_id, instrument_id
-      ) e using (setup_id, instrument_id)
+        ) entries group by 1, 2, 3
+      ) e using (setup_id, account_id, instrument_id)
     ) compared where held <> executed`,
 
   accountCashIsSumOfEntries: fragment`

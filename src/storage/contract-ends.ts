@@ -6,7 +6,6 @@ import type { Settlement } from '../domain/instrument.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
 import { lockHolders, lockHoldingAccounts, lockMarks } from './holders.ts'
-import { isKept } from './kept-ledgers.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -95,19 +94,20 @@ export async function findSettlementValue(
   return row && dec(row.amount)
 }
 
-/** What a setup holds of a contract that ends. */
+/** What a setup, or the owner himself, holds of a contract that ends. */
 export interface EndingLedger {
-  readonly setupId: number
+  /** Both null for what is the owner's own. */
+  readonly setupId: number | null
+  readonly strategyId: number | null
   readonly accountId: number
   readonly brokerId: number
-  readonly strategyId: number
   readonly currency: string
   readonly quantity: string
   readonly avgPx: string | null
   readonly openedAt: Instant | null
 }
 
-/** The sub-ledgers that hold the instrument; their accounts are locked. */
+/** The ledgers that hold the instrument; their accounts are locked. */
 export async function lockEndingLedgers(tx: Transaction, instrumentId: number): Promise<EndingLedger[]> {
   // Some may have come before the contract was locked.
   await lockHoldingAccounts(tx, instrumentId)
@@ -115,7 +115,6 @@ export async function lockEndingLedgers(tx: Transaction, instrumentId: number): 
     select p.setup_id as "setupId", p.account_id as "accountId", a.broker_id as "brokerId",
       p.strategy_id as "strategyId", a.currency, p.quantity, p.avg_px as "avgPx", p.opened_at as "openedAt"
     from account_position p join account a on a.id = p.account_id
-    join setup s on s.id = p.setup_id and ${isKept}
     where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 order by p.account_id, p.setup_id`
 }
 

@@ -6,7 +6,6 @@ import type { CalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import { isKept } from './kept-ledgers.ts'
 import { countsFrom, executions } from './setup-entries.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -152,10 +151,10 @@ const executedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
   isLate
     ? fragment`(
       coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from ${executions}
-        where e.account_id = p.account_id and e.setup_id = p.setup_id and e.instrument_id = ${instrumentId}::bigint
+        where e.account_id = p.account_id and e.setup_id is not distinct from p.setup_id and e.instrument_id = ${instrumentId}::bigint
           and ${countsFrom} >= ${instant(at)}::timestamptz), 0)
       + coalesce((select sum(j.quantity_change) from account_adjustment j join corporate_action b on b.id = j.action_id
-        where j.setup_id = p.setup_id and b.instrument_id = ${instrumentId}::bigint
+        where j.account_id = p.account_id and j.setup_id is not distinct from p.setup_id and b.instrument_id = ${instrumentId}::bigint
           and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
     : fragment`0`
 
@@ -182,7 +181,7 @@ export async function payStrategies(tx: Transaction, action: DueAction, fx: Deci
 }
 
 /**
- * Pays a dividend to what setups held at its moment, in the currency of their accounts, whose rates are `rates`;
+ * Pays a dividend to what setups and owners held at its moment, in the currency of their accounts, whose rates are `rates`;
  * answers how many accounts were paid.
  */
 export async function payAccounts(
@@ -201,7 +200,7 @@ export async function payAccounts(
   return tx.run`
     with held as (
       select p.setup_id, p.account_id, p.quantity - ${executedSince(action)} as quantity
-      from account_position p join setup s on s.id = p.setup_id and ${isKept}
+      from account_position p
       where p.instrument_id = ${action.instrumentId}::bigint and (p.quantity <> 0 or ${action.isLate}::boolean)
     ), paid as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)

@@ -23,8 +23,6 @@ export interface DueRecord {
   readonly staleFrom: Day | null
   /** When cash or positions last moved. */
   readonly movedAt: Instant | null
-  /** Part of what is held is in no position row: it must be made up from the fills. */
-  readonly hasUnlistedPositions: boolean
 }
 
 type DueRow = Omit<DueRecord, 'startingCash' | 'cash' | 'closedDay' | 'staleFrom'> & {
@@ -65,15 +63,13 @@ export async function claimDueRecords(
     kind === 'strategy'
       ? await tx.rows<DueRow>`
           select s.id, s.started_at as "startedAt", s.starting_cash as "startingCash", s.cash, ${currency} as currency,
-            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt",
-            false as "hasUnlistedPositions"
+            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt"
           from (select * from strategy_record where next_close_at <= ${until}::timestamptz
             order by strategy_id limit ${claimLimit(fragment`strategy_record`, until, atOnce)} for no key update skip locked) r
           join strategy s on s.id = r.strategy_id order by s.id`
       : await tx.rows<DueRow>`
           select a.id, a.created_at as "startedAt", a.starting_cash as "startingCash", a.cash, a.currency,
-            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt",
-            r.has_own_executions as "hasUnlistedPositions"
+            r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt"
           from (select * from account_record where next_close_at <= ${until}::timestamptz
             order by account_id limit ${claimLimit(fragment`account_record`, until, atOnce)} for no key update skip locked) r
           join account a on a.id = r.account_id order by a.id`

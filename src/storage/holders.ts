@@ -51,6 +51,9 @@ export const lockHoldingAccounts = (tx: Transaction, instrumentId: number): Prom
       union
       select account_id from account_order
       where instrument_id = ${instrumentId}::bigint and status in ('A', '0', '1', '6', 'E')
+      union
+      select account_id from position_gap g join instrument i on i.symbol = g.symbol
+      where i.id = ${instrumentId}::bigint
     ) order by id for no key update`
 
 /** What a strategy has in an instrument, orders or not. */

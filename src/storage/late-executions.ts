@@ -89,37 +89,38 @@ export async function loadBookedBefore(
   return rows.map(({ quantity, px, ...row }) => ({ ...row, quantity: dec(quantity), px: dec(px) }))
 }
 
-/** What an action did to a setup's ledger. */
-export interface SetupAdjustment extends Adjustment {
+/** What an action did to a ledger. */
+export interface LedgerAdjustment extends Adjustment {
   readonly actionId: number
-  readonly setupId: number
+  /** Null for what is the owner's own. */
+  readonly setupId: number | null
   readonly accountId: number
   /** When the action took effect. */
   readonly at: Instant
 }
 
-/** What these actions did to these setups, as far as they did anything. The accounts are locked. */
+/** What these actions did in these accounts, as far as they did anything. The accounts are locked. */
 export async function loadAdjustments(
   tx: Transaction,
   actionIds: readonly number[],
-  setupIds: readonly number[],
-): Promise<SetupAdjustment[]> {
+  accountIds: readonly number[],
+): Promise<LedgerAdjustment[]> {
   const rows = await tx.rows<
-    Pick<SetupAdjustment, 'actionId' | 'setupId' | 'accountId' | 'at'> & Record<keyof Adjustment, string>
+    Pick<LedgerAdjustment, 'actionId' | 'setupId' | 'accountId' | 'at'> & Record<keyof Adjustment, string>
   >`
     select j.action_id as "actionId", j.setup_id as "setupId", j.account_id as "accountId",
       j.quantity_before as before, j.quantity_change as change, j.cash_change as cash, a.takes_effect_at as at
     from account_adjustment j join corporate_action a on a.id = j.action_id
-    where action_id = any(${actionIds}::bigint[]) and setup_id = any(${setupIds}::bigint[])`
+    where action_id = any(${actionIds}::bigint[]) and account_id = any(${accountIds}::bigint[])`
   return rows.map(({ before, change, cash, ...row }) => ({
     ...{ ...row, before: dec(before), change: dec(change), cash: dec(cash) },
   }))
 }
 
-/** Writes what actions have done to setups after all, and pays the accounts what that adds. */
-export async function saveAdjustments(tx: Transaction, rows: readonly SetupAdjustment[]): Promise<void> {
+/** Writes what actions have done to ledgers after all, and pays the accounts what that adds. */
+export async function saveAdjustments(tx: Transaction, rows: readonly LedgerAdjustment[]): Promise<void> {
   if (rows.length === 0) return
-  const column = <K extends keyof SetupAdjustment>(name: K): SetupAdjustment[K][] =>
+  const column = <K extends keyof LedgerAdjustment>(name: K): LedgerAdjustment[K][] =>
     rows.map((row) => row[name])
   await tx.run`
     with told as (
@@ -128,11 +129,13 @@ export async function saveAdjustments(tx: Transaction, rows: readonly SetupAdjus
         ${column('cash')}::numeric[]) t (action_id, setup_id, account_id, before, change, cash)
     ), paid as (
       select told.account_id, sum(told.cash - coalesce(j.cash_change, 0)) as total
-      from told left join account_adjustment j using (action_id, setup_id) group by told.account_id
+      from told left join account_adjustment j on j.action_id = told.action_id and j.account_id = told.account_id
+        and j.setup_id is not distinct from told.setup_id
+      group by told.account_id
     ), noted as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
       select action_id, setup_id, account_id, before, change, cash from told order by 1, 2
-      on conflict (action_id, setup_id) do update set quantity_before = excluded.quantity_before,
+      on conflict (action_id, setup_id, account_id) do update set quantity_before = excluded.quantity_before,
         quantity_change = excluded.quantity_change, cash_change = excluded.cash_change
     )
     update account set cash = cash + paid.total from paid where account.id = paid.account_id`

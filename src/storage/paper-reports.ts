@@ -113,7 +113,7 @@ export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Prom
       union all
       select e.account_id, i.symbol, case e.side when '1' then e.quantity else -e.quantity end
       from execution e join instrument i on i.id = e.instrument_id
-      where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null and e.setup_id is not null
+      where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null
         and not exists (select from paper_report r
           where r.broker_id = e.broker_id and r.account_id = e.account_id and r.report_key = e.exec_id)
       union all

@@ -53,7 +53,8 @@ async function closeAtCost(sql: Sql, accountId: number, at: Instant): Promise<vo
       select held.*, coalesce(p.avg_px, last.px) as px, case when held.quantity > 0 then '2' else '1' end as side,
         'R' || nextval('paper_report_id_seq') as exec_id
       from held
-      left join account_position p on p.setup_id = held.setup_id and p.instrument_id = held.instrument_id
+      left join account_position p on p.account_id = ${accountId}::bigint and p.instrument_id = held.instrument_id
+        and p.setup_id is not distinct from held.setup_id
       cross join lateral (
         select px from execution e where e.account_id = ${accountId}::bigint
           and e.instrument_id = held.instrument_id order by e.executed_at desc limit 1) last

@@ -8,6 +8,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
+import { sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 /** Brokers of the adapter with accounts, whose time has come; all of them where `isForced`. */
@@ -71,8 +72,8 @@ export const lastReport = async (sql: Sql): Promise<number> =>
   (await sql.one<{ id: number }>`select coalesce(max(id), 0) as id from broker_report`).id
 
 /**
- * What the sub-ledgers of accounts, and what others executed there, add up to, by symbol; flat symbols left out. An
- * execution under an id of ours that no order explains is nobody's: it is left out, and so found.
+ * What the ledgers of accounts add up to, by symbol, those of owners included; flat symbols left out. An execution
+ * under an id of ours that no order explains is nobody's: it is left out, and so found.
  */
 export const sumBooked = (
   sql: Sql,
@@ -84,12 +85,12 @@ export const sumBooked = (
       select account_id, instrument_id, quantity from account_position
       where account_id = any(${accountIds}::bigint[]) and quantity <> 0
       union all
-      select e.account_id, e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end
+      select e.account_id, e.instrument_id, trunc(case e.side when '1' then -since.units else since.units end * e.quantity)
       from execution e
-      where e.setup_id is null and e.account_id = any(${accountIds}::bigint[]) and not exists (
-        select from broker_report r where r.broker_id = e.broker_id and r.account_id = e.account_id
-          and r.report_key = e.exec_id
-          and starts_with(upper(r.client_order_id), ${clientOrderIdPrefix(environment)}::text))
+      join broker_report r on r.broker_id = e.broker_id and r.account_id = e.account_id and r.report_key = e.exec_id
+      ${sinceSplits(fragment`e.instrument_id`, fragment`e.executed_at`, fragment`true`)}
+      where e.setup_id is null and e.account_id = any(${accountIds}::bigint[])
+        and starts_with(upper(r.client_order_id), ${clientOrderIdPrefix(environment)}::text)
     ) booked join instrument i on i.id = booked.instrument_id
     group by booked.account_id, i.symbol having sum(booked.quantity) <> 0`
 

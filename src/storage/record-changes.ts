@@ -14,8 +14,6 @@ export interface BookChange {
   readonly at: Instant
   /** A strategy's trade: its last one is shown. */
   readonly isFill?: boolean
-  /** An execution of an account that belongs to no setup. */
-  readonly isOwn?: boolean
 }
 
 /** One per book: its first and last moment. */
@@ -25,17 +23,16 @@ interface Summary {
   readonly first: Instant
   readonly last: Instant
   readonly lastFill: Instant | null
-  readonly isOwn: boolean
 }
 
 function summarized(changes: readonly BookChange[]): Summary[] {
   const found = new Map<number, Summary>()
-  for (const { id, at, isFill = false, isOwn = false } of changes) {
+  for (const { id, at, isFill = false } of changes) {
     const known = found.get(id)
     const first = Math.min(at, known?.first ?? at)
     const last = Math.max(at, known?.last ?? at)
     const lastFill = isFill ? Math.max(at, known?.lastFill ?? at) : (known?.lastFill ?? null)
-    found.set(id, { id, day: bookedDay(first), first, last, lastFill, isOwn: isOwn || known?.isOwn === true })
+    found.set(id, { id, day: bookedDay(first), first, last, lastFill })
   }
   return [...found.values()].sort((a, b) => a.id - b.id)
 }
@@ -69,11 +66,9 @@ export async function touchAccounts(tx: Sql, changes: readonly BookChange[]): Pr
   const { ids, days, firsts, lasts } = columnsOf(rows)
   await tx.run`
     update account_record r set moved_at = greatest(r.moved_at, c.last),
-      has_own_executions = r.has_own_executions or c.is_own,
       stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
       next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
-    from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
-      ${rows.map(({ isOwn }) => isOwn)}::boolean[]) c (id, day, first, last, is_own)
+    from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[]) c (id, day, first, last)
     where r.account_id = c.id`
 }
 

@@ -293,61 +293,8 @@ export async function insertExecutions(tx: Transaction, executions: readonly New
     where account.id = change.account_id`
   await touchAccounts(
     tx,
-    executions.map(({ accountId, setupId, executedAt }) => ({
-      id: accountId,
-      at: executedAt,
-      isOwn: setupId === null,
-    })),
+    executions.map(({ accountId, executedAt }) => ({ id: accountId, at: executedAt })),
   )
-}
-
-/** What a setup holds of an instrument. */
-export interface LedgerRow {
-  readonly setupId: number
-  readonly instrumentId: number
-  readonly quantity: string
-  readonly avgPx: string | null
-  readonly openedAt: Instant | null
-}
-
-/** The sub-ledgers' rows of these setups and instruments, as far as they exist. Their accounts are locked. */
-export const loadLedgers = (
-  tx: Transaction,
-  keys: readonly Pick<LedgerRow, 'setupId' | 'instrumentId'>[],
-): Promise<LedgerRow[]> =>
-  tx.rows<LedgerRow>`
-    select p.setup_id as "setupId", p.instrument_id as "instrumentId", p.quantity, p.avg_px as "avgPx",
-      p.opened_at as "openedAt"
-    from unnest(${keys.map(({ setupId }) => setupId)}::bigint[], ${keys.map(({ instrumentId }) => instrumentId)}::bigint[])
-      k (setup_id, instrument_id)
-    join account_position p on p.setup_id = k.setup_id and p.instrument_id = k.instrument_id`
-
-export interface LedgerChange {
-  readonly setupId: number
-  readonly instrumentId: number
-  readonly accountId: number
-  readonly strategyId: number
-  readonly quantity: Decimal
-  readonly avgPx: Decimal | null
-  readonly openedAt: Instant | null
-}
-
-/** Writes sub-ledgers as they are now. A stopped setup whose ledger moved again has to be closed again. */
-export async function saveLedgers(tx: Transaction, ledgers: readonly LedgerChange[]): Promise<void> {
-  if (ledgers.length === 0) return
-  const column = <K extends keyof LedgerChange>(name: K): LedgerChange[K][] => ledgers.map((row) => row[name])
-  await tx.run`
-    with saved as (
-      insert into account_position (setup_id, instrument_id, account_id, strategy_id, quantity, avg_px, opened_at)
-      select * from unnest(${column('setupId')}::bigint[], ${column('instrumentId')}::bigint[],
-        ${column('accountId')}::bigint[], ${column('strategyId')}::bigint[], ${column('quantity')}::numeric[],
-        ${column('avgPx')}::numeric[], ${ledgers.map(({ openedAt }) => instant(openedAt))}::timestamptz[])
-      on conflict (setup_id, instrument_id) do update
-        set quantity = excluded.quantity, avg_px = excluded.avg_px, opened_at = excluded.opened_at
-      returning setup_id
-    )
-    update setup set closed_at = null
-    where id in (select setup_id from saved) and closed_at is not null`
 }
 
 /** Reports that were applied, whatever they did. */

@@ -83,12 +83,12 @@ CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, person_id, b
 
 create table account_adjustment (
   action_id bigint not null,
-  setup_id bigint not null,
+  setup_id bigint,
   account_id bigint not null,
   quantity_before quantity not null,
   quantity_change quantity not null,
   cash_change amount not null,
-  constraint account_adjustment_pkey PRIMARY KEY (action_id, setup_id),
+  constraint account_adjustment_ledger UNIQUE NULLS NOT DISTINCT (action_id, setup_id, account_id),
   constraint account_adjustment_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint account_adjustment_action_id_fkey FOREIGN KEY (action_id) REFERENCES corporate_action(id),
   constraint account_adjustment_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id)
@@ -211,19 +211,20 @@ CREATE INDEX account_order_unconfirmed ON public.account_order USING btree (conf
 CREATE INDEX account_order_unknown ON public.account_order USING btree (account_id, instrument_id) WHERE (unknown_at IS NOT NULL);
 
 create table account_position (
-  setup_id bigint not null,
+  setup_id bigint,
   instrument_id bigint not null,
   account_id bigint not null,
-  strategy_id bigint not null,
+  strategy_id bigint,
   quantity quantity not null,
   avg_px price,
   opened_at timestamp with time zone,
-  constraint account_position_pkey PRIMARY KEY (setup_id, instrument_id),
+  constraint account_position_ledger UNIQUE NULLS NOT DISTINCT (setup_id, instrument_id, account_id),
   constraint account_position_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint account_position_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint account_position_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),
   constraint account_position_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
-  constraint account_position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL)))
+  constraint account_position_check CHECK ((((quantity)::numeric = (0)::numeric) = (avg_px IS NULL))),
+  constraint account_position_owner CHECK (((setup_id IS NULL) = (strategy_id IS NULL)))
 );
 CREATE INDEX account_position_account ON public.account_position USING btree (account_id);
 
@@ -233,7 +234,6 @@ create table account_record (
   stale_from date,
   next_close_at timestamp with time zone not null,
   moved_at timestamp with time zone,
-  has_own_executions boolean not null default false,
   constraint account_record_pkey PRIMARY KEY (account_id),
   constraint account_record_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id)
 );

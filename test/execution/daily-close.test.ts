@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { closeDays } from '../../src/execution/daily-close.ts'
 import { matchArrivals, publishQuotes } from '../../src/execution/matcher.ts'
+import { saveLedgers } from '../../src/storage/ledgers.ts'
 import { touchStrategies } from '../../src/storage/record-changes.ts'
+import { insertExecutions } from '../../src/storage/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, close, makeWorld, opening, place, quote, type World } from './world.ts'
 
@@ -262,10 +264,11 @@ test('an account is worth its cash and what it holds, foreign executions include
       settings_changed_at, created_at)
     select p.site_id, p.id, broker.id, 'paper', 1, 'A', 1000, 1000, now(), to_timestamp(${opening}::float8 / 1000)
     from broker, (select * from person limit 1) p returning id as "accountId"`
-  const { insertExecutions } = await import('../../src/storage/reports.ts')
   await closeAt(world, close)
-  await db.transaction((tx) =>
-    insertExecutions(tx, [
+  await db.transaction(async (tx) => {
+    const own = { setupId: null, strategyId: null, accountId, instrumentId: id }
+    await saveLedgers(tx, [{ ...own, quantity: dec(10), avgPx: dec(45), openedAt: opening }])
+    await insertExecutions(tx, [
       {
         ...{
           brokerId: 1,
@@ -285,8 +288,8 @@ test('an account is worth its cash and what it holds, foreign executions include
           busts: null,
         },
       },
-    ]),
-  )
+    ])
+  })
   await closeAt(world, close + 3_600_000)
   expect(
     await db.read

@@ -246,10 +246,8 @@ async function expectInStep({ setups }: Life): Promise<void> {
 async function expectTheBrokersBook({ setups, instrumentId, symbol }: Life): Promise<void> {
   for (const accountId of new Set(await Promise.all(setups.map(accountOf)))) {
     const { ours } = await db.read.one<{ ours: number }>`
-      select (coalesce((select sum(quantity) from account_position
-          where account_id = ${accountId} and instrument_id = ${instrumentId}), 0)
-        + coalesce((select sum(case side when '1' then quantity else -quantity end) from execution
-          where account_id = ${accountId} and setup_id is null), 0))::float8 as ours`
+      select coalesce((select sum(quantity) from account_position
+        where account_id = ${accountId} and instrument_id = ${instrumentId}), 0)::float8 as ours`
     const [theirs] = await paper.broker.snapshot(ctx, [accountId])
     expect(ours, `account ${accountId}`).toBe(Number(theirs?.positions.get(symbol) ?? 0))
   }
