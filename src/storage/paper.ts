@@ -196,6 +196,8 @@ export interface PaperOrderRow {
   readonly positionEffect: PositionEffect
   readonly orderQty: string
   readonly cumQty: string
+  /** What was executed before, by those it replaced, and what splits have made of it all. */
+  readonly carriedQty: string
   readonly fillCap: string | null
   readonly fills: number
   readonly limitPx: string | null
@@ -208,8 +210,8 @@ export interface PaperOrderRow {
 const orderColumns = fragment`
   o.id, o.account_id as "accountId", o.broker_id as "brokerId", o.client_order_id as "clientOrderId",
   o.instrument_id as "instrumentId", o.side, o.ord_type as "ordType", o.position_effect as "positionEffect",
-  o.order_qty as "orderQty", o.cum_qty as "cumQty", o.fill_cap as "fillCap", o.fills, o.limit_px as "limitPx",
-  o.stop_px as "stopPx", o.is_triggered as "isTriggered", o.accepted_at as "acceptedAt", o.expires_at as "expiresAt"`
+  o.order_qty as "orderQty", o.cum_qty as "cumQty", o.carried_qty as "carriedQty", o.fill_cap as "fillCap",
+  o.fills, o.limit_px as "limitPx", o.stop_px as "stopPx", o.is_triggered as "isTriggered", o.accepted_at as "acceptedAt", o.expires_at as "expiresAt"`
 
 /** Locks working orders that prices in these ranges may fill or trigger. */
 export async function lockReachedPaper(
@@ -300,7 +302,7 @@ export async function findNextPaperMoment(sql: Sql): Promise<Instant | undefined
   return at ?? undefined
 }
 
-/** Counts a scripted execution on the order that it names; answers what that has executed, null where it is unknown. */
+/** Counts a scripted execution on the order that it names; answers its total as `PaperFill` has it, null where it is unknown. */
 export async function fillPaperOrder(
   tx: Transaction,
   execution: { readonly accountId: number; readonly clientOrderId: string; readonly quantity: Decimal },
@@ -311,7 +313,7 @@ export async function fillPaperOrder(
         when cum_qty + ${execution.quantity}::numeric >= order_qty then '2' else '1' end,
       needs_match = needs_match and cum_qty + ${execution.quantity}::numeric < order_qty
     where account_id = ${execution.accountId}::bigint and client_order_id = ${execution.clientOrderId}::text
-    returning cum_qty as "cumQty"`
+    returning carried_qty + cum_qty as "cumQty"`
   return filled ? dec(filled.cumQty) : null
 }
 

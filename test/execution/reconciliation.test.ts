@@ -22,12 +22,13 @@ const loseReports = (accountId: number) =>
     .run`update paper_report set is_delivered = true where account_id = ${accountId} and not is_delivered`
 
 /** What the broker does while nothing of it is heard. */
-async function unheard(accountId: number, what: () => Promise<unknown>): Promise<void> {
+async function unheard<T>(accountId: number, what: () => Promise<T>): Promise<T> {
   paper.controls.hold(true)
-  await what()
+  const done = await what()
   await loseReports(accountId)
   paper.controls.hold(false)
   await db.write.run`update account_order set claimed_until = null`
+  return done
 }
 
 async function minutes(count: number): Promise<void> {
@@ -68,10 +69,7 @@ async function partlyUnheard(quantity: number, px: number) {
     paper.controls.execution(ctx, {
       ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(filled), px: dec(at) },
     })
-  let execId = ''
-  await unheard(accountId, async () => {
-    execId = await fill(quantity, px)
-  })
+  const execId = await unheard(accountId, () => fill(quantity, px))
   return { ...one, execId, fill }
 }
 
@@ -178,6 +176,25 @@ describe('missing executions', () => {
     await paper.controls.duplicate(ctx, execId)
     await world.drain()
     expect([await held(), await cash()]).toEqual([2, booked])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('give way to their own execution where the order had filled in part before a split', async () => {
+    const { held, symbol, fill, accountId } = await partlyUnheard(1, 48)
+    await fill(2, 48)
+    await world.drain()
+    await minutes(2)
+    await world.quote(symbol, '60', '60')
+    await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-14', new: dec(1), old: dec(2) }])
+    world.clock.time = Date.parse('2024-03-14T14:00:00Z')
+    await bookActions(ctx)
+    await world.drain()
+    const execId = await unheard(accountId, () => fill(1, 90))
+    await minutes(2)
+    expect(await held()).toBe(2)
+    await paper.controls.duplicate(ctx, execId)
+    await world.drain()
+    expect(await held()).toBe(2)
     expect(await accountViolations(world)).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ export interface PaperFill {
   readonly execId: string
   readonly quantity: Decimal
   readonly price: Decimal
-  /** What the order has executed with it. */
+  /** What the order and those it replaced have executed with it, in the units of now. */
   readonly cumQty: Decimal
   readonly at: Instant
 }
@@ -91,7 +91,14 @@ export function paperPort(moment: PaperMoment): FillPort<PaperBook> {
       const cumQty = before.plus(quantity)
       const filled = change(book, orderId, (order) => ({ ...order, cumQty, fills: fills + 1 }))
       const execId = `P${row.id}-${fills + 1}`
-      const fill: PaperFill = { row, execId, quantity, price, cumQty, at: moment.timeOf(phase, row) }
+      const fill: PaperFill = {
+        row,
+        execId,
+        quantity,
+        price,
+        cumQty: cumQty.plus(row.carriedQty),
+        at: moment.timeOf(phase, row),
+      }
       return { book: { ...filled, fills: [...filled.fills, fill] }, quantity }
     },
   }
