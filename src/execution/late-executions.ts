@@ -99,8 +99,9 @@ export class LateExecutions {
         return { ...report, occurredAt }
       const restated = restatedBy(report.quantity, report.px, inOrder)
       added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
-      // Its broker's count is one of old units: it says nothing of what is booked in new ones.
-      return { ...report, occurredAt, ...restated, cumQty: null }
+      // Its broker's count is one of its own units: it says nothing of what is booked in new ones.
+      const cumQty = inOrder.units.equals(one) ? report.cumQty : null
+      return { ...report, occurredAt, ...restated, cumQty }
     })
     const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
     const standing = given.standing.map((row) => {
