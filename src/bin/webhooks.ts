@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { type WebhookEvent, webhookEvents } from '../domain/webhook.ts'
 import { urlFault } from '../services/outbound.ts'
 import { findSiteByCode } from '../storage/sites.ts'
+import type { Transaction } from '../storage/sql.ts'
 import { type DeliveryRow, listDeliveries, resendDelivery } from '../storage/webhook-deliveries.ts'
 import {
   disableWebhook,
@@ -10,6 +11,7 @@ import {
   findLivingWebhook,
   insertWebhook,
   listWebhooks,
+  type NewWebhook,
   operatorsReason,
   rotateWebhook,
 } from '../storage/webhooks.ts'
@@ -75,8 +77,13 @@ function addSwitches(tool: Tool, webhooks: Command): void {
   )
   tool(webhooks, 'enable <id>', 'send again, and what it has missed').action((id: string, output: Output) =>
     withDatabase(async (db) => {
-      if (!(await db.transaction((tx) => enableWebhook(tx, readId(id), Date.now()))))
-        throw new ConfigError(`there is no disabled webhook ${id}`)
+      const isEnabled = await db.transaction(async (tx) => {
+        const known = (await listWebhooks(tx)).find((row) => row.id === readId(id))
+        if (!known || known.disabledReason === null) return false
+        await refuseSecond(tx, known)
+        return enableWebhook(tx, known.id, Date.now())
+      })
+      if (!isEnabled) throw new ConfigError(`there is no disabled webhook ${id}`)
       say(output, { enabled: Number(id) }, `Webhook ${id} is enabled.`)
     }),
   )
@@ -94,6 +101,13 @@ function addSwitches(tool: Tool, webhooks: Command): void {
   )
 }
 
+/** Each of two at one address would tell all. Throws ConfigError. */
+async function refuseSecond(tx: Transaction, wanted: NewWebhook): Promise<void> {
+  const present = await findLivingWebhook(tx, wanted)
+  if (present !== undefined)
+    throw new ConfigError(`webhook ${present} tells this site there already: each would tell all`)
+}
+
 async function add(code: string, url: string, options: Output & { events?: WebhookEvent[] }): Promise<void> {
   const fault = urlFault(url)
   // Not repeated: it may hold a password.
@@ -104,9 +118,7 @@ async function add(code: string, url: string, options: Output & { events?: Webho
     const wanted = { siteId: site.id, url, events: options.events ?? webhookEvents }
     const { keyRing } = await openSecrets(config, db)
     const made = await db.transaction(async (tx) => {
-      const present = await findLivingWebhook(tx, wanted)
-      if (present !== undefined)
-        throw new ConfigError(`webhook ${present} tells the site ${code} there already: each would tell all`)
+      await refuseSecond(tx, wanted)
       return insertWebhook(tx, keyRing, wanted, Date.now())
     })
     say(options, { webhookId: made.id, secret: made.secret }, `Webhook ${made.id}, secret ${made.secret}`)

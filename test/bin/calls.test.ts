@@ -66,7 +66,7 @@ test('a site is told once at an address', async () => {
   })
   expect(await run(...add)).toMatchObject({
     status: 1,
-    errors: `lockstep: webhook ${webhookId} tells the site west there already: each would tell all`,
+    errors: `lockstep: webhook ${webhookId} tells this site there already: each would tell all`,
   })
 
   const strategyId = await addStrategy(db)
@@ -88,5 +88,11 @@ test('a site is told once at an address', async () => {
   ])
 
   await told('webhooks', 'disable', String(webhookId))
-  await told(...add)
+  const { webhookId: other } = await told(...add)
+  expect(await run('webhooks', 'enable', String(webhookId))).toMatchObject({
+    status: 1,
+    errors: `lockstep: webhook ${other} tells this site there already: each would tell all`,
+  })
+  await told('webhooks', 'disable', String(other))
+  await told('webhooks', 'enable', String(webhookId))
 })
