@@ -5,6 +5,7 @@
  */
 import { directionOf, type PositionEffect, type Side } from './codes.ts'
 import { type Decimal, sign, zero } from './decimal.ts'
+import { groupBy } from './group.ts'
 import { actsAgainst } from './open-close.ts'
 
 export interface DesiredPosition {
@@ -65,7 +66,7 @@ export function planDesired<Id>(request: DesiredRequest<Id>): DesiredPlan<Id> | 
   if (wanted.size < request.desired.length) return 'RepeatedSymbol'
   if (!request.zeroMeansFlat && request.desired.some(({ quantity }) => quantity.isZero()))
     return 'ZeroQuantity'
-  const bySymbol = groupBySymbol(request.working)
+  const bySymbol = groupBy(request.working, ({ symbol }) => symbol)
   const symbols = new Set([...wanted.keys(), ...request.current.keys(), ...bySymbol.keys()])
   const steps = [...symbols].map((symbol) => {
     const held = request.current.get(symbol) ?? zero
@@ -77,16 +78,6 @@ export function planDesired<Id>(request: DesiredRequest<Id>): DesiredPlan<Id> | 
     canceled: [...canceled],
     reduced: steps.flatMap(({ reduced }) => reduced).filter(({ signalId }) => !canceled.has(signalId)),
   }
-}
-
-function groupBySymbol<Id>(orders: readonly WorkingOrder<Id>[]): Map<string, WorkingOrder<Id>[]> {
-  const groups = new Map<string, WorkingOrder<Id>[]>()
-  for (const order of orders) {
-    const group = groups.get(order.symbol)
-    if (group) group.push(order)
-    else groups.set(order.symbol, [order])
-  }
-  return groups
 }
 
 /**

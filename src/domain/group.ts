@@ -1,8 +1,8 @@
 /** Rows in groups: by what they have in common, or so many at a time. */
 
 /** The rows of each key, in their order; keys in the order of their first rows. */
-export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
-  const groups = new Map<Key, Row[]>()
+export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, [Row, ...Row[]]> {
+  const groups = new Map<Key, [Row, ...Row[]]>()
   for (const row of rows) {
     const group = groups.get(keyOf(row))
     if (group) group.push(row)

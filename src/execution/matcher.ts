@@ -4,6 +4,7 @@
  * that commits while a batch is booked waits for the quote and is then held against it, so none falls between.
  */
 import { isOpen } from '../domain/calendar.ts'
+import { groupBy } from '../domain/group.ts'
 import { hasBid, isValidQuote, type Quote } from '../domain/quote.ts'
 import type { Day, Instant } from '../domain/time.ts'
 import { bookedDay, runningDay } from '../domain/trading-day.ts'
@@ -171,10 +172,8 @@ async function matchReached<Item>(
   serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
   markOf: (item: Item) => PriceMark,
 ): Promise<number> {
-  const items = new Map<number, Item[]>()
-  for (const { item, instrument } of batch) {
-    items.set(instrument.id, [...(items.get(instrument.id) ?? []), item])
-  }
+  const known = groupBy(batch, ({ instrument }) => instrument.id)
+  const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
   const keys = await lockReached(
     tx,
     [...items].map(([id, list]) => rangeOf(id, list)),

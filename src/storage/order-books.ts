@@ -13,6 +13,7 @@ import {
   type TimeInForce,
 } from '../domain/codes.ts'
 import { type Decimal, dec, decOrNull } from '../domain/decimal.ts'
+import { groupBy } from '../domain/group.ts'
 import type {
   BookAlert,
   BookEvent,
@@ -217,18 +218,8 @@ export async function loadOrderBooks(sql: Sql, keys: readonly BookKey[]): Promis
     left join position p on p.strategy_id = s.strategy_id and p.instrument_id = s.instrument_id
     ${ownFills}
     order by s.id`
-  return groupByBook(rows).map(bookOf)
-}
-
-function groupByBook(rows: readonly BookRow[]): [BookRow, ...BookRow[]][] {
-  const groups = new Map<string, [BookRow, ...BookRow[]]>()
-  for (const row of rows) {
-    const key = `${row.strategyId} ${row.instrumentId}`
-    const group = groups.get(key)
-    if (group) group.push(row)
-    else groups.set(key, [row])
-  }
-  return [...groups.values()]
+  const books = groupBy(rows, ({ strategyId, instrumentId }) => `${strategyId} ${instrumentId}`)
+  return [...books.values()].map(bookOf)
 }
 
 function bookOf(rows: readonly [BookRow, ...BookRow[]]): StoredBook {

@@ -4,6 +4,7 @@
  */
 import { isLive, type SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec, max, min, zero } from '../domain/decimal.ts'
+import { groupBy } from '../domain/group.ts'
 import type { SyncObstacles } from '../domain/mirror-sync-plan.ts'
 import type {
   FinishedSignal,
@@ -126,17 +127,6 @@ export function orderOf(rows: readonly OrderFacts[], signalId: number | null, sy
   }
 }
 
-const grouped = <Key, Row>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> => {
-  const groups = new Map<Key, Row[]>()
-  for (const row of rows) {
-    const key = keyOf(row)
-    const known = groups.get(key)
-    if (known) known.push(row)
-    else groups.set(key, [row])
-  }
-  return groups
-}
-
 /** The orders of one setup, oldest first; those that replace each other are one. */
 function ordersOf(
   rows: readonly SyncOrderRow[],
@@ -153,8 +143,8 @@ function ordersOf(
     return `${root}`
   }
   const counting = rows.filter(({ isForgiven }) => !isForgiven)
-  const made = [...grouped(counting, rootOf).values()].map((copies) => {
-    const { source, sourceId, instrumentId } = copies[0]!
+  const made = [...groupBy(counting, rootOf).values()].map((copies) => {
+    const { source, sourceId, instrumentId } = copies[0]
     const signalId = source === 'S' ? (liveSignals.get(sourceId) ?? copies.at(-1)!.sourceId) : null
     const ordered = copies.reduce((most, { orderQty }) => max(most, dec(orderQty)), zero)
     return { ordered, order: orderOf(copies, signalId, symbolOf(instrumentId)) }
@@ -219,12 +209,12 @@ interface Index {
 const indexed = (facts: SyncFacts): Index => ({
   instruments: new Map(facts.instruments.map((row) => [row.id, row])),
   bySymbol: new Map(facts.instruments.map((row) => [row.symbol, row])),
-  strategyPositions: grouped(facts.strategyPositions, ({ ownerId }) => ownerId),
-  signals: grouped(facts.signals, ({ strategyId }) => strategyId),
-  accountPositions: grouped(facts.accountPositions, ({ ownerId }) => ownerId),
-  orders: grouped(facts.orders, ({ setupId }) => setupId),
-  exclusions: grouped(facts.exclusions, ({ setupId }) => setupId),
-  rejections: grouped(facts.rejections, ({ setupId }) => setupId),
+  strategyPositions: groupBy(facts.strategyPositions, ({ ownerId }) => ownerId),
+  signals: groupBy(facts.signals, ({ strategyId }) => strategyId),
+  accountPositions: groupBy(facts.accountPositions, ({ ownerId }) => ownerId),
+  orders: groupBy(facts.orders, ({ setupId }) => setupId),
+  exclusions: groupBy(facts.exclusions, ({ setupId }) => setupId),
+  rejections: groupBy(facts.rejections, ({ setupId }) => setupId),
 })
 
 const midOf = ({ bid, ask }: SyncInstrumentRow): Decimal | null =>

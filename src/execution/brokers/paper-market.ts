@@ -7,6 +7,7 @@ import { type Decimal, zero } from '../../domain/decimal.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/fill.ts'
 import { fillAgainstBar } from '../../domain/fill-bars.ts'
 import { fillAgainstQuote } from '../../domain/fill-quotes.ts'
+import { groupBy } from '../../domain/group.ts'
 import { isFresh, isValidQuote, type LastQuote, type Quote } from '../../domain/quote.ts'
 import type { Instant } from '../../domain/time.ts'
 import { guardLease, type Lease } from '../../storage/leases.ts'
@@ -156,14 +157,9 @@ async function takeBatch<Item>(
   serveItem: (item: Item) => Serve,
 ): Promise<number> {
   if (batch.length === 0) return 0
-  const items = new Map<number, Item[]>()
-  const instruments = new Map<number, QuotedInstrument>()
-  for (const { item, instrument } of batch) {
-    instruments.set(instrument.id, instrument)
-    const known = items.get(instrument.id)
-    if (known) known.push(item)
-    else items.set(instrument.id, [item])
-  }
+  const instruments = new Map(batch.map(({ instrument }) => [instrument.id, instrument]))
+  const known = groupBy(batch, ({ instrument }) => instrument.id)
+  const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
   return ctx.db.transaction(async (tx) => {
     if (lease) await guardLease(tx, lease)
     const rows = await lockReachedPaper(
@@ -181,17 +177,10 @@ async function serve(
   instruments: ReadonlyMap<number, QuotedInstrument>,
   momentsOf: (instrumentId: number) => readonly Serve[],
 ): Promise<number> {
-  const books = new Map<string, PaperOrderRow[]>()
-  for (const row of rows) {
-    const key = `${row.accountId} ${row.instrumentId}`
-    const known = books.get(key)
-    if (known) known.push(row)
-    else books.set(key, [row])
-  }
+  const books = groupBy(rows, ({ accountId, instrumentId }) => `${accountId} ${instrumentId}`)
   const moments = new Map([...instruments.keys()].map((id) => [id, momentsOf(id)]))
   const served = [...books.values()].map((group) => {
-    const [first] = group
-    const instrument = first && instruments.get(first.instrumentId)
+    const instrument = instruments.get(group[0].instrumentId)
     if (!instrument) return paperBook(group)
     return (moments.get(instrument.id) ?? []).reduce(
       (book, moment) => moment(book, instrument),
