@@ -137,12 +137,6 @@ export class LateExecutions {
     return { ...late, ...numbers, report: own }
   }
 
-  /** What its row keeps. */
-  asTold(execution: BatchExecution): BatchExecution {
-    const { report, quantity, px } = this.told(execution) ?? execution
-    return { ...execution, report, quantity, px }
-  }
-
   /** Reads what the actions have done to these ledgers. */
   async load(tx: Transaction, ledgers: readonly LedgerKey[]): Promise<void> {
     if (this.#late.size === 0) return

@@ -213,15 +213,14 @@ async function book(
     const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
     const told = late.told(execution)
-    const asTold = late.asTold(execution)
     const commission = original
       ? dec(original.commission).negated()
       : commissionOf(ctx, execution, terms, told)
     const change = moved(before.position, execution, { told, late, terms })
     const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
-    booked.push(executionOf(asTold, commission, roundTo(cash, 12)))
+    booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
     const { quantity, avgPx } = change.position
-    const openedAt = openedAtAfter(before, change, asTold.report.occurredAt)
+    const openedAt = openedAtAfter(before, change, (told ?? execution).report.occurredAt)
     ledgers.set(name, { ...key, quantity, avgPx, openedAt })
   }
   const changed = [...ledgers.values()]

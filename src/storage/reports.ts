@@ -50,7 +50,7 @@ export interface NewTotal extends NewReport {
   readonly cumQty?: string | null
 }
 
-/** Takes in answers that carry no execution of their own; one that is known changes nothing. */
+/** Takes in what brokers say; what is known changes nothing. */
 export async function insertReports(sql: Sql, reports: readonly (NewReport | NewTotal)[]): Promise<void> {
   if (reports.length === 0) return
   const column = <K extends keyof NewReport>(name: K): NewReport[K][] => reports.map((report) => report[name])
