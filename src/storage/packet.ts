@@ -48,7 +48,11 @@ const Carrier = pg.Query as unknown as new (text: string) => object
 
 const nothing = (): void => {}
 
-/** Statements that are sent as one. Their promises are settled one by one, in order. */
+/**
+ * Statements that are sent as one. Their promises are settled one by one, in order. The timer of the driver's limit
+ * remembers its packet after it is cleared, and hangs together with the timers of later ones in a way that the collector
+ * of the young cannot undo: a packet that was answered lets go of its statements, or whole batches grow old in memory.
+ */
 export class Packet extends Carrier {
   /** The driver's limit: an answer that takes longer counts as a lost connection. Milliseconds. */
   readonly query_timeout: number
@@ -129,7 +133,7 @@ export class Packet extends Carrier {
   /** Outside a transaction even what was carried out is taken back: its own commit may be what failed. */
   handleError(error: unknown): void {
     this.callback(error)
-    for (const { statement, outcome, resolve, reject } of this.#sent) {
+    for (const { statement, outcome, resolve, reject } of this.#sent.splice(0)) {
       if (this.#known.get(statement.name) === 'sent') this.#known.set(statement.name, 'failed')
       if (outcome && this.#isInTransaction) resolve(outcome)
       else reject(error)
@@ -138,7 +142,7 @@ export class Packet extends Carrier {
 
   handleReadyForQuery(): void {
     this.callback()
-    for (const { outcome, resolve } of this.#sent) if (outcome) resolve(outcome)
+    for (const { outcome, resolve } of this.#sent.splice(0)) if (outcome) resolve(outcome)
   }
 }
 

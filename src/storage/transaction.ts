@@ -86,9 +86,12 @@ class Line {
     }
   }
 
-  /** Sends what was to go last, and the commit behind it: if any of it fails, nothing is committed. */
+  /**
+   * Sends what was to go last, and the commit behind it: if any of it fails, nothing is committed. A line may be
+   * remembered longer than it is used (see `Packet`), so it keeps nothing of what it sent.
+   */
   async commit(): Promise<void> {
-    const lasts = this.#lasts.map((send) => send())
+    const lasts = this.#lasts.splice(0).map((send) => send())
     const [committed, ...others] = await Promise.allSettled([this.#commitBehind(lasts), ...lasts])
     if (committed.status === 'rejected' && isConnectionLoss(committed.reason))
       throw new CommitUnknown(String(committed.reason), { cause: committed.reason })
@@ -105,6 +108,7 @@ class Line {
     for (const last of lasts) last.catch((error) => failures.push(error))
     return new Promise((resolve, reject) => {
       this.#end = () => {
+        this.#end = undefined
         this.#isOpen = false
         if (failures.length > 0) reject(failures[0])
         else this.#add(fixed('commit')).then(resolve, reject)
