@@ -3,6 +3,7 @@ import { type Decimal, one } from '../domain/decimal.ts'
 import {
   type DueAction,
   listHolderCurrencies,
+  lockPaidAccounts,
   payAccounts,
   payStrategies,
 } from '../storage/corporate-actions.ts'
@@ -13,13 +14,21 @@ import type { Transaction } from '../storage/sql.ts'
 
 /** Books a dividend on every book that held the instrument; answers how many were paid. */
 export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
+  const books = await ratesInto(tx, [bookCurrency], action)
+  const strategies = await payStrategies(tx, action, books.get(bookCurrency) ?? one)
+  await lockPaidAccounts(tx, action)
   const holders = await listHolderCurrencies(tx, action.instrumentId)
-  const table = await loadRateTable(tx, [bookCurrency, ...holders], [action.currency])
-  // 1 in the same currency, and where no pair is quoted.
-  const rateTo = (currency: string): Decimal => table.get(currency)?.get(action.currency) ?? one
-  const strategies = await payStrategies(tx, action, rateTo(bookCurrency))
-  const rates = new Map(holders.map((currency) => [currency, rateTo(currency)]))
-  const accounts = await payAccounts(tx, action, rates)
+  const accounts = await payAccounts(tx, action, await ratesInto(tx, holders, action))
   await touchAdjusted(tx, [action.id], action.at)
   return strategies + accounts
+}
+
+/** What the dividend's currency is worth in these; 1 in the same one, and where no pair is quoted. */
+async function ratesInto(
+  tx: Transaction,
+  currencies: readonly string[],
+  { currency }: DueAction,
+): Promise<Map<string, Decimal>> {
+  const table = await loadRateTable(tx, currencies, [currency])
+  return new Map(currencies.map((into) => [into, table.get(into)?.get(currency) ?? one]))
 }

@@ -151,10 +151,12 @@ const executedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
   isLate
     ? fragment`(
       coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from ${executions}
-        where e.account_id = p.account_id and e.setup_id is not distinct from p.setup_id and e.instrument_id = ${instrumentId}::bigint
+        where e.account_id = p.account_id and e.setup_id is not distinct from p.setup_id
+          and e.instrument_id = ${instrumentId}::bigint
           and ${countsFrom} >= ${instant(at)}::timestamptz), 0)
       + coalesce((select sum(j.quantity_change) from account_adjustment j join corporate_action b on b.id = j.action_id
-        where j.account_id = p.account_id and j.setup_id is not distinct from p.setup_id and b.instrument_id = ${instrumentId}::bigint
+        where j.account_id = p.account_id and j.setup_id is not distinct from p.setup_id
+          and b.instrument_id = ${instrumentId}::bigint
           and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
     : fragment`0`
 
@@ -181,23 +183,15 @@ export async function payStrategies(tx: Transaction, action: DueAction, fx: Deci
 }
 
 /**
- * Pays a dividend to what setups and owners held at its moment, in the currency of their accounts, whose rates are `rates`;
- * answers how many accounts were paid.
+ * Pays a dividend to what setups and owners held at its moment, in the currency of their accounts, whose rates are
+ * `rates`; answers how many accounts were paid. The accounts are locked.
  */
-export async function payAccounts(
+export const payAccounts = (
   tx: Transaction,
   action: DueAction,
   rates: ReadonlyMap<string, Decimal>,
-): Promise<number> {
-  await tx.run`
-    select id from account where id in (
-      select account_id from account_position where instrument_id = ${action.instrumentId}::bigint
-        and (quantity <> 0 or ${action.isLate}::boolean)
-      union
-      select account_id from account_order where instrument_id = ${action.instrumentId}::bigint
-        and status in ('A', '0', '1', '6', 'E'))
-    order by id for no key update`
-  return tx.run`
+): Promise<number> =>
+  tx.run`
     with held as (
       select p.setup_id, p.account_id, p.quantity - ${executedSince(action)} as quantity
       from account_position p
@@ -215,9 +209,19 @@ export async function payAccounts(
     update account set cash = cash + paid.total
     from (select account_id, sum(cash_change) as total from paid group by account_id) paid
     where account.id = paid.account_id`
-}
 
-/** The currencies of the accounts that hold an instrument. */
+/** Locks the accounts that a dividend may concern: nobody is told of a trade in it meanwhile. */
+export const lockPaidAccounts = (tx: Transaction, { instrumentId, isLate }: DueAction): Promise<number> =>
+  tx.run`
+    select id from account where id in (
+      select account_id from account_position where instrument_id = ${instrumentId}::bigint
+        and (quantity <> 0 or ${isLate}::boolean)
+      union
+      select account_id from account_order where instrument_id = ${instrumentId}::bigint
+        and status in ('A', '0', '1', '6', 'E'))
+    order by id for no key update`
+
+/** The currencies of the accounts that hold an instrument, or held it. */
 export async function listHolderCurrencies(sql: Sql, instrumentId: number): Promise<string[]> {
   const rows = await sql.rows<{ currency: string }>`
     select distinct a.currency from account_position p join account a on a.id = p.account_id
