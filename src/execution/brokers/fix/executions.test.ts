@@ -101,6 +101,11 @@ describe('an ExecutionReport', () => {
   test.each<[string, string, unknown]>([
     ['working', '39=0|14=0|6=0', { status: '0', cumQty: '0', avgPx: null }],
     ['partly filled', '39=1|14=5|6=100.5', { status: '1', cumQty: '5', avgPx: '100.5' }],
+    [
+      'filled at an average that does not end',
+      '39=2|14=3|6=98.66666666666667',
+      { status: '2', cumQty: '3', avgPx: '98.666666666667' },
+    ],
     ['suspended', '39=9|14=0', { status: '1', cumQty: '0', avgPx: null }],
     ['not there', '39=8|103=5', null],
     ['refused once', '39=8|103=0|14=0', { status: '8', cumQty: '0', avgPx: null }],

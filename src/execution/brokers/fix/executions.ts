@@ -8,7 +8,7 @@ import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
 import type { NewTotal, ReportKind } from '../../../storage/reports.ts'
 import type { OrderStanding } from '../broker.ts'
-import { decimalOf, type FixMessage, idOf, tags, textOf, timeOf } from './message.ts'
+import { decimalOf, type FixMessage, idOf, priceOf, tags, textOf, timeOf } from './message.ts'
 import { orderIdOf } from './requests.ts'
 
 /** A report whose account is still a text. */
@@ -127,7 +127,7 @@ function readStanding(message: FixMessage): Reading {
   const known = statuses[status]
   if (known === undefined || cumQty === null || dec(cumQty).isNegative())
     return { malformed: 'an order status without a known OrdStatus (39) or CumQty (14)' }
-  const avgPx = decimalOf(message, tags.avgPx)
+  const avgPx = priceOf(message, tags.avgPx)
   const isTraded = !dec(cumQty).isZero()
   if (isTraded && avgPx === null) return { malformed: 'an order status without AvgPx (6)' }
   const standing = { status: known, cumQty, avgPx: isTraded ? avgPx : null }
@@ -184,7 +184,7 @@ export function withoutReplaced(
 function tradedOf(message: FixMessage): ReportDraft['traded'] | string {
   const side = sides[textOf(message, tags.side) ?? '']
   const quantity = decimalOf(message, tags.lastQty)
-  const px = decimalOf(message, tags.lastPx)
+  const px = priceOf(message, tags.lastPx)
   if (side === undefined) return 'no known Side (54)'
   if (quantity === null || !dec(quantity).greaterThan(0)) return 'no LastQty (32) above 0'
   if (dec(quantity).decimalPlaces() > 8) return 'a LastQty (32) finer than any book'

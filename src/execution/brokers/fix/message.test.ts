@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fixMessage } from '../../../../test/support/fix-message.ts'
-import { countOf, decimalOf, idOf, readable, textOf, timeOf } from './message.ts'
+import { countOf, decimalOf, idOf, priceOf, readable, textOf, timeOf } from './message.ts'
 
 const at = (iso: string): number => Date.parse(iso)
 
@@ -25,6 +25,16 @@ describe('values of a message', () => {
     ['digits of another script', '١٢', null],
   ])('a decimal: %s', (_, value, expected) => {
     expect(decimalOf(fixMessage(`32=${value}`), 32)).toBe(expected)
+  })
+
+  test.each([
+    ['of a book', '100.25', '100.25'],
+    ['that does not end', '98.66666666666667', '98.666666666667'],
+    ['with a point at the end', '98.', '98'],
+    ['with more digits than any number has', `9.${'3'.repeat(25)}`, null],
+    ['that is none', 'NaN', null],
+  ])('a price %s', (_, value, expected) => {
+    expect(priceOf(fixMessage(`6=${value}`), 6)).toBe(expected)
   })
 
   test.each([

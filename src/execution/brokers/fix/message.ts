@@ -3,6 +3,7 @@
  * fields by name. Every value read is either exactly what its FIX type allows or null; text is freed of control
  * characters, so nothing that a counterparty sends can break a row or a log line.
  */
+import { dec, roundTo } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
 
 /** A message that arrived. */
@@ -83,6 +84,14 @@ export function idOf(message: FixMessage, tag: number): string | null {
 export function decimalOf(message: FixMessage, tag: number): string | null {
   const value = textOf(message, tag)
   return value !== null && /^-?\d{1,12}(\.\d{0,12})?$/.test(value) ? value.replace(/\.$/, '') : null
+}
+
+/** A price, rounded to what a book can hold: an average seldom ends, and is written with all digits of a double. */
+export function priceOf(message: FixMessage, tag: number): string | null {
+  const value = textOf(message, tag)
+  return value !== null && /^-?\d{1,12}(\.\d{0,24})?$/.test(value)
+    ? roundTo(dec(value.replace(/\.$/, '')), 12).toFixed()
+    : null
 }
 
 /** A whole number from 0 on, or null. */
