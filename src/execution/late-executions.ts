@@ -65,7 +65,8 @@ interface Given {
 export class LateExecutions {
   readonly #actions: readonly BookedAction[]
   readonly #late = new Map<number, LateReport>()
-  readonly #booked = new Map<string, BookedBefore>()
+  /** Executions that are taken back or may give way, as they were told; those of this batch once they are booked. */
+  readonly #booked = new Map<string, Omit<BookedBefore, 'accountId' | 'execId'>>()
   readonly #known = new Map<string, LedgerAdjustment>()
   readonly #adjusted = new Map<string, LedgerAdjustment>()
 
@@ -134,6 +135,7 @@ export class LateExecutions {
     const numbers = isInferred
       ? { quantity: quantity.div(inOrder.units), px: px.div(inOrder.price) }
       : { quantity: dec(late.report.quantity ?? 0), px: dec(late.report.px ?? 0) }
+    this.#booked.set(`${report.accountId} ${report.reportKey}`, { ...numbers, at: own.occurredAt })
     return { ...late, ...numbers, report: own }
   }
 

@@ -176,6 +176,28 @@ test('a dividend on what is told late is part of its own day', async () => {
   await again()
 })
 
+test('what is told late and was taken back by then was never paid a dividend', async () => {
+  const { accountId, at, quote, trade, enter, close: end, values, held, again } = await makeBooks()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await quote('100')
+  paper.controls.hold(true)
+  await trade('1', '10')
+  const { execId } = await db.read.one<{ execId: string }>`
+    select report_key as "execId" from paper_report where account_id = ${accountId} and kind = 'fill'`
+  await paper.controls.bust(ctx, execId)
+  await end(0)
+  await at(1)
+  await enter(dividend('2024-03-13', '1'))
+  await enter(split('2024-03-13', '2', '1'))
+  paper.controls.hold(false)
+  await quote('50')
+  await end(1)
+  expect(await held()).toBe(0)
+  expect(await values('account')).toEqual([100_000, 100_000])
+  expect(await accountViolations(world)).toEqual([])
+  await again()
+})
+
 test('a paper account that begins anew forgets its dividends and splits too', async () => {
   const { accountId, at, quote, trade, enter, close: end, values, held, again } = await makeBooks()
   await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
