@@ -124,10 +124,13 @@ async function compareOrders(
   const locked = new Set(ids)
   const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
   const incomplete = new Set<number>()
-  for (const { order, clientOrderId, standing } of findings.standings) {
-    const { accountId, id: orderId, status, executed, isReplacement } = order
+  const short = new Set<string>()
+  // What a broker counts of a replacement may be its predecessor's: that is made up for first, and then asked again.
+  for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
+    const { accountId, id: orderId, status, executed, replacesOrderId } = order
     if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
     const theirs = standing && { status: standing.status, cumQty: dec(standing.cumQty) }
+    const isReplacement = replacesOrderId !== null
     const gaps = orderGaps({ status, executed: dec(executed), isReplacement }, theirs)
     // Whether an order that still waits to be sent has arrived is asked by whoever sends it.
     if (gaps.length === 0 || (gaps[0] === 'absent' && order.isPending)) continue
@@ -135,13 +138,19 @@ async function compareOrders(
     const told = [...gaps, standing?.status, standing?.cumQty].join(' ')
     const before = seen.get(`${accountId} ${orderId}`)
     const known = before?.told === told ? before : { since: now, isConfirmed: false }
-    const isSettled = !known.isConfirmed && now - known.since > patience
+    const waits = gaps.includes('total') && short.has(`${accountId} ${replacesOrderId}`)
+    if (waits || (gaps.includes('total') && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
+    const isSettled = !waits && !known.isConfirmed && now - known.since > patience
     if (isSettled) settle({ ...findings, now }, order, clientOrderId, gaps, standing, outcome)
     const isConfirmed = known.isConfirmed || isSettled
     outcome.orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
   }
   return incomplete
 }
+
+/** An order before those that replace it. */
+const byAge = (one: Findings['standings'][number], other: Findings['standings'][number]): number =>
+  one.order.id - other.order.id
 
 /** Makes up for the reports that never came; what no report could say is told to the operator. */
 function settle(

@@ -104,7 +104,7 @@ export interface SentOrder extends OrderKey {
   readonly symbol: string
   readonly side: Side
   readonly status: OrdStatus
-  readonly isReplacement: boolean
+  readonly replacesOrderId: number | null
   /** Something is still to be sent, or to be asked. */
   readonly isPending: boolean
   /** Net executions under its own id, told and inferred. */
@@ -116,7 +116,7 @@ export interface SentOrder extends OrderKey {
 const listOrders = (sql: Sql, which: Fragment): Promise<SentOrder[]> =>
   sql.rows<SentOrder>`
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
-      a.account, i.symbol, o.side, o.status, o.replaces_order_id is not null as "isReplacement",
+      a.account, i.symbol, o.side, o.status, o.replaces_order_id as "replacesOrderId",
       o.pending_action is not null as "isPending",
       coalesce((select sum(case when e.busts is null then e.quantity else -e.quantity end) from execution e
         where e.account_id = o.account_id and e.order_id = o.id), 0) as executed,

@@ -205,6 +205,25 @@ describe.skipIf(missing !== null)('orders over FIX against QuickFIX', () => {
       ])
     })
 
+    test('what a replaced order executed unheard is made up for once, not for its replacement as well', async () => {
+      const { order, reaches, id, held, executions } = await scene()
+      await exchange.tell('mode ack')
+      const signal = await order('1', '10', { limit: '90' })
+      await reaches('0')
+      await exchange.tell(`untold ${await id()} 4 90`)
+      await endSignal(db.write, signal, '5', new Date(world.worker.clock.time).toISOString())
+      await order('1', '10', { limit: '95', replaces: signal })
+      await reaches('5')
+      await exchange.tell(`fill ${await id(1)} 2 95`)
+      await until(worked(async () => (await held()) === 2))
+      for (let minutes = 0; minutes < 4; minutes += 1) {
+        world.worker.clock.time += 61_000
+        await world.worker.drain()
+      }
+      expect(await executions()).toEqual(['1 2 @ 95', '1 4 @ 90'])
+      expect(await held()).toBe(6)
+    })
+
     test('accounts agree with the broker’s word', async () => {
       world.worker.clock.time += 61_000
       await world.worker.drain()

@@ -8,6 +8,7 @@
 //                            before the reports are told, or they are never told, or the order was never there;
 //                            the order works and nothing is said; every report is sent twice
 //   fill ID QUANTITY PRICE   executes a part of a working order
+//   untold ID QUANTITY PRICE executes a part of a working order and says nothing
 //   cancel ID                cancels it unasked
 //   bust EXECID              takes an execution back
 //   say TYPE TAG=VALUE|...   sends any message
@@ -91,6 +92,9 @@ class Exchange : public FIX::Application {
     } else if (name == "fill") {
       if (!orders.count(one) || !orders[one].live()) return answer("no such working order");
       execute(orders[one], std::stod(two), std::stod(three));
+    } else if (name == "untold") {
+      if (!orders.count(one) || !orders[one].live()) return answer("no such working order");
+      execute(orders[one], std::stod(two), std::stod(three), false);
     } else if (name == "cancel") {
       if (!orders.count(one) || !orders[one].live()) return answer("no such working order");
       orders[one].status = '4';
@@ -194,7 +198,7 @@ class Exchange : public FIX::Application {
     send(message);
   }
 
-  void execute(Order& order, double quantity, double price) {
+  void execute(Order& order, double quantity, double price, bool isTold = true) {
     order.filled += quantity;
     order.value += quantity * price;
     order.status = order.filled >= order.quantity ? '2' : '1';
@@ -203,7 +207,7 @@ class Exchange : public FIX::Application {
     message.setField(31, text(price));
     executions[message.getField(17)] = Execution{order.id, quantity, price};
     tell("execution " + message.getField(17));
-    send(message);
+    if (isTold) send(message);
   }
 
   void bust(const std::string& execution) {
