@@ -21,6 +21,10 @@ const cases: Case[] = [
   ['ended on both sides', ['4', 1], ['4', 1], []],
   ['the broker knows less than we booked', ['1', 3], ['1', 2], []],
   ['ended here, worked there', ['4', 0], ['0', 0], ['stillWorking']],
+  ['replaced there, by nobody here', ['0', 0], ['5', 0], ['cancel']],
+  ['replaced there after a fill that is missing', ['1', 1], ['5', 2], ['total', 'cancel']],
+  ['replaced there, and here it waits for that', ['E', 0], ['5', 0], []],
+  ['replaced there while a cancel waits for its answer', ['6', 0], ['5', 0], []],
   ['unknown to the broker', ['0', 0], null, ['absent']],
   ['unknown to the broker and ended', ['8', 0], null, []],
 ]

@@ -40,7 +40,11 @@ export function orderGaps(ours: OurOrder, theirs: TheirOrder | null): OrderGap[]
   if (ours.status === 'A' && theirs.status !== 'A' && theirs.status !== '8')
     gaps.push(ours.isReplacement ? 'replace' : 'ack')
   if (theirs.cumQty.greaterThan(ours.executed)) gaps.push('total')
-  const end = ends[theirs.status]
+  const end = isReplacedByOthers(ours, theirs) ? 'cancel' : ends[theirs.status]
   if (isOurs && end) gaps.push(end)
   return gaps
 }
+
+/** Our own replacement would have made the order one that waits for it: what another one replaced has ended for us. */
+const isReplacedByOthers = (ours: OurOrder, theirs: TheirOrder): boolean =>
+  theirs.status === '5' && (ours.status === '0' || ours.status === '1')
