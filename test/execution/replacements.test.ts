@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { sendOrders } from '../../src/execution/sender.ts'
+import { allowOpening } from '../../src/storage/setups.ts'
+import { markSetups } from '../../src/storage/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readHeld, readOrders } from './account-world.ts'
@@ -11,6 +13,12 @@ import { addInstrument, addStrategy, endSignal, place } from './world.ts'
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
 const { ctx, paper } = world
+
+/** The paper broker on a day on which it changes no order. */
+const refusing: Broker = {
+  ...paper.broker,
+  replace: async (_ctx, _id, tickets) => tickets.map(() => ({ answer: 'rejected', text: 'no' }) as const),
+}
 
 describe('a replacement that waits while the order it replaces ends', () => {
   const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
@@ -65,7 +73,12 @@ describe('a replacement that waits while the order it replaces ends', () => {
       await step('paper reports')
       await step('applyReports')
     }
-    return { setupId, instrumentId, to, end, accountId }
+    /** The broker executes some of the order and goes on. */
+    const execute = async (quantity: number) => {
+      const execution = { brokerId, accountId, clientOrderId, symbol, side, px: dec(limit) } as const
+      await paper.controls.execution(ctx, { ...execution, quantity: dec(quantity) })
+    }
+    return { setupId, instrumentId, to, end, execute, accountId }
   }
 
   test('opens nothing any more: what the broker has ended is not bought behind its back', async () => {
@@ -110,10 +123,6 @@ describe('a replacement that waits while the order it replaces ends', () => {
   test('takes the place of the order at work when the replacement between them was refused', async () => {
     const { setupId, to } = await atWork('1', '90')
     await to('91')
-    const refusing: Broker = {
-      ...paper.broker,
-      replace: async (_ctx, _id, tickets) => tickets.map(() => ({ answer: 'rejected', text: 'no' }) as const),
-    }
     await sendOrders(ctx, 'paper', refusing)
     await to('92')
     await world.drain()
@@ -124,6 +133,31 @@ describe('a replacement that waits while the order it replaces ends', () => {
     ])
     expect(await working(setupId)).toMatchObject([{ left: 4, limit: 92 }])
     expect(await accepted(setupId)).toBe(2)
+  })
+
+  test('that was refused leaves its order at work, and is asked for again when the owner synchronises', async () => {
+    const { setupId, to } = await atWork('1', '90')
+    await to('91')
+    await sendOrders(ctx, 'paper', refusing)
+    await world.drain()
+    expect(await working(setupId)).toMatchObject([{ left: 4, limit: 90 }])
+    await allowOpening(db.write, [setupId], ctx.clock.now())
+    await markSetups(db.write, [setupId], ctx.clock.now())
+    await world.drain()
+    expect(await working(setupId)).toMatchObject([{ left: 4, limit: 91 }])
+  })
+
+  test('that was refused hides nothing of what its order executes: none of it is sold again', async () => {
+    const { setupId, instrumentId, to, execute } = await atWork('1', '90')
+    await to('91')
+    await sendOrders(ctx, 'paper', refusing)
+    await execute(2)
+    await world.drain()
+    expect(await readOrders(world, setupId)).toMatchObject([
+      { status: '1', cumQty: 2, orderQty: 4 },
+      { status: '8', cumQty: 0 },
+    ])
+    expect(await readHeld(world, setupId, instrumentId)).toBe(2)
   })
 })
 
