@@ -73,6 +73,33 @@ describe('plans', () => {
     await audit()
   })
 
+  test('a dearer one twice within a term: each is charged for what is left of it', async () => {
+    await choose(await plan('Small', '30'), 0)
+    const [medium, large] = [await plan('Medium', '60'), await plan('Large', '90')]
+    expect([await choose(medium, 10), await choose(large, 20)]).toEqual(['now', 'now'])
+    expect(await charges('upgrade')).toMatchObject([{ amount: 2_000 }, { amount: 1_000 }])
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, Cost: 90, EndDate: at(30) }])
+    await audit()
+  })
+
+  test('a dearer one takes back the cheaper one that was to begin later', async () => {
+    const small = await plan('Small', '30')
+    await choose(await plan('Large', '90'), 0)
+    const huge = await plan('Huge', '120')
+    expect([await choose(small, 1), await choose(huge, 2)]).toEqual(['later', 'now'])
+    await passTo(30)
+    expect(await held()).toMatchObject([{ LicenseTypeId: huge, Cost: 120, EndDate: at(60) }])
+    await audit()
+  })
+
+  test('a year is followed by a year', async () => {
+    const year = await plan('Year', '300', { termDays: 365 })
+    await choose(year, 0)
+    await passTo(365)
+    expect(await held()).toMatchObject([{ LicenseTypeId: year, Cost: 300, EndDate: at(730) }])
+    await audit()
+  })
+
   test('a cheaper one begins when the term ends, and what is canceled ends with it', async () => {
     const small = await plan('Small', '30')
     const large = await plan('Large', '90')
@@ -134,6 +161,7 @@ describe('plans', () => {
     expect(await choose(own, 0)).toBe('now')
     expect(await choose(more, 0)).toBe('now')
     expect(await charges('upgrade')).toMatchObject([{ amount: 3_000 }])
+    expect(await held()).toMatchObject([{ LicenseTypeId: more, Cost: 80 }])
     expect(await balances()).toEqual({ customer: 0, provider: -8_000, site: 8_000 })
     expect(await withdrawPlan(db.write, more)).toBe(true)
     expect(await withdrawPlan(db.write, more)).toBe(false)
@@ -175,5 +203,9 @@ describe('plans', () => {
     expect(await choose(await plan('Manager', '10', { kind: 'manager' }), 0)).toBe('now')
     expect(await held()).toHaveLength(1)
     expect((await charges('term')).length).toBe(2)
+    expect(await cancelPlan(db.write, customer.personId, 'investor')).toBe(true)
+    await passTo(30)
+    expect(await held()).toEqual([])
+    expect((await charges('term')).map(({ amount }) => amount)).toEqual([3_000, 1_000, 1_000])
   })
 })
