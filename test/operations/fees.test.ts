@@ -192,6 +192,53 @@ describe('the fee on gains', () => {
     await audit()
   })
 
+  test('is measured against where the last of several setups ended', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(90)
+    await stop('U1')
+    await passTo(30)
+    await quote(90)
+    await begin('U1')
+    await quote(96)
+    await passTo(59)
+    await quote(96)
+    await stop('U1')
+    await quote(96)
+    await passTo(63)
+    await quote(96)
+    await begin('U1')
+    await quote(103)
+    await passTo(90)
+    expect(await charges('performance')).toMatchObject([{ amount: 6_000, status: 'paid' }])
+    await audit()
+  })
+
+  test('is one for all accounts of a subscription', async () => {
+    await follow(customer, 'U1')
+    await follow(customer, 'U2', 'live', 50)
+    await trade('1', 100)
+    await quote(110)
+    await passTo(30)
+    expect(await charges('performance')).toMatchObject([{ amount: 30_000, status: 'paid' }])
+    await audit()
+  })
+
+  test('is none of what was gained without a subscription, also where the next one is paid', async () => {
+    await door('/strategies', [{ strategyId, monthlyCost: 50 }])
+    await follow(customer, 'U1')
+    await follow(customer, 'U2')
+    await trade('1', 100)
+    await stop('U2', true)
+    await passTo(31)
+    await quote(110)
+    await begin('U1')
+    await passTo(62)
+    expect(await charges('term')).toHaveLength(3)
+    expect(await charges('performance')).toEqual([])
+    await audit()
+  })
+
   test('waits for a rate of its currency, also where the setup has stopped; what passes free needs none', async () => {
     const sellAt = async (price: number) => {
       await quote(price)
@@ -260,6 +307,10 @@ describe('the fee on gains', () => {
     await passTo(62)
     expect(await charges('performance')).toEqual([])
     expect(await db.read.rows`select gain::float8 as gain from fee_settlement`).toEqual([{ gain: 0 }])
+    // What makes the paper subscription one for live accounts begins with what is there by then.
+    await begin('U1')
+    await passTo(92)
+    expect(await charges('performance')).toEqual([])
     await audit()
   })
 
