@@ -321,6 +321,15 @@ describe('what is told of a payment', () => {
     await sound()
   })
 
+  test('made a second time for a charge that is paid is told to the operator', async () => {
+    await attach()
+    await open()
+    await work()
+    await tell('payment_intent.succeeded', 'evt_second', { id: 'pi_second' })
+    await work()
+    expect(await incidents()).toEqual([{ kind: 'paidTwice' }])
+  })
+
   test('for another charge than it was made for holds nothing up', async () => {
     await attach()
     await open()

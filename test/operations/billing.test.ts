@@ -1,6 +1,8 @@
 /** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { retryCharges } from '../../src/storage/charges.ts'
+import { claimCharges, retryCharges } from '../../src/storage/charges.ts'
+import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
+import { endStrategy } from '../../src/storage/strategies.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
@@ -116,6 +118,30 @@ describe('a paid subscription', () => {
     await passTo(100)
     const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
     expect(paid.length).toBe(1)
+  })
+
+  test('ends with its term where its strategy has ended: no other one is paid', async () => {
+    await endStrategy(platform.db.write, strategyId)
+    await passTo(31)
+    expect(await subscribed()).toEqual([])
+    expect(await subscribed(customer, '/geo', { ActiveOnly: false })).toMatchObject([{ EndDate: at(30) }])
+    const paid = await rowsOf('/gen/Strategies/GetSubscriptionRevenue', { StrategyId: strategyId }, owner)
+    expect(paid).toHaveLength(1)
+  })
+
+  test('is asked of the provider that it was begun with alone, by what the person has there', async () => {
+    const { write } = platform.db
+    const at30 = Date.parse(at(30))
+    const there = { provider: 'stripe', customerRef: 'cus_1', methodRef: 'pm_1' } as const
+    await decline(customer, 'card expired')
+    await savePaymentMethod(write, { personId: customer.personId, at: at30, ...there })
+    await passTo(30)
+    await write.run`update charge set provider = 'stripe' where status = 'due'`
+    const wanted = { now: at30 + 86_400_000, limit: 10 }
+    expect(await claimCharges(write, { provider: 'simulated', ...wanted })).toEqual([])
+    expect(await claimCharges(write, { provider: 'stripe', ...wanted })).toMatchObject([
+      { customerRef: 'cus_1', methodRef: 'pm_1' },
+    ])
   })
 
   test('joined again costs nothing more within its term', async () => {
