@@ -251,6 +251,26 @@ test('owners and simulations cost nothing, term after term', async () => {
   )
 })
 
+test('a free strategy that a site resells costs what the site asks, which is its income', async () => {
+  await door('/strategies', [{ strategyId, monthlyCost: 0 }])
+  await platform.db.write.run`
+    insert into site_catalog (site_id, strategy_id, markup, added_at)
+    values (${site}, ${strategyId}, 1050, ${at(0)}::timestamptz)`
+  await subscribe(customer)
+  await subscribe(guest)
+  expect(await subscribed()).toMatchObject([{ MonthlyCost: 10.5 }])
+  expect(await subscribed(guest)).toMatchObject([{ MonthlyCost: 0 }])
+  await passTo(31)
+  const earned = await platform.db.read.rows`
+    select a.kind, sum(e.amount)::bigint as balance from ledger_entry e join ledger_account a on a.id = e.account_id
+    where a.kind in ('site', 'provider') group by a.kind order by a.kind`
+  expect(earned).toEqual([
+    { kind: 'provider', balance: -2_100 },
+    { kind: 'site', balance: 2_100 },
+  ])
+  expect(await violations()).toEqual([])
+})
+
 test('a start in the past is made up for, term by term', async () => {
   await subscribe(customer, 'paid', { start: at(-70) })
   expect(await subscribed()).toMatchObject([{ StartDate: at(-70), EndDate: at(20) }])
