@@ -203,6 +203,21 @@ describe('what an execution is held against', () => {
   })
 })
 
+describe('figures that do not end', () => {
+  beforeAll(async () => {
+    town = await buildTown()
+  })
+
+  test('show ten digits', async () => {
+    const { copy } = await rest(90, 30)
+    for (const px of [90.05, 90.05, 90.06]) await execute(copy, px, 10)
+    await quote(90)
+    const { ExceptionSummary, Rule575 } = one(await asked('GetRule575Status', {}))
+    expect(ExceptionSummary).toMatchObject({ TotalExceptionFills: 3, AvgSlippageTicks: 5.333333333 })
+    expect(Rule575).toEqual([{ Group: 'Trend', ...(ExceptionSummary as object) }])
+  })
+})
+
 describe('the export', () => {
   const exportOf = async (params: object = {}, who: CitizenName = 'westAdmin') =>
     one(await asked('GetWlInstrumentationExport', { WhiteLabelSiteId: town.sites.west, ...params }, who))

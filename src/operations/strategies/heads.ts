@@ -19,9 +19,11 @@ export const equityHead = (row: StrategyHead) => ({
   StrategyOwnerId: row.ownerPersonId,
 })
 
-/** A statistic in the ten digits that are shown; null stays what is not defined. */
-export const shownFigure = (value: number | null): number | null =>
-  value === null ? null : Number(value.toPrecision(10))
+/** A statistic in the ten digits that are shown. */
+export const tenDigits = (value: number): number => Number(value.toPrecision(10))
+
+/** As `tenDigits`; null stays what is not defined. */
+export const shownFigure = (value: number | null): number | null => (value === null ? null : tenDigits(value))
 
 /** The class with the most finished trades, of equals the first; without trades the first that is enabled. */
 export function primaryClass(

@@ -11,6 +11,7 @@ import { type FillExceptionRow, listFillExceptions } from '../../storage/fill-ex
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { whiteLabelSiteOf } from '../white-label.ts'
+import { shownFigure, tenDigits } from './heads.ts'
 
 /** Exceptions of one answer; of more the newest count. */
 const exceptionsAtOnce = 10_000
@@ -23,10 +24,10 @@ const shownFigures = (figures: ExceptionFigures) => ({
   UnfavorableFillCount: figures.unfavorable,
   RthFillCount: figures.rth,
   EthFillCount: figures.eth,
-  AvgSlippageTicks: figures.averageSlippageTicks,
-  MaxAbsSlippageTicks: figures.maximumSlippageTicks,
-  AvgDelaySec: figures.averageDelaySeconds,
-  P90DelaySec: figures.p90DelaySeconds,
+  AvgSlippageTicks: shownFigure(figures.averageSlippageTicks),
+  MaxAbsSlippageTicks: shownFigure(figures.maximumSlippageTicks),
+  AvgDelaySec: shownFigure(figures.averageDelaySeconds),
+  P90DelaySec: shownFigure(figures.p90DelaySeconds),
 })
 
 const shownException = (found: Found) => ({
@@ -37,8 +38,8 @@ const shownException = (found: Found) => ({
   Symbol: found.symbol,
   StrategyFillPrice: found.strategyPx,
   AccountFillPrice: found.accountPx,
-  SlippageTicks: found.slippageTicks,
-  DelaySec: found.delaySeconds,
+  SlippageTicks: tenDigits(found.slippageTicks),
+  DelaySec: tenDigits(found.delaySeconds),
   Session: found.session,
   FilledUtc: found.filledAt,
 })
