@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Database } from '../storage/database.ts'
 import { leapNumbers } from '../storage/numbers.ts'
+import { noteCommand } from './acting.ts'
 import type { Config } from './config.ts'
-import { noteCommand } from './tool.ts'
 
 /** In the data folder of a copy that nobody has started yet. */
 const markOf = (dataDir: string): string => join(dataDir, 'copied')

@@ -22,8 +22,8 @@ import type { Run } from '../operations/run.ts'
 import { findTenant } from '../storage/access.ts'
 import { findPlatformSite } from '../storage/provision.ts'
 import type { Sql } from '../storage/sql.ts'
+import { operator } from './acting.ts'
 import { ConfigError } from './config.ts'
-import { operator } from './tool.ts'
 
 export interface ExportOrder {
   /** The operation's name. */

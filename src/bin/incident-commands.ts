@@ -1,9 +1,10 @@
 /** The operator's tools for what has to be looked at: the list, and the word that something has been. */
 import type { Command } from 'commander'
 import { endIncidents, type Incident, listIncidents } from '../storage/incidents.ts'
+import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { noteCommand, type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds incidents list and end. */
 export function addIncidentCommands(tool: Tool, incidents: Command): void {

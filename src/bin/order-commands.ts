@@ -6,9 +6,10 @@ import {
   listWaitingOrders,
   type WaitingOrder,
 } from '../storage/order-confirmations.ts'
+import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds orders waiting, confirm and decline. */
 export function addOrderCommands(tool: Tool, orders: Command): void {

@@ -2,9 +2,10 @@
 import type { Command } from 'commander'
 import { retryCharges } from '../storage/charges.ts'
 import { setSwitch } from '../storage/switches.ts'
+import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds the choice of the provider, payment methods and second tries. */
 export function addPaymentCommands(tool: Tool, payments: Command): void {

@@ -1,9 +1,10 @@
 /** The operator's word about the secrets of the installation. */
 import type { Command } from 'commander'
 import { enterSecretMarks, forgetSecretMarks } from '../storage/secret-marks.ts'
+import { noteCommand } from './acting.ts'
 import { putHeadsAside } from './audit-heads.ts'
 import { marksOf } from './secrets.ts'
-import { noteCommand, type Output, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds secrets accept. */
 export function addSecretCommands(tool: Tool, secrets: Command): void {

@@ -1,13 +1,13 @@
 /** What the operator's tools share: the platform's database, wherever it is, and two ways to speak. */
-import { userInfo } from 'node:os'
 import type { Command } from 'commander'
-import { type Acting, insertAuditNotes } from '../storage/audit-log.ts'
 import type { Database } from '../storage/database.ts'
 import { violatedConstraint } from '../storage/failure.ts'
 import { findPlatformSite } from '../storage/provision.ts'
 import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
+import { operator } from './acting.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { beginCopy } from './copies.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { openLog } from './log.ts'
 
@@ -29,19 +29,6 @@ const safeLine = (text: string): string => text.replace(control, '\ufffd')
 /** JSON by itself leaves a few of them as they are. */
 export const safeJson = (facts: unknown): string =>
   JSON.stringify(facts).replace(control, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
-/** Enters a command that changes no row of settings, once for each object. */
-export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>
-  insertAuditNotes(
-    sql,
-    objects.map((object) => ({ ...operator(), object })),
-  )
-
-/** Who types, and the words of the command; what follows them may be a secret. */
-export function operator(): Acting & { readonly operation: string } {
-  const words = process.argv.slice(2, 4).filter((word) => /^[a-z]+$/.test(word))
-  return { actor: 'operator', who: userInfo().username, operation: words.join(' ') }
-}
 
 /** An id as it is typed. Throws ConfigError. */
 export function readId(text: string): number {
@@ -123,6 +110,7 @@ export async function withDatabase(work: (db: Database, config: Config) => Promi
   try {
     const db = await openMigrated(server.url, 'lockstep cli', log, operator())
     try {
+      await beginCopy(config, db, log)
       await work(db, config)
     } finally {
       await db.close()

@@ -15,9 +15,10 @@ import {
   operatorsReason,
   rotateWebhook,
 } from '../storage/webhooks.ts'
+import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { noteCommand, type Output, readId, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, say, type Tool, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(tool: Tool, webhooks: Command): void {

@@ -38,8 +38,11 @@ const open = ({ url }: Server): Promise<Database> =>
 const logOf = (folder: string) => openLog(readConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }), 'test')
 
 /** `backup` as an operator runs it. */
-function backUp(folder: string, env: NodeJS.ProcessEnv = {}, node = [process.execPath]) {
-  const [file = '', ...words] = [...node, 'scripts/lockstep.mjs', 'backup', folder]
+const backUp = (folder: string, env: NodeJS.ProcessEnv = {}, node = [process.execPath]) =>
+  run(['backup', folder], env, node)
+
+function run(command: readonly string[], env: NodeJS.ProcessEnv = {}, node = [process.execPath]) {
+  const [file = '', ...words] = [...node, 'scripts/lockstep.mjs', ...command]
   const own = { ...process.env, DATA_DIR: dataDir, ...env }
   const child = spawn(file, words, { env: own, stdio: ['ignore', 'pipe', 'pipe'] })
   const says = Promise.all([text(child.stdout), text(child.stderr)])
@@ -232,6 +235,12 @@ test('a copy gives no number again that the first platform has given since', {
     expect(log).toHaveLength(1)
   })
   expect(existsSync(join(first, 'copied'))).toBe(false)
+  // A command that is first goes on from it as well.
+  const other = place('commanded')
+  expect((await backUp(other, { DATA_DIR: first }).ended).status).toBe(0)
+  const add = ['people', 'add', '--first', 'Ann', '--last', 'L', '--email', 'ann@x.org', '--json']
+  const { status, says } = await run(add, { DATA_DIR: other }).ended
+  expect([status, says]).toEqual([0, expect.stringMatching(/"personId":1\d{8}\b/)])
 })
 
 describe('what cannot be copied, or not to there', { timeout: 60_000 }, () => {

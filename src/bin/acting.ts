@@ -1,0 +1,17 @@
+/** Whoever types a command, as the audit log names him. */
+import { userInfo } from 'node:os'
+import { type Acting, insertAuditNotes } from '../storage/audit-log.ts'
+import type { Sql } from '../storage/sql.ts'
+
+/** Enters a command that changes no row of settings, once for each object. */
+export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>
+  insertAuditNotes(
+    sql,
+    objects.map((object) => ({ ...operator(), object })),
+  )
+
+/** Who types, and the words of the command; what follows them may be a secret. */
+export function operator(): Acting & { readonly operation: string } {
+  const words = process.argv.slice(2, 4).filter((word) => /^[a-z]+$/.test(word))
+  return { actor: 'operator', who: userInfo().username, operation: words.join(' ') }
+}
