@@ -9,7 +9,7 @@ import { markAccounts } from '../storage/sync-due.ts'
 import { kindOf } from './brokers.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
-import { readBrokerId, readWords } from './tool.ts'
+import { readBrokerId, readWords, utcOf } from './tool.ts'
 
 interface Output {
   json?: boolean
@@ -28,7 +28,7 @@ export function addApprovalCommands({ tool, withDatabase, say }: Tools, approval
     withDatabase(async (db) => {
       const waiting = (await listAwaitingBroker(db.read)).map((row) => ({
         ...{ requestId: row.id, account: row.account, broker: row.brokerName, personId: row.personId },
-        ...{ strategyId: row.strategyId, askedUtc: new Date(row.createdAt).toISOString() },
+        ...{ strategyId: row.strategyId, askedUtc: utcOf(row.createdAt) },
       }))
       const lines = waiting.map((row) => Object.values(row).join('  '))
       say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines)

@@ -5,7 +5,7 @@ import { verifyChains } from '../storage/audit-chain.ts'
 import { listAuditEntries } from '../storage/audit-log.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { type Output, readWhole, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readWhole, say, type Tool, utcOf, withDatabase } from './tool.ts'
 
 const booksLimitMs = 300_000
 
@@ -76,7 +76,8 @@ const showLog = ({ limit, object, ...output }: Output & { limit: number; object?
     const entries = await listAuditEntries(db.read, { limit, object })
     const lines = entries.map(
       ({ occurredAt, actor, who, operation, object: what, before, after }) =>
-        `${new Date(occurredAt).toISOString()} ${actor} ${who ?? ''} ${operation}: ${what} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
+        `${utcOf(occurredAt)} ${actor} ${who ?? ''} ${operation}: ${what} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
     )
-    say(output, { entries }, lines)
+    const facts = entries.map(({ occurredAt, ...entry }) => ({ occurredUtc: utcOf(occurredAt), ...entry }))
+    say(output, { entries: facts }, lines)
   })

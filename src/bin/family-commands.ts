@@ -11,6 +11,7 @@ import {
   readWords,
   say,
   type Tool,
+  utcOf,
   withDatabase,
 } from './tool.ts'
 
@@ -39,7 +40,7 @@ export function addFamilyCommands(tool: Tool, mux: Command): void {
     withDatabase(async (db) => {
       const variants = (await listVariants(db.read, {})).map(({ createdAt, ...row }) => ({
         ...row,
-        created: new Date(createdAt).toISOString(),
+        created: utcOf(createdAt),
       }))
       const lines = variants.map((row) => Object.values(row).join('  '))
       say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines)

@@ -4,7 +4,7 @@ import { endIncidents, type Incident, listIncidents } from '../storage/incidents
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, type Tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds incidents list and end. */
 export function addIncidentCommands(tool: Tool, incidents: Command): void {
@@ -28,12 +28,12 @@ const list = ({ limit, all = false, ...output }: Output & { limit: number; all?:
   })
 
 const factsOf = ({ id, kind, detail, occurredAt, endedAt }: Incident): object => ({
-  ...{ id, kind, occurredUtc: new Date(occurredAt).toISOString(), detail },
-  ...(endedAt !== null && { endedUtc: new Date(endedAt).toISOString() }),
+  ...{ id, kind, occurredUtc: utcOf(occurredAt), detail },
+  ...(endedAt !== null && { endedUtc: utcOf(endedAt) }),
 })
 
 const lineOf = ({ id, kind, detail, occurredAt, endedAt }: Incident): string =>
-  `${id}  ${new Date(occurredAt).toISOString()}  ${kind}${endedAt === null ? '' : ' (ended)'}  ${JSON.stringify(detail)}`
+  `${id}  ${utcOf(occurredAt)}  ${kind}${endedAt === null ? '' : ' (ended)'}  ${JSON.stringify(detail)}`
 
 const end = (
   text: string,

@@ -8,7 +8,7 @@ import { listLivingKeys } from '../storage/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, readWhole, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, type Tool, utcOf, withDatabase } from './tool.ts'
 
 interface IssueOptions extends Output {
   person: number
@@ -68,8 +68,8 @@ const list = ({ person, ...output }: Output & { person: number }): Promise<void>
     const keys = (await listLivingKeys(db.read, person, Date.now())).map(
       ({ createdAt, expiresAt, ...key }) => ({
         ...key,
-        createdUtc: new Date(createdAt).toISOString(),
-        expiresUtc: new Date(expiresAt).toISOString(),
+        createdUtc: utcOf(createdAt),
+        expiresUtc: utcOf(expiresAt),
       }),
     )
     const lines = keys.map((key) =>

@@ -9,14 +9,15 @@ import {
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, say, type Tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds orders waiting, confirm and decline. */
 export function addOrderCommands(tool: Tool, orders: Command): void {
   tool(orders, 'waiting', 'what account holders are to confirm').action((output: Output) =>
     withDatabase(async (db) => {
       const waiting = await listWaitingOrders(db.read, systemClock.now())
-      say(output, { waiting }, waiting.length === 0 ? 'No order waits.' : waiting.map(lineOf))
+      const facts = waiting.map(({ confirmBy, ...order }) => ({ ...order, confirmByUtc: utcOf(confirmBy) }))
+      say(output, { waiting: facts }, waiting.length === 0 ? 'No order waits.' : waiting.map(lineOf))
     }),
   )
   tool(orders, 'confirm <orderId>', 'its holder says yes: it is sent').action((id: string, output: Output) =>
@@ -33,7 +34,7 @@ const lineOf = (order: WaitingOrder): string =>
     `${order.side === '1' ? 'buy' : 'sell'} ${order.quantity} ${order.symbol}`,
     ...(order.limitPx === null ? [] : [`limit ${order.limitPx}`]),
     ...(order.stopPx === null ? [] : [`stop ${order.stopPx}`]),
-    `until ${new Date(order.confirmBy).toISOString()}`,
+    `until ${utcOf(order.confirmBy)}`,
   ].join(' ')
 
 const decide = (

@@ -30,6 +30,13 @@ const safeLine = (text: string): string => text.replace(control, '\ufffd')
 export const safeJson = (facts: unknown): string =>
   JSON.stringify(facts).replace(control, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** A moment as commands tell it, null where there is none. */
+export function utcOf(at: number): string
+export function utcOf(at: number | null): string | null
+export function utcOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}
+
 /** An id as it is typed. Throws ConfigError. */
 export function readId(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`${text} is no id`)

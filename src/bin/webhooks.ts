@@ -18,7 +18,7 @@ import {
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, readId, say, type Tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(tool: Tool, webhooks: Command): void {
@@ -56,15 +56,17 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
         if (deliveries.length === 0 && !(await listWebhooks(db.read)).some((row) => row.id === Number(id)))
           throw new ConfigError(`there is no webhook ${id}`)
         const lines = deliveries.map(lineOf)
-        say(output, { deliveries }, lines.length === 0 ? 'It was told nothing.' : lines)
+        const facts = deliveries.map(({ nextTryAt, deliveredAt, ...row }) => ({
+          ...{ ...row, nextTryUtc: utcOf(nextTryAt), deliveredUtc: utcOf(deliveredAt) },
+        }))
+        say(output, { deliveries: facts }, lines.length === 0 ? 'It was told nothing.' : lines)
       }),
   )
 }
 
 const lineOf = ({ id, eventType, requestId, attempts, nextTryAt, deliveredAt }: DeliveryRow): string => {
-  const at = (moment: number): string => new Date(moment).toISOString()
-  const isOver = nextTryAt === null ? 'is not tried any more' : `is tried next at ${at(nextTryAt)}`
-  const state = deliveredAt === null ? isOver : `was taken at ${at(deliveredAt)}`
+  const isOver = nextTryAt === null ? 'is not tried any more' : `is tried next at ${utcOf(nextTryAt)}`
+  const state = deliveredAt === null ? isOver : `was taken at ${utcOf(deliveredAt)}`
   return `${id}  ${eventType}  request ${requestId}: ${state}, tries ${attempts}`
 }
 

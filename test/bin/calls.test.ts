@@ -52,6 +52,10 @@ test('the audit log names the operator of a call, also where it is made in the n
     { actor: 'operator', who: username },
   ])
 
+  const { entries } = await told('audit', 'log')
+  const recent = expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/)
+  expect(entries).toEqual(expect.arrayContaining([expect.objectContaining({ occurredUtc: recent })]))
+
   await addInstrument(db, { symbol: 'AAA' })
   const order = { ...ordered, StrategyId, PlatformSymbol: { FullSymbol: 'AAA', SymbolType: 'stock' } }
   expect((await run('call', 'NewStrategyOrder', '--body', JSON.stringify({ Order: order }))).status).toBe(0)
@@ -86,6 +90,13 @@ test('a site is told once at an address', async () => {
     'was taken at 2026-01-03T00:00:00.000Z, tries 2',
     'is not tried any more, tries 3',
   ])
+  expect(await told('webhooks', 'deliveries', String(webhookId))).toMatchObject({
+    deliveries: [
+      { nextTryUtc: '2026-01-02T00:00:00.000Z', deliveredUtc: null },
+      { nextTryUtc: null, deliveredUtc: '2026-01-03T00:00:00.000Z' },
+      { nextTryUtc: null, deliveredUtc: null },
+    ],
+  })
 
   await told('webhooks', 'disable', String(webhookId))
   const { webhookId: other } = await told(...add)
