@@ -118,7 +118,7 @@ export class LateExecutions {
     return { ...given, reports, standing, orders: withRoom }
   }
 
-  /** What was told of an execution; undefined where it is in present units. */
+  /** What was told of an execution that is booked now; undefined where it is in present units. */
   told({ report, busts, quantity, px, isInferred }: BatchExecution): ToldExecution | undefined {
     const late = this.#late.get(report.id)
     if (!late) return undefined
