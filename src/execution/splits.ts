@@ -46,6 +46,8 @@ import { splitTrades } from './trades.ts'
 interface InstrumentSplit extends BookSplit {
   readonly actionId: number
   readonly at: Instant
+  /** It was entered when it had taken effect. */
+  readonly isLate: boolean
   readonly instrument: QuotedInstrument
   /** Of one unit in old units; null where nobody has ever quoted it. */
   readonly previousClose: Decimal | null
@@ -66,7 +68,8 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     splits.set(instrument.id, {
       previousClose: closeOf(marks.get(instrument.id), action.at, ratio),
       ...{ ratio, isOption, multiplies: !isOption || isWholeRatio(ratio), tick: instrument.tick },
-      ...{ instrument, at: action.at, actionId: actionIds.get(instrument.id) ?? action.id },
+      ...{ instrument, at: action.at, isLate: action.isLate },
+      actionId: actionIds.get(instrument.id) ?? action.id,
     })
   }
   const missed = action.isLate ? await listTradersSince(tx, ids, action.at) : new Set<number>()

@@ -1,11 +1,12 @@
 /**
- * Splits on the accounts' side: sub-ledgers and what owners hold, account orders, the paper broker's book, each in one statement for
- * all. Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
+ * Splits on the accounts' side: sub-ledgers and what owners hold, account orders, the paper broker's book, each in one
+ * statement for all. Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
  */
 import type { Decimal } from '../domain/decimal.ts'
 import type { SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
+import { executedSince } from './corporate-actions.ts'
 import { lockHoldingAccounts } from './holders.ts'
 import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
@@ -21,6 +22,8 @@ export interface AccountSplit {
   /** In old units; null where nobody has ever quoted it. */
   readonly previousClose: Decimal | null
   readonly at: Instant
+  /** It was entered when it had taken effect. */
+  readonly isLate: boolean
 }
 
 /** Restates everything that accounts have in the instrument. The caller has locked its quote. */
@@ -46,24 +49,29 @@ const onTick = (split: AccountSplit, column: string): Fragment =>
 /** What is more than whole units, counted in parts of one, as many as `old`: a seventh is paid for exactly. */
 const remainder = ({ ratio, multiplies }: AccountSplit): Fragment =>
   multiplies
-    ? fragment`mod(p.quantity * ${ratio.new}::numeric, ${ratio.old}::numeric)`
-    : fragment`mod(p.quantity, 1) * ${ratio.new}::numeric`
+    ? fragment`mod(h.before * ${ratio.new}::numeric, ${ratio.old}::numeric)`
+    : fragment`mod(h.before, 1) * ${ratio.new}::numeric`
 
 /** An expression of this file's own words. */
 const named = (text: string): Fragment => ({ strings: [text], values: [] })
 
-/** Whole units stay, the fraction is paid at the previous close to the cent: longs receive, shorts pay. */
+/**
+ * Whole units stay, the fraction is paid at the previous close to the cent: longs receive, shorts pay. What was traded
+ * since a split that is entered late is in new units already; what it has added to a position keeps what that cost.
+ */
 async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void> {
   const rates = await holdersRates(tx, split)
+  const after = fragment`(p.quantity + held.after - held.before)`
   await tx.run`
     with held as (
-      select p.setup_id, p.account_id, p.quantity as before, trunc(${units(split, 'p.quantity')}) as after,
+      select p.setup_id, p.account_id, h.before, trunc(${units(split, 'h.before')}) as after,
         ${remainder(split)} as remainder,
         coalesce(${split.previousClose}::numeric, p.avg_px) * i.point_value * coalesce(fx.rate, 1) as worth
       from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
+      cross join lateral (select p.quantity - ${executedSince(split)} as before) h
       left join unnest(${rates.map(({ currency }) => currency)}::text[], ${rates.map(({ rate }) => rate)}::numeric[])
         fx (currency, rate) on fx.currency = a.currency
-      where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0
+      where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0 and h.before <> 0
     ), noted as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
       select ${split.actionId}::bigint, setup_id, account_id, before, after - before,
@@ -75,9 +83,11 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
       from (select account_id, sum(cash_change) as total from noted group by account_id) n
       where account.id = n.account_id
     )
-    update account_position p set quantity = held.after,
-      avg_px = case when held.after <> 0 then ${divided(split, 'p.avg_px')} end,
-      opened_at = case when held.after <> 0 then p.opened_at end
+    update account_position p set quantity = ${after},
+      avg_px = case when ${after} = 0 then null when sign(p.quantity) <> sign(held.before) then p.avg_px
+        when abs(p.quantity) > abs(held.before) then p.avg_px * p.quantity / ${after}
+        else ${divided(split, 'p.avg_px')} end,
+      opened_at = case when ${after} <> 0 then p.opened_at end
     from held where p.account_id = held.account_id and coalesce(p.setup_id, 0) = coalesce(held.setup_id, 0)
       and p.instrument_id = ${split.instrumentId}::bigint`
 }

@@ -147,7 +147,12 @@ const tradedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
           and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
     : fragment`0`
 
-const executedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
+/** What was executed for a ledger `p` since the action took effect, adjustments of later actions included; signed. */
+export const executedSince = ({
+  at,
+  instrumentId,
+  isLate,
+}: Pick<DueAction, 'at' | 'instrumentId' | 'isLate'>): Fragment =>
   isLate
     ? fragment`(
       coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from ${executions}

@@ -145,3 +145,35 @@ test('makes up with what a stopped setup left open: what the owner has sold of i
   await quote('AAPL', 20)
   expect(await worth()).toBe(before)
 })
+
+test('does not take what was traded since a split that is entered late for shares of before it', async () => {
+  await door('/instruments', [{ symbol: 'MSFT', securityType: 'CS' }])
+  const StrategyId = await follow('Trades on')
+  const PlatformSymbol = { FullSymbol: 'MSFT', SymbolType: 'stock' }
+  const Order = { StrategyId, OrderType: '1', Side: '1', OrderQuantity: 10, TIF: '0', PlatformSymbol }
+  const buy = () =>
+    call(platform.url, '/gen/Strategies/NewStrategyOrder', { key: person.key, body: { Order } })
+  await quote('MSFT', 40)
+  await trade('MSFT', '1', 5, 40)
+  await trade('MSFT', '2', 25, 40)
+  await buy()
+  await door('/clock', { now: '2024-03-21T14:00:00Z' })
+  await quote('MSFT', 20)
+  await trade('MSFT', '1', 30, 20)
+  await buy()
+  const before = Number(await worth())
+  await door('/corporate-actions', [{ kind: 'split', symbol: 'MSFT', date: '2024-03-21', new: 2, old: 1 }])
+  await door('/clock', { now: '2024-03-21T14:01:00Z' })
+  // The strategy's 10 of before are 20, and the owner's 20 sold ones 40: 30 and -10.
+  expect(
+    await platform.db.read.rows`
+      select p.quantity::float8 as quantity, p.avg_px::float8 as price
+      from account_position p join instrument i on i.id = p.instrument_id
+      where i.symbol = 'MSFT' order by p.setup_id`,
+  ).toEqual([
+    { quantity: 30, price: 20 },
+    { quantity: -10, price: 20 },
+  ])
+  await quote('MSFT', 20)
+  expect(await worth()).toBe(before + 10 * 20 - 20 * 20)
+})
