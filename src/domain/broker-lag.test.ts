@@ -3,11 +3,11 @@ import { isLag, type NearEffects } from './broker-lag.ts'
 import { dec, zero } from './decimal.ts'
 
 const split = (units: [number, number], isBooked: boolean): NearEffects => ({
-  ...{ added: zero, taken: zero },
+  ...{ added: zero, taken: zero, isListedAnew: false },
   splits: [{ new: dec(units[0]), old: dec(units[1]), isBooked }],
 })
 const ended = (added: number, taken: number): NearEffects => ({
-  ...{ added: dec(added), taken: dec(taken) },
+  ...{ added: dec(added), taken: dec(taken), isListedAnew: false },
   splits: [],
 })
 
@@ -30,6 +30,7 @@ describe('what differs from the broker', () => {
     ['is a reverse split that the broker does later', 10, 95, split([1, 10], true), true],
     ['is a reverse split of which nothing was left', 0, 7, split([1, 10], true), true],
     ['is more than a reverse split leaves', 0, 11, split([1, 10], true), false],
+    ['is an option under its new symbol', 0, 24, { ...ended(0, 0), isListedAnew: true }, true],
   ]
   test.each(cases)('%s', (_, total, difference, effects, expected) => {
     expect(isLag(dec(total), dec(difference), effects)).toBe(expected)

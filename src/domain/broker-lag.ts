@@ -12,10 +12,14 @@ export interface NearEffects {
   readonly taken: Decimal
   /** Splits that are booked, and those that are still to come. */
   readonly splits: readonly (SplitRatio & { readonly isBooked: boolean })[]
+  /** It is an option whose stock is split: it goes on under another symbol, there and here at different times. */
+  readonly isListedAnew: boolean
 }
 
 /** Whether the broker may be ahead or behind by this `difference` (its position less the `total` of the books). */
-export function isLag(total: Decimal, difference: Decimal, { added, taken, splits }: NearEffects): boolean {
+export function isLag(total: Decimal, difference: Decimal, effects: NearEffects): boolean {
+  const { added, taken, splits } = effects
+  if (effects.isListedAnew) return true
   const others = splits.flatMap((split) => unitsElsewhere(total, split))
   const changes = others.map((other) => other.minus(total))
   const least = changes.reduce((one, other) => min(one, other), added.negated())

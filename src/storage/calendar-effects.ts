@@ -2,6 +2,7 @@
 
 import type { NearEffects } from '../domain/broker-lag.ts'
 import { dec, zero } from '../domain/decimal.ts'
+import { parseSymbol } from '../domain/symbol.ts'
 import { dayLength, type Instant } from '../domain/time.ts'
 import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
@@ -29,7 +30,7 @@ export async function loadNearEffects(
   positions: readonly { readonly accountId: number; readonly symbol: string }[],
   now: Instant,
 ): Promise<(position: { readonly accountId: number; readonly symbol: string }) => NearEffects> {
-  if (positions.length === 0) return () => ({ added: zero, taken: zero, splits: [] })
+  if (positions.length === 0) return () => ({ added: zero, taken: zero, splits: [], isListedAnew: false })
   const accountIds = [...new Set(positions.map(({ accountId }) => accountId))]
   const symbols = [...new Set(positions.map(({ symbol }) => symbol))]
   const ended = await sql.rows<EndedRow>`
@@ -43,16 +44,24 @@ export async function loadNearEffects(
   const splits = await sql.rows<SplitRow>`
     select i.symbol, a.new_units as "newUnits", a.old_units as "oldUnits", a.booked_at is not null as "isBooked"
     from corporate_action a join instrument i on i.id = a.instrument_id
-    where a.kind = 'split' and not a.resizes and i.symbol = any(${symbols}::text[])
+    where a.kind = 'split' and not a.resizes and i.symbol = any(${[...symbols, ...symbols.flatMap(stocksOf)]}::text[])
       and a.takes_effect_at between ${instant(now - lag)}::timestamptz and ${instant(now + lag)}::timestamptz`
   const byPosition = new Map(ended.map((row) => [`${row.accountId} ${row.symbol}`, row]))
   return ({ accountId, symbol }) => {
     const { added, taken } = byPosition.get(`${accountId} ${symbol}`) ?? { added: 0, taken: 0 }
     return {
       ...{ added: dec(added), taken: dec(taken) },
+      isListedAnew: splits.some((row) => stocksOf(symbol).includes(row.symbol)),
       splits: splits
         .filter((row) => row.symbol === symbol)
         .map((row) => ({ new: dec(row.newUnits), old: dec(row.oldUnits), isBooked: row.isBooked })),
     }
   }
+}
+
+/** What an option of this symbol may be on: the clearing house puts a digit behind the root of some. */
+function stocksOf(symbol: string): string[] {
+  const parts = parseSymbol(symbol, 'OPT', 0)
+  if (typeof parts === 'string' || parts.securityType !== 'OPT') return []
+  return [parts.root, parts.root.replace(/\d$/, '')]
 }

@@ -22,19 +22,17 @@ async function follower() {
   await scene.order('1', '6')
   await world.drain()
   expect(await scene.held()).toBe(6)
-  let saying: number | null = null
+  let saying: ReadonlyMap<string, string> | null = null
   const broker: typeof world.paper.broker = {
     ...world.paper.broker,
     snapshot: async (ctx, ids) =>
       (await world.paper.broker.snapshot(ctx, ids)).map((one) =>
-        one.accountId === accountId && saying !== null
-          ? { ...one, positions: new Map(saying === 0 ? [] : [[symbol, String(saying)]]) }
-          : one,
+        one.accountId === accountId && saying !== null ? { ...one, positions: saying } : one,
       ),
   }
   /** Asks the broker once a minute for as long, then answers why AutoSync was switched off. */
-  const reasonAfter = async (theirs: number, count = 4): Promise<string | null> => {
-    saying = theirs
+  const reasonAfter = async (theirs: number, count = 4, name = symbol): Promise<string | null> => {
+    saying = new Map(theirs === 0 ? [] : [[name, String(theirs)]])
     for (let asked = 0; asked < count; asked += 1) {
       world.clock.time += minute + 1
       await reconcile(world.ctx, 'paper', broker, true)
@@ -75,6 +73,24 @@ test('what a split does not explain is a mismatch at once', async () => {
   const { world, symbol, reasonAfter } = await follower()
   await enterActions(world.ctx, [split(symbol)])
   expect(await reasonAfter(7)).toBe('PositionMismatch')
+})
+
+test('an option that the broker lists anew before us or after is no mismatch, unless it never does', async () => {
+  const { world, instrumentId, held, reasonAfter, actsAt } = await follower()
+  await db.write.run`
+    insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar)
+    select 'SPLIT', 'CS', '', 'SPLIT', currency, 1, tick, calendar from instrument where id = ${instrumentId}`
+  await db.write.run`
+    update instrument set security_type = 'OPT', underlying = 'SPLIT', root = 'SPLIT', symbol = 'SPLIT2418F200',
+      strike = 200, put_or_call = '1', expiry = '2024-06-18', last_trading_day = '2024-06-18'
+    where id = ${instrumentId}::bigint`
+  await enterActions(world.ctx, [{ ...split('SPLIT'), new: dec(4), old: dec(1) }])
+  await actsAt('2024-03-13T08:00:00Z')
+  expect([await held(), await reasonAfter(24, 4, 'SPLIT2418F50')]).toEqual([6, null])
+  await actsAt('2024-03-13T14:00:00Z')
+  expect([await held(), await reasonAfter(6, 4, 'SPLIT2418F200')]).toEqual([24, null])
+  world.clock.time += 4 * dayLength
+  expect(await reasonAfter(6, 4, 'SPLIT2418F200')).toBe('PositionMismatch')
 })
 
 test('a contract that has ended here first is no mismatch', async () => {
