@@ -15,6 +15,7 @@ const report: ReportRow = {
   ...{ id: 1, brokerId: 1, reportKey: 'one', accountId: 1, clientOrderId: null, kind: 'fill', symbol: 'A' },
   ...{ side: '1', quantity: '3', px: '46', cumQty: '5', text: null, occurredAt: executed },
   ...{ instrumentId: 1, securityType: 'CS', pointValue: '1', currency: 'USD', isBusted: false },
+  corrects: null,
 }
 const working: ReportedOrder = {
   ...{

@@ -1,14 +1,16 @@
 /**
  * Executions that are told only after a dividend or a split of what they traded, as when a broker was not reachable
  * over night. The order is in new units where it was alive at the split, the ledger always; the execution itself stays
- * as it was told.
+ * as it was told. What takes an execution back, or corrects it, after such an action counts as of that execution: it
+ * was told in its units, and what the action has brought for it goes back as well.
  */
 import { isLive } from '../domain/codes.ts'
-import { type Decimal, dec, one, quantityPlaces, roundTo, zero } from '../domain/decimal.ts'
-import { passAction, type Traded } from '../domain/late-execution.ts'
+import { type Decimal, dec, min, one, quantityPlaces, roundTo, sign, zero } from '../domain/decimal.ts'
+import { type Adjustment, passAction, type Traded } from '../domain/late-execution.ts'
 import {
   applyFill,
   type Conversion,
+  flat,
   type Position,
   type PositionChange,
   takeBack,
@@ -24,7 +26,7 @@ import {
   saveAdjustments,
 } from '../storage/late-executions.ts'
 import type { LedgerKey } from '../storage/ledgers.ts'
-import type { BustedExecution, ReportedOrder, ReportRow } from '../storage/reports.ts'
+import { type BustedExecution, type ReportedOrder, type ReportRow, targetOf } from '../storage/reports.ts'
 import type { Transaction } from '../storage/sql.ts'
 import type { BatchExecution } from './report-batch.ts'
 
@@ -61,6 +63,32 @@ interface Given {
   readonly standing: readonly StandingExecution[]
 }
 
+/** The execution that a report cancels or corrects: when it was made, and of what. */
+type Origin = Pick<BustedExecution, 'at'> & Pick<ReportRow, 'instrumentId'>
+
+/** Of those reports that cancel or correct an execution which is booked, or told before them in the batch. */
+function originsOf({ reports, busted }: Pick<Given, 'reports' | 'busted'>): ReadonlyMap<number, Origin> {
+  const known = new Map<string, Origin>(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
+  const origins = new Map<number, Origin>()
+  for (const report of reports) {
+    const { id, kind, accountId, reportKey, occurredAt, instrumentId } = report
+    const origin = known.get(`${accountId} ${targetOf(report)}`)
+    if (origin) origins.set(id, origin)
+    const name = `${accountId} ${reportKey}`
+    if (kind === 'fill' && !known.has(name))
+      known.set(name, { instrumentId, at: Math.min(occurredAt, origin?.at ?? occurredAt) })
+  }
+  return origins
+}
+
+/** What reports are about, from the earliest moment on as of which they may count. */
+export function momentsOf(
+  given: Pick<Given, 'reports' | 'busted'>,
+): Pick<ReportRow, 'instrumentId' | 'occurredAt'>[] {
+  const origins = [...originsOf(given).values()]
+  return [...given.reports, ...origins.map(({ at, instrumentId }) => ({ instrumentId, occurredAt: at }))]
+}
+
 /** The late executions of a batch. */
 export class LateExecutions {
   readonly #actions: readonly BookedAction[]
@@ -79,33 +107,35 @@ export class LateExecutions {
   inPresentUnits(given: Given, orderOf: (report: ReportRow) => ReportedOrder | undefined): Given {
     if (this.#actions.length === 0) return given
     const added = new Map<number, Decimal>()
-    const reports = given.reports.map((report) => {
-      const order = orderOf(report)
+    const origins = originsOf(given)
+    const reports = given.reports.map((told) => {
+      const order = orderOf(told)
+      const report = this.#asOf(told, origins.get(told.id))
       const { instrumentId } = report
+      const since = this.#since(instrumentId, report.occurredAt)
       if (!order) {
-        const since = this.#since(instrumentId, report.occurredAt)
         if (since.length > 0) this.#late.set(report.id, { report, since, inOrder: factorsOf([]) })
-        return report
+        return told
       }
       // An order that a split has restated did not end before it.
       const ends = this.#actions.filter(
         (action) => action.instrumentId === instrumentId && hasRestated(action, order),
       )
-      const occurredAt = Math.max(report.occurredAt, ends.at(-1)?.at ?? 0)
-      const since = this.#since(instrumentId, report.occurredAt)
-      if (since.length === 0) return { ...report, occurredAt }
+      const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
+      if (since.length === 0) return { ...told, occurredAt }
       const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
       this.#late.set(report.id, { report, since, inOrder })
       if (report.kind !== 'fill' || report.quantity === null || report.px === null)
-        return { ...report, occurredAt }
+        return { ...told, occurredAt }
       const restated = restatedBy(report.quantity, report.px, inOrder)
-      added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
+      // What is corrected had its room.
+      if (report.corrects === null) added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
       // Its broker's count is one of its own units: it says nothing of what is booked in new ones.
       const cumQty = inOrder.units.equals(one) ? report.cumQty : null
-      return { ...report, occurredAt, ...restated, cumQty }
+      return { ...told, occurredAt, ...restated, cumQty }
     })
     const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
-    const standing = given.standing.map((row) => {
+    const inUnitsOfOrder = <Row extends BustedExecution | StandingExecution>(row: Row): Row => {
       const order = orders.get(`${row.accountId} ${row.orderId}`)
       const { at } = this.#booked.get(`${row.accountId} ${row.execId}`) ?? {}
       if (!order || at === undefined) return row
@@ -113,9 +143,10 @@ export class LateExecutions {
       return restating.length > 0
         ? { ...row, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
         : row
-    })
+    }
+    const [busted, standing] = [given.busted.map(inUnitsOfOrder), given.standing.map(inUnitsOfOrder)]
     const withRoom = given.orders.map((order) => roomFor(order, added.get(order.id)))
-    return { ...given, reports, standing, orders: withRoom }
+    return { reports, busted, standing, orders: withRoom }
   }
 
   /** What was told of an execution that is booked now; undefined where it is in present units. */
@@ -160,12 +191,28 @@ export class LateExecutions {
     const { cash } = applyFill(position, plain, terms)
     const signed = side === '1' ? told.quantity : told.quantity.negated()
     let traded: Traded = { quantity: signed, price: told.px }
-    for (const action of told.since) traded = this.#pass(traded, action, { ledger, terms, px: traded.price })
-    if (traded.quantity.isZero()) return { position, opened: zero, cash }
-    const fill = { side, quantity: traded.quantity.abs(), price: traded.price }
-    if (busts) return { position: takeBack(position, fill), opened: zero, cash }
-    const { position: after, opened } = applyFill(position, fill, terms)
-    return { position: after, opened, cash }
+    let paidOff = zero
+    for (const action of told.since) {
+      paidOff = paidOffBy(action, this.#adjustment(action, ledger), paidOff)
+      traded = this.#pass(traded, action, { ledger, terms, px: traded.price })
+    }
+    const quantity = position.quantity.plus(traded.quantity)
+    if (quantity.isZero()) return { position: flat, opened: zero, cash }
+    // An average is that of all units: a fraction that was paid for was one of them.
+    const isPart = sign(paidOff) === sign(position.quantity)
+    const whole = isPart ? { ...position, quantity: position.quantity.plus(paidOff) } : position
+    const change = busts ? { position: takeBack(whole, plain), opened: zero } : applyFill(whole, plain, terms)
+    const avgPx = change.position.avgPx ?? plain.price
+    return {
+      position: { quantity, avgPx, avgCost: change.position.avgCost ?? avgPx },
+      opened: min(change.opened, quantity.abs()),
+      cash,
+    }
+  }
+
+  #adjustment(action: BookedAction, ledger: Omit<LedgerKey, 'instrumentId'>): Adjustment {
+    const name = adjustmentName({ actionId: action.id, ...ledger })
+    return this.#adjusted.get(name) ?? this.#known.get(name) ?? { before: zero, change: zero, cash: zero }
   }
 
   #pass(
@@ -174,8 +221,7 @@ export class LateExecutions {
     { ledger, terms, px }: { ledger: Omit<LedgerKey, 'instrumentId'>; terms: Conversion; px: Decimal },
   ): Traded {
     const name = adjustmentName({ actionId: action.id, ...ledger })
-    const known = this.#adjusted.get(name) ??
-      this.#known.get(name) ?? { before: zero, change: zero, cash: zero }
+    const known = this.#adjustment(action, ledger)
     const worth = terms.pointValue.times(terms.fx)
     const { kind, newUnits, oldUnits, resizes, amount, close } = action
     const passed =
@@ -192,6 +238,15 @@ export class LateExecutions {
 
   save(tx: Transaction): Promise<void> {
     return saveAdjustments(tx, [...this.#adjusted.values()])
+  }
+
+  /** What an action came before counts as of the execution that it cancels or corrects. */
+  #asOf(report: ReportRow, origin: Origin | undefined): ReportRow {
+    if (!origin) return report
+    const instrumentId = report.kind === 'bust' ? origin.instrumentId : report.instrumentId
+    const [before, since] = [origin.at, report.occurredAt].map((at) => this.#since(instrumentId, at))
+    const occurredAt = before?.length === since?.length ? report.occurredAt : origin.at
+    return { ...report, instrumentId, occurredAt }
   }
 
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
@@ -213,6 +268,16 @@ const restatedBy = (quantity: string, px: string, { units, price }: Factors) => 
   quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),
   px: roundTo(dec(px).times(price), 12).toFixed(),
 })
+
+/** What a ledger was paid for instead of units, after this action too, in units of then. */
+function paidOffBy(
+  { kind, newUnits, oldUnits, resizes }: BookedAction,
+  { before, change }: Adjustment,
+  paidOff: Decimal,
+): Decimal {
+  if (kind !== 'split' || resizes) return paidOff
+  return before.plus(paidOff).times(newUnits).div(oldUnits).minus(before).minus(change)
+}
 
 const adjustmentName = ({
   actionId,

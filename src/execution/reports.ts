@@ -41,7 +41,7 @@ import {
 import { fragment, type Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
-import { type LateExecutions, lateExecutions, type ToldExecution } from './late-executions.ts'
+import { type LateExecutions, lateExecutions, momentsOf, type ToldExecution } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
@@ -110,7 +110,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   const hasTotals = reports.some(({ kind }) => kind === 'total')
   const [standing, actions] = await Promise.all([
     loadStanding(tx, orders, hasTotals ? orders : []),
-    loadPassedActions(tx, reports),
+    loadPassedActions(tx, momentsOf({ reports, busted })),
   ])
   const given = { reports, orders, busted, standing }
   const late = await lateExecutions(tx, actions, given)

@@ -31,7 +31,7 @@ type ActionRow = Pick<BookedAction, 'id' | 'instrumentId' | 'kind' | 'resizes' |
 /** What was booked since the earliest of these reports of what they are about, in its order; usually nothing. */
 export async function loadPassedActions(
   tx: Transaction,
-  reports: readonly ReportRow[],
+  reports: readonly Pick<ReportRow, 'instrumentId' | 'occurredAt'>[],
 ): Promise<BookedAction[]> {
   const ids = [...new Set(reports.flatMap(({ instrumentId }) => instrumentId ?? []))]
   if (ids.length === 0) return []

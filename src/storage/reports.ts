@@ -110,7 +110,12 @@ export interface ReportRow extends NewReport {
   readonly currency: string | null
   /** An execution whose cancellation arrived before it. */
   readonly isBusted: boolean
+  /** The execution that this one takes the place of; null where it corrects none. */
+  readonly corrects: string | null
 }
+
+/** What a broker tells of a correction beside the new execution: the one before it is canceled. */
+export const correctionKey = (execId: string): string => `${execId}/corrects`
 
 /** Unapplied reports of the accounts, in the order of their arrival. */
 export const loadReports = (
@@ -124,7 +129,10 @@ export const loadReports = (
       r.cum_qty as "cumQty", r.text, r.occurred_at as "occurredAt", i.id as "instrumentId",
       i.security_type as "securityType", i.point_value as "pointValue", i.currency, r.kind = 'fill' and exists (
         select from broker_report b where b.kind = 'bust' and b.broker_id = r.broker_id
-          and b.account_id = r.account_id and b.text = r.report_key and b.applied_at is not null) as "isBusted"
+          and b.account_id = r.account_id and b.text = r.report_key and b.applied_at is not null) as "isBusted",
+      case r.kind when 'fill' then (select c.text from broker_report c where c.kind = 'bust'
+        and c.broker_id = r.broker_id and c.account_id = r.account_id
+        and c.report_key = r.report_key || ${correctionKey('')}) end as corrects
     from broker_report r left join instrument i on i.symbol = r.symbol
     where r.applied_at is null and r.account_id = any(${accountIds}::bigint[])
     order by r.id limit ${limit}::int`
@@ -246,28 +254,40 @@ export interface BookedExecution {
   readonly isBusted: boolean
 }
 
-/** An execution that a report cancels, with the name of the order that had it. */
+/** An execution that a report cancels or corrects, with the name of the order that had it. */
 export interface BustedExecution
   extends BookedExecution,
     Nullable<Pick<ReportedOrder, 'setupId' | 'source' | 'sourceId' | 'revision'>> {
   readonly orderId: number | null
   readonly instrumentId: number
+  readonly at: Instant
 }
 
 type Nullable<T> = { readonly [K in keyof T]: T[K] | null }
 
-/** The executions that these reports cancel, as far as they are booked. */
+/** The execution that a report cancels or corrects. */
+export const targetOf = ({
+  kind,
+  text,
+  corrects,
+}: Pick<ReportRow, 'kind' | 'text' | 'corrects'>): string | null => (kind === 'bust' ? text : corrects)
+
+/** The executions that these reports cancel or correct, as far as they are booked. */
 export async function loadBusted(tx: Transaction, reports: readonly ReportRow[]): Promise<BustedExecution[]> {
-  const busts = reports.filter(({ kind }) => kind === 'bust')
+  const busts = reports.flatMap(({ brokerId, accountId, ...report }) => {
+    const text = targetOf(report)
+    return text === null ? [] : [{ brokerId, accountId, text }]
+  })
   if (busts.length === 0) return []
   return tx.rows<BustedExecution>`
     select e.account_id as "accountId", e.exec_id as "execId", e.side, e.quantity, e.px, e.commission,
       e.order_id as "orderId", e.instrument_id as "instrumentId", o.setup_id as "setupId", o.source,
-      o.source_id as "sourceId", o.revision, e.cash_change as "cashChange", exists (
+      o.source_id as "sourceId", o.revision, e.cash_change as "cashChange", e.executed_at as at, exists (
         select from execution b where b.account_id = e.account_id and b.broker_id = e.broker_id
           and b.busts = e.exec_id) as "isBusted"
-    from unnest(${busts.map(({ brokerId }) => brokerId)}::int[], ${busts.map(({ accountId }) => accountId)}::bigint[],
-      ${busts.map(({ text }) => text)}::text[]) named (broker_id, account_id, exec_id)
+    from (select distinct * from unnest(${busts.map(({ brokerId }) => brokerId)}::int[],
+      ${busts.map(({ accountId }) => accountId)}::bigint[],
+      ${busts.map(({ text }) => text)}::text[]) t (broker_id, account_id, exec_id)) named
     join execution e using (broker_id, account_id, exec_id)
     left join account_order o on o.account_id = e.account_id and o.id = e.order_id`
 }

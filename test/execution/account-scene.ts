@@ -1,3 +1,9 @@
+interface OrderMore {
+  readonly limit?: string
+  readonly replaces?: number
+  readonly openClose?: 'O' | 'C'
+}
+
 /** One strategy in one stock, one follower: what most tests of the account side begin with. */
 import { addFollowers, type FollowerWish } from '../support/followers.ts'
 import { readHeld, readOrders } from './account-world.ts'
@@ -13,7 +19,7 @@ export const makeScene =
     const { accountId } = await db.read.one<{ accountId: number }>`
     select account_id as "accountId" from setup where id = ${setupId}`
     world.clock.time += 100_000
-    const order = (side: '1' | '2', quantity: string, more: { limit?: string; replaces?: number } = {}) =>
+    const order = (side: '1' | '2', quantity: string, more: OrderMore = {}) =>
       place(world, {
         strategyId,
         instrumentId,

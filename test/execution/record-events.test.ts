@@ -9,6 +9,7 @@ import { closeDays } from '../../src/execution/daily-close.ts'
 import { type EnteredAction, enterActions } from '../../src/execution/enter-actions.ts'
 import { resetPaperAccount } from '../../src/storage/paper-resets.ts'
 import { touchAccounts, touchStrategies } from '../../src/storage/record-changes.ts'
+import { correctionKey, insertReports } from '../../src/storage/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -52,8 +53,8 @@ async function makeBooks() {
           where account_id = ${accountId} order by day`
   return {
     ...{ strategyId, accountId, setupId, symbol, rows, held: made.held },
-    trade: async (side: '1' | '2', quantity: string) => {
-      await order(side, quantity)
+    trade: async (side: '1' | '2', quantity: string, openClose: 'O' | 'C' = side === '1' ? 'O' : 'C') => {
+      await order(side, quantity, { openClose })
       await world.drain()
     },
     quote: (price: string) => world.quote(symbol, price, price),
@@ -194,6 +195,111 @@ test('what is told late and was taken back by then was never paid a dividend', a
   await end(1)
   expect(await held()).toBe(0)
   expect(await values('account')).toEqual([100_000, 100_000])
+  expect(await accountViolations(world)).toEqual([])
+  await again()
+})
+
+const taken: [string, '1' | '2', [string, string], number, boolean][] = [
+  ['a forward split', '1', ['2', '1'], 0, false],
+  ['a reverse split', '1', ['1', '2'], 0, false],
+  ['a forward split of a short position', '2', ['2', '1'], 0, false],
+  ['a reverse split of a short position', '2', ['1', '2'], 0, false],
+  ['a forward split beside what else is held', '1', ['2', '1'], 10, false],
+  ['a reverse split beside what else is held', '1', ['1', '2'], 3, false],
+  ['a reverse split and only then told', '1', ['1', '2'], 0, true],
+]
+test.each(taken)(
+  'what is taken back after %s was never paid for, nor paid',
+  async (_, side, ratio, rest, isHeld) => {
+    const books = await makeBooks()
+    const { accountId, symbol, at, quote, trade, enter, close: end, values, held, again } = books
+    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+    await quote('100')
+    paper.controls.hold(isHeld)
+    await trade(side, '101', 'O')
+    await end(0)
+    await at(1)
+    await quote('110')
+    if (rest > 0) await trade(side, String(rest), 'O')
+    await end(1)
+    await at(2)
+    await enter(dividend('2024-03-14', '1'))
+    await enter(split('2024-03-14', ...ratio))
+    const price = (110 * Number(ratio[1])) / Number(ratio[0])
+    await quote(String(price))
+    const { execId } = await db.read.one<{ execId: string }>`
+    select report_key as "execId" from paper_report
+    where account_id = ${accountId} and kind = 'fill' and px = 100`
+    await paper.controls.bust(ctx, execId)
+    paper.controls.hold(false)
+    await world.drain()
+    await end(2)
+    const units = (rest * Number(ratio[0])) / Number(ratio[1])
+    expect(await held()).toBe(Math.trunc(units))
+    const average = await db.read.rows<{ px: number }>`
+    select round(avg_px, 8)::float8 as px from account_position p join instrument i on i.id = p.instrument_id
+    where account_id = ${accountId} and i.symbol = ${symbol} and quantity <> 0`
+    expect(average).toEqual(rest > 0 ? [{ px: price }] : [])
+    // A dividend of 1 for each of the rest, which has the value that it was bought for.
+    expect(await values('account')).toEqual([100_000, 100_000, 100_000 + rest])
+    const [snapshot] = await paper.broker.snapshot(ctx, [accountId])
+    expect([...(snapshot?.positions.values() ?? [])].map(Number)).toEqual(rest > 0 ? [Math.trunc(units)] : [])
+    expect(await accountViolations(world)).toEqual([])
+    await again()
+  },
+)
+
+const corrected: [string, '1' | '2', [string, string], 'at once' | 'one by one', number, number][] = [
+  ['a forward split', '1', ['2', '1'], 'at once', 202, 40],
+  ['a forward split', '1', ['2', '1'], 'one by one', 202, 40],
+  ['a reverse split', '1', ['1', '2'], 'at once', 50, 160],
+  ['a reverse split', '1', ['1', '2'], 'one by one', 50, 160],
+  ['a forward split of a short position', '2', ['2', '1'], 'at once', -202, 40],
+  ['a reverse split of a short position', '2', ['1', '2'], 'one by one', -50, 160],
+]
+test.each(corrected)('what is corrected after %s (%s, %s, %s) is as if told right', async (...given) => {
+  const [, side, ratio, how, units, average] = given
+  const books = await makeBooks()
+  const { accountId, symbol, at, quote, trade, enter, close: end, values, held, again } = books
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await quote('100')
+  await trade(side, '101', 'O')
+  await end(0)
+  await at(1)
+  await quote('110')
+  await end(1)
+  await at(2)
+  await enter(dividend('2024-03-14', '1'))
+  await enter(split('2024-03-14', ...ratio))
+  await quote(String((110 * Number(ratio[1])) / Number(ratio[0])))
+  // Told twice: the second correction is one of what the first has put right.
+  let wrong = (
+    await db.read.one<{ execId: string }>`
+      select exec_id as "execId" from execution where account_id = ${accountId}`
+  ).execId
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+  for (const px of ['127', '80']) {
+    const right = `${wrong}+`
+    const about = { brokerId, accountId, clientOrderId, symbol, occurredAt: clock.time }
+    const bust = { ...about, kind: 'bust', reportKey: correctionKey(right), text: wrong } as const
+    const fill = { ...about, kind: 'fill', reportKey: right, text: null, side, quantity: '101', px } as const
+    await insertReports(db.write, [bust])
+    if (how === 'one by one') await world.drain()
+    await insertReports(db.write, [fill])
+    if (how === 'one by one') await world.drain()
+    wrong = right
+  }
+  await world.drain()
+  await end(2)
+  expect(await held()).toBe(units)
+  expect(
+    await db.read.rows`
+      select p.avg_px::float8 as held, o.cum_qty::float8 as executed, o.avg_px::float8 as px
+      from account_position p join account_order o using (account_id) where account_id = ${accountId}`,
+  ).toEqual([{ held: average, executed: 101, px: 80 }])
+  const gain = (each: number): number => 100_000 + (side === '1' ? 101 : -101) * each
+  expect(await values('account')).toEqual([gain(20), gain(30), gain(31)])
   expect(await accountViolations(world)).toEqual([])
   await again()
 })

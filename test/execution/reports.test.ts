@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
 import { claimClosingSetups } from '../../src/storage/closings.ts'
+import { correctionKey, insertReports } from '../../src/storage/reports.ts'
 import { instant } from '../../src/storage/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
@@ -337,3 +340,43 @@ describe('a stopped setup', () => {
 test('the books are sound after all of this', async () => {
   expect(await accountViolations(world)).toEqual([])
 })
+
+test.each([
+  ['taken back', '2024-03-15', null, 40, 23.5],
+  ['corrected', '2024-03-18', { quantity: '50', px: '46' }, 140, 23.142857142857],
+] as const)(
+  'an execution is %s after a split that its order has lived through',
+  async (_, day, right, units, px) => {
+    const { accountId, symbol, order, orders, held, cash } = await scene()
+    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+    await order('1', '300', { limit: '50' })
+    await world.drain()
+    const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+    const about = { brokerId, accountId, clientOrderId, symbol } as const
+    const fill = (quantity: number, at: number): Promise<string> =>
+      paper.controls.execution(ctx, { ...about, side: '1', quantity: dec(quantity), px: dec(at) })
+    const execId = await fill(100, 48)
+    await fill(20, 47)
+    await world.drain()
+    await world.quote(symbol, '60', '60')
+    await enterActions(ctx, [{ kind: 'split', symbol, day, new: dec(2), old: dec(1) }])
+    world.clock.time = Date.parse(`${day}T14:00:00Z`)
+    await bookActions(ctx)
+    await world.drain()
+    expect(await orders()).toMatchObject([{ orderQty: 600, cumQty: 240 }])
+    if (right) {
+      const news = { ...about, occurredAt: world.clock.time, text: null }
+      await insertReports(db.write, [
+        { ...news, kind: 'bust', reportKey: correctionKey('right'), text: execId },
+        { ...news, kind: 'fill', reportKey: 'right', side: '1', ...right },
+      ])
+      await db.write.run`update paper_order set cum_qty = cum_qty - 50 where account_id = ${accountId}`
+    } else await paper.controls.bust(ctx, execId)
+    await world.drain()
+    const spent = right ? 20 * 47 + 50 * 46 : 20 * 47
+    expect(await orders()).toMatchObject([{ status: '1', orderQty: 600, cumQty: units, avgPx: px }])
+    expect([await held(), await cash()]).toEqual([units, 100_000 - spent])
+    expect(await accountViolations(world)).toEqual([])
+  },
+)

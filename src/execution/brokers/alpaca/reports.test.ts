@@ -95,7 +95,7 @@ describe('what is told', () => {
   test('a correction is a cancellation and an execution', () => {
     const told = heard({ event: 'trade_correct', execution_id: 'e2', previous_execution_id: 'e1', qty: '1' })
     expect(told).toMatchObject([
-      { kind: 'bust', reportKey: 'bust:e1', text: 'e1' },
+      { kind: 'bust', reportKey: 'e2/corrects', text: 'e1' },
       { kind: 'fill', reportKey: 'e2', quantity: '1' },
     ])
     expect(heard({ event: 'trade_bust', previous_execution_id: 'e1' })).toMatchObject([

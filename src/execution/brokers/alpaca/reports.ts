@@ -6,7 +6,7 @@
 import type { OrdStatus } from '../../../domain/codes.ts'
 import { dec } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
-import type { NewReport, NewTotal, ReportKind } from '../../../storage/reports.ts'
+import { correctionKey, type NewReport, type NewTotal, type ReportKind } from '../../../storage/reports.ts'
 import type { OrderStanding } from '../broker.ts'
 import { symbolOf } from './tickets.ts'
 import type { AlpacaOrder, TradeActivity, TradeUpdate } from './wire.ts'
@@ -128,5 +128,5 @@ function busted(source: Source, named: Named, { previousExecutionId, at }: Execu
 /** A correction takes the execution back and tells it anew, under an id of its own. */
 function corrected(source: Source, named: Named, id: string | null, news: Executed): Report[] | null {
   const [back, anew] = [busted(source, named, news), executed(source, named, id, news)]
-  return back && anew && [...back, ...anew]
+  return back && anew && [...back.map((bust) => ({ ...bust, reportKey: correctionKey(id ?? '') })), ...anew]
 }

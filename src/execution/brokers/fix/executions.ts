@@ -6,7 +6,7 @@
 import type { OrdStatus, Side } from '../../../domain/codes.ts'
 import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
-import type { NewTotal, ReportKind } from '../../../storage/reports.ts'
+import { correctionKey, type NewTotal, type ReportKind } from '../../../storage/reports.ts'
 import type { OrderStanding } from '../broker.ts'
 import { decimalOf, type FixMessage, idOf, priceOf, tags, textOf, timeOf } from './message.ts'
 import { orderIdOf } from './requests.ts'
@@ -157,7 +157,7 @@ function draftsOf(message: FixMessage, execType: string, kind: ReportKind): Repo
   if (execType !== 'G') return [fill]
   const corrected = idOf(message, tags.execRefId)
   if (corrected === null) return 'no ExecRefID (19)'
-  return [{ ...draft, kind: 'bust', key: `${key}/corrects`, text: corrected }, fill]
+  return [{ ...draft, kind: 'bust', key: correctionKey(key), text: corrected }, fill]
 }
 
 /** The order a report names: under a cancel, the one that is canceled. */
