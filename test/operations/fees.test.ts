@@ -53,8 +53,8 @@ describe('the fee on gains', () => {
     await door('/accounts', [{ account, personId: who.personId, kind, cash: 50_000, ...more }])
     await begin(account, who, ScalingPercentage)
   }
-  const stop = async (account: string, terminates = false) => {
-    const who = `Account=${account}&PersonId=${customer.personId}`
+  const stop = async (account: string, terminates = false, leaves = false) => {
+    const who = `Account=${account}&PersonId=${customer.personId}&LeavePositionsOpen=${leaves}`
     const path = `/gen/Autotrade/StopAutotrade?${who}&StrategyId=${strategyId}&TerminateStrategySubscription=${terminates}`
     const answer = await call(platform.url, path, { method: 'DELETE', key: customer.key })
     expect(answer.status).toBe(200)
@@ -169,6 +169,32 @@ describe('the fee on gains', () => {
     expect(await charges('performance')).toHaveLength(1)
     const incidents = await db.read.rows<{ kind: string }>`select kind from incident`
     expect(incidents.filter(({ kind }) => kind.startsWith('paid'))).toEqual([])
+    await audit()
+  })
+
+  test('is given up where the last term is over and nobody pays it: the subscription stays ended', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(120)
+    await stop('U1', true)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'card expired' }])
+    await passTo(60)
+    expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'failed' }])
+    expect(await db.read.rows`select status, billing_failures as failures from subscription`).toEqual([
+      { status: 'ended', failures: 5 },
+    ])
+    await audit()
+  })
+
+  test('is none of what positions gain that were left open at the stop, once that is settled', async () => {
+    await follow(customer, 'U1')
+    await trade('1', 100)
+    await quote(120)
+    await stop('U1', false, true)
+    await passTo(31)
+    await quote(150)
+    await passTo(61)
+    expect(await charges('performance')).toMatchObject([{ amount: 40_000, status: 'paid' }])
     await audit()
   })
 
