@@ -381,3 +381,30 @@ test('a symbol that two strategies hold in the account needs the strategy named'
     OrderStatus: '0',
   })
 })
+
+test('an account of somebody else who follows the same strategy is out of reach, and so are its orders', async () => {
+  const { personId, key } = town.people.neighbour
+  await town.door('/accounts', [{ account: 'U200', personId, cash: 50_000 }])
+  const other = { Account: 'U200', PersonId: personId }
+  const ask = (operation: OperationName, params: object) =>
+    town.ask(operation, { ...other, ...params }, { key })
+  const terms = { StrategyId: town.strategyId, StocksEnabled: true, DoNotJoinCurrentSystemPositions: true }
+  expect((await ask('StartAutotrade', terms)).text).toBe('true')
+  const theirs = await place({ StrategyId: town.lonelyStrategyId, Limit: 120, OrderQuantity: 1 })
+  for (const [operation, more] of [
+    ['CancelAutotradeOrder', {}],
+    ['ReplaceAutotradeOrder', { Price: 121 }],
+  ] as const)
+    expect(told(await ask(operation, { OrderId: theirs.OrderId, ...more }))).toEqual([404, '2013 OrderId'])
+  expect(await orders()).toContainEqual(theirs)
+  // What the other one holds is nothing to close here.
+  const answer = await ask('NewAutotradeOrder', {
+    ...closing({ StrategyId: town.strategyId }),
+    ...other,
+  })
+  expect(answer.status).toBe(200)
+  expect(resultsOf(await ask('GetAutotradeHistoricalOrders', {}))).toMatchObject([
+    { OrderStatus: '8', RejectMessage: 'no position to close' },
+  ])
+  await audit()
+})
