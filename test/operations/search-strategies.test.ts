@@ -174,6 +174,29 @@ describe('what is private', () => {
     await door('/strategies', [{ strategyId, private: false }])
   })
 
+  test.each(['suspended', 'ended'])(
+    'is shown no more to whose subscription is %s, nor are orders',
+    async (status) => {
+      const { personId, key } = people.holder
+      await door('/strategies', [{ strategyId, private: true }])
+      const setStatus = (to: string) =>
+        db.write.run`
+        update subscription set status = ${to}, ended_at = case when ${to} = 'ended' then started_at end,
+          end_reason = case when ${to} = 'ended' then 'stopped' end
+        where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint`
+      const positions = async () =>
+        (await ask('GetStrategyOpenPositions', { StrategyIds: strategyId }, { key })).status
+      const details = async () =>
+        (await ask('GetStrategyDetails', { StrategyId: strategyId }, { key })).status
+      expect([await positions(), await details()]).toEqual([200, 200])
+      await setStatus(status)
+      expect([await positions(), await details()]).toEqual([403, 404])
+      expect(await idsOf({ StrategyName: 'Trend' }, { key })).not.toContain(strategyId)
+      await setStatus('active')
+      await door('/strategies', [{ strategyId, private: false }])
+    },
+  )
+
   test('needs a key', async () => expect((await search({}, { key: undefined })).status).toBe(401))
 })
 
