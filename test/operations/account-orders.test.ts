@@ -382,10 +382,10 @@ test('a symbol that two strategies hold in the account needs the strategy named'
   })
 })
 
-test('an account of somebody else who follows the same strategy is out of reach, and so are its orders', async () => {
+test('an account of somebody else, of the same number and strategy, is out of reach, and so are its orders', async () => {
   const { personId, key } = town.people.neighbour
-  await town.door('/accounts', [{ account: 'U200', personId, cash: 50_000 }])
-  const other = { Account: 'U200', PersonId: personId }
+  await town.door('/accounts', [{ account: holderAccount, brokerId: 77, personId, cash: 50_000 }])
+  const other = { Account: holderAccount, PersonId: personId }
   const ask = (operation: OperationName, params: object) =>
     town.ask(operation, { ...other, ...params }, { key })
   const terms = { StrategyId: town.strategyId, StocksEnabled: true, DoNotJoinCurrentSystemPositions: true }
@@ -397,6 +397,7 @@ test('an account of somebody else who follows the same strategy is out of reach,
   ] as const)
     expect(told(await ask(operation, { OrderId: theirs.OrderId, ...more }))).toEqual([404, '2013 OrderId'])
   expect(await orders()).toContainEqual(theirs)
+  expect(resultsOf(await ask('GetAutotradeActiveOrders', {}))).toEqual([])
   // What the other one holds is nothing to close here.
   const answer = await ask('NewAutotradeOrder', {
     ...closing({ StrategyId: town.strategyId }),
@@ -407,4 +408,15 @@ test('an account of somebody else who follows the same strategy is out of reach,
     { OrderStatus: '8', RejectMessage: 'no position to close' },
   ])
   await audit()
+})
+
+test('a strategy that was stopped takes no orders, also for what it left open', async () => {
+  const stop = { ...own(), StrategyId: town.strategyId, LeavePositionsOpen: true }
+  const kept = { ...stop, TerminateStrategySubscription: false }
+  expect((await held('StopAutotrade', kept)).status).toBe(200)
+  expect(await position()).toContainEqual(expect.objectContaining({ Quantity: 40 }))
+  expect(told(await held('NewAutotradeOrder', closing({ StrategyId: town.strategyId })))).toEqual([
+    409,
+    '2010 Order.StrategyId',
+  ])
 })
