@@ -233,46 +233,6 @@ test('a renewal that is declined is tried again under another key, until it is p
   await sound()
 })
 
-/** Lets the renewal be declined, and its second try wait for an answer; answers the payment that was declined. */
-async function tryAgain() {
-  await attach()
-  await open()
-  await work()
-  await db.write.run`update payment_method set method_ref = ${decliningMethod}`
-  now = start + 30 * day
-  await work()
-  const declined = [...standIn.intents.values()].at(-1)
-  await db.write.run`update payment_method set method_ref = 'pm_card'`
-  standIn.script.push('delay')
-  now = start + 31 * day
-  await work()
-  return declined
-}
-
-test('that an earlier try was declined, told late, is no answer to the present one', async () => {
-  const earlier = await tryAgain()
-  await tell('payment_intent.payment_failed', 'evt_late', earlier)
-  await work()
-  expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 2, failures: 1 })
-  // Tried once more while the bank still thinks, it would be paid twice.
-  now = start + 40 * day
-  await work()
-  expect(standIn.intents.size).toBe(3)
-  await tell('payment_intent.succeeded')
-  await work()
-  expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 2, failures: 0 })
-  await sound()
-})
-
-test('a try that is told as declined twice in one turn has failed once', async () => {
-  await tryAgain()
-  await tell('payment_intent.payment_failed', 'evt_1')
-  await tell('payment_intent.payment_failed', 'evt_2')
-  await work()
-  expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 2, failures: 2 })
-  await sound()
-})
-
 test('money that comes after the end is booked and told to the operator', async () => {
   await attach()
   await open()
@@ -359,33 +319,6 @@ describe('what is told of a payment', () => {
     await work()
     expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
     await sound()
-  })
-
-  test.each([
-    ['and then as paid', ['payment_intent.payment_failed', 'payment_intent.succeeded']],
-    ['after it was paid', ['payment_intent.succeeded', 'payment_intent.payment_failed']],
-  ])('as declined %s, in one turn, is not asked for again', async (_name, types) => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
-    for (const type of types) await tell(type)
-    await work()
-    expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
-    await sound()
-  })
-
-  test('for a charge of another provider pays nothing', async () => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
-    await db.write.run`update charge set provider = 'simulated', claimed_until = null`
-    await tell('payment_intent.succeeded')
-    await tell('payment_intent.payment_failed')
-    await work()
-    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
-    expect(await incidents()).toEqual([])
   })
 
   test('made a second time for a charge that is paid is told to the operator', async () => {
