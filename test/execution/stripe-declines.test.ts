@@ -67,9 +67,6 @@ async function attach(method = 'pm_card'): Promise<void> {
   await savePaymentMethod(db.write, { personId, provider: 'stripe', customerRef, methodRef: method, at: now })
 }
 const open = () => db.transaction((tx) => subscribe(tx, { personId, strategyId, kind: 'paid', at: now }))
-/** As if the time had come at which a claim runs out. */
-const _claimRunsOut = () =>
-  db.write.run`update charge set claimed_until = clock_timestamp() - interval '1 second'`
 const state = () =>
   db.read.one<{ status: string; charge: string; attempts: number; failures: number; reason: string | null }>`
     select s.status, c.status as charge, c.attempts, s.billing_failures as failures,

@@ -8,8 +8,6 @@ const town: Town = await buildTown()
 const own = () => ({ Account: holderAccount, PersonId: town.people.holder.personId })
 const held = (operation: OperationName, params: object) =>
   town.ask(operation, params, { key: town.people.holder.key })
-const _owned = (operation: OperationName, params: object) =>
-  town.ask(operation, params, { key: town.people.owner.key })
 const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 interface Listed {
