@@ -1,99 +1,20 @@
 /** Payments through Stripe's own client against a stand-in with a state of its own. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { billingSteps } from '../../src/execution/billing.ts'
-import type { WorkContext } from '../../src/execution/context.ts'
-import {
-  attachMethod,
-  connectStripe,
-  readStripeEvent,
-  stripeProvider,
-} from '../../src/execution/payments/stripe.ts'
+import { readStripeEvent } from '../../src/execution/payments/stripe.ts'
 import { isRefused } from '../../src/operations/context.ts'
-import { subscribe } from '../../src/operations/subscribe.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/payment-events.ts'
-import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
 import { cancelPlan, savePlan } from '../../src/storage/plan-subscriptions.ts'
-import { emptyPlatform, insertPersons } from '../../src/storage/provision.ts'
-import { insertStrategy } from '../../src/storage/strategies.ts'
-import { setSwitch } from '../../src/storage/switches.ts'
-import { testDatabase } from '../support/database.ts'
-import { silentLog } from '../support/database-server.ts'
-import { decliningMethod, startStripeStandIn } from '../support/stripe-stand-in.ts'
+import { decliningMethod } from '../support/stripe-stand-in.ts'
+import { day, environment, makeStripeScene, secret, start } from './stripe-scene.ts'
 
-const { db } = await testDatabase()
-const standIn = await startStripeStandIn()
+const scene = await makeStripeScene()
+const { db, standIn, stripe, clock, ids, work, attach, open, state, sound, incidents, told, tell } = scene
+beforeEach(scene.begin)
 afterAll(() => standIn.close())
-const environment = 'T'
-const secret = 'whsec_test'
-const stripe = await connectStripe({ secretKey: 'sk_test_x', baseUrl: standIn.url })
-const steps = billingSteps([stripeProvider(stripe, environment)])
 
-const start = Date.parse('2024-03-12T14:00:00Z')
-const day = 86_400_000
-let now = start
-const ctx = {
-  ...{ db, clock: { now: () => now }, log: silentLog, workerId: 'w', settings: {} },
-} as unknown as WorkContext
-
-let personId = 0
-let strategyId = 0
-
-beforeEach(async () => {
-  now = start
-  standIn.forget()
-  await db.transaction(emptyPlatform)
-  const person = { role: 'user', lastName: 'X', siteId: 1, createdAt: now } as const
-  const [owner = 0, subscriber = 0] = await insertPersons(db.write, [
-    { ...person, firstName: 'Olga', email: 'o@example.org' },
-    { ...person, firstName: 'Sam', email: 's@example.org' },
-  ])
-  personId = subscriber
-  strategyId = await insertStrategy(db.write, {
-    ...{ siteId: 1, ownerPersonId: owner, name: 'Trend', startingCash: '1000' },
-    startedAt: new Date(now).toISOString(),
-  })
-  await db.write.run`update strategy set monthly_cost = 50`
-  await setSwitch(db.write, 'paymentProvider', 'stripe', now)
-})
-
-/** Works until nothing moves. */
-async function work(): Promise<void> {
-  for (let moved = 1; moved > 0; ) {
-    moved = 0
-    for (const step of steps) moved += await step.run(ctx)
-  }
-}
-async function attach(method = 'pm_card'): Promise<void> {
-  const customerRef = await attachMethod(stripe, { environment, personId, method })
-  await savePaymentMethod(db.write, { personId, provider: 'stripe', customerRef, methodRef: method, at: now })
-}
-const open = () => db.transaction((tx) => subscribe(tx, { personId, strategyId, kind: 'paid', at: now }))
 /** As if the time had come at which a claim runs out. */
 const claimRunsOut = () =>
   db.write.run`update charge set claimed_until = clock_timestamp() - interval '1 second'`
-const state = () =>
-  db.read.one<{ status: string; charge: string; attempts: number; failures: number; reason: string | null }>`
-    select s.status, c.status as charge, c.attempts, s.billing_failures as failures,
-      s.billing_failure_reason as reason
-    from subscription s join charge c on c.subscription_id = s.id order by c.id desc limit 1`
-const sound = async () => expect(await auditViolations(db.read)).toEqual([])
-
-/** A signed call of Stripe's about the newest intent. */
-function told(type: string, more: { id?: string; secret?: string; object?: object } = {}) {
-  const object = { ...[...standIn.intents.values()].at(-1), ...more.object }
-  const body = JSON.stringify({ id: more.id ?? `evt_${type}`, object: 'event', type, data: { object } })
-  const signature = stripe.webhooks.generateTestHeaderString({ payload: body, secret: more.secret ?? secret })
-  return { body, signature }
-}
-async function tell(type: string, id = `evt_${type}`, object: object = {}): Promise<void> {
-  const event = readStripeEvent(stripe, { environment, secret }, told(type, { id, object }))
-  if (event === undefined || event === 'forged') throw new Error(`no event: ${event}`)
-  if ('chargeId' in event) await takePaymentEvent(db.write, event, now)
-  else await notePaymentTakenBack(db.write, event, now)
-}
-const incidents = () => db.read.rows`select kind from incident order by id`
 
 describe('a first payment', () => {
   test('needs a payment method first', async () => {
@@ -216,13 +137,13 @@ test('a renewal that is declined is tried again under another key, until it is p
   await open()
   await work()
   await db.write.run`update payment_method set method_ref = ${decliningMethod}`
-  now = start + 30 * day
+  clock.time = start + 30 * day
   await work()
   await tell('payment_intent.payment_failed')
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 1, failures: 1 })
   await db.write.run`update payment_method set method_ref = 'pm_card'`
-  now = start + 31 * day
+  clock.time = start + 31 * day
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'paid', attempts: 2, failures: 0 })
   expect([...standIn.intents.values()].map(({ status }) => status)).toEqual([
@@ -239,7 +160,7 @@ test('money that comes after the end is booked and told to the operator', async 
   standIn.script.push('delay')
   await work()
   await db.write
-    .run`update subscription set status = 'ended', ended_at = ${new Date(now).toISOString()}::timestamptz`
+    .run`update subscription set status = 'ended', ended_at = ${new Date(clock.time).toISOString()}::timestamptz`
   await tell('payment_intent.succeeded')
   await work()
   expect(await state()).toMatchObject({ status: 'ended', charge: 'paid' })
@@ -261,17 +182,18 @@ describe('a dearer plan that is paid when the term is over', () => {
     const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3 } as const
     const small = await savePlan(db.write, { ...offer, name: 'Small', termDays: 30, price: '30' })
     const large = await savePlan(db.write, { ...offer, name: 'Large', termDays, price: '300' })
-    const choose = (planId: number) => db.transaction((tx) => choosePlan(tx, { personId, planId, at: now }))
+    const choose = (planId: number) =>
+      db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
     await attach()
     await choose(small)
     await work()
-    now = start + 29 * day
+    clock.time = start + 29 * day
     standIn.script.push('delay')
     await choose(large)
     await work()
-    if (isCanceled) await cancelPlan(db.write, personId, 'investor')
+    if (isCanceled) await cancelPlan(db.write, ids.person, 'investor')
     const [, asked] = standIn.intents.values()
-    now = start + 31 * day
+    clock.time = start + 31 * day
     await work()
     const upgrade = () => db.read.one`select status from charge where purpose = 'upgrade'`
     expect(await upgrade()).toEqual({ status: isCanceled ? 'failed' : 'due' })
@@ -334,7 +256,7 @@ describe('what is told of a payment', () => {
     await attach()
     await open()
     await work()
-    now = start + 30 * day
+    clock.time = start + 30 * day
     standIn.script.push('delay')
     await work()
     const [first] = standIn.intents.values()

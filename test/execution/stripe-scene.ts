@@ -1,0 +1,104 @@
+/** A subscriber of a paid strategy whose payments Stripe collects: its own client against a stand-in, no clock of ours. */
+import { expect } from 'vitest'
+import { billingSteps } from '../../src/execution/billing.ts'
+import type { WorkContext } from '../../src/execution/context.ts'
+import {
+  attachMethod,
+  connectStripe,
+  readStripeEvent,
+  stripeProvider,
+} from '../../src/execution/payments/stripe.ts'
+import { subscribe } from '../../src/operations/subscribe.ts'
+import { auditViolations } from '../../src/storage/audit.ts'
+import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/payment-events.ts'
+import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
+import { emptyPlatform, insertPersons } from '../../src/storage/provision.ts'
+import { insertStrategy } from '../../src/storage/strategies.ts'
+import { setSwitch } from '../../src/storage/switches.ts'
+import { testDatabase } from '../support/database.ts'
+import { silentLog } from '../support/database-server.ts'
+import { startStripeStandIn } from '../support/stripe-stand-in.ts'
+
+export const start = Date.parse('2024-03-12T14:00:00Z')
+export const day = 86_400_000
+export const environment = 'T'
+export const secret = 'whsec_test'
+
+export async function makeStripeScene() {
+  const { db } = await testDatabase()
+  const standIn = await startStripeStandIn()
+  const stripe = await connectStripe({ secretKey: 'sk_test_x', baseUrl: standIn.url })
+  const steps = billingSteps([stripeProvider(stripe, environment)])
+  const clock = { time: start }
+  const ids = { person: 0, strategy: 0 }
+  const ctx = {
+    ...{ db, clock: { now: () => clock.time }, log: silentLog, workerId: 'w', settings: {} },
+  } as unknown as WorkContext
+
+  /** An owner whose strategy costs 50 a month, and a subscriber to be. */
+  async function begin(): Promise<void> {
+    clock.time = start
+    standIn.forget()
+    await db.transaction(emptyPlatform)
+    const person = { role: 'user', lastName: 'X', siteId: 1, createdAt: start } as const
+    const [owner = 0, subscriber = 0] = await insertPersons(db.write, [
+      { ...person, firstName: 'Olga', email: 'o@example.org' },
+      { ...person, firstName: 'Sam', email: 's@example.org' },
+    ])
+    ids.person = subscriber
+    ids.strategy = await insertStrategy(db.write, {
+      ...{ siteId: 1, ownerPersonId: owner, name: 'Trend', startingCash: '1000' },
+      startedAt: new Date(start).toISOString(),
+    })
+    await db.write.run`update strategy set monthly_cost = 50`
+    await setSwitch(db.write, 'paymentProvider', 'stripe', start)
+  }
+
+  /** Works until nothing moves. */
+  async function work(): Promise<void> {
+    for (let moved = 1; moved > 0; ) {
+      moved = 0
+      for (const step of steps) moved += await step.run(ctx)
+    }
+  }
+  async function attach(method = 'pm_card'): Promise<void> {
+    const customerRef = await attachMethod(stripe, { environment, personId: ids.person, method })
+    const saved = { provider: 'stripe', customerRef, methodRef: method } as const
+    await savePaymentMethod(db.write, { personId: ids.person, at: clock.time, ...saved })
+  }
+  const open = () => {
+    const wish = { personId: ids.person, strategyId: ids.strategy, kind: 'paid', at: clock.time } as const
+    return db.transaction((tx) => subscribe(tx, wish))
+  }
+  const state = () =>
+    db.read.one<{
+      status: string
+      charge: string
+      attempts: number
+      failures: number
+      reason: string | null
+    }>`
+      select s.status, c.status as charge, c.attempts, s.billing_failures as failures,
+        s.billing_failure_reason as reason
+      from subscription s join charge c on c.subscription_id = s.id order by c.id desc limit 1`
+  const sound = async () => expect(await auditViolations(db.read)).toEqual([])
+  const incidents = () => db.read.rows`select kind from incident order by id`
+
+  /** A signed call of Stripe's about the newest intent. */
+  function told(type: string, more: { id?: string; secret?: string; object?: object } = {}) {
+    const object = { ...[...standIn.intents.values()].at(-1), ...more.object }
+    const body = JSON.stringify({ id: more.id ?? `evt_${type}`, object: 'event', type, data: { object } })
+    const signature = stripe.webhooks.generateTestHeaderString({
+      payload: body,
+      secret: more.secret ?? secret,
+    })
+    return { body, signature }
+  }
+  async function tell(type: string, id = `evt_${type}`, object: object = {}): Promise<void> {
+    const event = readStripeEvent(stripe, { environment, secret }, told(type, { id, object }))
+    if (event === undefined || event === 'forged') throw new Error(`no event: ${event}`)
+    if ('chargeId' in event) await takePaymentEvent(db.write, event, clock.time)
+    else await notePaymentTakenBack(db.write, event, clock.time)
+  }
+  return { db, standIn, stripe, clock, ids, begin, work, attach, open, state, sound, incidents, told, tell }
+}
