@@ -1,52 +1,11 @@
 /** Orders of a holder stay within his own account and the strategies that it follows. */
 import { expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
-import { apple, buildTown, holderAccount, type Town } from './support/town.ts'
+import { resultsOf } from '../support/http.ts'
+import { buildHolder, told } from './support/holder.ts'
+import { holderAccount } from './support/town.ts'
 
-const town: Town = await buildTown()
-const own = () => ({ Account: holderAccount, PersonId: town.people.holder.personId })
-const held = (operation: OperationName, params: object) =>
-  town.ask(operation, params, { key: town.people.holder.key })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
-
-interface Listed {
-  readonly OrderId: string
-  readonly SignalId: number
-  readonly SignalType: number
-  readonly OrderStatus: string
-  readonly OpenClose: string
-  readonly OrderQuantity: number
-  readonly Limit?: number
-  readonly Stop?: number
-  readonly RejectMessage?: string
-}
-
-const closing = (terms: object = {}) => ({
-  ...own(),
-  Order: {
-    OrderType: '2',
-    Limit: 110,
-    Side: '2',
-    OrderQuantity: 40,
-    TIF: '1',
-    PlatformSymbol: apple,
-    ...terms,
-  },
-})
-const orders = async (): Promise<Listed[]> =>
-  resultsOf<Listed>(await held('GetAutotradeHistoricalOrders', own()))
-const place = async (terms: object = {}): Promise<Listed> => {
-  const answer = await held('NewAutotradeOrder', closing(terms))
-  const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(answer)
-  const found = (await orders()).filter((order) => order.SignalId === SignalId)
-  expect(found).toHaveLength(1)
-  return found[0] as Listed
-}
-const position = async () =>
-  resultsOf<{ Quantity: number }>(await held('GetAutoTradeOpenPositions', { Account: holderAccount }))
-const audit = async () =>
-  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+const { town, own, held, closing, orders, place, position, audit } = await buildHolder()
 
 test('an account of somebody else, of the same number and strategy, is out of reach, and so are its orders', async () => {
   const { personId, key } = town.people.neighbour

@@ -1,54 +1,13 @@
 /** Orders that the holder of an account asks for himself, over HTTP, down to the scripted broker and back. */
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
-import { apple, buildTown, holderAccount, type Town } from './support/town.ts'
+import { resultsOf } from '../support/http.ts'
+import { buildHolder, type ListedOrder, told } from './support/holder.ts'
+import { apple } from './support/town.ts'
 
-const town: Town = await buildTown()
-const own = () => ({ Account: holderAccount, PersonId: town.people.holder.personId })
-const held = (operation: OperationName, params: object) =>
-  town.ask(operation, params, { key: town.people.holder.key })
+const { town, own, held, closing, orders, place, position, audit } = await buildHolder()
 const owned = (operation: OperationName, params: object) =>
   town.ask(operation, params, { key: town.people.owner.key })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
-
-interface Listed {
-  readonly OrderId: string
-  readonly SignalId: number
-  readonly SignalType: number
-  readonly OrderStatus: string
-  readonly OpenClose: string
-  readonly OrderQuantity: number
-  readonly Limit?: number
-  readonly Stop?: number
-  readonly RejectMessage?: string
-}
-
-const closing = (terms: object = {}) => ({
-  ...own(),
-  Order: {
-    OrderType: '2',
-    Limit: 110,
-    Side: '2',
-    OrderQuantity: 40,
-    TIF: '1',
-    PlatformSymbol: apple,
-    ...terms,
-  },
-})
-const orders = async (): Promise<Listed[]> =>
-  resultsOf<Listed>(await held('GetAutotradeHistoricalOrders', own()))
-const place = async (terms: object = {}): Promise<Listed> => {
-  const answer = await held('NewAutotradeOrder', closing(terms))
-  const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(answer)
-  const found = (await orders()).filter((order) => order.SignalId === SignalId)
-  expect(found).toHaveLength(1)
-  return found[0] as Listed
-}
-const position = async () =>
-  resultsOf<{ Quantity: number }>(await held('GetAutoTradeOpenPositions', { Account: holderAccount }))
-const audit = async () =>
-  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
 
 describe('closing by hand', () => {
   test('an order works, is listed under its number and is canceled by its id, twice', async () => {
@@ -275,7 +234,7 @@ describe('closing by hand', () => {
     const small = await place({ Limit: 120, OrderQuantity: 20 })
     const large = await place({ Limit: 121, OrderQuantity: 100 })
     expect(large).toMatchObject({ OrderStatus: '0', OrderQuantity: 80 })
-    const latest = async ({ SignalId }: Listed) => {
+    const latest = async ({ SignalId }: ListedOrder) => {
       const found = (await orders()).filter((order) => order.SignalId === SignalId).at(-1)
       return [found?.OrderStatus, found?.OrderQuantity]
     }
@@ -317,7 +276,7 @@ describe('closing by hand', () => {
     await trade('2')
     await trade('1', { ProfitTarget: 120, StopLoss: 80 })
     const working = async () =>
-      resultsOf<Listed>(await held('GetAutotradeActiveOrders', own()))
+      resultsOf<ListedOrder>(await held('GetAutotradeActiveOrders', own()))
         .filter(({ OpenClose }) => OpenClose === 'C')
         .map(({ Limit, Stop, OrderQuantity, SignalType }) => [Limit ?? Stop, OrderQuantity, SignalType])
     expect(await working()).toEqual([
