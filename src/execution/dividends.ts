@@ -3,10 +3,10 @@ import { type Decimal, one } from '../domain/decimal.ts'
 import {
   type DueAction,
   listHolderCurrencies,
-  lockPaidAccounts,
   payAccounts,
   payStrategies,
 } from '../storage/corporate-actions.ts'
+import { lockHoldingAccounts } from '../storage/holders.ts'
 import { bookCurrency } from '../storage/order-books.ts'
 import { loadRateTable } from '../storage/quotes.ts'
 import { touchAdjusted } from '../storage/record-changes.ts'
@@ -16,7 +16,7 @@ import type { Transaction } from '../storage/sql.ts'
 export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
   const books = await ratesInto(tx, [bookCurrency], action)
   const strategies = await payStrategies(tx, action, books.get(bookCurrency) ?? one)
-  await lockPaidAccounts(tx, action)
+  await lockHoldingAccounts(tx, action.instrumentId, action.isLate)
   const holders = await listHolderCurrencies(tx, action.instrumentId)
   const accounts = await payAccounts(tx, action, await ratesInto(tx, holders, action))
   await touchAdjusted(tx, [action.id], action.at)

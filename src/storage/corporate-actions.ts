@@ -215,17 +215,6 @@ export const payAccounts = (
     from (select account_id, sum(cash_change) as total from paid group by account_id) paid
     where account.id = paid.account_id`
 
-/** Locks the accounts that a dividend may concern: nobody is told of a trade in it meanwhile. */
-export const lockPaidAccounts = (tx: Transaction, { instrumentId, isLate }: DueAction): Promise<number> =>
-  tx.run`
-    select id from account where id in (
-      select account_id from account_position where instrument_id = ${instrumentId}::bigint
-        and (quantity <> 0 or ${isLate}::boolean)
-      union
-      select account_id from account_order where instrument_id = ${instrumentId}::bigint
-        and status in ('A', '0', '1', '6', 'E'))
-    order by id for no key update`
-
 /** The currencies of the accounts that hold an instrument, or held it. */
 export async function listHolderCurrencies(sql: Sql, instrumentId: number): Promise<string[]> {
   const rows = await sql.rows<{ currency: string }>`

@@ -43,11 +43,19 @@ export const lockHolders = (tx: Transaction, instrumentIds: readonly number[]): 
     select strategy_id as "strategyId", instrument_id as "instrumentId"
     from concerned join locked on locked.id = strategy_id order by 1, 2`
 
-/** Locks the accounts that hold the instrument or have live orders in it: nobody is told of a trade in it meanwhile. */
-export const lockHoldingAccounts = (tx: Transaction, instrumentId: number): Promise<number> =>
+/**
+ * Locks the accounts that hold the instrument or have live orders in it: nobody is told of a trade in it meanwhile.
+ * `andFormer`: also those that held it once.
+ */
+export const lockHoldingAccounts = (
+  tx: Transaction,
+  instrumentId: number,
+  andFormer = false,
+): Promise<number> =>
   tx.run`
     select id from account where id in (
-      select account_id from account_position where instrument_id = ${instrumentId}::bigint and quantity <> 0
+      select account_id from account_position
+      where instrument_id = ${instrumentId}::bigint and (quantity <> 0 or ${andFormer}::boolean)
       union
       select account_id from account_order
       where instrument_id = ${instrumentId}::bigint and status in ('A', '0', '1', '6', 'E')

@@ -1,7 +1,7 @@
 /** What accounts hold: a sub-ledger for each setup, and one of what the owner trades himself. */
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Transaction } from './sql.ts'
+import { fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** One instrument in one ledger. */
@@ -22,6 +22,10 @@ export interface LedgerRow extends LedgerKey {
   readonly openedAt: Instant | null
 }
 
+const ledgerColumns = fragment`
+  p.setup_id as "setupId", p.account_id as "accountId", p.instrument_id as "instrumentId", p.quantity,
+  p.avg_px as "avgPx", p.opened_at as "openedAt"`
+
 /** The rows of these ledgers, as far as they exist, by their names. Their accounts are locked. */
 export async function loadLedgers(
   tx: Transaction,
@@ -30,8 +34,7 @@ export async function loadLedgers(
   const setups = keys.filter(({ setupId }) => setupId !== null)
   const owners = keys.filter(({ setupId }) => setupId === null)
   const rows = await tx.rows<LedgerRow>`
-    select p.setup_id as "setupId", p.account_id as "accountId", p.instrument_id as "instrumentId", p.quantity,
-      p.avg_px as "avgPx", p.opened_at as "openedAt"
+    select ${ledgerColumns}
     from unnest(${setups.map(({ setupId }) => setupId)}::bigint[],
       ${setups.map(({ instrumentId }) => instrumentId)}::bigint[]) k (setup_id, instrument_id)
     join account_position p on p.setup_id = k.setup_id and p.instrument_id = k.instrument_id`
@@ -39,8 +42,7 @@ export async function loadLedgers(
     owners.length === 0
       ? []
       : await tx.rows<LedgerRow>`
-          select p.setup_id as "setupId", p.account_id as "accountId", p.instrument_id as "instrumentId", p.quantity,
-            p.avg_px as "avgPx", p.opened_at as "openedAt"
+          select ${ledgerColumns}
           from unnest(${owners.map(({ accountId }) => accountId)}::bigint[],
             ${owners.map(({ instrumentId }) => instrumentId)}::bigint[]) k (account_id, instrument_id)
           join account_position p on p.account_id = k.account_id and p.instrument_id = k.instrument_id

@@ -120,13 +120,20 @@ function executed(source: Source, named: Named, id: string | null, news: Execute
   return [{ ...report(source, named, 'fill', id, at), side: named.side, quantity, px: price, cumQty }]
 }
 
-function busted(source: Source, named: Named, { previousExecutionId, at }: Executed): Report[] | null {
+/** An execution is taken back; one that corrects it, if any, names the report. */
+function busted(
+  source: Source,
+  named: Named,
+  { previousExecutionId, at }: Executed,
+  correctedBy: string | null = null,
+): Report[] | null {
   if (previousExecutionId === null) return null
-  return [{ ...report(source, named, 'bust', `bust:${previousExecutionId}`, at), text: previousExecutionId }]
+  const key = correctedBy === null ? `bust:${previousExecutionId}` : correctionKey(correctedBy)
+  return [{ ...report(source, named, 'bust', key, at), text: previousExecutionId }]
 }
 
 /** A correction takes the execution back and tells it anew, under an id of its own. */
 function corrected(source: Source, named: Named, id: string | null, news: Executed): Report[] | null {
-  const [back, anew] = [busted(source, named, news), executed(source, named, id, news)]
-  return back && anew && [...back.map((bust) => ({ ...bust, reportKey: correctionKey(id ?? '') })), ...anew]
+  const [back, anew] = [busted(source, named, news, id), executed(source, named, id, news)]
+  return back && anew && [...back, ...anew]
 }
