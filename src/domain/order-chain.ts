@@ -11,6 +11,8 @@ export interface ChainOrder<Id> extends OrderState {
   readonly id: Id
   /** The order that this one replaces. */
   readonly replaces?: Id
+  /** What splits have made of a unit and of a price of this order, which was replaced before them, in the last of its chain. */
+  readonly inLast?: { readonly units: Decimal; readonly price: Decimal }
 }
 
 /** `newId` names the order that a replace request creates. */
@@ -92,7 +94,8 @@ function applyToOrder<Id>(chain: Chain<Id>, order: ChainOrder<Id>, event: ChainE
     return { outcome: applied.outcome, chain: [...own, created] }
   }
   const both = replacement && applied.replacement ? put(own, replacement, applied.replacement) : own
-  const all = last !== order && event.event === 'FILL' ? applyToOrder(both, last, event).chain : both
+  const all =
+    last !== order && event.event === 'FILL' ? applyToOrder(both, last, asOfLast(order, event)).chain : both
   return { outcome: applied.outcome, chain: all }
 }
 
@@ -103,10 +106,19 @@ function bustReplaced<Id>(
   last: ChainOrder<Id>,
   event: Extract<OrderEvent, { event: 'BUST' }>,
 ): ChainApplied<Id> {
-  const { outcome, chain: next } = applyToOrder(chain, last, event)
+  const { outcome, chain: next } = applyToOrder(chain, last, asOfLast(order, event))
   if (outcome === 'ignored') return { outcome, chain }
   return { outcome, chain: put(next, order, applyEvent(order, { ...event, live: true }).order) }
 }
+
+/** The last of a chain counts in the units of today, what was replaced before a split in those of then. */
+const asOfLast = <Id, Traded extends { readonly quantity: Decimal; readonly price: Decimal }>(
+  { inLast }: ChainOrder<Id>,
+  event: Traded,
+): Traded =>
+  inLast
+    ? { ...event, quantity: event.quantity.times(inLast.units), price: event.price.times(inLast.price) }
+    : event
 
 /** A second replacement exists only after the first was refused, so the latest one counts. */
 const replacementOf = <Id>(chain: Chain<Id>, order: ChainOrder<Id>): ChainOrder<Id> | undefined =>

@@ -7,7 +7,7 @@
  * filled, canceled or expired, partially filled, new.
  */
 import type { OrdStatus } from './codes.ts'
-import { Decimal, zero } from './decimal.ts'
+import { Decimal, dec, zero } from './decimal.ts'
 import {
   baseStatus,
   isComplete,
@@ -119,15 +119,17 @@ function columnOf(order: OrderState, event: OrderEvent): keyof typeof columns {
   return beyond < 0 ? 'FILL_PART' : beyond === 0 ? 'FILL_REST' : 'FILL_OVER'
 }
 
+/** What the rounding of a split, of an order as a whole and of each of its executions, may leave: a few last places. */
+const dust = dec('0.0000001')
+
 /** Quantities after the event: the sums without rounding, so a bust takes out exactly what the fill brought. */
 function book(order: OrderState, event: OrderEvent): OrderState {
   if (event.event !== 'FILL' && event.event !== 'BUST') return order
   const quantity = event.event === 'FILL' ? event.quantity : event.quantity.negated()
-  return {
-    ...order,
-    filledQuantity: order.filledQuantity.plus(quantity),
-    filledValue: order.filledValue.plus(quantity.times(event.price)),
-  }
+  const filledQuantity = order.filledQuantity.plus(quantity)
+  if (event.event === 'BUST' && filledQuantity.abs().lessThan(dust))
+    return { ...order, filledQuantity: zero, filledValue: zero }
+  return { ...order, filledQuantity, filledValue: order.filledValue.plus(quantity.times(event.price)) }
 }
 
 /** A fill is as good as an acknowledgement. */

@@ -145,8 +145,28 @@ export class LateExecutions {
         : row
     }
     const [busted, standing] = [given.busted.map(inUnitsOfOrder), given.standing.map(inUnitsOfOrder)]
-    const withRoom = given.orders.map((order) => roomFor(order, added.get(order.id)))
-    return { reports, busted, standing, orders: withRoom }
+    const chains = given.orders.map((order) => {
+      const inLast = this.#inLast(order, given.orders)
+      return { ...roomFor(order, added.get(order.id)), ...(inLast && { inLast }) }
+    })
+    return { reports, busted, standing, orders: chains }
+  }
+
+  /** What splits since it was replaced have made of an order's units, in the order that was alive at them. */
+  #inLast(order: ReportedOrder, orders: readonly ReportedOrder[]): Factors | undefined {
+    if (order.status !== '5') return undefined
+    const next = (of: ReportedOrder): ReportedOrder => {
+      const found = orders.findLast((one) => one.accountId === of.accountId && one.replacesOrderId === of.id)
+      return found && of.status === '5' ? next(found) : of
+    }
+    const last = next(order)
+    const since = this.#actions.filter(
+      (action) =>
+        action.instrumentId === order.instrumentId &&
+        hasRestated(action, last) &&
+        !hasRestated(action, order),
+    )
+    return since.length > 0 ? factorsOf(since) : undefined
   }
 
   /** What was told of an execution that is booked now; undefined where it is in present units. */

@@ -14,7 +14,10 @@ export function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
     acknowledged: row.isAcknowledged,
     held: row.status === 'A' && row.attempts === 0,
   }
-  return row.replacesOrderId === null ? state : { replaces: row.replacesOrderId, ...state }
+  const inLast = row.inLast && { inLast: row.inLast }
+  return row.replacesOrderId === null
+    ? { ...state, ...inLast }
+    : { replaces: row.replacesOrderId, ...state, ...inLast }
 }
 
 /** The report as an event of the order it names; undefined where an execution says no quantity or price. */

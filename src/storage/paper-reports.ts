@@ -6,6 +6,7 @@ import type { Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { fragment, type Sql } from './sql.ts'
+import { noise, sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 export interface PaperExecution {
@@ -64,11 +65,14 @@ export const deliverPaperReports = async (sql: Sql, limit: number): Promise<numb
 export const repeatPaperReport = async (sql: Sql, execId: string): Promise<boolean> =>
   (await sql.run`update paper_report set is_delivered = false where report_key = ${execId}`) > 0
 
-/** Cancels an execution and tells of it; what it leaves of its order is not worked again. False when there is none. */
+/**
+ * Cancels an execution and tells of it. What it leaves of a filled order is not worked again; a working order, or
+ * the one that works in its place, has it back in the units of now. False when there is none.
+ */
 export const bustPaperExecution = async (sql: Sql, execId: string, at: Instant): Promise<boolean> =>
   (
     await sql.one<{ isKnown: boolean }>`
-      with busted as (
+      with recursive busted as (
         insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
           text, occurred_at)
         select broker_id, 'bust:' || report_key, account_id, client_order_id, 'bust', symbol, side, quantity, px,
@@ -76,10 +80,24 @@ export const bustPaperExecution = async (sql: Sql, execId: string, at: Instant):
         from paper_report where report_key = ${execId} and kind = 'fill'
         on conflict (broker_id, account_id, report_key) do nothing
         returning account_id, client_order_id, quantity
+      ), chain as (
+        select account_id, client_order_id, quantity::numeric as own from busted
+        union all
+        select o.account_id, o.client_order_id, 0 from chain join paper_order o
+          on o.account_id = chain.account_id and o.replaces = chain.client_order_id
+      ), restated as (
+        select o.account_id, o.id, chain.own, case when o.status = '5' then 0 else back.units - chain.own end as more
+        from chain join paper_order o using (account_id, client_order_id) cross join busted b
+        join paper_report r on r.broker_id = o.broker_id and r.account_id = o.account_id and r.report_key = ${execId}
+        ${sinceSplits(fragment`o.instrument_id`, fragment`r.occurred_at`, fragment`o.status in ('0', '1')`)}
+        cross join lateral (
+          select case when abs(o.carried_qty + o.cum_qty - b.quantity * since.units) < ${noise}
+            then o.carried_qty + o.cum_qty else round(b.quantity * since.units, 8) end as units) back
       ), unfilled as (
-        update paper_order o set cum_qty = o.cum_qty - b.quantity, status = case o.status when '2' then '4'
-          when '1' then case when o.cum_qty = b.quantity then '0' else '1' end else o.status end
-        from busted b where o.account_id = b.account_id and o.client_order_id = b.client_order_id
+        update paper_order o set cum_qty = o.cum_qty - c.own, order_qty = o.order_qty + c.more,
+          carried_qty = o.carried_qty - c.more, status = case o.status when '2' then '4'
+          when '1' then case when o.cum_qty = c.own then '0' else '1' end else o.status end
+        from restated c where o.account_id = c.account_id and o.id = c.id
       )
       select exists (select from paper_report where report_key = ${execId} and kind = 'fill') as "isKnown"`
   ).isKnown

@@ -113,10 +113,10 @@ export const replacePaperOrders = (
       returning asked.place, o.carried_qty + o.cum_qty as executed
     ), taken as (
       insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type, time_in_force,
-        position_effect, order_qty, carried_qty, limit_px, stop_px, status, needs_match, accepted_at, expires_at)
+        position_effect, order_qty, carried_qty, limit_px, stop_px, status, needs_match, accepted_at, expires_at, replaces)
       select account_id, client_order_id, ${brokerId}::int, instrument_id, side, ord_type, time_in_force,
         position_effect, greatest(quantity - executed, 0), executed, limit_px, stop_px,
-        case when quantity > executed then '0' else '2' end, quantity > executed, accepted_at, expires_at
+        case when quantity > executed then '0' else '2' end, quantity > executed, accepted_at, expires_at, replaced
       from asked join old using (place)
       on conflict (account_id, client_order_id) do nothing
       returning account_id, client_order_id, status, accepted_at

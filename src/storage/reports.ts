@@ -154,6 +154,8 @@ export interface ReportedOrder extends OrderKey {
   readonly filledValue: string
   readonly replacesOrderId: number | null
   readonly endedAt: Instant | null
+  /** Of one that was replaced before a split: what that has made of a unit and of a price in the last of its chain. */
+  readonly inLast?: { readonly units: Decimal; readonly price: Decimal }
 }
 
 /**

@@ -770,6 +770,7 @@ create table paper_order (
   accepted_at timestamp with time zone not null,
   expires_at timestamp with time zone,
   needs_match boolean not null default true,
+  replaces text,
   constraint paper_order_pkey PRIMARY KEY (account_id, client_order_id),
   constraint paper_order_id_key UNIQUE (id),
   constraint paper_order_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
