@@ -96,7 +96,7 @@ async function alone(ctx: WorkContext, brokerId: number, id: number): Promise<vo
   if (!snapshot) throw new Error(`the broker does not know account ${id}`)
   await sumBooked(ctx.db.read, [id], environment)
   const working = new Map(snapshot.working.map((order) => [order.clientOrderId, order]))
-  const standings = (await listSentOrders(ctx.db.read, [id])).map((order) => {
+  const standings = (await listSentOrders(ctx.db.read, [id], ctx.clock.now())).map((order) => {
     const name = clientOrderId({ environment, ...order })
     return { order, clientOrderId: name, standing: working.get(name) ?? null }
   })

@@ -30,11 +30,28 @@ const cases: Case[] = [
 ]
 
 test.each(cases)('%s', (_, [status, executed], theirs, gaps) => {
-  const ours = { status, executed: dec(executed), isReplacement: false }
+  const ours = { status, executed: dec(executed), restated: null, isReplacement: false }
   expect(orderGaps(ours, theirs && { status: theirs[0], cumQty: dec(theirs[1]) })).toEqual(gaps)
 })
 
 test('a replacement is confirmed as one', () => {
-  const ours = { status: 'A', executed: dec(0), isReplacement: true } as const
+  const ours = { status: 'A', executed: dec(0), restated: null, isReplacement: true } as const
   expect(orderGaps(ours, { status: '0', cumQty: dec(0) })).toEqual(['replace'])
+})
+
+const counts: [string, number, number[], number, OrderGap[]][] = [
+  ['in old units', 40, [80], 40, []],
+  ['in new units', 40, [80], 80, []],
+  ['in new units, half a unit rounded up', 41, [61.5], 62, []],
+  ['in the units of a split to come', 40, [40, 80], 80, []],
+  ['more than either', 40, [80], 90, ['unclear']],
+  ['more than in old units, less than in new ones', 40, [80], 50, ['unclear']],
+  ['more than in new units, less than in old ones', 100, [10], 25, ['unclear']],
+  ['less than either', 100, [10], 5, []],
+  ['of what was never told', 0, [0], 1, ['unclear']],
+  ['nothing, as we do', 0, [0], 0, []],
+]
+test.each(counts)('over a split a broker counts %s', (_, executed, restated, cumQty, gaps) => {
+  const ours = { executed: dec(executed), restated: restated.map(dec), isReplacement: false }
+  expect(orderGaps({ status: '1', ...ours }, { status: '1', cumQty: dec(cumQty) })).toEqual(gaps)
 })

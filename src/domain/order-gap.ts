@@ -4,12 +4,14 @@
  * or still works although it has ended here, is for an operator: nobody guesses.
  */
 import { isLive, type OrdStatus } from './codes.ts'
-import type { Decimal } from './decimal.ts'
+import { type Decimal, one } from './decimal.ts'
 
 export interface OurOrder {
   readonly status: OrdStatus
   /** Executed under the order's own client order id. */
   readonly executed: Decimal
+  /** Of one that was alive at a split: the same in the units of today, and of a split of these days; otherwise null. */
+  readonly restated: readonly Decimal[] | null
   readonly isReplacement: boolean
 }
 
@@ -23,6 +25,7 @@ export type OrderGap =
   | 'ack'
   | 'replace'
   | 'total'
+  | 'unclear'
   | 'cancel'
   | 'expire'
   | 'reject'
@@ -39,10 +42,23 @@ export function orderGaps(ours: OurOrder, theirs: TheirOrder | null): OrderGap[]
   const gaps: OrderGap[] = []
   if (ours.status === 'A' && theirs.status !== 'A' && theirs.status !== '8')
     gaps.push(ours.isReplacement ? 'replace' : 'ack')
-  if (theirs.cumQty.greaterThan(ours.executed)) gaps.push('total')
+  const total = totalGap(ours, theirs.cumQty)
+  if (total) gaps.push(total)
   const end = isReplacedByOthers(ours, theirs) ? 'cancel' : ends[theirs.status]
   if (isOurs && end) gaps.push(end)
   return gaps
+}
+
+/**
+ * What a broker counts beyond our executions. Over a split it may count in units of before or after it, or both: a total
+ * that is ours in any of them is complete, of any other nobody knows how much is missing.
+ */
+function totalGap({ executed, restated }: OurOrder, cumQty: Decimal): 'total' | 'unclear' | null {
+  if (restated === null) return cumQty.greaterThan(executed) ? 'total' : null
+  // What a split cuts off may be rounded there in either direction.
+  const isOurs = (count: Decimal): boolean => !count.isZero() && cumQty.minus(count).abs().lessThan(one)
+  if (restated.some(isOurs) || cumQty.equals(executed)) return null
+  return [executed, ...restated].some((count) => cumQty.greaterThan(count)) ? 'unclear' : null
 }
 
 /** Our own replacement would have made the order one that waits for it: what another one replaced has ended for us. */

@@ -83,9 +83,9 @@ function originsOf({ reports, busted }: Pick<Given, 'reports' | 'busted'>): Read
 
 /** What reports are about, from the earliest moment on as of which they may count. */
 export function momentsOf(
-  given: Pick<Given, 'reports' | 'busted'>,
+  given: Pick<Given, 'reports' | 'busted' | 'standing'>,
 ): Pick<ReportRow, 'instrumentId' | 'occurredAt'>[] {
-  const origins = [...originsOf(given).values()]
+  const origins = [...originsOf(given).values(), ...given.standing]
   return [...given.reports, ...origins.map(({ at, instrumentId }) => ({ instrumentId, occurredAt: at }))]
 }
 
@@ -122,7 +122,7 @@ export class LateExecutions {
         (action) => action.instrumentId === instrumentId && hasRestated(action, order),
       )
       const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
-      if (since.length === 0) return { ...told, occurredAt }
+      if (since.length === 0) return { ...told, occurredAt, splitAt: ends.at(-1)?.at }
       const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
       this.#late.set(report.id, { report, since, inOrder })
       if (report.kind !== 'fill' || report.quantity === null || report.px === null)

@@ -127,19 +127,19 @@ async function compareOrders(
   const short = new Set<string>()
   // What a broker counts of a replacement may be its predecessor's: that is made up for first, and then asked again.
   for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
-    const { accountId, id: orderId, status, executed, replacesOrderId } = order
+    const { accountId, id: orderId, replacesOrderId } = order
     if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
     const theirs = standing && { status: standing.status, cumQty: dec(standing.cumQty) }
-    const isReplacement = replacesOrderId !== null
-    const gaps = orderGaps({ status, executed: dec(executed), isReplacement }, theirs)
+    const gaps = orderGaps(ourOrder(order), theirs)
     // Whether an order that still waits to be sent has arrived is asked by whoever sends it.
     if (gaps.length === 0 || (gaps[0] === 'absent' && order.isPending)) continue
-    if (gaps.includes('total')) incomplete.add(accountId)
+    const isShort = gaps.includes('total') || gaps.includes('unclear')
+    if (isShort) incomplete.add(accountId)
     const told = [...gaps, standing?.status, standing?.cumQty].join(' ')
     const before = seen.get(`${accountId} ${orderId}`)
     const known = before?.told === told ? before : { since: now, isConfirmed: false }
-    const waits = gaps.includes('total') && short.has(`${accountId} ${replacesOrderId}`)
-    if (waits || (gaps.includes('total') && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
+    const waits = isShort && short.has(`${accountId} ${replacesOrderId}`)
+    if (waits || (isShort && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
     const isSettled = !waits && !known.isConfirmed && now - known.since > patience
     if (isSettled) settle({ ...findings, now }, order, clientOrderId, gaps, standing, outcome)
     const isConfirmed = known.isConfirmed || isSettled
@@ -147,6 +147,11 @@ async function compareOrders(
   }
   return incomplete
 }
+
+const ourOrder = ({ status, executed, restated, replacesOrderId }: SentOrder) => ({
+  ...{ status, executed: dec(executed), restated: restated?.map(dec) ?? null },
+  isReplacement: replacesOrderId !== null,
+})
 
 /** An order before those that replace it. */
 const byAge = (one: Findings['standings'][number], other: Findings['standings'][number]): number =>
@@ -165,7 +170,7 @@ function settle(
     const reportKey = `reconciled:${kind}:${clientOrderId}:${now}`
     const report = { brokerId, accountId, clientOrderId, reportKey, symbol, text: null, occurredAt: now }
     const px = standing?.avgPx ?? null
-    if (kind === 'absent' || kind === 'stillWorking' || (kind === 'total' && px === null)) {
+    if (isForOperator(kind) || (kind === 'total' && px === null)) {
       const key = `${kind}:${brokerId}:${accountId}:${clientOrderId}`
       const detail = { brokerId, accountId, clientOrderId, orderId, ...standing }
       outcome.incidents.push({ key, kind: operatorKinds[kind], detail, occurredAt: now })
@@ -178,8 +183,12 @@ function settle(
 const operatorKinds = {
   absent: 'OrderAbsent',
   stillWorking: 'OrderStillWorking',
+  unclear: 'MissingExecutions',
   total: 'MissingExecutions',
 } as const
+
+const isForOperator = (kind: OrderGap): kind is 'absent' | 'stillWorking' | 'unclear' =>
+  kind === 'absent' || kind === 'stillWorking' || kind === 'unclear'
 
 /** Working orders that carry our name and that we do not work. */
 async function nameStrangers(
@@ -226,7 +235,7 @@ async function comparePositions(
   const ids = accounts.map(({ id }) => id)
   const booked = groupBy(await sumBooked(tx, ids, settings.environment), ({ accountId }) => accountId)
   const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
-  const sent = await listSentOrders(tx, ids)
+  const sent = await listSentOrders(tx, ids, now)
   const moving = new Set([
     ...incomplete,
     ...sent.flatMap(({ accountId, isInFlight }) => (isInFlight ? [accountId] : [])),

@@ -99,8 +99,8 @@ async function ask(
     return agrees && ours.length === positions.size ? [] : [accountId]
   })
   const orders = [
-    ...(await listSentOrders(ctx.db.read, ids)),
-    ...(await listEndedOrders(ctx.db.read, suspects, ctx.clock.now() - endedLately)),
+    ...(await listSentOrders(ctx.db.read, ids, ctx.clock.now())),
+    ...(await listEndedOrders(ctx.db.read, suspects, ctx.clock.now(), endedLately)),
   ]
   const working = new Map(
     said.flatMap(({ accountId, working }) =>

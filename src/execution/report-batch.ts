@@ -221,7 +221,9 @@ class BatchState {
 
   /** Inferred fills give way to an execution that was told, as far as it may be one of theirs. */
   #makeRoom(report: ReportRow, order: ReportedOrder, chain: Chain, quantity: Decimal): void {
-    const fills = this.#standing.filter(({ orderId, isInferred }) => isInferred && orderId === order.id)
+    const fills = this.#standing.filter(
+      ({ orderId, isInferred, at }) => isInferred && orderId === order.id && at >= (report.splitAt ?? at),
+    )
     if (fills.length === 0) return
     const booked = chain.reduce((most, { filledQuantity }) => max(most, filledQuantity), zero)
     const known = foretold(quantity, booked, report.cumQty === null ? null : dec(report.cumQty))
@@ -316,7 +318,13 @@ class BatchState {
     const traded = { side, quantity: dec(quantity), px: dec(px), isInferred }
     this.#executions.push({ report, order, before, busts: null, ...traded })
     if (order) {
-      const fill = { orderId: order.id, execId: report.reportKey, known: null, ...traded }
+      const fill = {
+        orderId: order.id,
+        execId: report.reportKey,
+        at: report.occurredAt,
+        known: null,
+        ...traded,
+      }
       this.#standing = [...this.#standing, fill]
     }
   }

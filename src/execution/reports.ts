@@ -108,11 +108,12 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   const keys = namesOf(environment, reports, busted)
   const orders = keys.length > 0 ? await lockReportedOrders(tx, keys) : []
   const hasTotals = reports.some(({ kind }) => kind === 'total')
-  const [standing, actions] = await Promise.all([
+  const [standing, passed] = await Promise.all([
     loadStanding(tx, orders, hasTotals ? orders : []),
-    loadPassedActions(tx, momentsOf({ reports, busted })),
+    loadPassedActions(tx, momentsOf({ reports, busted, standing: [] })),
   ])
   const given = { reports, orders, busted, standing }
+  const actions = standing.length === 0 ? passed : await loadPassedActions(tx, momentsOf(given))
   const late = await lateExecutions(tx, actions, given)
   const present = late.inPresentUnits(given, ordersByName(environment, orders))
   const batch = applyBatch(environment, present.reports, present.orders, present)

@@ -5,6 +5,7 @@
 import { type Fills, inferFill } from '../domain/broker-reports.ts'
 import type { Side } from '../domain/codes.ts'
 import { type Decimal, dec, max, roundTo, zero } from '../domain/decimal.ts'
+import type { Instant } from '../domain/time.ts'
 import type { StandingExecution } from '../storage/inferred-fills.ts'
 import type { BookedExecution } from '../storage/reports.ts'
 
@@ -15,13 +16,14 @@ export interface StandingFill {
   readonly quantity: Decimal
   readonly px: Decimal
   readonly isInferred: boolean
+  readonly at: Instant
   /** As it was booked before this batch. */
   readonly known: BookedExecution | null
 }
 
 export const standingFill = (row: StandingExecution): StandingFill => {
-  const { orderId, execId, side, isInferred } = row
-  return { orderId, execId, side, isInferred, quantity: dec(row.quantity), px: dec(row.px), known: row }
+  const { orderId, execId, side, isInferred, at } = row
+  return { orderId, execId, side, isInferred, at, quantity: dec(row.quantity), px: dec(row.px), known: row }
 }
 
 const sumOf = (fills: readonly StandingFill[]): Fills => ({

@@ -4,7 +4,9 @@
  */
 import type { ClientOrderKey } from '../domain/client-order-id.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Sql } from './sql.ts'
+import { lag } from './calendar-effects.ts'
+import { fragment, type Sql } from './sql.ts'
+import { sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 /** Accounts that follow, or followed, a strategy at an enabled broker of the adapter and have their credentials. */
@@ -63,9 +65,17 @@ export async function findReplacing(sql: Sql, orders: readonly NamedOrder[]): Pr
   return new Set(rows.map(({ place }) => place - 1))
 }
 
-/** The orders that this one has replaced in turn, as far as the broker counts them into its quantity. */
-export const listReplacedBefore = async (sql: Sql, order: NamedOrder): Promise<NamedOrder[]> =>
-  sql.rows<NamedOrder>`
+/** An order of a chain, with what it is known to have executed. */
+export interface ExecutedOrder extends NamedOrder {
+  readonly isLast: boolean
+  readonly executed: string
+  /** Over a split that is booked or about to be: the same in the units of now; otherwise null. */
+  readonly restated: string | null
+}
+
+/** An order and those that it has replaced in turn, as far as the broker counts them into its quantity. */
+export const listReplaced = async (sql: Sql, order: NamedOrder, now: Instant): Promise<ExecutedOrder[]> =>
+  sql.rows<ExecutedOrder>`
     with recursive chain as (
       select o.account_id, o.id, o.replaces_order_id, o.carried_qty, 0 as depth
       from account_order o
@@ -78,6 +88,17 @@ export const listReplacedBefore = async (sql: Sql, order: NamedOrder): Promise<N
         and o.carried_qty = chain.carried_qty
     )
     select ${order.environment} as environment, o.account_id as "accountId", o.setup_id as "setupId", o.source,
-      o.source_id as "sourceId", o.revision
+      o.source_id as "sourceId", o.revision, chain.depth = 0 as "isLast", told.executed,
+      case when exists (
+        select from corporate_action a where a.kind = 'split' and a.instrument_id = o.instrument_id
+          and a.takes_effect_at > o.posted_at and a.takes_effect_at <= ${instant(now + lag)}::timestamptz
+      ) then round(told.restated, 8) end as restated
     from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
-    where chain.depth > 0 and o.attempts > 0`
+    cross join lateral (
+      select coalesce(sum(e.quantity), 0) as executed, coalesce(sum(e.quantity * since.units), 0) as restated
+      from (
+        select executed_at, case when busts is null then quantity else -quantity end as quantity
+        from execution where account_id = o.account_id and order_id = o.id
+      ) e ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, fragment`true`)}
+    ) told
+    where chain.depth = 0 or o.attempts > 0`

@@ -8,7 +8,7 @@ import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** From the close of a Friday to the opening after a long weekend. */
-const lag = 4 * dayLength
+export const lag = 4 * dayLength
 
 interface EndedRow {
   readonly accountId: number

@@ -9,7 +9,8 @@ import type { Database } from './database.ts'
 import { insertIncidents, type NewIncident } from './incidents.ts'
 import { guardLease, type Lease } from './leases.ts'
 import { insertReports, type NewReport, type NewTotal } from './reports.ts'
-import type { Sql } from './sql.ts'
+import { fragment, type Sql } from './sql.ts'
+import { sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 export interface FixSessionRow {
@@ -140,7 +141,10 @@ export interface FixOrder {
   readonly putOrCall: PutOrCall | null
   readonly strike: string | null
   readonly currency: string
-  /** What the orders that it replaced have executed, and the value of that: a broker counts whole chains. */
+  /**
+   * What the orders that it replaced have executed, and the value of that: a broker counts whole chains, and by the
+   * standard in the units of today (CumQty 14 and AvgPx 6 of a GT order over a split).
+   */
   readonly replacedQty: string
   readonly replacedValue: string
 }
@@ -168,10 +172,20 @@ export async function loadFixOrders(
       join account_order o on o.account_id = r.account_id and o.id = r.id
       where o.replaces_order_id is not null and o.carried_qty = 0
     ), executed as (
-      select r.place, sum(case when e.busts is null then e.quantity else -e.quantity end) as quantity,
-        sum(case when e.busts is null then e.quantity else -e.quantity end * e.px) as value
-      from replaced r join execution e on e.account_id = r.account_id and e.order_id = r.id
-      group by r.place
+      select n.place, round(sum(e.quantity * since.units), 8) as quantity,
+        sum(e.quantity * since.units * e.px * since.price) as value
+      from named n join account_order o on o.account_id = n.account_id and o.id = n.id
+      join replaced r on r.place = n.place
+      join (
+        select account_id, order_id, executed_at, px, case when busts is null then quantity else -quantity end as quantity
+        from execution
+      ) e on e.account_id = r.account_id and e.order_id = r.id
+      ${sinceSplits(
+        fragment`o.instrument_id`,
+        fragment`e.executed_at`,
+        fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at)`,
+      )}
+      group by n.place
     )
     select n.place, n.client_order_id as "clientOrderId", a.account, i.symbol, n.side,
       n.position_effect as "positionEffect", n.order_qty as "orderQty", i.security_type as "securityType",

@@ -1,4 +1,5 @@
 /** Fills that no report told of: booked from a broker's total of an order until their own reports come. */
+import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
 import type { BookedExecution } from './reports.ts'
 import type { Transaction } from './sql.ts'
@@ -6,7 +7,9 @@ import type { Transaction } from './sql.ts'
 /** An execution that still counts, of an order. */
 export interface StandingExecution extends BookedExecution {
   readonly orderId: number
+  readonly instrumentId: number
   readonly isInferred: boolean
+  readonly at: Instant
 }
 
 /**
@@ -30,7 +33,8 @@ export const loadStanding = (
         ${totaled.map(({ id }) => id)}::bigint[])
     )
     select e.account_id as "accountId", e.order_id as "orderId", e.exec_id as "execId", e.side, e.quantity, e.px,
-      e.commission, e.cash_change as "cashChange", e.is_inferred as "isInferred", false as "isBusted"
+      e.commission, e.cash_change as "cashChange", e.is_inferred as "isInferred", false as "isBusted",
+      e.instrument_id as "instrumentId", e.executed_at as at
     from concerned join execution e using (account_id, order_id)
     where e.busts is null and not exists (select from execution b where b.account_id = e.account_id
       and b.broker_id = e.broker_id and b.order_id = e.order_id and b.busts = e.exec_id)

@@ -7,6 +7,7 @@ import type { OrdStatus, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
+import { lag } from './calendar-effects.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
@@ -107,43 +108,65 @@ export interface SentOrder extends OrderKey {
   readonly replacesOrderId: number | null
   /** Something is still to be sent, or to be asked. */
   readonly isPending: boolean
-  /** Net executions under its own id, told and inferred. */
+  /** Net executions under its own id, told and inferred, as they were told. */
   readonly executed: string
+  /** Of one that was alive at a split: the same in the units of today, and of a split of these days; otherwise null. */
+  readonly restated: readonly string[] | null
   /** Sent and not yet answered, or a market order not yet complete. */
   readonly isInFlight: boolean
 }
 
-const listOrders = (sql: Sql, which: Fragment): Promise<SentOrder[]> =>
+const isAliveAt = fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at)`
+
+const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[]> =>
   sql.rows<SentOrder>`
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
       a.account, i.symbol, o.side, o.status, o.replaces_order_id as "replacesOrderId",
       o.pending_action is not null as "isPending",
-      coalesce((select sum(case when e.busts is null then e.quantity else -e.quantity end) from execution e
-        where e.account_id = o.account_id and e.order_id = o.id), 0) as executed,
+      told.executed, case when splits.count > 0
+        then array[round(told.restated, 8), round(told.restated * splits.ahead, 8)]::text[] end as restated,
       o.status in ('A', '6', 'E') or o.pending_action is not null
         or o.status in ('0', '1') and (o.ord_type = '1' or not o.is_acknowledged) as "isInFlight"
     from account_order o join account a on a.id = o.account_id join instrument i on i.id = o.instrument_id
+    cross join lateral (
+      select coalesce(sum(e.quantity), 0) as executed, coalesce(sum(e.quantity * since.units), 0) as restated
+      from (
+        select executed_at, case when busts is null then quantity else -quantity end as quantity
+        from execution where account_id = o.account_id and order_id = o.id
+      ) e ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, isAliveAt)}
+    ) told
+    cross join lateral (
+      select count(*) as count,
+        coalesce(exp(sum(ln(a.new_units / a.old_units)) filter (where a.booked_at is null)), 1) as ahead
+      from corporate_action a join instrument s on s.id = a.instrument_id
+      where a.kind = 'split' and not a.resizes and (s.id = i.id or s.symbol = i.underlying)
+        and a.takes_effect_at > o.posted_at and ${isAliveAt}
+        and (a.booked_at is not null or a.takes_effect_at <= ${instant(now + lag)}::timestamptz)
+    ) splits
     where o.attempts > 0 and ${which}`
 
 /** The accounts' orders that live. */
-export const listSentOrders = (sql: Sql, accountIds: readonly number[]): Promise<SentOrder[]> =>
+export const listSentOrders = (sql: Sql, accountIds: readonly number[], now: Instant): Promise<SentOrder[]> =>
   listOrders(
     sql,
+    now,
     fragment`o.status in ('A', '0', '1', '6', 'E')
       and o.setup_id = any(array(select id from setup where account_id = any(${accountIds}::bigint[])))`,
   )
 
-/** The accounts' orders that ended after `since`. */
+/** The accounts' orders that ended at most so long ago. */
 export const listEndedOrders = async (
   sql: Sql,
   accountIds: readonly number[],
-  since: Instant,
+  now: Instant,
+  age: number,
 ): Promise<SentOrder[]> =>
   accountIds.length === 0
     ? []
     : listOrders(
         sql,
-        fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(since)}::timestamptz`,
+        now,
+        fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(now - age)}::timestamptz`,
       )
 
 /** Which of these orders exist. */

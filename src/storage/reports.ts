@@ -112,6 +112,8 @@ export interface ReportRow extends NewReport {
   readonly isBusted: boolean
   /** The execution that this one takes the place of; null where it corrects none. */
   readonly corrects: string | null
+  /** The opening of the last split before it, where something of before that is booked: it is none of that. */
+  readonly splitAt?: Instant | undefined
 }
 
 /** What a broker tells of a correction beside the new execution: the one before it is canceled. */

@@ -179,7 +179,7 @@ describe('missing executions', () => {
     expect(await accountViolations(world)).toEqual([])
   })
 
-  test('give way to their own execution where the order had filled in part before a split', async () => {
+  test('are not made up for where the order had filled in part before a split: their own report is waited for', async () => {
     const { held, symbol, fill, accountId } = await partlyUnheard(1, 48)
     await fill(2, 48)
     await world.drain()
@@ -191,7 +191,7 @@ describe('missing executions', () => {
     await world.drain()
     const execId = await unheard(accountId, () => fill(1, 90))
     await minutes(2)
-    expect(await held()).toBe(2)
+    expect([await held(), (await incidentsOf(accountId)).at(-1)]).toEqual([1, 'MissingExecutions'])
     await paper.controls.duplicate(ctx, execId)
     await world.drain()
     expect(await held()).toBe(2)

@@ -179,7 +179,7 @@ async function pullAccount(ctx: WorkContext, session: Session, depth: Depth): Pr
   if (!(await pullHistory(ctx, session, depth))) return false
   if (depth === 'shallow') return true
   const { environment } = ctx.settings
-  for (const order of await listSentOrders(ctx.db.read, [session.accountId])) {
+  for (const order of await listSentOrders(ctx.db.read, [session.accountId], ctx.clock.now())) {
     const theirs = await lookUp(ctx, session, clientOrderId({ environment, ...order }))
     if (theirs === undefined) return false
     if (theirs) await takeOrder(ctx, session, theirs)

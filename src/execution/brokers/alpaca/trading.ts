@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clientOrderId, parseClientOrderId } from '../../../domain/client-order-id.ts'
 import { type Decimal, dec } from '../../../domain/decimal.ts'
-import { listReplacedBefore } from '../../../storage/broker-pulls.ts'
+import { type ExecutedOrder, listReplaced } from '../../../storage/broker-pulls.ts'
 import { insertReports } from '../../../storage/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Answer, OrderName, OrderTicket, ReplaceTicket } from '../broker.ts'
@@ -107,6 +107,7 @@ export async function replaceOne(
   if (!old || !before) return unknown
   if (ended.includes(old.status)) return tooLateToReplace(ctx, session, ticket, old)
   const rest = restOf(ticket, before, old)
+  if (rest === undefined) return rejected(overSplit)
   if (replaceable.includes(old.status) && old.type === request.type && rest.greaterThan(0)) {
     const { clientOrderId, timeInForce, limitPrice, stopPrice } = request
     const prices = { ...(limitPrice && { limitPrice }), ...(stopPrice && { stopPrice }) }
@@ -117,6 +118,7 @@ export async function replaceOne(
   if (!gone) return unknown
   if (gone.status !== 'canceled') return tooLateToReplace(ctx, session, ticket, gone)
   const left = restOf(ticket, before, gone)
+  if (left === undefined) return rejected(overSplit)
   if (!left.greaterThan(0)) return rejected('as much has been executed already')
   return send(ctx, session, { ...request, qty: left.toFixed() })
 }
@@ -134,24 +136,49 @@ async function tooLateToReplace(
   return replacement ? accepted : rejected(`the order at Alpaca is ${old.status}`)
 }
 
-const restOf = ({ quantity }: OrderTicket, before: Decimal, { filledQty }: AlpacaOrder): Decimal =>
-  dec(quantity).minus(before).minus(filledQty)
+const overSplit = 'what it has executed is not certain over a split'
+
+/** What orders of a chain have executed in the units of now; undefined where that is not certain. */
+interface Before {
+  readonly sum: Decimal | undefined
+  /** The order that is replaced. */
+  readonly last: ExecutedOrder | undefined
+}
+
+function restOf(
+  { quantity }: OrderTicket,
+  { sum, last }: Before,
+  { filledQty }: AlpacaOrder,
+): Decimal | undefined {
+  const filled = inPresentUnits(dec(filledQty), last)
+  return sum && filled && dec(quantity).minus(sum).minus(filled)
+}
+
+/** Over a split Alpaca may count in old units or in new ones: only a count that is ours in either can be read. */
+function inPresentUnits(filledQty: Decimal, known: ExecutedOrder | undefined): Decimal | undefined {
+  if (!known || known.restated === null) return filledQty
+  const restated = dec(known.restated)
+  const isRestated = filledQty.minus(restated).abs().lessThan(1) && !restated.isZero()
+  return filledQty.equals(known.executed) || isRestated ? restated : undefined
+}
 
 /** What the orders before the replaced one executed; undefined when that cannot be asked. */
 async function executedBefore(
   ctx: WorkContext,
   session: Session,
   { accountId, replacesClientOrderId }: ReplaceTicket,
-): Promise<Decimal | undefined> {
+): Promise<Before | undefined> {
   const key = parseClientOrderId(replacesClientOrderId)
   if (!key) throw new Error(`${replacesClientOrderId} is no id of ours`)
-  let sum = dec(0)
-  for (const earlier of await listReplacedBefore(ctx.db.read, { ...key, accountId })) {
+  const chain = await listReplaced(ctx.db.read, { ...key, accountId }, ctx.clock.now())
+  let sum: Decimal | undefined = dec(0)
+  for (const earlier of chain.filter(({ isLast }) => !isLast)) {
     const order = await lookUp(ctx, session, clientOrderId(earlier))
     if (order === undefined) return undefined
-    sum = sum.plus(order?.filledQty ?? 0)
+    const filled = inPresentUnits(dec(order?.filledQty ?? 0), earlier)
+    sum = sum && filled && sum.plus(filled)
   }
-  return sum
+  return { sum, last: chain.find(({ isLast }) => isLast) }
 }
 
 /** Cancels the order and waits until it has ended; undefined while that is not certain. */

@@ -1,0 +1,52 @@
+/** A replacement at Alpaca over a split: nobody knows in which units Alpaca goes on counting. */
+import { afterAll, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
+import { testDatabase } from '../support/database.ts'
+import { makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
+import { endSignal, opening } from './world.ts'
+
+const { db } = await testDatabase()
+const world = await makeAlpacaWorld(db)
+afterAll(() => world.close())
+const day = 86_400_000
+
+/** A copy of 10 at 50, of which 4 are executed, two for one, and then replaced by one at 26. */
+async function replacedOverSplit(restate: (order: { filled_qty: string; qty: string }) => void) {
+  world.clock.time = opening
+  const one = await makeAlpacaScene(world)
+  const signal = await one.order('1', '10', { limit: '50' })
+  await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '0' }]))
+  one.fill(4, 50)
+  await world.until(async () => expect(await one.held()).toBe(4))
+  await db.write.run`update account set is_sync_enabled = false where id = ${one.accountId}`
+  world.clock.time = opening + day
+  const split = { kind: 'split', symbol: one.symbol, day: '2024-03-13', new: dec(2), old: dec(1) } as const
+  await enterActions(world.ctx, [split])
+  await bookActions(world.ctx)
+  await world.drain()
+  expect(await one.orders()).toMatchObject([{ status: '1', orderQty: 20, cumQty: 8 }])
+  const [theirs] = one.theirs()
+  if (theirs) restate(theirs)
+  await endSignal(db.write, signal, '5', new Date(world.clock.time).toISOString())
+  await one.order('1', '20', { limit: '26', replaces: signal })
+  return one
+}
+
+test.each([
+  ['old', '4'],
+  ['new', '8'],
+])('asks for the rest where Alpaca counts in %s units', async (_, filled_qty) => {
+  const one = await replacedOverSplit((order) => Object.assign(order, { filled_qty, qty: '20' }))
+  await world.until(async () =>
+    expect(await one.orders()).toMatchObject([{ status: '5' }, { status: '1', orderQty: 20, cumQty: 8 }]),
+  )
+  expect(one.theirs().at(-1)).toMatchObject({ qty: '12', filled_qty: '0' })
+})
+
+test('is refused where Alpaca counts what is ours in no units', async () => {
+  const one = await replacedOverSplit((order) => Object.assign(order, { filled_qty: '6', qty: '20' }))
+  await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '1' }, { status: '8' }]))
+  expect(one.theirs()).toHaveLength(1)
+})

@@ -1,0 +1,136 @@
+/**
+ * What brokers count as executed of an order that works on over a split. Some count in new units, some in old ones, some
+ * do it in the night before: none of it is an execution that was missed, and what is one is not made up.
+ */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { minute } from '../../src/domain/time.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
+import { reconcile } from '../../src/execution/reconciliation.ts'
+import { insertReports } from '../../src/storage/reports.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
+
+const { db } = await testDatabase()
+
+/** A copy of 100 at 50, of which 40 are executed, at a broker that counts as it is told to. */
+async function partlyFilled() {
+  const world = makeAccountWorld(db)
+  const brokerId = await addBroker(db)
+  const scene = await makeScene(world, brokerId)()
+  const { accountId, symbol } = scene
+  await world.quote(symbol, '60', '60')
+  await scene.order('1', '100', { limit: '50' })
+  await world.drain()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+  const about = { brokerId, accountId, clientOrderId, symbol, side: '1', text: null } as const
+  const fill = async (quantity: string, px: string, cumQty: string | null = null, at = world.clock.time) => {
+    const report = {
+      ...about,
+      kind: 'fill',
+      reportKey: `e${quantity}@${px}`,
+      occurredAt: at,
+      quantity,
+      px,
+    } as const
+    await insertReports(db.write, [{ ...report, cumQty }])
+    await world.drain()
+  }
+  let counting: { cumQty: string; avgPx: string } | null = null
+  const broker: typeof world.paper.broker = {
+    ...world.paper.broker,
+    snapshot: async (_, ids) =>
+      ids.map((one) => ({
+        ...{ accountId: one, balance: null, positions: new Map<string, string>() },
+        working: counting && one === accountId ? [{ clientOrderId, status: '1', ...counting }] : [],
+      })),
+  }
+  /** Asks the broker once a minute for as long; answers what the operator was told of the order. */
+  const counts = async (cumQty: string, avgPx: string): Promise<string[]> => {
+    counting = { cumQty, avgPx }
+    for (let asked = 0; asked < 4; asked += 1) {
+      world.clock.time += minute + 1
+      await reconcile(world.ctx, 'paper', broker, true)
+      await world.drain()
+    }
+    const rows = await db.read.rows<{ kind: string }>`
+      select kind from incident where (detail->>'accountId')::bigint = ${accountId}
+        and kind in ('InferredFill', 'MissingExecutions', 'MalformedReport') order by id`
+    return rows.map(({ kind }) => kind)
+  }
+  const enter = (units: string, old: string) =>
+    enterActions(world.ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(units), old: dec(old) }])
+  const at = async (time: string): Promise<void> => {
+    world.clock.time = Date.parse(time)
+    await bookActions(world.ctx)
+    await world.drain()
+  }
+  await fill('40', '50')
+  return { ...scene, world, fill, counts, enter, at }
+}
+
+test.each([
+  ['in new units', '80', '25.01'],
+  ['in old units', '40', '50'],
+])('the count of a broker that goes on %s adds no execution', async (_, cumQty, avgPx) => {
+  const { enter, at, counts, fill, orders, held } = await partlyFilled()
+  await enter('2', '1')
+  await at('2024-03-13T14:00:00Z')
+  expect(await counts(cumQty, avgPx)).toEqual([])
+  await fill('30', '25', String(Number(cumQty) + 30))
+  expect(await counts(String(Number(cumQty) + 30), avgPx)).toEqual([])
+  expect(await orders()).toMatchObject([{ status: '1', orderQty: 200, cumQty: 110 }])
+  expect(await held()).toBe(110)
+})
+
+test('nor does that of a broker that does the split in the night before its day', async () => {
+  const { enter, at, counts, orders, held } = await partlyFilled()
+  await enter('1', '2')
+  await at('2024-03-13T08:00:00Z')
+  expect(await counts('20', '100')).toEqual([])
+  await at('2024-03-13T14:00:00Z')
+  expect(await counts('20', '100')).toEqual([])
+  expect(await orders()).toMatchObject([{ status: '1', orderQty: 50, cumQty: 20 }])
+  expect(await held()).toBe(20)
+})
+
+test('nor of one that does so with a forward split', async () => {
+  const { enter, at, counts, held } = await partlyFilled()
+  await enter('2', '1')
+  await at('2024-03-13T08:00:00Z')
+  expect(await counts('80', '25.01')).toEqual([])
+  expect(await held()).toBe(40)
+})
+
+test.each(['60', '90'])(
+  'of a count of %s that no reading explains the operator is told once',
+  async (cumQty) => {
+    const { enter, at, counts, held } = await partlyFilled()
+    await enter('2', '1')
+    await at('2024-03-13T14:00:00Z')
+    expect(await counts(cumQty, '26')).toEqual(['MissingExecutions'])
+    expect(await held()).toBe(80)
+  },
+)
+
+test('what was inferred before a split is no execution of after it', async () => {
+  const { world, enter, at, counts, fill, orders, held } = await partlyFilled()
+  expect(await counts('50', '50')).toEqual(['InferredFill'])
+  const yesterday = world.clock.time
+  await enter('2', '1')
+  await at('2024-03-13T14:00:00Z')
+  // A broker that counts in old units seems to have nothing new.
+  await fill('30', '25', '80')
+  expect(await orders()).toMatchObject([{ status: '1', orderQty: 200, cumQty: 130 }])
+  expect(await held()).toBe(130)
+  // Its own report comes late and takes its place.
+  await fill('10', '50', '50', yesterday)
+  expect(await orders()).toMatchObject([{ status: '1', orderQty: 200, cumQty: 130 }])
+  expect(await held()).toBe(130)
+  expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
+})
