@@ -5,7 +5,7 @@
  * was told in its units, and what the action has brought for it goes back as well.
  */
 import { isLive } from '../domain/codes.ts'
-import { type Decimal, dec, min, one, quantityPlaces, roundTo, sign, zero } from '../domain/decimal.ts'
+import { type Decimal, dec, max, min, one, quantityPlaces, roundTo, sign, zero } from '../domain/decimal.ts'
 import { type Adjustment, passAction, type Traded } from '../domain/late-execution.ts'
 import {
   applyFill,
@@ -64,19 +64,26 @@ interface Given {
 }
 
 /** The execution that a report cancels or corrects: when it was made, and of what. */
-type Origin = Pick<BustedExecution, 'at'> & Pick<ReportRow, 'instrumentId'>
+type Origin = Pick<BustedExecution, 'at'> &
+  Pick<ReportRow, 'instrumentId'> & { readonly [K in 'quantity' | 'px']: string | null }
 
 /** Of those reports that cancel or correct an execution which is booked, or told before them in the batch. */
 function originsOf({ reports, busted }: Pick<Given, 'reports' | 'busted'>): ReadonlyMap<number, Origin> {
   const known = new Map<string, Origin>(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
   const origins = new Map<number, Origin>()
   for (const report of reports) {
-    const { id, kind, accountId, reportKey, occurredAt, instrumentId } = report
+    const { id, kind, accountId, reportKey, occurredAt, instrumentId, quantity, px } = report
     const origin = known.get(`${accountId} ${targetOf(report)}`)
     if (origin) origins.set(id, origin)
     const name = `${accountId} ${reportKey}`
     if (kind === 'fill' && !known.has(name))
-      known.set(name, { instrumentId, at: Math.min(occurredAt, origin?.at ?? occurredAt) })
+      known.set(name, {
+        instrumentId,
+        quantity,
+        px,
+        ...origin,
+        at: Math.min(occurredAt, origin?.at ?? occurredAt),
+      })
   }
   return origins
 }
@@ -108,8 +115,9 @@ export class LateExecutions {
     if (this.#actions.length === 0) return given
     const added = new Map<number, Decimal>()
     const origins = originsOf(given)
-    const reports = given.reports.map((told) => {
-      const order = orderOf(told)
+    const reports = given.reports.map((row) => {
+      const order = orderOf(row)
+      const told = this.#inUnitsOf(origins.get(row.id), row)
       const report = this.#asOf(told, origins.get(told.id))
       const { instrumentId } = report
       const since = this.#since(instrumentId, report.occurredAt)
@@ -269,6 +277,21 @@ export class LateExecutions {
     return { ...report, instrumentId, occurredAt }
   }
 
+  /** A correction in the units of what it corrects: some brokers tell it in those of today. */
+  #inUnitsOf(origin: Origin | undefined, report: ReportRow): ReportRow {
+    if (!origin || report.kind !== 'fill' || report.quantity === null || report.px === null) return report
+    const { units, price } = factorsOf(this.#since(report.instrumentId, origin.at))
+    if (price.equals(one) || origin.quantity === null || origin.px === null) return report
+    const before = { quantity: dec(origin.quantity), px: dec(origin.px) }
+    const told = { quantity: dec(report.quantity), px: dec(report.px) }
+    const now = { quantity: before.quantity.times(units), px: before.px.times(price) }
+    if (!apart(told, now).lessThan(apart(told, before))) return report
+    // What is left of a unit is paid for, and no part of what the broker tells.
+    const isWhole = told.quantity.minus(now.quantity).abs().lessThan(one)
+    const quantity = isWhole ? before.quantity : roundTo(told.quantity.div(units), quantityPlaces)
+    return { ...report, quantity: quantity.toFixed(), px: roundTo(told.px.div(price), 12).toFixed() }
+  }
+
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
     return this.#actions.filter((action) => action.instrumentId === instrumentId && action.dayFrom > at)
   }
@@ -283,6 +306,14 @@ export async function lateExecutions(
   const booked = actions.length === 0 ? [] : await loadBookedBefore(tx, [...busted, ...standing])
   return new LateExecutions(actions, booked)
 }
+
+type Numbers = { readonly [K in 'quantity' | 'px']: Decimal }
+
+/** How far a correction lies from what it corrects: how many times as much, and as dear. */
+const apart = (told: Numbers, known: Numbers): Decimal =>
+  timesApart(told.quantity, known.quantity).times(timesApart(told.px, known.px))
+
+const timesApart = (one: Decimal, other: Decimal): Decimal => max(one.div(other), other.div(one))
 
 const restatedBy = (quantity: string, px: string, { units, price }: Factors) => ({
   quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),

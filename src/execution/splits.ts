@@ -19,7 +19,13 @@ import type { Instant } from '../domain/time.ts'
 import { splitAccounts } from '../storage/account-splits.ts'
 import { type DueAction, insertAdjusted } from '../storage/corporate-actions.ts'
 import { savePositions } from '../storage/fills.ts'
-import { type LastMark, listTradersSince, lockHolders, lockMarks } from '../storage/holders.ts'
+import {
+  type LastMark,
+  listFlattenedSince,
+  listTradersSince,
+  lockHolders,
+  lockMarks,
+} from '../storage/holders.ts'
 import { insertIncidents } from '../storage/incidents.ts'
 import { bookCurrency, causedBy, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
@@ -73,6 +79,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     })
   }
   const missed = action.isLate ? await listTradersSince(tx, ids, action.at) : new Set<number>()
+  const flattened = action.isLate ? await listFlattenedSince(tx, ids, action.at) : []
   const books = await loadWholeBooks(
     ctx,
     tx,
@@ -80,11 +87,10 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
     instruments,
   )
   await restateBooks(ctx, tx, books, splits)
-  await tellMissed(
-    tx,
-    action,
-    keys.filter(({ strategyId }) => missed.has(strategyId)).map(({ strategyId }) => strategyId),
-  )
+  await tellMissed(tx, action, [
+    ...keys.filter(({ strategyId }) => missed.has(strategyId)).map(({ strategyId }) => strategyId),
+    ...flattened,
+  ])
   for (const split of splits.values())
     await splitAccounts(tx, { instrumentId: split.instrument.id, ...split })
   // Each side is rounded by itself: what an account should work need no longer be what it works.

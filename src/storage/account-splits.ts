@@ -8,6 +8,7 @@ import type { Instant } from '../domain/time.ts'
 import { cancelOrders } from './account-orders.ts'
 import { executedSince } from './corporate-actions.ts'
 import { lockHoldingAccounts } from './holders.ts'
+import { type LateAverage, loadLateAverages } from './late-averages.ts'
 import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -28,7 +29,7 @@ export interface AccountSplit {
 
 /** Restates everything that accounts have in the instrument. The caller has locked its quote. */
 export async function splitAccounts(tx: Transaction, split: AccountSplit): Promise<void> {
-  await lockHoldingAccounts(tx, split.instrumentId)
+  await lockHoldingAccounts(tx, split.instrumentId, split.isLate)
   await splitLedgers(tx, split)
   await splitAccountOrders(tx, split)
   await splitPaperOrders(tx, split)
@@ -57,21 +58,30 @@ const named = (text: string): Fragment => ({ strings: [text], values: [] })
 
 /**
  * Whole units stay, the fraction is paid at the previous close to the cent: longs receive, shorts pay. What was traded
- * since a split that is entered late is in new units already; what it has added to a position keeps what that cost.
+ * since a split that is entered late is in new units already; who has traded since has an average of his executions.
  */
 async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void> {
   const rates = await holdersRates(tx, split)
+  const late = split.isLate ? await loadLateAverages(tx, split) : []
+  const column = <K extends keyof LateAverage>(name: K) => late.map((row) => row[name])
   const after = fragment`(p.quantity + held.after - held.before)`
   await tx.run`
     with held as (
       select p.setup_id, p.account_id, h.before, trunc(${units(split, 'h.before')}) as after,
         ${remainder(split)} as remainder,
-        coalesce(${split.previousClose}::numeric, p.avg_px) * i.point_value * coalesce(fx.rate, 1) as worth
+        coalesce(${split.previousClose}::numeric, p.avg_px,
+          late.avg_px * ${split.ratio.new}::numeric / ${split.ratio.old}::numeric)
+          * i.point_value * coalesce(fx.rate, 1) as worth, late.avg_px, late.opened_at
       from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
       cross join lateral (select p.quantity - ${executedSince(split)} as before) h
       left join unnest(${rates.map(({ currency }) => currency)}::text[], ${rates.map(({ rate }) => rate)}::numeric[])
         fx (currency, rate) on fx.currency = a.currency
-      where p.instrument_id = ${split.instrumentId}::bigint and p.quantity <> 0 and h.before <> 0
+      left join unnest(${column('accountId')}::bigint[], ${column('setupId')}::bigint[], ${column('avgPx')}::numeric[],
+        ${late.map(({ openedAt }) => instant(openedAt))}::timestamptz[])
+        late (account_id, setup_id, avg_px, opened_at)
+        on late.account_id = p.account_id and late.setup_id is not distinct from p.setup_id
+      where p.instrument_id = ${split.instrumentId}::bigint and h.before <> 0
+        and (p.quantity <> 0 or late.avg_px is not null)
     ), noted as (
       insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
       select ${split.actionId}::bigint, setup_id, account_id, before, after - before,
@@ -84,10 +94,8 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
       where account.id = n.account_id
     )
     update account_position p set quantity = ${after},
-      avg_px = case when ${after} = 0 then null when sign(p.quantity) <> sign(held.before) then p.avg_px
-        when abs(p.quantity) > abs(held.before) then p.avg_px * p.quantity / ${after}
-        else ${divided(split, 'p.avg_px')} end,
-      opened_at = case when ${after} <> 0 then p.opened_at end
+      avg_px = case when ${after} <> 0 then coalesce(held.avg_px, ${divided(split, 'p.avg_px')}) end,
+      opened_at = case when ${after} <> 0 then coalesce(held.opened_at, p.opened_at) end
     from held where p.account_id = held.account_id and coalesce(p.setup_id, 0) = coalesce(held.setup_id, 0)
       and p.instrument_id = ${split.instrumentId}::bigint`
 }
@@ -95,12 +103,13 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
 /** What the instrument's currency is worth in those of the accounts that hold it. */
 async function holdersRates(
   tx: Transaction,
-  { instrumentId }: AccountSplit,
+  { instrumentId, isLate }: AccountSplit,
 ): Promise<{ readonly currency: string; readonly rate: Decimal }[]> {
   const rows = await tx.rows<{ currency: string; quoted: string }>`
     select distinct a.currency, i.currency as quoted
     from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
-    where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 and a.currency <> i.currency`
+    where p.instrument_id = ${instrumentId}::bigint and (p.quantity <> 0 or ${isLate}::boolean)
+      and a.currency <> i.currency`
   const table = await loadRateTable(
     tx,
     rows.map(({ currency }) => currency),

@@ -105,3 +105,18 @@ export async function listTradersSince(
     where instrument_id = any(${instrumentIds}::bigint[]) and filled_at >= ${instant(since)}::timestamptz`
   return new Set(rows.map(({ id }) => id))
 }
+
+/** Strategies that are flat and were not at `since`: what they traded from then on does not add up to nothing. */
+export async function listFlattenedSince(
+  sql: Sql,
+  instrumentIds: readonly number[],
+  since: Instant,
+): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
+    select f.strategy_id as id from fill f join position p using (strategy_id, instrument_id)
+    where f.instrument_id = any(${instrumentIds}::bigint[]) and f.filled_at >= ${instant(since)}::timestamptz
+      and p.quantity = 0
+    group by f.strategy_id, f.instrument_id
+    having sum(case f.side when '1' then f.quantity else -f.quantity end) <> 0`
+  return rows.map(({ id }) => id)
+}

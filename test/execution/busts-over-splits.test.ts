@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/corporate-actions.ts'
 import { enterActions } from '../../src/execution/enter-actions.ts'
-import { insertReports } from '../../src/storage/reports.ts'
+import { correctionKey, insertReports } from '../../src/storage/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -127,3 +127,30 @@ test('what a replaced order executed before a split and is told of now counts in
   ])
   expect(await held()).toBe(100)
 })
+
+const corrections: [string, [string, string], [string, string], number, number, number][] = [
+  ['its price, in new units', ['2', '1'], ['80', '24'], 80, 80, 24],
+  ['its price, in old units', ['2', '1'], ['40', '48'], 80, 80, 24],
+  ['its quantity, in new units', ['2', '1'], ['70', '25'], 70, 70, 25],
+  ['its quantity, in old units', ['2', '1'], ['35', '50'], 70, 70, 25],
+  ['its price, in fewer new units', ['1', '2'], ['20', '96'], 20, 20, 96],
+  ['its price, in new units without what was cut off', ['1', '3'], ['13', '147'], 13.33333333, 13, 147],
+]
+test.each(corrections)(
+  'a correction of %s is read in these',
+  async (_, ratio, right, cumQty, units, avgPx) => {
+    const { accountId, symbol, fill, split, orders, held, idOf } = await workingCopy()
+    const wrong = await fill('40', '50')
+    await split(...ratio)
+    const about = { brokerId, accountId, symbol, clientOrderId: await idOf(0), occurredAt: clock.time }
+    const [quantity, px] = right
+    await insertReports(db.write, [
+      { ...about, kind: 'bust', reportKey: correctionKey('right'), text: wrong },
+      { ...about, kind: 'fill', reportKey: 'right', text: null, side: '1', quantity, px },
+    ])
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '1', cumQty, avgPx }])
+    expect(await held()).toBe(units)
+    expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
+  },
+)

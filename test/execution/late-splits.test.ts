@@ -1,0 +1,58 @@
+/** A split that is entered after its day, where what was held at its opening has been traded to flat since. */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/corporate-actions.ts'
+import { enterActions } from '../../src/execution/enter-actions.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld, readBroker, readIncidents } from './account-world.ts'
+import { opening } from './world.ts'
+
+const { db } = await testDatabase()
+const brokerId = await addBroker(db)
+const world = makeAccountWorld(db)
+const scene = makeScene(world, brokerId)
+
+test.each([
+  ['flat since', '100', 100],
+  ['flat in between', '0', 200],
+])(
+  'a ledger that was traded as if nothing had been split, and is %s, has what it added',
+  async (_, sold, left) => {
+    world.clock.time = opening - 100_000
+    const { accountId, setupId, symbol, order, held, cash } = await scene()
+    await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+    await world.quote(symbol, '40', '40')
+    await order('1', '50')
+    await world.drain()
+    await world.quote(symbol, '60', '60')
+    await order('1', '50')
+    await world.drain()
+    world.clock.time = opening + 86_400_000
+    await world.quote(symbol, '25', '25')
+    await order('2', '100')
+    await world.drain()
+    if (sold === '0') {
+      await order('1', '100')
+      await world.drain()
+    }
+    const before = await cash()
+    const told = (await readIncidents(world)).length
+    const split = { kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) } as const
+    await enterActions(world.ctx, [split])
+    await bookActions(world.ctx)
+    expect([await held(), await readBroker(world, setupId, symbol), await cash()]).toEqual([
+      left,
+      left,
+      before,
+    ])
+    const [row] = await db.read.rows`
+    select avg_px::float8 as px, opened_at < '2024-03-13' as "isOld" from account_position
+    where account_id = ${accountId} and quantity <> 0`
+    // 50 at 40 and 50 at 60 are 200 at 25.
+    expect(row).toEqual({ px: 25, isOld: true })
+    expect((await readIncidents(world)).slice(told)).toEqual(['SplitMissed'])
+    expect(await accountViolations(world)).toEqual([])
+  },
+)
