@@ -6,7 +6,7 @@
 import { type ClientOrderKey, clientOrderIdPrefix, parseClientOrderId } from '../domain/client-order-id.ts'
 import { isLive, oppositeOf, type Side } from '../domain/codes.ts'
 import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
-import { applyToChain, type ChainOrder, lastOfChain } from '../domain/order-chain.ts'
+import { applyToChain, type ChainOrder, lastOfChain, pendingReplacement } from '../domain/order-chain.ts'
 import { averageFillPrice, type OrderState, type Outcome } from '../domain/order-state.ts'
 import type { NewIncident } from '../storage/incidents.ts'
 import type { StandingExecution } from '../storage/inferred-fills.ts'
@@ -27,6 +27,8 @@ interface Tracked {
   readonly before: OrderState
   readonly rejectText: string | null
   readonly endedAt: number | null
+  /** Its cancel was refused beside a replacement that nobody has answered: the wish is the replacement's, or asked again. */
+  readonly isAskedAgain: boolean
 }
 
 /** An execution to book; without an order it is nobody's. */
@@ -117,7 +119,7 @@ class BatchState {
     this.#standing = standing.map(standingFill)
     for (const row of [...orders].sort((one, other) => one.id - other.id)) {
       const state = chainOrderOf(row)
-      this.#orders.set(row.id, { row, before: state, rejectText: null, endedAt: null })
+      this.#orders.set(row.id, { row, before: state, rejectText: null, endedAt: null, isAskedAgain: false })
       this.#byName.set(nameOf(row.accountId, row), row)
       const holder = (row.replacesOrderId !== null && this.#chains.get(row.replacesOrderId)) || { chain: [] }
       holder.chain = [...holder.chain, state]
@@ -146,10 +148,15 @@ class BatchState {
     }
     if (event.event === 'FILL' && !isInferred) this.#makeRoom(report, order, holder.chain, event.quantity)
     const before = holder.chain
+    const own = before.find(({ id }) => id === order.id)!
+    if (report.kind === 'cancelReject' && own.status === '6' && pendingReplacement(before, own)) {
+      this.#orders.set(order.id, { ...this.#orders.get(order.id)!, isAskedAgain: true })
+      return
+    }
     const { chain, outcome } = applyToChain(before, order.id, event)
     holder.chain = chain
     if (event.event === 'FILL') {
-      this.#execute(report, order, before.find(({ id }) => id === order.id) ?? null, isInferred)
+      this.#execute(report, order, own, isInferred)
     }
     this.#note(report, before, chain)
     if (isIncident(outcome)) this.#raise(report, incidentKinds[outcome], { orderId: order.id })
@@ -280,7 +287,7 @@ class BatchState {
   result(): Batch {
     const changes = [...this.#orders.values()].flatMap((tracked): OrderChange[] => {
       const now = this.#chains.get(tracked.row.id)?.chain.find(({ id }) => id === tracked.row.id)
-      return !now || now === tracked.before ? [] : [changeOf(tracked, now)]
+      return !now || (now === tracked.before && !tracked.isAskedAgain) ? [] : [changeOf(tracked, now)]
     })
     return {
       executions: this.#executions,
@@ -362,12 +369,12 @@ const incidentKinds = { lateFill: 'LateFill', overfill: 'Overfill', anomaly: 'Or
 
 const isIncident = (outcome: Outcome): outcome is keyof typeof incidentKinds => outcome in incidentKinds
 
-function changeOf({ row, rejectText, endedAt }: Tracked, now: ChainOrder<number>): OrderChange {
+function changeOf({ row, rejectText, endedAt, isAskedAgain }: Tracked, now: ChainOrder<number>): OrderChange {
   return {
     accountId: row.accountId,
     id: row.id,
     status: now.status,
-    pendingAction: pendingAfter(row, now),
+    pendingAction: isAskedAgain && now.status === '6' ? 'cancel' : pendingAfter(row, now),
     isAcknowledged: now.acknowledged,
     orderQty: now.orderQuantity,
     cumQty: now.filledQuantity,

@@ -206,6 +206,9 @@ export interface OrderChange extends OrderKey {
   readonly rejectText: string | null
 }
 
+/** A cancel that was refused while a replacement is unanswered: it is asked again later, and holds nobody up. */
+const isAskedAgain = fragment`(o.status = '6' and o.pending_action is null and c.pending_action = 'cancel')`
+
 /** Writes orders as reports left them: what was reported is known again. */
 export async function saveReportedOrders(tx: Transaction, changes: readonly OrderChange[]): Promise<void> {
   if (changes.length === 0) return
@@ -216,8 +219,10 @@ export async function saveReportedOrders(tx: Transaction, changes: readonly Orde
       is_acknowledged = c.is_acknowledged, order_qty = c.order_qty, cum_qty = c.cum_qty, avg_px = c.avg_px,
       filled_value = c.filled_value, reject_text = coalesce(c.reject_text, o.reject_text),
       ended_at = case when c.status in ('A', '0', '1', '6', 'E') then null else coalesce(o.ended_at, c.ended_at) end,
-      chase_at = case when c.status in ('A', '0', '1', '6', 'E') then o.chase_at end, unknown_at = null,
-      claimed_until = case when c.pending_action is not distinct from o.pending_action then o.claimed_until end
+      chase_at = case when c.status in ('A', '0', '1', '6', 'E') then o.chase_at end,
+      unknown_at = case when ${isAskedAgain} then clock_timestamp() end,
+      claimed_until = case when ${isAskedAgain} then clock_timestamp() + interval '1 second'
+        when c.pending_action is not distinct from o.pending_action then o.claimed_until end
     from unnest(${uncounted(column('accountId'), 'bigint')}, ${column('id')}::bigint[], ${column('status')}::text[],
       ${column('pendingAction')}::text[], ${column('isAcknowledged')}::boolean[], ${column('orderQty')}::numeric[],
       ${column('cumQty')}::numeric[], ${column('avgPx')}::numeric[], ${column('filledValue')}::numeric[],
