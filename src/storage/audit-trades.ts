@@ -10,7 +10,7 @@ const tradeFills = fragment`
     coalesce(sum(f.quantity * since.units * f.px * since.price) filter (where f.side = t.open_side), 0)
       as fills_open_turnover,
     coalesce(sum(f.quantity * since.units * f.px * since.price) filter (where f.side <> t.open_side), 0)
-      as fills_close_turnover,
+      as fills_close_turnover, count(f.id) filter (where f.side = t.open_side) as openings,
     coalesce(sum(f.commission), 0) as fills_commission, sum(f.cash_change) as fills_cash
   from trade t left join fill f on f.trade_id = t.id
   ${sinceSplits(
@@ -34,11 +34,16 @@ export const tradeRules: Record<string, Fragment> = {
     where abs(opened_qty - fills_opened) > leeway or abs(closed_qty - fills_closed) > leeway or commission <> fills_commission
       or abs(open_turnover - fills_open_turnover) > ${noise} or abs(close_turnover - fills_close_turnover) > ${noise}`,
 
-  // What a closed trade earned is what its fills did to the cash, to the cent.
+  // What a closed trade earned is what its fills did to the cash, to the cent. Cash is moved by the position's average,
+  // which keeps twelve digits: each fill that opens may cost half of the last, times all that a point of it is worth.
   closedTradeIsSettled: fragment`
-    select format('trade %s earned %s, its cash says %s', id, profit_loss, fills_cash) from (${tradeFills}) trades
+    select format('trade %s earned %s, its cash says %s', id, profit_loss, fills_cash)
+    from (
+      select trades.*, ${noise} + 1e-12 * openings * opened_qty * point_value * fx as unkept
+      from (${tradeFills}) trades join instrument i on i.id = instrument_id
+    ) trades
     where closed_at is not null and (opened_qty <> closed_qty or closed_at <> changed_at
-      or abs(profit_loss - fills_cash) > 0.005 + ${noise} or abs(realised - commission - fills_cash) > ${noise})`,
+      or abs(profit_loss - fills_cash) > 0.005 + unkept or abs(realised - commission - fills_cash) > unkept)`,
 
   openTradeIsPosition: fragment`
     select format('strategy %s instrument %s holds %s @ %s, its trade %s @ %s', strategy_id, instrument_id, quantity,

@@ -74,6 +74,22 @@ async function setting(wish: InstrumentWish = {}, settings = {}) {
   return { world, strategyId, instrumentId, symbol, see, trade, later, trades: () => readTrades(strategyId) }
 }
 
+test('what an average cannot keep is no difference, however much a unit is worth', async () => {
+  const { see, trade, later, trades } = await setting({ securityType: 'FUT', pointValue: '1000000' })
+  const steps = [
+    ['2', '37', 'O', '1.10844'],
+    ['2', '26', 'O', '1.10851'],
+    ['1', '8', 'C', '1.10859'],
+    ['1', '55', 'C', '1.10863'],
+  ] as const
+  for (const [side, quantity, openClose, price] of steps) {
+    await see(price, price)
+    await trade(side, quantity, openClose)
+    later(1)
+  }
+  expect(await trades()).toMatchObject([{ opened: 63, closed: 63, profitLoss: -9830 }])
+})
+
 describe('from flat to flat', () => {
   test('one that goes on and on turns over more than a position holds', async () => {
     const { see, trade, trades, strategyId } = await setting()
