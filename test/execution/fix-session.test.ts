@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { requestFixReset } from '../../src/storage/fix-sessions.ts'
+import { leapNumbers } from '../../src/storage/numbers.ts'
 import { readIncidents } from './account-world.ts'
 import { connection, type FixWorld, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
 
@@ -57,6 +58,27 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       })
       await reaches('2')
       expect(await executions()).toEqual(['1 4 @ 90', '1 6 @ 89'])
+      expect(sentOrders(name)).toBe(1)
+    })
+
+    test('a platform that was put back to an older state goes on where the broker is', async () => {
+      const { order, reaches, id, executions } = await scene()
+      await exchange.tell('mode ack')
+      await order('1', '10', { limit: '90' })
+      await reaches('0')
+      const name = await id()
+      const { next } = await db.read.one<{ next: number }>`select next_inbound as next from fix_session`
+      await exchange.tell(`fill ${name} 10 90`)
+      await reaches('2')
+      const booked = (await executions()).length
+      await restart(async () => {
+        await db.write.run`update fix_session set next_inbound = ${next}::bigint, next_outbound = 1`
+        await leapNumbers(db.write)
+      })
+      await exchange.tell('mode fill')
+      await order('1', '5')
+      await reaches('2', 1)
+      expect(await executions()).toHaveLength(booked + 1)
       expect(sentOrders(name)).toBe(1)
     })
 
