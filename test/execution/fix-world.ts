@@ -34,6 +34,7 @@ export async function makeFixWorker(
   port: number,
   workerId: string,
   more: object = {},
+  patienceMs = 1_500,
 ): Promise<FixWorker> {
   const { ctx: own, clock } = makeWorld(db)
   const ctx = { ...own, workerId }
@@ -45,7 +46,7 @@ export async function makeFixWorker(
     name: connection,
     settings,
     engine: await loadEngine(),
-    patienceMs: 1_500,
+    patienceMs,
   })
   const worker = createWorker({ ctx, steps: [...strategySteps, ...accountSteps({ [connection]: broker })] })
   return {

@@ -9,6 +9,9 @@
 //                            the order works and nothing is said; every report is sent twice
 //   fill ID QUANTITY PRICE   executes a part of a working order
 //   untold ID QUANTITY PRICE executes a part of a working order and says nothing
+//   late ID QUANTITY PRICE   executes a part of an order that has been canceled, as far as it has room
+//   trade TENTHS PRICE       executes so many tenths of what every order has left that this price reaches
+//   stale ID                 tells how an order stood when it was new
 //   cancel ID                cancels it unasked
 //   bust EXECID              takes an execution back
 //   say TYPE TAG=VALUE|...   sends any message
@@ -18,7 +21,12 @@
 //   skip                     leaves out the next number
 //   number N                 sets the next number
 //   drop                     breaks the connection
+//   hold                     keeps what there is to say until "release"
 //   book                     answers "ok" with every order as ID:STATUS:CUM
+//   executions               answers "ok" with the id of every execution that stands
+//   held                     answers "ok" with what accounts hold as ACCOUNT:SYMBOL:QUANTITY
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -36,9 +44,10 @@
 
 struct Order {
   std::string id, account, symbol, side, original;
-  double quantity = 0, filled = 0, value = 0;
+  double quantity = 0, filled = 0, value = 0, limit = 0;
   char status = '0';
   bool live() const { return status == '0' || status == '1'; }
+  bool reachedBy(double price) const { return limit == 0 || (side == "1" ? price <= limit : price >= limit); }
 };
 
 struct Execution {
@@ -95,6 +104,47 @@ class Exchange : public FIX::Application {
     } else if (name == "untold") {
       if (!orders.count(one) || !orders[one].live()) return answer("no such working order");
       execute(orders[one], std::stod(two), std::stod(three), false);
+    } else if (name == "late") {
+      if (!orders.count(one) || orders[one].status != '4') return answer("no such canceled order");
+      Order& order = orders[one];
+      const double quantity = std::min(std::stod(two), order.quantity - order.filled);
+      if (quantity <= 0) return answer("room in the order");
+      execute(order, quantity, std::stod(three));
+      if (order.live()) order.status = '4';
+    } else if (name == "trade") {
+      for (auto& entry : orders) {
+        Order& order = entry.second;
+        const double rest = order.quantity - order.filled;
+        if (order.live() && rest > 0 && order.reachedBy(std::stod(two)))
+          execute(order, std::min(rest, std::ceil(rest * std::stod(one) / 10)), std::stod(two));
+      }
+    } else if (name == "stale") {
+      if (!orders.count(one)) return answer("such order");
+      Order before = orders[one];
+      before.status = '0';
+      before.filled = before.value = 0;
+      report(before, 'I');
+    } else if (name == "hold") {
+      isHeld = true;
+    } else if (name == "release") {
+      release();
+    } else if (name == "executions") {
+      std::string all;
+      for (const auto& entry : executions)
+        if (!entry.second.busted) all += " " + entry.first;
+      std::cout << "ok" << all << std::endl;
+      return;
+    } else if (name == "held") {
+      std::map<std::string, double> held;
+      for (const auto& entry : executions) {
+        const Order& order = orders[entry.second.order];
+        if (!entry.second.busted)
+          held[order.account + ":" + order.symbol] += (order.side == "1" ? 1 : -1) * entry.second.quantity;
+      }
+      std::string all;
+      for (const auto& entry : held) all += " " + entry.first + ":" + text(entry.second);
+      std::cout << "ok" << all << std::endl;
+      return;
     } else if (name == "cancel") {
       if (!orders.count(one) || !orders[one].live()) return answer("no such working order");
       orders[one].status = '4';
@@ -137,6 +187,8 @@ class Exchange : public FIX::Application {
   FIX::SessionID id;
   std::map<std::string, Order> orders;
   std::map<std::string, Execution> executions;
+  std::vector<FIX::Message> unsaid;
+  bool isHeld = false;
   int made = 0;
 
   FIX::Session* session() { return FIX::Session::lookupSession(id); }
@@ -145,7 +197,15 @@ class Exchange : public FIX::Application {
   static std::string get(const FIX::Message& message, int tag) {
     return message.isSetField(tag) ? message.getField(tag) : "";
   }
+  void release() {
+    isHeld = false;
+    std::vector<FIX::Message> all;
+    all.swap(unsaid);
+    for (auto& message : all) send(message);
+  }
+
   void send(FIX::Message& message) {
+    if (isHeld) return unsaid.push_back(message);
     FIX::Session::sendToTarget(message, id);
     if (mode == "twice") FIX::Session::sendToTarget(message, id);
   }
@@ -157,6 +217,7 @@ class Exchange : public FIX::Application {
   }
 
   bool again() {
+    if (!session()->isLoggedOn() || !session()->m_pResponder) return false;
     for (int number = session()->getExpectedSenderNum() - 1; number > 0; number--) {
       std::vector<std::string> stored;
       session()->getStore()->get(number, number, stored);
@@ -167,6 +228,10 @@ class Exchange : public FIX::Application {
       return session()->m_pResponder->send(message.toString());
     }
     return false;
+  }
+
+  static double limitOf(const FIX::Message& message) {
+    return message.isSetField(44) ? std::stod(message.getField(44)) : 0;
   }
 
   std::string next(const char* prefix) {
@@ -229,6 +294,7 @@ class Exchange : public FIX::Application {
     order.symbol = get(message, 55);
     order.side = get(message, 54);
     order.quantity = std::stod(get(message, 38));
+    order.limit = limitOf(message);
     if (orders.count(order.id)) {
       tell("duplicate " + order.id);
       order.status = '8';
@@ -292,6 +358,7 @@ class Exchange : public FIX::Application {
     order.status = 'E';
     report(order, 'E');
     order.quantity = std::max(std::stod(get(message, 38)), order.filled);
+    order.limit = limitOf(message);
     order.status = order.filled >= order.quantity ? '2' : order.filled > 0 ? '1' : '0';
     found->second.status = '5';
     report(order, '5');
