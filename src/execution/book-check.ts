@@ -5,7 +5,7 @@
  */
 import { minute } from '../domain/time.ts'
 import { auditViolations, type Violation } from '../storage/audit.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
+import type { Transaction } from '../storage/sql.ts'
 import type { Step, WorkContext } from './context.ts'
 
 const shortestRestMs = minute
@@ -19,7 +19,7 @@ export function bookCheckStep(): Step {
   let nextAt = performance.now() + shortestRestMs
   return {
     name: 'check books',
-    due: () => (performance.now() >= nextAt ? fragment`true` : fragment`false`),
+    due: () => performance.now() >= nextAt,
     run: async (ctx) => {
       const began = performance.now()
       try {

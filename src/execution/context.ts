@@ -57,10 +57,11 @@ export type DueSource = (sql: Sql) => Promise<Instant | undefined>
 export interface Step {
   name: string
   /**
-   * A condition in SQL, true while the step has work at the business time `now`. All conditions are asked in
-   * one statement, so an idle round costs one round trip: each must be answered by an index.
+   * Whether the step has work at the business time `now`: what this process knows by itself, or a condition in SQL.
+   * All conditions are asked in one statement, so an idle round costs one round trip: each must be answered by an
+   * index.
    */
-  due(now: Instant): Fragment
+  due(now: Instant): Fragment | boolean
   /** Does what is due; answers how many rows it moved. */
   run(ctx: WorkContext): Promise<number>
 }

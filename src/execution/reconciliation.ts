@@ -22,7 +22,6 @@ import {
   scheduleReconciliation,
   sumBooked,
 } from '../storage/reconciliation.ts'
-import { fragment } from '../storage/sql.ts'
 import type { Broker } from './brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import { keepLease } from './leases.ts'
@@ -136,8 +135,8 @@ export function reconciliationStep(adapter: string, broker: Broker): Step {
     name: `reconcile ${adapter}`,
     due: (now) => {
       if (!broker.isUp()) isForced = true
-      if (!broker.isUp()) return fragment`false`
-      return isForced ? fragment`true` : isReconciliationDue(adapter, now)
+      if (!broker.isUp()) return false
+      return isForced || isReconciliationDue(adapter, now)
     },
     run: (ctx) => {
       const forced = isForced

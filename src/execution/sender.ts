@@ -19,7 +19,6 @@ import {
   type SendRow,
   saveAttempts,
 } from '../storage/sending.ts'
-import { fragment } from '../storage/sql.ts'
 import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from './brokers/broker.ts'
 import { type Claimed, claimSends } from './claims.ts'
 import type { Step, WorkContext } from './context.ts'
@@ -245,15 +244,14 @@ function replaceTicketOf(ctx: WorkContext, order: Claimed): ReplaceTicket {
 /** Orders wait for their broker, as long as its link is up. */
 export const senderStep = (adapter: string, broker: Broker): Step => ({
   name: `sendOrders ${adapter}`,
-  due: () => (broker.isUp() ? isSendingDue(adapter) : fragment`false`),
+  due: () => broker.isUp() && isSendingDue(adapter),
   run: (ctx) => sendOrders(ctx, adapter, broker),
 })
 
 /** While the link is down a copy waits no longer than its grace: then only the account's size counts. */
 export const queueStep = (adapter: string, broker: Broker): Step => ({
   name: `dropQueue ${adapter}`,
-  due: (now) =>
-    broker.isUp() || broker.isElsewhere?.() ? fragment`false` : isQueueStale(adapter, now - driftGrace),
+  due: (now) => !broker.isUp() && !broker.isElsewhere?.() && isQueueStale(adapter, now - driftGrace),
   run: (ctx) => {
     const now = ctx.clock.now()
     return ctx.db.transaction((tx) => dropQueue(tx, adapter, now - driftGrace, now))

@@ -5,7 +5,7 @@
  * one moves nothing: what the test door and the seeding wait for.
  */
 import type { Subscription } from '../storage/listener.ts'
-import { join } from '../storage/sql.ts'
+import { fragment, join } from '../storage/sql.ts'
 import { backoff } from './backoff.ts'
 import type { Step, WorkContext } from './context.ts'
 import { runFeed } from './feeds.ts'
@@ -66,15 +66,18 @@ export function createWorker({ ctx, steps, feeds = [], pollInterval = 200 }: Wor
   }
 }
 
-/** The steps that have work now, in their order. */
+/**
+ * The steps that have work now, in their order. Those that run are asked too: without them the statement would read
+ * another way for every set of them, and each connection keeps a plan for every statement that it has seen.
+ */
 async function dueSteps(ctx: WorkContext, steps: readonly Step[]): Promise<readonly Step[]> {
   if (steps.length === 0) return []
   const now = ctx.clock.now()
-  const { due } = await ctx.db.read.one<{ due: boolean[] }>`
-    select array[${join(
-      steps.map((step) => step.due(now)),
-      ', ',
-    )}] as due`
+  const conditions = steps.map((step) => {
+    const condition = step.due(now)
+    return typeof condition === 'boolean' ? fragment`${condition}::boolean` : condition
+  })
+  const { due } = await ctx.db.read.one<{ due: boolean[] }>`select array[${join(conditions, ', ')}] as due`
   return steps.filter((_, place) => due[place])
 }
 
@@ -90,8 +93,10 @@ async function watch(
   let silence = 0
   while (!ending.aborted) {
     try {
-      const idle = steps.filter((step) => !running.has(step))
-      for (const step of await dueSteps(ctx, idle)) {
+      // What ends while we ask was asked about before it was done.
+      const busy = new Set(running.keys())
+      for (const step of await dueSteps(ctx, steps)) {
+        if (busy.has(step)) continue
         const run = runStep(ctx, step, failures, bell, ending).finally(() => running.delete(step))
         running.set(step, run)
       }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Step } from '../../src/execution/context.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import { wakeWorkers } from '../../src/storage/signals.ts'
-import { fragment } from '../../src/storage/sql.ts'
+import { fragment, makeSql } from '../../src/storage/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { makeWorld } from './world.ts'
 
@@ -15,7 +15,7 @@ function queueStep(name: string, left: number, work: (name: string) => unknown =
   const state = { left }
   return {
     name,
-    due: () => fragment`${state.left > 0}::boolean`,
+    due: () => state.left > 0,
     async run() {
       await work(name)
       state.left -= 1
@@ -39,7 +39,7 @@ describe('drained', () => {
   })
 
   test('ends when what is due cannot be moved', async () => {
-    const stuck: Step = { name: 'stuck', due: () => fragment`true`, run: async () => 0 }
+    const stuck: Step = { name: 'stuck', due: () => true, run: async () => 0 }
     expect(await createWorker({ ctx, steps: [stuck] }).drain()).toBe(0)
   })
 
@@ -93,7 +93,7 @@ describe('started', () => {
     let isDue = false
     const awaited: Step = {
       name: 'awaited',
-      due: () => fragment`${isDue}::boolean`,
+      due: () => isDue,
       async run() {
         isDue = false
         ran.open()
@@ -112,6 +112,33 @@ describe('started', () => {
     }
     slow.open()
     await worker.stop()
+  })
+
+  test('it asks by the same statement, whichever steps run', async () => {
+    const texts = new Set<string>()
+    const read = makeSql(async ({ text }) => {
+      texts.add(text)
+      return { rows: [{ due: [true, true] }], rowCount: 1, command: 'SELECT' }
+    })
+    const slow = gate()
+    const ran = gate()
+    let runs = 0
+    const again: Step = {
+      name: 'again',
+      due: () => runs % 2 === 0,
+      async run() {
+        runs += 1
+        if (runs === 4) ran.open()
+        return 1
+      },
+    }
+    const steps = [queueStep('slow', 1, () => slow.opened), again]
+    const worker = createWorker({ ctx: { ...ctx, db: { ...db, read } }, steps })
+    await worker.start()
+    await ran.opened
+    slow.open()
+    await worker.stop()
+    expect(texts.size).toBe(1)
   })
 
   test('a database that is away is waited for', async () => {

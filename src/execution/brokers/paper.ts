@@ -33,7 +33,6 @@ import {
   repeatPaperReport,
   sumPaperPositions,
 } from '../../storage/paper-reports.ts'
-import { fragment } from '../../storage/sql.ts'
 import type { DueSource, MarketSink, Step, WorkContext } from '../context.ts'
 import type { MarketBar, MarketQuote } from '../market/feed.ts'
 import {
@@ -224,7 +223,7 @@ function stepsOf(script: Script, arrive: Step['run']): Step[] {
     },
     {
       name: 'paper reports',
-      due: () => (isSilent() ? fragment`false` : isPaperDeliveryDue),
+      due: () => !isSilent() && isPaperDeliveryDue,
       run: (ctx) => deliverPaperReports(ctx.db.write, reportsAtOnce),
     },
   ]

@@ -7,7 +7,6 @@ import { clientOrderId } from '../../../domain/client-order-id.ts'
 import { listFollowedAccounts } from '../../../storage/broker-pulls.ts'
 import { claimLease, type Lease, releaseLease, usualLeaseMs } from '../../../storage/leases.ts'
 import { listSentOrders } from '../../../storage/reconciliation.ts'
-import { fragment } from '../../../storage/sql.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import { inLanes } from '../../lanes.ts'
 import { keepLease } from '../../leases.ts'
@@ -60,7 +59,7 @@ export class Following {
     return [
       {
         name: `follow ${this.#adapter}`,
-        due: () => (isHeard() ? fragment`true` : fragment`false`),
+        due: () => isHeard(),
         run: async (ctx) => {
           if (performance.now() >= this.#nextLook) await this.#look(ctx)
           return this.#read(ctx)
@@ -68,7 +67,7 @@ export class Following {
       },
       {
         name: `catch up ${this.#adapter}`,
-        due: () => (this.#duePulls().length > 0 ? fragment`true` : fragment`false`),
+        due: () => this.#duePulls().length > 0,
         run: (ctx) => this.#catchUp(ctx),
       },
     ]

@@ -5,7 +5,6 @@
  */
 import { parseClientOrderId } from '../../../domain/client-order-id.ts'
 import { type FixOrder, loadFixOrders } from '../../../storage/fix-sessions.ts'
-import { fragment } from '../../../storage/sql.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import type { Answer, LiveBroker, OrderName, OrderStanding } from '../broker.ts'
 import { BrokerUnreachable } from '../broker.ts'
@@ -54,7 +53,7 @@ export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: 
   const desk: Desk = new Desk((request, sent) => link.send(request, sent), patienceMs)
   const keep: Step = {
     name: `keep FIX session ${name}`,
-    due: () => (link.isStarted ? fragment`false` : fragment`true`),
+    due: () => !link.isStarted,
     run: async (ctx) => {
       link.start(ctx)
       return 0
