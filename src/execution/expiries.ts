@@ -12,13 +12,14 @@ import {
   claimStrategies,
   findNextExpiry,
   findNextRelease,
+  isExpiryDue,
+  isReleaseDue,
   listExpiring,
   listReleasable,
 } from '../storage/matching.ts'
 import { loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, hasEnded, loadOrderBooks, type WorkedBook, worked } from '../storage/order-books.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
-import { instant } from '../storage/wire.ts'
+import type { Transaction } from '../storage/sql.ts'
 import { bookContext } from './booking.ts'
 import { saveTimed } from './books.ts'
 import { type DueSource, ratesOf, type Step, type WorkContext } from './context.ts'
@@ -93,16 +94,14 @@ function dueOrders(
 /** Day orders wait for the end of their session. */
 export const expiryStep: Step = {
   name: 'expireSignals',
-  due: (now) => fragment`exists (
-    select from signal where expires_at <= ${instant(now)}::timestamptz and status in ('A', '0', '1', '6', 'E'))`,
+  due: isExpiryDue,
   run: expireSignals,
 }
 
 /** Parked orders wait for their date. */
 export const releaseStep: Step = {
   name: 'releaseSignals',
-  due: (now) => fragment`exists (
-    select from signal where is_parked and parked_until <= ${instant(now)}::timestamptz)`,
+  due: isReleaseDue,
   run: releaseSignals,
 }
 

@@ -16,6 +16,7 @@ import {
 import { type Decimal, dec, max, zero } from '../domain/decimal.ts'
 import { groupBy } from '../domain/group.ts'
 import type { Instant } from '../domain/time.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -135,7 +136,7 @@ export const cancelOrders = (
   tx.run`
     with named as (
       select o.account_id, o.id, o.replaces_order_id, o.status from account_order o
-      where ${which} and o.status in ('A', '0', '1', '6', 'E')
+      where ${which} and o.status in ${live}
       order by o.account_id, o.id for update
     ), replaced as (
       ${replacedBy(fragment`named`)}
@@ -169,7 +170,7 @@ export const cancelOrders = (
 const replacedBy = (orders: Fragment): Fragment => fragment`
   select x.account_id, x.id, x.replaces_order_id, x.status, n.id as replacement_id
   from ${orders} n join account_order x on x.account_id = n.account_id and x.id = n.replaces_order_id
-  where n.status = 'A' and x.status in ('A', '0', '1', '6', 'E')
+  where n.status = 'A' and x.status in ${live}
   order by x.account_id, x.id for update of x`
 
 /** Ends orders that no broker has seen because a successor took their place. */
@@ -184,7 +185,7 @@ export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: In
 export const graceCopies = (tx: Transaction, signalId: number, chaseAt: Instant): Promise<number> =>
   tx.run`
     update account_order o set chase_at = ${instant(chaseAt)}::timestamptz
-    where ${copiesOf(signalId)} and o.status in ('A', '0', '1', '6', 'E') and o.chase_at is null`
+    where ${copiesOf(signalId)} and o.status in ${live} and o.chase_at is null`
 
 /** An order as its successor is decided from it. */
 export interface CopyRow extends OrderKey {

@@ -9,6 +9,7 @@ import { cancelOrders } from './account-orders.ts'
 import { executedSince } from './corporate-actions.ts'
 import { lockHoldingAccounts } from './holders.ts'
 import { type LateAverage, loadLateAverages } from './late-averages.ts'
+import { live } from './order-statuses.ts'
 import { loadRateTable } from './quotes.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
@@ -123,18 +124,18 @@ async function holdersRates(
  * where that has it; what it has executed, or may have executed before we are told, is in new units all the same.
  */
 async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise<void> {
-  const live = fragment`o.instrument_id = ${split.instrumentId}::bigint and o.status in ('A', '0', '1', '6', 'E')
+  const concerned = fragment`o.instrument_id = ${split.instrumentId}::bigint and o.status in ${live}
     and o.posted_at < ${instant(split.at)}::timestamptz`
   const left = fragment`trunc(${units(split, '(o.order_qty - o.cum_qty)')})`
   await cancelOrders(
     tx,
-    fragment`${live} and o.status = 'A' and o.attempts = 0
+    fragment`${concerned} and o.status = 'A' and o.attempts = 0
       and ${left} = 0`,
     { at: split.at, info: 'split' },
   )
   await tx.run`
     insert into account_adjustment (action_id, setup_id, account_id, quantity_before, quantity_change, cash_change)
-    select distinct ${split.actionId}::bigint, o.setup_id, o.account_id, 0, 0, 0 from account_order o where ${live}
+    select distinct ${split.actionId}::bigint, o.setup_id, o.account_id, 0, 0, 0 from account_order o where ${concerned}
     on conflict (action_id, setup_id, account_id) do nothing`
   await tx.run`
     update account_order o set
@@ -147,7 +148,7 @@ async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise
       signal_filled_before = ${units(split, 'o.signal_filled_before')}, carried_qty = ${units(split, 'o.carried_qty')},
       limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')},
       reference_px = ${divided(split, 'o.reference_px')}
-    where ${live} and (${left} > 0 or o.cum_qty > 0 or o.attempts > 0)`
+    where ${concerned} and (${left} > 0 or o.cum_qty > 0 or o.attempts > 0)`
 }
 
 /** The broker's own book: what it executed stays as it told it, what is left is in new units. */

@@ -1,5 +1,6 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
 import { skipCodes } from '../domain/skip.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment } from './sql.ts'
 import { leeway, sinceSplits } from './units-since-splits.ts'
 
@@ -92,9 +93,9 @@ export const accountRules: Record<string, Fragment> = {
   oneLiveCopyPerSignal: fragment`
     select format('setup %s has %s live orders of signal %s', setup_id, count(*), source_id)
     from account_order o
-    where source = 'S' and status in ('A', '0', '1', '6', 'E') and not exists (
+    where source = 'S' and status in ${live} and not exists (
       select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
-        and r.status in ('A', '0', '1', '6', 'E'))
+        and r.status in ${live})
     group by setup_id, source_id having count(*) > 1`,
 
   copiesStayInTheHorizon: fragment`

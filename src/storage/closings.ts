@@ -1,6 +1,7 @@
 /** What stopped setups still hold and are to close. */
 
 import type { Instant } from '../domain/time.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -8,7 +9,7 @@ import { instant } from './wire.ts'
 export const isClosingDue: Fragment = fragment`exists (
   select from setup where stopped_at is not null and not positions_left_open and closed_at is null)`
 
-const isWorking = fragment`o.status in ('A', '0', '1', '6', 'E')`
+const isWorking = fragment`o.status in ${live}`
 
 /**
  * A position (p) of a setup on which nothing works. After a refusal of the broker nothing is tried before the holder

@@ -4,6 +4,7 @@
  */
 import type { PositionEffect, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
+import { live } from './order-statuses.ts'
 import type { PlacingRow } from './signals.ts'
 import type { Sql } from './sql.ts'
 import { markVariants } from './variants.ts'
@@ -47,7 +48,7 @@ export const loadLiveOrders = (sql: Sql, strategyId: number): Promise<LiveOrderR
     select s.id as "signalId", s.instrument_id as "instrumentId", s.side, s.position_effect as "openClose",
       s.order_qty - s.cum_qty as leaves, s.from_desired as "fromDesired", parent.id as "diesWith"
     from signal s left join signal parent on parent.id = s.parent_signal_id and s.is_held
-      and parent.status in ('A', '0', '1', '6', 'E') and (parent.cum_qty = 0 or s.position_effect = 'O')
+      and parent.status in ${live} and (parent.cum_qty = 0 or s.position_effect = 'O')
     where s.strategy_id = ${strategyId}::bigint and s.status in ('A', '0', '1')
     order by s.id`
 

@@ -16,6 +16,7 @@ import { codeNumber, type FollowerColumns, noMaximum, permissionBits } from '../
 import type { Instant } from '../domain/time.ts'
 import { executedOf } from './entry-fills.ts'
 import { isMirrorDue } from './mirror-due.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { lapsedSubscribers } from './subscriptions.ts'
 import { instant } from './wire.ts'
@@ -136,7 +137,7 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
   tx.rows<LiveSignal>`
     select id, side, cum_qty as "cumQty" from signal
     where strategy_id = ${signal.strategyId}::bigint and instrument_id = ${signal.instrumentId}::bigint
-      and status in ('A', '0', '1', '6', 'E') and not is_held and id <> ${signal.id}::bigint
+      and status in ${live} and not is_held and id <> ${signal.id}::bigint
     order by id`
 
 /** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
@@ -210,7 +211,7 @@ const closingLeavesOf = (signal: DueSignal): Fragment =>
           and (copied.oca_group_id is null or copied.oca_group_id is distinct from ${signal.ocaGroupId}::bigint)
           and not exists (
             select from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
-              and r.status in ('A', '0', '1', '6', 'E'))
+              and r.status in ${live})
         group by coalesce(copied.oca_group_id, -o.id)
       ) once)`
 

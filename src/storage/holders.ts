@@ -7,6 +7,7 @@ import { type Decimal, dec, decOrNull } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { type BookKey, bookKeys } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
+import { live } from './order-statuses.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -36,7 +37,7 @@ export const lockHolders = (tx: Transaction, instrumentIds: readonly number[]): 
       where instrument_id = any(${instrumentIds}::bigint[]) and quantity <> 0
       union
       select strategy_id, instrument_id from signal
-      where instrument_id = any(${instrumentIds}::bigint[]) and status in ('A', '0', '1', '6', 'E')
+      where instrument_id = any(${instrumentIds}::bigint[]) and status in ${live}
     ), locked as (
       select id from strategy where id in (select strategy_id from concerned) order by id for no key update
     )
@@ -58,7 +59,7 @@ export const lockHoldingAccounts = (
       where instrument_id = ${instrumentId}::bigint and (quantity <> 0 or ${andFormer}::boolean)
       union
       select account_id from account_order
-      where instrument_id = ${instrumentId}::bigint and status in ('A', '0', '1', '6', 'E')
+      where instrument_id = ${instrumentId}::bigint and status in ${live}
       union
       select account_id from position_gap g join instrument i on i.symbol = g.symbol
       where i.id = ${instrumentId}::bigint

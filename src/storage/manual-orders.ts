@@ -6,6 +6,7 @@
 import type { ClientOrderKey, OrderSource } from '../domain/client-order-id.ts'
 import type { OrdType, Side } from '../domain/codes.ts'
 import { type CopyRow, copyColumns, type OrderKey, orderNumber, theseOrders } from './account-orders.ts'
+import { live } from './order-statuses.ts'
 import type { Sql } from './sql.ts'
 
 /** A live setup, and what it holds of one instrument. */
@@ -77,7 +78,7 @@ export const lockOwnOrder = (
     select ${copyColumns}, ${orderNumber} as number, o.source, i.tick, o.strategy_qty as "strategyQty",
       o.scaling_percentage as "scalingPercentage", array(
         select r.id from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
-          and r.status in ('A', '0', '1', '6', 'E')) as replacements,
+          and r.status in ${live}) as replacements,
       (select max(r.revision) from account_order r where r.source_id = o.source_id and r.setup_id = o.setup_id
         and r.source = o.source) as "lastRevision", coalesce((
         select p.quantity from account_position p where p.setup_id = o.setup_id

@@ -1,9 +1,10 @@
 /**
  * Orders and the market: which strategies prices reach, and everything their fills are decided from. Locks are
- * taken in one order: quote, strategy, account, order. Under its strategy's lock nothing else changes a signal.
+ * taken in one order: quote, strategy, account, setup, order. Under its strategy's lock nothing else changes a signal.
  */
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -92,12 +93,20 @@ export async function settleArrivals(tx: Transaction, keys: readonly BookKey[]):
     where needs_match and signal.strategy_id = book.strategy_id and signal.instrument_id = book.instrument_id`
 }
 
+/** True when the day of a live signal has ended. */
+export const isExpiryDue = (now: Instant): Fragment => fragment`exists (
+  select from signal where expires_at <= ${instant(now)}::timestamptz and status in ${live})`
+
+/** True when the date of a parked signal has come. */
+export const isReleaseDue = (now: Instant): Fragment => fragment`exists (
+  select from signal where is_parked and parked_until <= ${instant(now)}::timestamptz)`
+
 /** Books with live signals whose day has ended; those whose day ended first come first. */
 export const listExpiring = (tx: Transaction, now: Instant, limit: number): Promise<BookKey[]> =>
   tx.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
       select strategy_id, instrument_id from signal where expires_at <= ${instant(now)}::timestamptz
-        and status in ('A', '0', '1', '6', 'E') order by expires_at limit ${limit}) due`
+        and status in ${live} order by expires_at limit ${limit}) due`
 
 /** Books with parked signals whose date has come. */
 export const listReleasable = (tx: Transaction, now: Instant, limit: number): Promise<BookKey[]> =>
@@ -116,7 +125,7 @@ export async function findNextRelease(sql: Sql): Promise<Instant | undefined> {
 /** When the next live signal's day ends; undefined when none does. */
 export async function findNextExpiry(sql: Sql): Promise<Instant | undefined> {
   const next = await sql.maybe<{ at: Instant }>`
-    select expires_at as at from signal where expires_at is not null and status in ('A', '0', '1', '6', 'E')
+    select expires_at as at from signal where expires_at is not null and status in ${live}
     order by expires_at limit 1`
   return next?.at
 }

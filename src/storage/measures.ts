@@ -7,6 +7,7 @@ import { sinceAnyWorkerSeconds } from './leases.ts'
 import { isArrival } from './matching.ts'
 import { isMirrorDue } from './mirror-due.ts'
 import { isUnconfirmed } from './order-confirmations.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, join, type Sql } from './sql.ts'
 import { dueSyncs } from './sync-due.ts'
 import { operatorsReason } from './webhooks.ts'
@@ -57,7 +58,7 @@ const queues = (now: Instant): Record<string, Fragment> => {
       where stopped_at is not null and not positions_left_open and closed_at is null`,
     sync: fragment`select d.due_at from ${dueSyncs(now)} order by d.due_at limit 1`,
     expire: fragment`select min(expires_at) from signal
-      where expires_at <= ${at} and status in ('A', '0', '1', '6', 'E')`,
+      where expires_at <= ${at} and status in ${live}`,
     release: fragment`select min(parked_until) from signal where is_parked and parked_until <= ${at}`,
     corporateAction: fragment`select min(takes_effect_at) from corporate_action
       where booked_at is null and takes_effect_at <= ${at}`,

@@ -16,6 +16,7 @@ import {
 } from './margin-instruments.ts'
 import { type BookKey, bookKeys } from './matching.ts'
 import { bookCurrency } from './order-books.ts'
+import { live } from './order-statuses.ts'
 import { loadRates } from './quotes.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 
@@ -144,7 +145,7 @@ const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holdin
 
 const hasCall = (strategy: Fragment, info: string): Fragment => fragment`exists (
   select from signal s where s.strategy_id = ${strategy} and s.info = ${info}
-    and s.status in ('A', '0', '1', '6', 'E'))`
+    and s.status in ${live})`
 
 /** Which of the strategies work on a margin call already. The caller has locked them. */
 export async function listCalled(

@@ -25,6 +25,7 @@ import type {
 } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import { type BookKey, bookKeys } from './matching.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql } from './sql.ts'
 
 /** What is known of a stored signal beside the rules of its book. */
@@ -157,7 +158,7 @@ const keptSignals = (keys: readonly BookKey[]): Fragment => fragment`
     select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end
     from unnest(${bookKeys(keys)}) book (strategy_id, instrument_id)
     join signal s on s.strategy_id = book.strategy_id and s.instrument_id = book.instrument_id
-      and s.status in ('A', '0', '1', '6', 'E')
+      and s.status in ${live}
     union
     select needed.* from kept cross join lateral (
       select s.id, s.replaces_signal_id, case when s.exit_role is not null then s.parent_signal_id end

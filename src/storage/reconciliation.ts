@@ -8,6 +8,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
 import { lag } from './calendar-effects.ts'
+import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
@@ -150,7 +151,7 @@ export const listSentOrders = (sql: Sql, accountIds: readonly number[], now: Ins
   listOrders(
     sql,
     now,
-    fragment`o.status in ('A', '0', '1', '6', 'E')
+    fragment`o.status in ${live}
       and o.setup_id = any(array(select id from setup where account_id = any(${accountIds}::bigint[])))`,
   )
 

@@ -9,6 +9,7 @@ import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
 import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
+import { live } from './order-statuses.ts'
 import { touchAccounts } from './record-changes.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
@@ -218,8 +219,8 @@ export async function saveReportedOrders(tx: Transaction, changes: readonly Orde
     update account_order o set status = c.status, pending_action = c.pending_action,
       is_acknowledged = c.is_acknowledged, order_qty = c.order_qty, cum_qty = c.cum_qty, avg_px = c.avg_px,
       filled_value = c.filled_value, reject_text = coalesce(c.reject_text, o.reject_text),
-      ended_at = case when c.status in ('A', '0', '1', '6', 'E') then null else coalesce(o.ended_at, c.ended_at) end,
-      chase_at = case when c.status in ('A', '0', '1', '6', 'E') then o.chase_at end,
+      ended_at = case when c.status in ${live} then null else coalesce(o.ended_at, c.ended_at) end,
+      chase_at = case when c.status in ${live} then o.chase_at end,
       unknown_at = case when ${isAskedAgain} then clock_timestamp() end,
       claimed_until = case when ${isAskedAgain} then clock_timestamp() + interval '1 second'
         when c.pending_action is not distinct from o.pending_action then o.claimed_until end

@@ -15,6 +15,7 @@ import type {
 import { orderNumber } from './account-orders.ts'
 import type { InstrumentColumns } from './instruments.ts'
 import { instrumentColumns } from './instruments.ts'
+import { live } from './order-statuses.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from './page.ts'
 import { byPlace, distinct } from './places.ts'
 import { type Fragment, fragment, join, type Sql, uncounted } from './sql.ts'
@@ -103,7 +104,7 @@ export async function listActiveSignals(
     -- Fenced: from many questions the planner would conclude that reading every live signal is cheaper.
     cross join lateral (
       select id, xmin, instrument_id, strategy_id, ord_type from signal
-      where strategy_id = wanted.strategy_id and status in ('A', '0', '1', '6', 'E') offset 0) o
+      where strategy_id = wanted.strategy_id and status in ${live} offset 0) o
     join strategy on strategy.id = o.strategy_id join instrument i on i.id = o.instrument_id
     where (wanted.security_type is null or i.security_type = wanted.security_type)
       and (wanted.ord_type is null or o.ord_type = wanted.ord_type)
@@ -188,7 +189,7 @@ export const listActiveAccountOrders = (
 ): Promise<OrderRow[]> =>
   sql.rows<OrderRow>`
     select ${accountOrderColumns} from ${accountOrderTables} join setup on setup.id = o.setup_id
-    where setup.account_id = any(${accountIds}::bigint[]) and o.status in ('A', '0', '1', '6', 'E')
+    where setup.account_id = any(${accountIds}::bigint[]) and o.status in ${live}
       and (${strategyId}::bigint is null or o.strategy_id = ${strategyId}::bigint)
     order by o.id`
 

@@ -1,6 +1,7 @@
 /** What strategies have, hold and work on, all of one strategy in one row: what a trading rule decides from. */
 import type { OrdType, Side } from '../domain/codes.ts'
-import { fragment, type Sql } from './sql.ts'
+import { live } from './order-statuses.ts'
+import type { Sql } from './sql.ts'
 
 export interface StrategyBook {
   readonly strategyId: number
@@ -17,8 +18,6 @@ export interface StrategyBook {
     readonly side: Side
   }[]
 }
-
-const live = fragment`('A', '0', '1', '6', 'E')`
 
 /** The books of all strategies, by id. Quantities are text: numbers inside JSON would lose digits. */
 export const listStrategyBooks = (sql: Sql): Promise<StrategyBook[]> =>

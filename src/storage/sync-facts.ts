@@ -8,6 +8,7 @@ import { dec, roundTo } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 import { type InstrumentColumns, instrumentColumns } from './instruments.ts'
+import { live } from './order-statuses.ts'
 import { fragment, type Sql, uncounted } from './sql.ts'
 import { lapseOfSetup } from './subscriptions.ts'
 import { sinceSplits } from './units-since-splits.ts'
@@ -139,7 +140,7 @@ export const listSignals = (
         ) select id from chain
       ) end as chain
     from signal s
-    where s.strategy_id = any(${strategyIds}::bigint[]) and s.status in ('A', '0', '1', '6', 'E') and not s.is_held
+    where s.strategy_id = any(${strategyIds}::bigint[]) and s.status in ${live} and not s.is_held
       and (s.mirrored_at is not null or ${alsoUnplanned})
     order by s.id`
 
@@ -177,7 +178,7 @@ const listOrders = async (
       s.status as "signalStatus", s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
     from (
       select account_id, id from account_order
-      where setup_id = any(${ids}::bigint[]) and status in ('A', '0', '1', '6', 'E')
+      where setup_id = any(${ids}::bigint[]) and status in ${live}
       union
       select account_id, id from account_order
       where source = 'S' and source_id = any(${signalIds}::bigint[]) and setup_id = any(${ids}::bigint[])

@@ -10,6 +10,7 @@ import type { SyncInput, SyncOrder } from '../domain/mirror-sync-state.ts'
 import { insufficientBuyingPower, positionTooLarge } from '../domain/model-account.ts'
 import type { Instant } from '../domain/time.ts'
 import { variantSettings } from '../domain/variant.ts'
+import { live } from './order-statuses.ts'
 import type { Sql, Transaction } from './sql.ts'
 import { driftGraceSeconds, orderOf, signalOf } from './sync-cases.ts'
 import {
@@ -88,7 +89,7 @@ const listOrders = (
       copied.status as "copiedStatus", copied.ended_at as "signalEndedAt"
     from variant_order o join signal s on s.id = o.signal_id left join signal copied on copied.id = o.copied_signal_id
     where o.variant_id = any(${variantIds}::bigint[])
-      and (s.status in ('A', '0', '1', '6', 'E') or o.copied_signal_id = any(${signalIds}::bigint[]))
+      and (s.status in ${live} or o.copied_signal_id = any(${signalIds}::bigint[]))
     order by s.id`
 
 interface RejectionRow extends Refusal {
