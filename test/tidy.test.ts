@@ -79,6 +79,18 @@ describe('the house', () => {
     expect(circles).toEqual([])
   })
 
+  test('only storage names tables, and the door for what it checks and empties', () => {
+    const tagged = /(?:fragment|rows|one|maybe|run)(?:<[^`]*>)?`([^`]*)`/g
+    const naming = product
+      .filter((path) => !/^src\/(storage|door)\//.test(path))
+      .filter((path) =>
+        [...(sources.get(path) ?? '').matchAll(tagged)].some(([, text]) =>
+          /\b(from|join|into|update) +[a-z_]+/.test(text ?? ''),
+        ),
+      )
+    expect(naming).toEqual([])
+  })
+
   test('files and functions stay readable', () => {
     const isTable = (path: string): boolean => path.includes('/tables/')
     const long = files

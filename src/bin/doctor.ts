@@ -1,5 +1,6 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
 import type { Database } from '../storage/database.ts'
+import { countIncidents } from '../storage/incidents.ts'
 import { sinceAnyWorker } from '../storage/leases.ts'
 import { takeMeasures } from '../storage/measures.ts'
 import { roomMin } from './readiness.ts'
@@ -20,9 +21,10 @@ const waitMax = 30
  * `room` the part of the data folder's disk that is left; undefined: there is no such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
-  const facts = await db.read.one<{ version: string; checksums: string; clock: number; incidents: number }>`
+  const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
     select current_setting('server_version') as version, current_setting('data_checksums') as checksums,
-      clock_timestamp() as clock, (select count(*)::int from incident where ended_at is null) as incidents`
+      clock_timestamp() as clock`
+  const incidents = await countIncidents(db.read)
   const measures = await takeMeasures(db.read, now)
   const ageOf = (job: string): number =>
     measures.find(({ name, kind }) => name === 'job_age_seconds' && kind === job)?.value ?? 0
@@ -47,7 +49,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
     { name: 'sending', ok: send <= waitMax, says: waiting('account order', send) },
     // Whoever turned one meant it; whoever looks for a cause has to know.
     { name: 'switches', ok: true, says: switchesOf(isOn('maintenance'), isOn('noOpeningOrders')) },
-    { name: 'incidents', ok: facts.incidents === 0, says: `${facts.incidents} to look at (incidents list)` },
+    { name: 'incidents', ok: incidents === 0, says: `${incidents} to look at (incidents list)` },
   ]
 }
 

@@ -18,12 +18,12 @@ import {
 import { emptyBook } from '../domain/order-book.ts'
 import type { Instant } from '../domain/time.ts'
 import { runningDay } from '../domain/trading-day.ts'
-import { claimMarked, listCalled, loadModelAccounts } from '../storage/model-accounts.ts'
+import { claimMarked, isMarginDue, listCalled, loadModelAccounts } from '../storage/model-accounts.ts'
 import { causedBy, unworked, worked } from '../storage/order-books.ts'
 import { loadQuotedInstruments, type QuotedInstrument } from '../storage/quotes.ts'
 import { noWish, type SavedBook, saveOrderBooks } from '../storage/save-books.ts'
 import { lockStrategies } from '../storage/signals.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
+import type { Transaction } from '../storage/sql.ts'
 import { accountOf, bookContext, type SignalBook } from './booking.ts'
 import { seeLeverage } from './books.ts'
 import { ratesOf, type Step, type WorkContext } from './context.ts'
@@ -142,6 +142,6 @@ function closing(
 /** Marks that moved wait to be looked at. */
 export const marginCallStep: Step = {
   name: 'callMargins',
-  due: () => fragment`exists (select from quote where margin_due)`,
+  due: () => isMarginDue,
   run: callMargins,
 }

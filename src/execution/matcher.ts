@@ -11,7 +11,7 @@ import { bookedDay, runningDay } from '../domain/trading-day.ts'
 import { guardLease, type Lease } from '../storage/leases.ts'
 import {
   claimStrategies,
-  isArrival,
+  isArrivalDue,
   listArrivals,
   lockReached,
   type PriceRange,
@@ -27,7 +27,7 @@ import {
   saveQuotes,
   voidQuotes,
 } from '../storage/quotes.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
+import type { Transaction } from '../storage/sql.ts'
 import { markTrades, type PriceMark } from '../storage/trade-marks.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
@@ -140,7 +140,7 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
 /** New orders wait to be held against the last quote. */
 export const arrivalStep: Step = {
   name: 'matchArrivals',
-  due: () => fragment`exists (select from signal where ${isArrival})`,
+  due: () => isArrivalDue,
   run: matchArrivals,
 }
 

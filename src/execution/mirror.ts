@@ -21,8 +21,8 @@ import {
   settleMirroring,
   settleUnfollowed,
 } from '../storage/followers.ts'
-import { findNextExits, isMirrorDue } from '../storage/mirror-due.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
+import { findNextExits, isMirroringDue } from '../storage/mirror-due.ts'
+import type { Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import { instant } from '../storage/wire.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
@@ -142,7 +142,7 @@ async function planSlice(
 /** Signals wait for their copies, or their copies for them. */
 export const mirrorStep: Step = {
   name: 'mirrorSignals',
-  due: (now) => fragment`exists (select from signal s where ${isMirrorDue(now)})`,
+  due: isMirroringDue,
   run: (ctx) => mirrorSignals(ctx),
 }
 

@@ -3,15 +3,14 @@
  * of the owner's has filled. All in the transaction that books the report.
  */
 import type { Instant } from '../domain/time.ts'
-import { cancelOrders } from '../storage/account-orders.ts'
 import { insertIncidents } from '../storage/incidents.ts'
 import { disableAutotrade, disableSync, type ReportedAccount } from '../storage/reports.ts'
-import { type Fragment, fragment, type Transaction } from '../storage/sql.ts'
+import type { Transaction } from '../storage/sql.ts'
 import {
+  cancelClosings,
+  cancelExcluded,
   type ExitedSymbol,
   insertExclusions,
-  namedSymbols,
-  type SetupSymbol,
 } from '../storage/sync-writes.ts'
 import { insertTransmissions } from '../storage/transmissions.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
@@ -29,7 +28,7 @@ export async function followBatch(
     leaveAlone(tx, batch, now),
     insertTransmissions(tx, batch.executions.flatMap(ownTrade)),
   ])
-  await close(tx, batch, now)
+  await disableAutotrade(tx, batch.closures, now)
 }
 
 /** A trade of an account that no order of ours explains; one that is taken back is a trade the other way. */
@@ -75,29 +74,6 @@ async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant):
   const [stopped, discarded] = [filled('L'), filled('M')]
   await insertExclusions(tx, stopped, 'AutoStopLoss', now)
   await insertExclusions(tx, discarded, 'Manual', now)
-  await withdraw(tx, stopped, fragment`o.position_effect = 'C' and o.source <> 'L'`, 'stopped out', now)
-  const opens = fragment`o.position_effect = 'O' and exists (
-    select from setup_exclusion x where x.setup_id = o.setup_id and x.instrument_id = o.instrument_id)`
-  await withdraw(tx, [...stopped, ...discarded], opens, 'symbol left alone', now)
-}
-
-async function withdraw(
-  tx: Transaction,
-  symbols: readonly SetupSymbol[],
-  which: Fragment,
-  info: string,
-  at: Instant,
-): Promise<void> {
-  if (symbols.length === 0) return
-  const named = fragment`select setup_id, instrument_id from ${namedSymbols(symbols)}`
-  await cancelOrders(tx, fragment`(o.setup_id, o.instrument_id) in (${named}) and ${which}`, { at, info })
-}
-
-/** The broker lets us trade no more: what it has not seen ends, what would open is withdrawn. */
-async function close(tx: Transaction, { closures }: Batch, now: Instant): Promise<void> {
-  if (closures.size === 0) return
-  await disableAutotrade(tx, closures, now)
-  const which = fragment`o.account_id = any(${[...closures.keys()]}::bigint[])
-    and (o.attempts = 0 or o.position_effect = 'O')`
-  await cancelOrders(tx, which, { at: now, info: 'autotrade disabled' })
+  await cancelClosings(tx, stopped, now)
+  await cancelExcluded(tx, [...stopped, ...discarded], now)
 }

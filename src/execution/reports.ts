@@ -24,6 +24,7 @@ import {
 } from '../storage/ledgers.ts'
 import { loadRateTable } from '../storage/quotes.ts'
 import {
+  areReportsWaiting,
   type BustedExecution,
   claimReportedAccounts,
   insertExecutions,
@@ -38,7 +39,7 @@ import {
   saveReportedOrders,
   settleReports,
 } from '../storage/reports.ts'
-import { fragment, type Transaction } from '../storage/sql.ts'
+import type { Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
 import { type LateExecutions, lateExecutions, momentsOf, type ToldExecution } from './late-executions.ts'
@@ -361,6 +362,6 @@ const executionOf = (
 /** Reports wait to be applied. */
 export const reportStep: Step = {
   name: 'applyReports',
-  due: () => fragment`exists (select from broker_report where applied_at is null)`,
+  due: () => areReportsWaiting,
   run: applyReports,
 }

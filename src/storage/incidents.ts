@@ -39,6 +39,10 @@ export const listIncidents = (
     select id, kind, detail, occurred_at as "occurredAt", ended_at as "endedAt" from incident
     where ended_at is null or ${withEnded}::boolean order by id desc limit ${limit}`
 
+/** How many nobody has ended. */
+export const countIncidents = async (sql: Sql): Promise<number> =>
+  (await sql.one<{ count: number }>`select count(*)::int as count from incident where ended_at is null`).count
+
 /** Ends one, or it and all before it; answers the ids of those that had not been ended. */
 export const endIncidents = async (
   sql: Sql,

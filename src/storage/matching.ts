@@ -72,6 +72,9 @@ export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]
 export const isArrival = fragment`needs_match and exists (
   select from quote q where q.instrument_id = signal.instrument_id)`
 
+/** True while a signal waits to be held against the last quote. */
+export const isArrivalDue: Fragment = fragment`exists (select from signal where ${isArrival})`
+
 /** Books with arrivals, oldest signals first. */
 export const listArrivals = (tx: Transaction, limit: number): Promise<BookKey[]> =>
   tx.rows<BookKey>`

@@ -30,6 +30,10 @@ export const isMirrorDue = (now: Instant): Fragment => fragment`(s.mirror_due
   and not (s.needs_match and exists (select from quote where quote.instrument_id = s.instrument_id))
   and not ${waitsForEntry(now)})`
 
+/** True while any signal waits for its followers. */
+export const isMirroringDue = (now: Instant): Fragment =>
+  fragment`exists (select from signal s where ${isMirrorDue(now)})`
+
 /** True while followers of a strategy (as `setup`) have not heard of what it holds. Exits that wait are no news yet. */
 export const isUnheard = (now: Instant): Fragment => fragment`exists (
   select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id and not ${waitsForEntry(now)})`

@@ -158,6 +158,9 @@ export async function listCalled(
   return new Set(rows.map(({ id }) => id))
 }
 
+/** True while the mark of an instrument has moved. */
+export const isMarginDue: Fragment = fragment`exists (select from quote where margin_due)`
+
 /**
  * Takes up to `limit` instruments whose mark has moved and answers whose margin that moves: who holds one of them, an
  * option on it, or what is quoted in the currency of a pair. Strategies that work on a margin call already are left

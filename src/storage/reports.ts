@@ -7,7 +7,7 @@ import type { ClientOrderKey, OrderSource } from '../domain/client-order-id.ts'
 import type { OrdStatus, SecurityType, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
-import type { OrderKey } from './account-orders.ts'
+import { cancelOrders, type OrderKey } from './account-orders.ts'
 import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
 import { live } from './order-statuses.ts'
 import { touchAccounts } from './record-changes.ts'
@@ -78,6 +78,9 @@ export interface ReportedAccount {
 
 const isReported = (accountId: number | null): Fragment =>
   fragment`applied_at is null and (${accountId}::bigint is null or account_id = ${accountId}::bigint)`
+
+/** True while reports wait to be applied. */
+export const areReportsWaiting: Fragment = fragment`exists (select from broker_report where applied_at is null)`
 
 /** Accounts that have unapplied reports. */
 export const listReportedAccounts = (sql: Sql, limit: number): Promise<{ readonly id: number }[]> => sql.rows`
@@ -349,15 +352,22 @@ export async function disableSync(
   await insertSyncMail(tx, accountIds, reason, now)
 }
 
-/** Ends Autotrade in accounts, with the reason; one that has ended before keeps its own. */
+/**
+ * Ends Autotrade in accounts, with the reason; one that has ended before keeps its own. What their brokers have not seen
+ * ends, what would open is withdrawn.
+ */
 export async function disableAutotrade(
   tx: Transaction,
   reasons: ReadonlyMap<number, string>,
   now: Instant,
 ): Promise<void> {
+  if (reasons.size === 0) return
+  const ids = [...reasons.keys()]
   await tx.run`
     update account a set is_autotrade_disabled = true, autotrade_disabled_reason = r.reason,
       settings_changed_at = ${instant(now)}::timestamptz
-    from unnest(${[...reasons.keys()]}::bigint[], ${[...reasons.values()]}::text[]) r (id, reason)
+    from unnest(${ids}::bigint[], ${[...reasons.values()]}::text[]) r (id, reason)
     where a.id = r.id and not a.is_autotrade_disabled`
+  const which = fragment`o.account_id = any(${ids}::bigint[]) and (o.attempts = 0 or o.position_effect = 'O')`
+  await cancelOrders(tx, which, { at: now, info: 'autotrade disabled' })
 }

@@ -3,6 +3,7 @@ import type { OrderSource } from '../domain/client-order-id.ts'
 import { directionOf, type Side } from '../domain/codes.ts'
 import { type SyncGroup, syncGroups } from '../domain/sync-groups.ts'
 import type { Instant } from '../domain/time.ts'
+import { cancelOrders } from './account-orders.ts'
 import { type Fragment, fragment, identifier, type Transaction } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -35,9 +36,39 @@ export interface SetupSymbol {
 }
 
 /** The symbols as rows `named` of a setup and an instrument. */
-export const namedSymbols = (symbols: readonly SetupSymbol[]): Fragment => fragment`
+const namedSymbols = (symbols: readonly SetupSymbol[]): Fragment => fragment`
   unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
     ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]) named (setup_id, instrument_id)`
+
+/** Withdraws what would still close in symbols out of which a stop has taken an account; its own orders are none of it. */
+export const cancelClosings = (
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  at: Instant,
+): Promise<void> =>
+  cancelIn(tx, symbols, fragment`o.position_effect = 'C' and o.source <> 'L'`, { at, info: 'stopped out' })
+
+/** Withdraws what would open in those of the symbols that are left alone. */
+export const cancelExcluded = (
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  at: Instant,
+): Promise<void> => {
+  const opens = fragment`o.position_effect = 'O' and exists (
+    select from setup_exclusion x where x.setup_id = o.setup_id and x.instrument_id = o.instrument_id)`
+  return cancelIn(tx, symbols, opens, { at, info: 'symbol left alone' })
+}
+
+async function cancelIn(
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  which: Fragment,
+  end: Parameters<typeof cancelOrders>[2],
+): Promise<void> {
+  if (symbols.length === 0) return
+  const named = fragment`select setup_id, instrument_id from ${namedSymbols(symbols)}`
+  await cancelOrders(tx, fragment`(o.setup_id, o.instrument_id) in (${named}) and ${which}`, end)
+}
 
 /** Symbols that are followed again. */
 export async function deleteExclusions(tx: Transaction, symbols: readonly SetupSymbol[]): Promise<void> {

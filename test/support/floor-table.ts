@@ -15,7 +15,7 @@ const holds: Readonly<Record<string, string>> = {
   postgres: 'the supervisor of the embedded PostgreSQL',
   services:
     'passwords, sealed data, ISO lists, phone numbers, mail, calls out: libraries behind small functions',
-  storage: 'the rows: every SQL statement, the way to the database, migrations',
+  storage: 'the rows: all SQL that names tables, the way to the database, migrations',
   operations: 'requests: access, idempotency, batches, one handler per operation',
   execution: 'work: matching, mirroring, feeds, leases, the worker’s loop',
   http: 'the edge: hosts, checks in their order, JSON, headers',
