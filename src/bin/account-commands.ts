@@ -3,16 +3,7 @@ import type { Command } from 'commander'
 import { changeAccount, changeSetup } from '../storage/administration.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
-import {
-  type Output,
-  onOrOff,
-  readBrokerId,
-  readId,
-  readWhole,
-  say,
-  type Tool,
-  withDatabase,
-} from './tool.ts'
+import { type Output, onOrOff, readBrokerId, readId, readWhole, say, tool, withDatabase } from './tool.ts'
 
 interface ApproveOptions extends Output {
   person: string
@@ -31,7 +22,7 @@ interface AccountOptions extends Output {
 }
 
 /** Adds accounts approve, withdraw, set and setup. */
-export function addAccountCommands(tool: Tool, accounts: Command): void {
+export function addAccountCommands(accounts: Command): void {
   tool(accounts, 'approve <account>', 'for Autotrade')
     .requiredOption('--person <id>', 'whose it is')
     .requiredOption('--broker <id>', 'where it is')

@@ -5,12 +5,12 @@ import { verifyChains } from '../storage/audit-chain.ts'
 import { listAuditEntries } from '../storage/audit-log.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { type Output, readWhole, say, type Tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'
 
 const booksLimitMs = 300_000
 
 /** Adds audit with verify, head and log. */
-export function addAuditCommands(tool: Tool, program: Command): void {
+export function addAuditCommands(program: Command): void {
   const audit = tool(
     program,
     'audit',

@@ -9,10 +9,10 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { goOnFromCopy, markCopy } from './copies.ts'
 import { addressName, reachServer, serverName } from './database.ts'
 import { openLog } from './log.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, say, tool, withDatabase } from './tool.ts'
 
 /** Adds backup and restored. */
-export function addBackupCommands(tool: Tool, program: Command): void {
+export function addBackupCommands(program: Command): void {
   tool(
     program,
     'backup <folder>',

@@ -22,18 +22,18 @@ import {
   readWords,
   say,
   siteIdOf,
-  type Tool,
+  tool,
   withDatabase,
 } from './tool.ts'
 
 const planKinds = ['investor', 'manager'] as const satisfies readonly PlanKind[]
 
 /** Adds catalog, plans and fees. */
-export function addCatalogCommands(tool: Tool, program: Command): void {
-  addCatalog(tool, program.command('catalog').description('what a white-label site resells'))
+export function addCatalogCommands(program: Command): void {
+  addCatalog(program.command('catalog').description('what a white-label site resells'))
   const plans = program.command('plans').description('what sites offer, and who has it')
-  addPlans(tool, plans)
-  addPlanChoices(tool, plans)
+  addPlans(plans)
+  addPlanChoices(plans)
   tool(program, 'fees <site>', 'who pays for Autotrade at a white-label site')
     .requiredOption('--payer <payer>', 'customer, site or none')
     .option('--tiers <list>', 'of a site: accounts and dollars for each, as 1-10:5,11:4.50')
@@ -74,7 +74,7 @@ async function resellerOf(sql: Sql, code: string): Promise<number> {
   return siteId
 }
 
-function addCatalog(tool: Tool, catalog: Command): void {
+function addCatalog(catalog: Command): void {
   tool(catalog, 'list <site>', 'with names and prices of its own').action((site: string, output: Output) =>
     withDatabase(async (db) => {
       const entries = await listCatalog(db.read, await resellerOf(db.read, site))
@@ -128,7 +128,7 @@ interface PlanOptions extends Output {
   strategies: string
 }
 
-function addPlans(tool: Tool, plans: Command): void {
+function addPlans(plans: Command): void {
   tool(plans, 'add <site> <name>', 'offer a plan; one of that name is offered as said here')
     .requiredOption('--price <dollars>', 'of a term')
     .option('--kind <kind>', planKinds.join(' or '), 'investor')
@@ -162,7 +162,7 @@ function addPlans(tool: Tool, plans: Command): void {
   )
 }
 
-function addPlanChoices(tool: Tool, plans: Command): void {
+function addPlanChoices(plans: Command): void {
   tool(plans, 'choose <plan>', 'subscribe a person, or change to a plan; what it costs more is paid')
     .requiredOption('--person <id>', 'who has it')
     .action((plan: string, { person, ...output }: Output & { person: string }) =>

@@ -10,7 +10,7 @@ import {
   readWhole,
   readWords,
   say,
-  type Tool,
+  tool,
   utcOf,
   withDatabase,
 } from './tool.ts'
@@ -28,7 +28,7 @@ interface CreateOptions extends Output {
 }
 
 /** Adds mux create, list and end. */
-export function addFamilyCommands(tool: Tool, mux: Command): void {
+export function addFamilyCommands(mux: Command): void {
   tool(mux, 'create <strategy>', 'a variant of the strategy, for a white-label site')
     .requiredOption('--name <name>', 'of the variant')
     .requiredOption('--owner <person>', 'a person of the site that the variant belongs to')

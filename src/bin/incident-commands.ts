@@ -4,10 +4,10 @@ import { endIncidents, type Incident, listIncidents } from '../storage/incidents
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, readWhole, say, type Tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds incidents list and end. */
-export function addIncidentCommands(tool: Tool, incidents: Command): void {
+export function addIncidentCommands(incidents: Command): void {
   tool(incidents, 'list', 'those that nobody has ended, the newest first')
     .option('--limit <n>', 'how many', (text) => readWhole('--limit', text, 1), 50)
     .option('--all', 'also those that have been ended')

@@ -8,7 +8,7 @@ import { listLivingKeys } from '../storage/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, readWhole, say, type Tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'
 
 interface IssueOptions extends Output {
   person: number
@@ -19,7 +19,7 @@ interface IssueOptions extends Output {
 }
 
 /** Adds keys issue, list and revoke. */
-export function addKeyCommands(tool: Tool, keys: Command): void {
+export function addKeyCommands(keys: Command): void {
   tool(keys, 'issue', 'issue a key; it is shown once')
     .requiredOption('--person <id>', 'whose key it is', readId)
     .option('--comment <text>', 'what it is for', '')

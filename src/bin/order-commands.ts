@@ -9,10 +9,10 @@ import {
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, say, type Tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, say, tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds orders waiting, confirm and decline. */
-export function addOrderCommands(tool: Tool, orders: Command): void {
+export function addOrderCommands(orders: Command): void {
   tool(orders, 'waiting', 'what account holders are to confirm').action((output: Output) =>
     withDatabase(async (db) => {
       const waiting = await listWaitingOrders(db.read, systemClock.now())

@@ -5,15 +5,14 @@ import { setSwitch } from '../storage/switches.ts'
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { type Output, readId, say, type Tool, withDatabase } from './tool.ts'
+import { type Output, oneOf, readId, say, tool, withDatabase } from './tool.ts'
 
 /** Adds the choice of the provider, payment methods and second tries. */
-export function addPaymentCommands(tool: Tool, payments: Command): void {
+export function addPaymentCommands(payments: Command): void {
   tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
     (provider: string, output: Output) =>
       withDatabase(async (db, config) => {
-        if (provider !== 'simulated' && provider !== 'stripe')
-          throw new ConfigError('the provider is either simulated or stripe')
+        oneOf('the provider', provider, ['simulated', 'stripe'])
         if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
         await setSwitch(db.write, 'paymentProvider', provider, Date.now())
         say(output, { provider }, `Payments are collected by ${provider}.`)

@@ -1,10 +1,9 @@
-/** The operator's tools for sites, people and strategies: what no operation of the interface sets. */
+/** The operator's tools for sites and people: what no operation of the interface sets. */
 import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
-import { withdrawOpenings } from '../operations/strategies/withdrawing.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import { findTenant } from '../storage/access.ts'
-import { changeRole, changeStrategy, changeSupport, type StrategyTerms } from '../storage/administration.ts'
+import { changeRole, changeSupport } from '../storage/administration.ts'
 import { removePerson } from '../storage/person-removal.ts'
 import { insertAccounts, insertPersons, insertSite, isBroker } from '../storage/provision.ts'
 import { findSiteByCode } from '../storage/sites.ts'
@@ -14,15 +13,14 @@ import { openSecrets } from './secrets.ts'
 import {
   type Output,
   oneOf,
-  onOrOff,
   readBrokerId,
   readDollars,
   readId,
   readWords,
   say,
   siteIdOf,
-  type Tool,
   told,
+  tool,
   withDatabase,
 } from './tool.ts'
 
@@ -30,13 +28,10 @@ const roles = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin'] as
 type Role = (typeof roles)[number]
 const permissions = ['catalog', 'members', 'kyc', 'reports', 'billing']
 
-/** Adds sites, people, kyc and strategy. */
-export function addPeopleCommands(tool: Tool, program: Command): void {
-  addSiteCommands(
-    tool,
-    program.command('sites').description('add partner sites, say who supports their people'),
-  )
-  addPersonCommands(tool, program.command('people').description('add people, give them roles, delete them'))
+/** Adds sites, people and kyc. */
+export function addPeopleCommands(program: Command): void {
+  addSiteCommands(program.command('sites').description('add partner sites, say who supports their people'))
+  addPersonCommands(program.command('people').description('add people, give them roles, delete them'))
   const kyc = program.command('kyc').description('send people to KYC')
   tool(kyc, 'token <person>', 'a new user token; it is shown once and ends the one before').action(
     (person: string, output: Output) =>
@@ -47,10 +42,6 @@ export function addPeopleCommands(tool: Tool, program: Command): void {
         say(output, { personId: Number(person), userToken: token }, token)
       }),
   )
-  addStrategyCommands(
-    tool,
-    program.command('strategy').description('set what a strategy costs and who may have it'),
-  )
 }
 
 interface SiteOptions extends Output {
@@ -60,7 +51,7 @@ interface SiteOptions extends Output {
   region?: string
 }
 
-function addSiteCommands(tool: Tool, sites: Command): void {
+function addSiteCommands(sites: Command): void {
   tool(sites, 'add <code>', 'a region or a white-label site')
     .requiredOption('--kind <kind>', 'geo or whitelabel')
     .requiredOption('--name <name>', 'as people see it')
@@ -120,7 +111,7 @@ interface PersonOptions extends Output {
   role: string
 }
 
-function addPersonCommands(tool: Tool, people: Command): void {
+function addPersonCommands(people: Command): void {
   tool(people, 'add', 'a person; keys are issued by themselves')
     .requiredOption('--first <name>')
     .requiredOption('--last <name>')
@@ -208,77 +199,3 @@ async function giveRole(
   if (!(await changeRole(sql, { personId, role, permissions: given })))
     throw new ConfigError(`there is no person ${personId} at a site for a ${role}`)
 }
-
-interface TermOptions extends Output {
-  price?: string
-  performanceFee?: string
-  private?: string
-  resellable?: string
-  subscribers?: string
-  short?: string
-  long?: string
-}
-
-function addStrategyCommands(tool: Tool, strategy: Command): void {
-  tool(strategy, 'set <strategy>', 'change what is given')
-    .option('--price <dollars>', 'a month')
-    .option('--performance-fee <percent>', 'of what followers gain, for terms that begin from now on')
-    .option('--private <onOrOff>', 'seen by its followers alone')
-    .option('--resellable <onOrOff>', 'may be in the catalogs of white-label sites')
-    .option('--subscribers <onOrOff>', 'takes new ones')
-    .option('--short <text>', 'what it does, in a line')
-    .option('--long <text>', 'what it does, at length')
-    .action((id: string, options: TermOptions) => setStrategy(id, options))
-  const ends = 'takes no orders and no followers any more'
-  tool(strategy, 'disable <strategy>', `it ${ends}; what it would open ends, what closes stays`).action(
-    (id: string, output: Output) => disable(id, ends, output),
-  )
-  const begins = 'takes orders and followers again'
-  tool(strategy, 'enable <strategy>', `it ${begins}`).action((id: string, output: Output) =>
-    changed(id, { isAlive: true }, output, begins),
-  )
-}
-
-const disable = (id: string, says: string, output: Output): Promise<void> =>
-  withDatabase(async (db) => {
-    const strategyId = readId(id)
-    const changedAt = Date.now()
-    const withdrawn = await db.transaction(async (tx) => {
-      const count = await withdrawOpenings(tx, strategyId, changedAt)
-      const known = await changeStrategy(tx, { strategyId, isAlive: false, changedAt })
-      if (known === 0) throw new ConfigError(`there is no strategy ${id}`)
-      return count
-    })
-    const ended = `${withdrawn} ${withdrawn === 1 ? 'opening order has' : 'opening orders have'} ended`
-    say(output, { strategyId, withdrawn }, `Strategy ${id} ${says}; ${ended}.`)
-  })
-
-async function setStrategy(
-  id: string,
-  { price, performanceFee: fee, ...options }: TermOptions,
-): Promise<void> {
-  if (fee !== undefined && !/^(\d{1,2}|100)$/.test(fee))
-    throw new ConfigError('--performance-fee is a whole number from 0 to 100')
-  const takes = onOrOff('--subscribers', options.subscribers)
-  const terms = {
-    monthlyCost: price === undefined ? undefined : readDollars('--price', price),
-    performanceFee: fee === undefined ? undefined : Number(fee),
-    isPrivate: onOrOff('--private', options.private),
-    isResellable: onOrOff('--resellable', options.resellable),
-    noSubsAllowed: takes === undefined ? undefined : !takes,
-    ...{ shortDescription: options.short, longDescription: options.long },
-  }
-  await changed(id, terms, options, 'is changed')
-}
-
-const changed = (
-  id: string,
-  terms: Omit<StrategyTerms, 'strategyId' | 'changedAt'>,
-  output: Output,
-  says: string,
-): Promise<void> =>
-  withDatabase(async (db) => {
-    const known = await changeStrategy(db.write, { strategyId: readId(id), ...terms, changedAt: Date.now() })
-    if (known === 0) throw new ConfigError(`there is no strategy ${id}`)
-    say(output, { strategyId: Number(id) }, `Strategy ${id} ${says}.`)
-  })

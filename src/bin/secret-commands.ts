@@ -1,24 +1,39 @@
-/** The operator's word about the secrets of the installation. */
+/** The operator's word about the secrets of the installation, and the keys by which customers' are sealed. */
 import type { Command } from 'commander'
+import { rotateCredentials } from '../storage/credentials.ts'
 import { enterSecretMarks, forgetSecretMarks } from '../storage/secret-marks.ts'
+import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
 import { noteCommand } from './acting.ts'
 import { putHeadsAside } from './audit-heads.ts'
-import { marksOf } from './secrets.ts'
-import { type Output, say, type Tool, withDatabase } from './tool.ts'
+import { marksOf, openSecrets } from './secrets.ts'
+import { type Output, say, tool, withDatabase } from './tool.ts'
 
-/** Adds secrets accept. */
-export function addSecretCommands(tool: Tool, secrets: Command): void {
+/** Adds secrets accept and credentials rotate. */
+export function addSecretCommands(program: Command): void {
+  const secrets = program.command('secrets').description('what the platform itself keeps secret')
   tool(secrets, 'accept', 'go on with the present secrets where those of the database are lost').action(
-    (output: Output) =>
-      withDatabase(async (db, config) => {
-        await db.transaction(async (tx) => {
-          await forgetSecretMarks(tx)
-          await enterSecretMarks(tx, marksOf(config))
-          await noteCommand(tx, 'secrets')
-        })
-        putHeadsAside(config)
-        const advice = 'issue new access keys (the demo writes its own anew once demo-keys.json is removed)'
-        say(output, { accepted: true }, `The present secrets count from now on: ${advice}.`)
-      }),
+    acceptSecrets,
   )
+  const credentials = program.command('credentials').description('what customers entrust for their brokers')
+  tool(credentials, 'rotate', 'wrap every credential by the first key of the ring').action(rotate)
 }
+
+const acceptSecrets = (output: Output): Promise<void> =>
+  withDatabase(async (db, config) => {
+    await db.transaction(async (tx) => {
+      await forgetSecretMarks(tx)
+      await enterSecretMarks(tx, marksOf(config))
+      await noteCommand(tx, 'secrets')
+    })
+    putHeadsAside(config)
+    const advice = 'issue new access keys (the demo writes its own anew once demo-keys.json is removed)'
+    say(output, { accepted: true }, `The present secrets count from now on: ${advice}.`)
+  })
+
+const rotate = (output: Output): Promise<void> =>
+  withDatabase(async (db, config) => {
+    const { keyRing } = await openSecrets(config, db)
+    const secrets = await db.transaction((tx) => rewrapWebhookSecrets(tx, keyRing))
+    const rotated = secrets + (await rotateCredentials(db, keyRing))
+    say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
+  })

@@ -16,7 +16,8 @@ export interface Output {
 }
 
 /** Adds a command that knows --json. */
-export type Tool = (parent: Command, name: string, says: string) => Command
+export const tool = (parent: Command, name: string, says: string): Command =>
+  parent.command(name).description(says).option('--json', 'answer as JSON')
 
 /** Prints for people, or the same facts as JSON. Lines are for what others have named. */
 export function say(output: Output, facts: object, text: string | readonly string[]): void {

@@ -18,10 +18,10 @@ import {
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, type Tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, say, tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
-export function addWebhookCommands(tool: Tool, webhooks: Command): void {
+export function addWebhookCommands(webhooks: Command): void {
   tool(webhooks, 'add <site> <url>', 'tell a site; the secret is shown once')
     .option('--events <list>', `of ${webhookEvents.join(',')}; all without it`, eventsOf)
     .action((site: string, url: string, options: Output & { events?: WebhookEvent[] }) =>
@@ -48,7 +48,7 @@ export function addWebhookCommands(tool: Tool, webhooks: Command): void {
       say(output, { webhookId: Number(id), secret }, secret)
     }),
   )
-  addSwitches(tool, webhooks)
+  addSwitches(webhooks)
   tool(webhooks, 'deliveries <id>', 'what it was told, the newest first').action(
     (id: string, output: Output) =>
       withDatabase(async (db) => {
@@ -70,7 +70,7 @@ const lineOf = ({ id, eventType, requestId, attempts, nextTryAt, deliveredAt }: 
   return `${id}  ${eventType}  request ${requestId}: ${state}, tries ${attempts}`
 }
 
-function addSwitches(tool: Tool, webhooks: Command): void {
+function addSwitches(webhooks: Command): void {
   tool(webhooks, 'disable <id>', 'send nothing any more').action((id: string, output: Output) =>
     withDatabase(async (db) => {
       if (!(await disableWebhook(db.write, readId(id), operatorsReason, Date.now())))

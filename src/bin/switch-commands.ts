@@ -1,0 +1,36 @@
+/** The operator's switches of the whole platform: maintenance, and whether accounts open anything new. */
+import type { Command } from 'commander'
+import { setSwitch } from '../storage/switches.ts'
+import { markAccounts } from '../storage/sync-due.ts'
+import { type Output, oneOf, say, tool, withDatabase } from './tool.ts'
+
+/** Adds maintenance and openings. */
+export function addSwitchCommands(program: Command): void {
+  tool(program, 'maintenance <state>', 'on: every call answers 503; off: open again').action(
+    (state: string, output: Output) => switchMaintenance(oneOf('maintenance', state, states), output),
+  )
+  tool(program, 'openings <state>', 'off: nobody opens anything new, everywhere; on: again').action(
+    (state: string, output: Output) => switchOpenings(oneOf('openings', state, states), output),
+  )
+}
+
+const states = ['on', 'off'] as const
+type State = (typeof states)[number]
+
+async function switchMaintenance(state: State, output: Output): Promise<void> {
+  await withDatabase(async (db) => {
+    await setSwitch(db.write, 'maintenance', state === 'on', Date.now())
+    say(output, { maintenance: state }, `Maintenance is ${state}.`)
+  })
+}
+
+async function switchOpenings(state: State, output: Output): Promise<void> {
+  const isOpen = state === 'on'
+  await withDatabase(async (db) => {
+    const now = Date.now()
+    await setSwitch(db.write, 'noOpeningOrders', !isOpen, now)
+    if (isOpen) await markAccounts(db, now)
+    const says = isOpen ? 'Accounts may open positions again.' : 'No account opens anything new.'
+    say(output, { openings: state }, says)
+  })
+}
