@@ -6,9 +6,9 @@ import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
 import { type Copying, leadBackup } from '../storage/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { goOnFromCopy, markCopy } from './copies.ts'
 import { addressName, reachServer, serverName } from './database.ts'
 import { openLog } from './log.ts'
+import { goOnFromCopy, markCopy } from './platform-copies.ts'
 import { type Output, say, tool, withDatabase } from './tool.ts'
 
 /** Adds backup and restored. */

@@ -7,9 +7,9 @@ import { findSiteByCode } from '../storage/sites.ts'
 import type { Sql } from '../storage/sql.ts'
 import { operator } from './acting.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { beginCopy } from './copies.ts'
 import { openMigrated, reachServer } from './database.ts'
 import { openLog } from './log.ts'
+import { beginCopy } from './platform-copies.ts'
 
 export interface Output {
   json?: boolean

@@ -3,8 +3,8 @@
  * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
  */
 import type { Charging } from '../domain/tables/commission-plans.ts'
-import { confirmEmail } from '../storage/confirmations.ts'
 import type { Database } from '../storage/database.ts'
+import { confirmEmail } from '../storage/email-confirmations.ts'
 import { listSwitches, switchChannel } from '../storage/switches.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { newLoad } from './batch.ts'

@@ -10,10 +10,10 @@ import { Person } from '../../contract/resources/person.ts'
 import { refusedPassword } from '../../domain/password.ts'
 import { rowsOfSite } from '../../domain/scope.ts'
 import { dayLength } from '../../domain/time.ts'
+import { isCountry, isDivision, isLanguage } from '../../services/iso-lists.ts'
 import { HashingBusy } from '../../services/passwords.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
-import { isCountry, isDivision, isLanguage } from '../../services/places.ts'
-import { insertConfirmation } from '../../storage/confirmations.ts'
+import { insertConfirmation } from '../../storage/email-confirmations.ts'
 import { insertMail } from '../../storage/mail.ts'
 import {
   findPerson,

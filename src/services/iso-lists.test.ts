@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { isCountry, isDivision, isLanguage } from './iso-lists.ts'
 import { isInternationalPhone } from './phone.ts'
-import { isCountry, isDivision, isLanguage } from './places.ts'
 
 test.each([
   ['eng', true],
