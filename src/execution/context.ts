@@ -39,8 +39,6 @@ export interface WorkSettings {
   /** Others who trade on the market's batches, for example a paper broker. Called after the strategies' fills. */
   quoteSinks: readonly MarketSink<MarketQuote>[]
   barSinks: readonly MarketSink<MarketBar>[]
-  /** Annual rate that ratios are measured above, a fraction (0). */
-  riskFree?: number
   /** Moments at which time alone makes work. */
   dueSources: readonly DueSource[]
 }

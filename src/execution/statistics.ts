@@ -36,9 +36,7 @@ export const updateStatistics = (ctx: WorkContext): Promise<number> =>
       loadTradeResults(tx, ids),
     ])
     const trades = groupBy(results, ({ strategyId }) => strategyId)
-    const figures = records.map((record) =>
-      figuresOf(record, trades.get(record.strategyId) ?? [], index, ctx.settings.riskFree ?? 0),
-    )
+    const figures = records.map((record) => figuresOf(record, trades.get(record.strategyId) ?? [], index))
     await saveStatistics(tx, figures, ctx.clock.now())
     return ids.length
   }, patience)
@@ -47,7 +45,6 @@ function figuresOf(
   record: StoredRecord,
   trades: readonly TradeResultRow[],
   index: IndexSeries,
-  riskFree: number,
 ): StrategyStatistics {
   const { strategyId, averageLeverage, highestLeverage, days, values } = record
   const series = equitySeries(record)
@@ -58,7 +55,7 @@ function figuresOf(
     strategyId,
     valuedDay: days.at(-1) ?? record.startDay,
     value: values.at(-1) ?? record.startingCash,
-    equity: summarizeEquity(series, { riskFree, ...(index.days.length > 0 && { index }) }),
+    equity: summarizeEquity(series, { riskFree: 0, ...(index.days.length > 0 && { index }) }),
     cumulativePercent: growth === null ? null : 100 * (growth - 1),
     averageLeverage,
     highestLeverage,
