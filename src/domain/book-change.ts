@@ -30,6 +30,7 @@ export interface BookChange {
   readonly ended: EndedOrder[]
 }
 
+/** A change that has not done anything yet. */
 export const openChange = (book: OrderBook, context: BookContext): BookChange => ({
   context,
   position: book.position,
@@ -39,6 +40,7 @@ export const openChange = (book: OrderBook, context: BookContext): BookChange =>
   ended: [],
 })
 
+/** What a change has come to. */
 export const closeChange = (change: BookChange, outcome: BookOutcome): BookResult => ({
   book: { position: change.position, orders: change.orders },
   outcome,
@@ -50,6 +52,7 @@ export const closeChange = (change: BookChange, outcome: BookOutcome): BookResul
 
 const nothing = { events: [], alerts: [], ended: [] }
 
+/** Of a repetition, or of news that comes too late: nothing happens. */
 export const unchanged = (book: OrderBook): BookResult => ({
   book,
   outcome: 'ignored',
@@ -57,6 +60,7 @@ export const unchanged = (book: OrderBook): BookResult => ({
   ...nothing,
 })
 
+/** The book stays as it was. */
 export const refused = (book: OrderBook, refusal: BookRefusal): BookResult => ({
   book,
   outcome: 'refused',

@@ -99,6 +99,7 @@ export function followerColumns(count: number): FollowerColumns {
   }
 }
 
+/** Room for the plans of so many followers. */
 export const planColumns = (count: number): PlanColumns => ({
   quantity: new Float64Array(count),
   code: new Uint8Array(count),

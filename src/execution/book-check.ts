@@ -15,6 +15,7 @@ const statementTimeoutMs = 5 * minute
 /** Of the database, held by whoever checks. */
 const checkingLock = 5_261_908_117
 
+/** For one worker: what it found stands in its tally. */
 export function bookCheckStep(): Step {
   let nextAt = performance.now() + shortestRestMs
   return {

@@ -8,6 +8,7 @@ const waits = { chaseMs: driftGrace, reconciliationMs: reconciliationPeriod }
 /** Everything that waits is read. */
 const patience = { statementTimeoutMs: 60_000 }
 
+/** A lease that runs longer than any is given for shows it. */
 export const clockSetBackStep: Step = {
   name: 'clockSetBack',
   due: isClockSetBack,

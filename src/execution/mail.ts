@@ -24,8 +24,10 @@ const longestPauseMs = 6 * 3_600_000
 
 const pauseAfter = (attempts: number): number => backoff(attempts, shortestPauseMs, longestPauseMs)
 
+/** When the next message is tried. */
 export const nextMail: DueSource = nextMailAt
 
+/** Messages wait to be sent, or for their next try. */
 export const mailStep = (options: MailOptions): Step => ({
   name: 'mail',
   due: isMailDue,

@@ -21,6 +21,7 @@ import { type InternalBook, tradeInternally } from './internal-orders.ts'
 const strategiesAtOnce = 50
 const tradesAtOnce = 500
 
+/** Trades of accounts that feed a strategy wait to become its signals. */
 export const transmitStep: Step = {
   name: 'transmit',
   due: isTransmissionDue,

@@ -43,6 +43,7 @@ const announcedAtOnce = 500
 const sentAtOnce = 100
 const perEndpoint = 2
 
+/** Requests that have ended wait to be written down for whoever is told. */
 export const announceStep: Step = {
   name: 'announceApprovals',
   due: isAnnouncementDue,
@@ -63,8 +64,10 @@ function announced({ id, status, siteId, personId, strategyId, endedAt }: EndedA
   return { requestId: id, siteId, eventType, body }
 }
 
+/** When the next delivery is tried. */
 export const nextWebhook: DueSource = findNextDelivery
 
+/** Deliveries wait for their next try. */
 export const webhookStep = (options: WebhookOptions): Step => ({
   name: 'sendWebhooks',
   due: isDeliveryDue,

@@ -76,6 +76,7 @@ function isIn(networks: Networks, address: string): boolean {
   return family !== undefined && networks.check(bare, family)
 }
 
+/** Whom a rate limit counts: of IPv6 the network, as one machine has all of its addresses. */
 export function countedAddress(text: string): string {
   if (text.startsWith('::ffff:') && text.includes('.')) return text.slice('::ffff:'.length)
   if (!text.includes(':')) return text

@@ -10,6 +10,7 @@ export type Body = Buffer | 'tooLarge' | 'gone'
 /** Reads and throws away this many times the largest size before it gives up. */
 const patience = 4
 
+/** The whole body, if it is no larger than `maxBytes`. */
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,

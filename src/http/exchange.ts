@@ -75,6 +75,7 @@ export interface Exchange {
   isLast: boolean
 }
 
+/** A request as it came, under its own id where that may be taken. */
 export function openExchange(request: IncomingMessage): Exchange {
   const head = readHead(request.rawHeaders)
   const requestId = acceptedRequestId(head.requestId) ?? randomUUID()

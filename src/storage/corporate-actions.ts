@@ -132,6 +132,7 @@ export const claimAction = (tx: Transaction, now: Instant): Promise<DueAction | 
     where a.booked_at is null and a.takes_effect_at <= ${instant(now)}::timestamptz
     order by a.takes_effect_at, a.kind, a.id limit 1 for update of a`
 
+/** Notes that the action is booked, in the transaction that books it. */
 export const settleAction = (tx: Transaction, id: number, now: Instant): Promise<number> =>
   tx.run`update corporate_action set booked_at = ${instant(now)}::timestamptz where id = ${id}::bigint`
 

@@ -24,6 +24,7 @@ const unavailable = /^(08...|53...|57P0[1-5]|57014|25P0[34])$/
 /** Those among them that leave the connection dead, or its last statement's fate open. */
 const lost = /^(08...|57P0[1-5]|25P0[34])$/
 
+/** Whether the transaction did nothing and may run again as a whole. */
 export const isRepeatable = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && repeatable.has(error.code ?? '')
 

@@ -11,6 +11,7 @@ export interface NewIncident {
   readonly occurredAt: Instant
 }
 
+/** Raises incidents; one that was raised before, ended or not, is not raised again. */
 export async function insertIncidents(sql: Sql, incidents: readonly NewIncident[]): Promise<void> {
   if (incidents.length === 0) return
   await sql.run`

@@ -66,6 +66,7 @@ export interface NewKey {
   expiresAt: number
 }
 
+/** Answers the id of the row; the announcement comes with the commit. */
 export async function insertKey(tx: Transaction, key: NewKey): Promise<number> {
   const { id } = await tx.one<{ id: number }>`
     insert into access_key (person_id, key_id, secret_hash, masked, comment, limits, created_at, expires_at)
