@@ -1,6 +1,6 @@
 /**
  * Entering dividends, splits and settlement values: a whole list or nothing. What is known already changes nothing;
- * a day that has another action of the kind keeps it and is told, because what was booked is not taken back.
+ * an opening that has another action of the kind keeps it and is told, because what was booked is not taken back.
  */
 import { type CalendarName, sessionOn, tradeDateAtOrAfter } from '../domain/calendar.ts'
 import type { Decimal } from '../domain/decimal.ts'
@@ -65,6 +65,9 @@ async function readActions(tx: Transaction, entered: readonly EnteredAction[]) {
   const read = entered.map((action) => newAction(action, instruments.get(action.symbol)))
   const actions = read.filter((action) => typeof action !== 'string')
   const known = await findActions(tx, actions)
+  const entering = new Map(
+    actions.map((action) => [actionName(action), action] as const).filter(([name]) => !known.has(name)),
+  )
   const faults = read.flatMap((action, place): ActionFault[] => {
     if (typeof action === 'string') return [{ place, says: action }]
     const name = actionName(action)
@@ -75,7 +78,7 @@ async function readActions(tx: Transaction, entered: readonly EnteredAction[]) {
       ? []
       : [{ place, says: `there is another ${kind} of ${day} with other numbers` }]
   })
-  return { actions: [...new Map(actions.map((action) => [actionName(action), action])).values()], faults }
+  return { actions: [...entering.values()], faults }
 }
 
 const areSame = (one: ActionNumbers, other: ActionNumbers): boolean =>

@@ -1,6 +1,6 @@
 /**
  * Dividends, splits and settlement values as they were entered, and the notes of what each did to every book. An
- * action is named by instrument, kind and day, so a second import finds the first; it is booked once.
+ * action is named by instrument, kind and opening, so a second import finds the first; it is booked once.
  */
 import type { CalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
@@ -24,11 +24,14 @@ export interface NewAction {
   readonly takesEffectAt: Instant
 }
 
-type ActionName = Pick<NewAction, 'instrumentId' | 'kind' | 'day'>
+type ActionName = Pick<NewAction, 'instrumentId' | 'kind' | 'day' | 'takesEffectAt'>
 
-/** An action by its name: there is one per instrument, kind and day. */
-export const actionName = ({ instrumentId, kind, day }: ActionName): string =>
-  `${instrumentId} ${kind} ${day}`
+/**
+ * An action by its name: there is one per instrument, kind and opening, so a day without a session is the next one. A
+ * settlement value belongs to the options of its very day.
+ */
+export const actionName = ({ instrumentId, kind, day, takesEffectAt }: ActionName): string =>
+  `${instrumentId} ${kind} ${kind === 'settlement' ? day : takesEffectAt}`
 
 /** The numbers of an action: amount, or new and old units. */
 export type ActionNumbers = Pick<NewAction, 'amount' | 'newUnits' | 'oldUnits'>
@@ -39,11 +42,14 @@ export async function findActions(
   names: readonly ActionName[],
 ): Promise<Map<string, ActionNumbers>> {
   const rows = await sql.rows<ActionName & Record<keyof ActionNumbers, string | null>>`
-    select instrument_id as "instrumentId", kind, ex_date as day, amount, new_units as "newUnits",
-      old_units as "oldUnits"
-    from corporate_action join unnest(${names.map(({ instrumentId }) => instrumentId)}::bigint[],
-      ${names.map(({ kind }) => kind)}::text[], ${names.map(({ day }) => day)}::date[])
-      n (instrument_id, kind, ex_date) using (instrument_id, kind, ex_date)`
+    select n.instrument_id as "instrumentId", n.kind, n.day, n.takes_effect_at as "takesEffectAt", a.amount,
+      a.new_units as "newUnits", a.old_units as "oldUnits"
+    from unnest(${names.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${names.map(({ kind }) => kind)}::text[], ${names.map(({ day }) => day)}::date[],
+      ${names.map(({ takesEffectAt }) => instant(takesEffectAt))}::timestamptz[])
+      n (instrument_id, kind, day, takes_effect_at)
+    join corporate_action a on a.instrument_id = n.instrument_id and a.kind = n.kind
+      and (a.ex_date = n.day or (a.kind <> 'settlement' and a.takes_effect_at = n.takes_effect_at))`
   const number = (text: string | null): Decimal | null => (text === null ? null : dec(text))
   return new Map(
     rows.map((row) => [

@@ -83,6 +83,27 @@ test('a second import counts what it knew', async () => {
   expect(await enterActions(ctx, [action, action])).toEqual({ added: 0, known: 2, faults: [] })
 })
 
+describe('a day without a session is the next one', () => {
+  const onSaturday = { ...split, date: '2024-03-16', new: 1, old: 3 }
+  const onMonday = { ...split, date: '2024-03-18' }
+
+  test('so its split and another one of the next day are two of one opening, and refused', async () => {
+    await door('/corporate-actions', [onSaturday])
+    expect(faultsOf(await door('/corporate-actions', [onMonday]))).toEqual(['1130 [0]'])
+    expect(faultsOf(await door('/corporate-actions', [onSaturday, onMonday]))).toEqual(['1130 [1]'])
+    await door('/clock', { now: '2024-03-18T14:00:00Z' })
+    expect(await state()).toMatchObject({ quantity: '33', adjustments: 1 })
+    expect((await door('/audit')).json).toEqual({ violations: [] })
+  })
+
+  test('so a split that is told of both days happens once', async () => {
+    await door('/corporate-actions', [onMonday, { ...onMonday, date: '2024-03-16' }])
+    await door('/corporate-actions', [{ ...onMonday, date: '2024-03-17' }])
+    await door('/clock', { now: '2024-03-18T14:00:00Z' })
+    expect(await state()).toMatchObject({ quantity: '200', adjustments: 1 })
+  })
+})
+
 test('days that went by without a worker are caught up in their order', async () => {
   await door('/corporate-actions', [split, { ...dividend, date: '2024-03-14', amount: 1 }])
   await door('/clock', { now: '2024-03-18T14:00:00Z' })
