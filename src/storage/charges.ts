@@ -79,16 +79,17 @@ export async function claimCharges(
   wanted: { provider: ProviderName; now: number; limit: number; ids?: readonly number[] },
 ): Promise<ClaimedCharge[]> {
   const rows = await sql.rows<Omit<ClaimedCharge, 'amount'> & { amount: number | bigint }>`
-    update charge set claimed_until = clock_timestamp() + make_interval(secs => ${claimSeconds}),
-      attempts = case when charge.claimed_until is null then charge.attempts + 1 else charge.attempts end,
-      payment_ref = case when charge.claimed_until is null then null else charge.payment_ref end
-    from (
+    with due as materialized (
       select id, claimed_until is not null as is_asked_again from charge
       where status = 'due' and next_try_at <= ${instant(wanted.now)}::timestamptz and provider = ${wanted.provider}
         and (claimed_until is null or claimed_until < clock_timestamp())
         and (${wanted.ids}::bigint[] is null or id = any(${wanted.ids}::bigint[]))
       order by next_try_at, id limit ${wanted.limit}::int for update skip locked
-    ) due, subscription s left join payment_method m on m.person_id = s.person_id and m.provider = ${wanted.provider}
+    )
+    update charge set claimed_until = clock_timestamp() + make_interval(secs => ${claimSeconds}),
+      attempts = case when charge.claimed_until is null then charge.attempts + 1 else charge.attempts end,
+      payment_ref = case when charge.claimed_until is null then null else charge.payment_ref end
+    from due, subscription s left join payment_method m on m.person_id = s.person_id and m.provider = ${wanted.provider}
     where charge.id = due.id and s.id = charge.subscription_id
     returning charge.id, charge.attempts as attempt, due.is_asked_again as "isAskedAgain", s.person_id as "personId", charge.amount, charge.currency,
       charge.period_started_at as "periodStartedAt", charge.next_try_at as "dueAt",

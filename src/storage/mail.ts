@@ -73,11 +73,11 @@ export const isMailDue = (now: number): Fragment =>
 /** How long a message is claimed for; longer than a server may take to accept it. */
 export const mailClaimSeconds = 180
 
-/** Claims the oldest due message. */
+/** Claims the oldest due message. It is looked for once: as a list to be joined with, it could be once per row. */
 export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =>
   sql.maybe<MailRow>`
     update mail set claimed_until = clock_timestamp() + ${mailClaimSeconds} * interval '1 second'
-    where id in (
+    where id = (
       select id from mail where next_try_at <= ${instant(now)}::timestamptz
         and (claimed_until is null or claimed_until < clock_timestamp())
       order by id limit 1 for update skip locked

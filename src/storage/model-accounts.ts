@@ -169,8 +169,8 @@ export const isMarginDue: Fragment = fragment`exists (select from quote where ma
 export async function claimMarked(tx: Transaction, info: string, limit: number): Promise<BookKey[]> {
   return tx.rows<BookKey>`
     with marked as materialized (
-      update quote set margin_due = false where instrument_id in (
-        select instrument_id from quote where margin_due order by instrument_id limit ${limit} for update skip locked)
+      update quote set margin_due = false where instrument_id = any(array(
+        select instrument_id from quote where margin_due order by instrument_id limit ${limit} for update skip locked))
       returning instrument_id
     ), moved as (
       select instrument_id from marked

@@ -84,8 +84,8 @@ export async function takeWaitingEvents(
     at: number
   }>`
     update payment_event set applied_at = ${instant(now)}::timestamptz
-    where id in (select id from payment_event where applied_at is null order by id limit ${limit}::int
-      for update skip locked)
+    where id = any(array(select id from payment_event where applied_at is null order by id limit ${limit}::int
+      for update skip locked))
     returning charge_id as "chargeId", attempt, kind, payment_ref as "paymentRef", reason, occurred_at as at`
   return rows.map(({ kind, reason, ...answer }) =>
     kind === 'paid'

@@ -19,9 +19,9 @@ export const areStatisticsDue = fragment`exists (select from strategy_record whe
 export const claimOutdated = async (tx: Transaction, limit: number): Promise<number[]> =>
   (
     await tx.rows<{ id: number }>`
-      update strategy_record set statistics_due = false where strategy_id in (
+      update strategy_record set statistics_due = false where strategy_id = any(array(
         select strategy_id from strategy_record where statistics_due order by strategy_id limit ${limit}::int
-        for no key update skip locked)
+        for no key update skip locked))
       returning strategy_id as id`
   ).map(({ id }) => id)
 

@@ -26,9 +26,9 @@ export const takeEndedApprovals = (tx: Transaction, now: Instant, count: number)
   tx.rows<EndedApproval>`
     update approval_request r set announced_at = ${instant(now)}::timestamptz
     from account a join person p on p.id = a.person_id
-    where a.id = r.account_id and r.id in (
+    where a.id = r.account_id and r.id = any(array(
       select id from approval_request where ended_at is not null and announced_at is null
-      order by ended_at limit ${count}::int for update skip locked)
+      order by ended_at limit ${count}::int for update skip locked))
     returning r.id, r.status, a.person_id as "personId", p.site_id as "siteId", r.strategy_id as "strategyId",
       r.ended_at as "endedAt"`
 
