@@ -139,8 +139,9 @@ const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[
     cross join lateral (
       select count(*) as count,
         coalesce(exp(sum(ln(a.new_units / a.old_units)) filter (where a.booked_at is null)), 1) as ahead
-      from corporate_action a join instrument s on s.id = a.instrument_id
-      where a.kind = 'split' and not a.resizes and (s.id = i.id or s.symbol = i.underlying)
+      from corporate_action a
+      where a.kind = 'split' and not a.resizes
+        and a.instrument_id = any(array[i.id, (select u.id from instrument u where u.symbol = i.underlying)])
         and a.takes_effect_at > o.posted_at and ${isAliveAt}
         and (a.booked_at is not null or a.takes_effect_at <= ${instant(now + lag)}::timestamptz)
     ) splits
