@@ -4,6 +4,8 @@
  */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type Decimal, dec } from '../domain/decimal.ts'
+import type { PaperOptions } from '../execution/brokers/paper.ts'
 import { type Networks, readNetworks } from '../http/address.ts'
 
 export type Dialect = 'native' | 'compat'
@@ -39,6 +41,8 @@ export interface Config {
   keyRing: string | undefined
   /** File that names the live brokers; absent: the paper broker alone. */
   brokersFile: string | undefined
+  /** How the paper broker fills worse than the market that strategies meet. */
+  paper: PaperOptions
   /** Where the page of measures listens; absent: there is none. */
   metrics: { readonly port: number; readonly host: string } | undefined
   /** Payments through Stripe; absent: the built-in provider alone. */
@@ -76,6 +80,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     secret: env.LOCKSTEP_SECRET || undefined,
     keyRing: env.LOCKSTEP_KEY_RING || undefined,
     brokersFile: env.LOCKSTEP_BROKERS || undefined,
+    paper: {
+      latencyMs: amountOf('PAPER_LATENCY_MS', env.PAPER_LATENCY_MS, 10_000, 0).toNumber(),
+      slippageTicks: amountOf('PAPER_SLIPPAGE_TICKS', env.PAPER_SLIPPAGE_TICKS, 1_000, 2),
+      slippageBps: amountOf('PAPER_SLIPPAGE_BPS', env.PAPER_SLIPPAGE_BPS, 1_000, 2),
+    },
     metrics: metricsOf(env.METRICS_PORT, env.METRICS_HOST),
     stripe: stripeOf(env),
   }
@@ -197,6 +206,16 @@ function publicUrlOf(text: string | undefined): string | undefined {
 function senderOf(text: string): string {
   if (/^[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/u.test(text)) return text
   throw new ConfigError(`MAIL_FROM must be an address such as Name <name@host>, not ${text}`)
+}
+
+/** A number from 0 to `most` with at most so many places after the point; 0 where none is given. */
+function amountOf(name: string, text: string | undefined, most: number, places: number): Decimal {
+  const amount = /^\d+(\.\d+)?$/.test(text || '0') ? dec(text || '0') : undefined
+  if (!amount || amount.greaterThan(most) || amount.decimalPlaces() > places)
+    throw new ConfigError(
+      `${name} must be a ${places === 0 ? 'whole number' : 'number'} from 0 to ${most}, not ${text}`,
+    )
+  return amount
 }
 
 function oneOf(name: string, value: string, allowed: readonly string[]): string {

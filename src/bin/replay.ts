@@ -67,6 +67,7 @@ export async function replayFile(
     log,
     workerId: workerId(),
     environment: environments(config).orders,
+    paper: config.paper,
   })
   const worker = createWorker({ ctx, steps: [], feeds: [feed] })
   await worker.start()

@@ -47,6 +47,7 @@ export async function runWorker(
     auditHeads: auditHeads(config),
     checksBooks: config.metrics !== undefined,
     brokers: live.brokers,
+    paper: config.paper,
     paymentProviders: await paymentProviders(config),
   })
   const worker = createWorker({ ctx, steps, feeds: [simulatedFeed(db, systemClock)] })

@@ -10,6 +10,7 @@ import { faultOf } from '../../src/bin/faults.ts'
 import { baseUrlOf, pagesOf } from '../../src/bin/pages.ts'
 import { type Port, portFault } from '../../src/bin/port.ts'
 import { loadSecrets, openSecrets } from '../../src/bin/secrets.ts'
+import { dec } from '../../src/domain/decimal.ts'
 import { DatabaseUnavailable } from '../../src/storage/failure.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
@@ -54,6 +55,25 @@ test('proxies that cannot be read are not passed over', () => {
   expect(() => readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, proxy.example' })).toThrow(
     'TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not 10.0.0.0/8, proxy.example',
   )
+})
+
+test.each([
+  [{ PAPER_LATENCY_MS: '10001' }, 'PAPER_LATENCY_MS must be a whole number from 0 to 10000, not 10001'],
+  [{ PAPER_LATENCY_MS: '0.5' }, 'PAPER_LATENCY_MS must be a whole number from 0 to 10000, not 0.5'],
+  [{ PAPER_SLIPPAGE_TICKS: '-1' }, 'PAPER_SLIPPAGE_TICKS must be a number from 0 to 1000, not -1'],
+  [{ PAPER_SLIPPAGE_BPS: 'NaN' }, 'PAPER_SLIPPAGE_BPS must be a number from 0 to 1000, not NaN'],
+])('a paper broker that cannot be: %j', (environment, words) =>
+  expect(() => readConfig(environment)).toThrow(words),
+)
+
+test('the paper broker is as the environment says, and as the market without', () => {
+  const said = { PAPER_LATENCY_MS: '250', PAPER_SLIPPAGE_TICKS: '1.5', PAPER_SLIPPAGE_BPS: '1000' }
+  expect(readConfig(said).paper).toEqual({
+    latencyMs: 250,
+    slippageTicks: dec('1.5'),
+    slippageBps: dec(1000),
+  })
+  expect(readConfig({}).paper).toEqual({ latencyMs: 0, slippageTicks: dec(0), slippageBps: dec(0) })
 })
 
 test.each([

@@ -257,6 +257,16 @@ test('latency and slippage are the broker’s own', async () => {
   expect(await readOrders(slow, setupId)).toMatchObject([{ status: '2', avgPx: 100.02 }])
 })
 
+test('slippage takes no price to nothing', async () => {
+  const dear = makeAccountWorld(db, { slippageTicks: dec(2) })
+  dear.clock.time = world.clock.time + 2_000_000
+  const { symbol, setupId, instrumentId, strategyId } = await scene()
+  await dear.quote(symbol, '0.02', '0.03')
+  await place(dear, { strategyId, instrumentId, side: '2', quantity: '6' })
+  await dear.drain()
+  expect(await readOrders(dear, setupId)).toMatchObject([{ status: '2', avgPx: 0.01 }])
+})
+
 test('the books are sound after all of this', async () => {
   expect(await accountViolations(world)).toEqual([])
 })

@@ -197,7 +197,8 @@ async function serve(
     symbol: instruments.get(row.instrumentId)?.symbol ?? '',
     side: row.side,
     quantity,
-    px: price,
+    // Slippage takes a cheap instrument to nothing or below, where nobody trades.
+    px: price.greaterThan(0) ? price : (instruments.get(row.instrumentId)?.tick ?? price),
     cumQty,
     at,
   }))
