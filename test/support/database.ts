@@ -26,7 +26,9 @@ export async function testDatabase(options: { migrated?: boolean } = {}): Promis
     (admin) => admin.write.run`create database ${identifier(name)} template ${template}`,
   )
   const url = databaseUrl(serverUrl, name)
-  const db = await openDatabase({ url, applicationName: 'tests', log: silentLog })
+  // Beside other test files a connection is made as fast as the machine is free: nothing that a test is about.
+  const waitMs = 10_000
+  const db = await openDatabase({ url, applicationName: 'tests', log: silentLog, waitMs })
   afterAll(async () => {
     const { inUse } = db.connections()
     if (inUse > 0) throw new Error(`${inUse} database connections are still in use`)
