@@ -10,7 +10,7 @@ export interface OurOrder {
   readonly status: OrdStatus
   /** Executed under the order's own client order id. */
   readonly executed: Decimal
-  /** Of one that was alive at a split: the same in the units of today, and of a split of these days; otherwise null. */
+  /** Of one that was alive at a split: the same in the units of today, and of a split of this night; otherwise null. */
   readonly restated: readonly Decimal[] | null
   readonly isReplacement: boolean
 }

@@ -4,7 +4,7 @@
  */
 import type { ClientOrderKey } from '../domain/client-order-id.ts'
 import type { Instant } from '../domain/time.ts'
-import { lag } from './calendar-effects.ts'
+import { mayBeDone } from './calendar-effects.ts'
 import { fragment, type Sql } from './sql.ts'
 import { sinceSplits } from './units-since-splits.ts'
 import { instant } from './wire.ts'
@@ -91,9 +91,10 @@ export const listReplaced = async (sql: Sql, order: NamedOrder, now: Instant): P
       o.source_id as "sourceId", o.revision, chain.depth = 0 as "isLast", told.executed,
       case when exists (
         select from corporate_action a where a.kind = 'split' and a.instrument_id = o.instrument_id
-          and a.takes_effect_at > o.posted_at and a.takes_effect_at <= ${instant(now + lag)}::timestamptz
+          and a.takes_effect_at > o.posted_at and ${mayBeDone(now)}
       ) then round(told.restated, 8) end as restated
     from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
+    join instrument i on i.id = o.instrument_id
     cross join lateral (
       select coalesce(sum(e.quantity), 0) as executed, coalesce(sum(e.quantity * since.units), 0) as restated
       from (

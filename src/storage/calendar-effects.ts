@@ -1,14 +1,25 @@
 /** What splits and the ends of contracts do in these days to what accounts hold, as far as brokers may not agree yet. */
 
 import type { NearEffects } from '../domain/broker-lag.ts'
+import { calendarNames, nextOpen } from '../domain/calendar.ts'
 import { dec, zero } from '../domain/decimal.ts'
 import { parseSymbol } from '../domain/symbol.ts'
 import { dayLength, type Instant } from '../domain/time.ts'
-import type { Sql } from './sql.ts'
+import { type Fragment, fragment, type Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
 /** From the close of a Friday to the opening after a long weekend. */
-export const lag = 4 * dayLength
+const lag = 4 * dayLength
+
+/**
+ * Whether an action `a` on what the instrument `i` trades as may be done at brokers by now, in the night before its
+ * opening at the earliest: as long as a session runs before that, they count in the units of then.
+ */
+export const mayBeDone = (now: Instant): Fragment => fragment`(
+  a.takes_effect_at <= (
+    select opens_at from unnest(${calendarNames}::text[],
+      ${calendarNames.map((name) => instant(nextOpen(name, now)))}::timestamptz[]) c (name, opens_at)
+    where c.name = i.calendar))`
 
 interface EndedRow {
   readonly accountId: number

@@ -7,7 +7,7 @@ import type { OrdStatus, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
 import type { Instant } from '../domain/time.ts'
 import type { OrderKey } from './account-orders.ts'
-import { lag } from './calendar-effects.ts'
+import { mayBeDone } from './calendar-effects.ts'
 import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
 import { sinceSplits } from './units-since-splits.ts'
@@ -111,7 +111,7 @@ export interface SentOrder extends OrderKey {
   readonly isPending: boolean
   /** Net executions under its own id, told and inferred, as they were told. */
   readonly executed: string
-  /** Of one that was alive at a split: the same in the units of today, and of a split of these days; otherwise null. */
+  /** Of one that was alive at a split: the same in the units of today, and of a split of this night; otherwise null. */
   readonly restated: readonly string[] | null
   /** Sent and not yet answered, or a market order not yet complete. */
   readonly isInFlight: boolean
@@ -143,7 +143,7 @@ const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[
       where a.kind = 'split' and not a.resizes
         and a.instrument_id = any(array[i.id, (select u.id from instrument u where u.symbol = i.underlying)])
         and a.takes_effect_at > o.posted_at and ${isAliveAt}
-        and (a.booked_at is not null or a.takes_effect_at <= ${instant(now + lag)}::timestamptz)
+        and (a.booked_at is not null or ${mayBeDone(now)})
     ) splits
     where o.attempts > 0 and ${which}`
 

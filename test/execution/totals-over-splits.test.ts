@@ -118,6 +118,15 @@ test.each(['60', '90'])(
   },
 )
 
+test('what was missed before the night of a split is made up for', async () => {
+  const { enter, at, counts, orders, held } = await partlyFilled()
+  await enter('2', '1')
+  expect(await counts('50', '50')).toEqual(['InferredFill'])
+  await at('2024-03-13T14:00:00Z')
+  expect(await orders()).toMatchObject([{ status: '1', orderQty: 200, cumQty: 100 }])
+  expect(await held()).toBe(100)
+})
+
 test('what was inferred before a split is no execution of after it', async () => {
   const { world, enter, at, counts, fill, orders, held } = await partlyFilled()
   expect(await counts('50', '50')).toEqual(['InferredFill'])
