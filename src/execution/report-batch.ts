@@ -27,7 +27,7 @@ interface Tracked {
   readonly before: OrderState
   readonly rejectText: string | null
   readonly endedAt: number | null
-  /** Its cancel was refused beside a replacement that nobody has answered: the wish is the replacement's, or asked again. */
+  /** Its cancel was refused beside a replacement that was sent and not answered: the wish is that one's, or asked again. */
   readonly isAskedAgain: boolean
 }
 
@@ -149,7 +149,8 @@ class BatchState {
     if (event.event === 'FILL' && !isInferred) this.#makeRoom(report, order, holder.chain, event.quantity)
     const before = holder.chain
     const own = before.find(({ id }) => id === order.id)!
-    if (report.kind === 'cancelReject' && own.status === '6' && pendingReplacement(before, own)) {
+    const pending = pendingReplacement(before, own)
+    if (report.kind === 'cancelReject' && own.status === '6' && pending?.held === false) {
       this.#orders.set(order.id, { ...this.#orders.get(order.id)!, isAskedAgain: true })
       return
     }

@@ -11,6 +11,7 @@ import { cancelOrders, type OrderKey } from './account-orders.ts'
 import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
 import { live } from './order-statuses.ts'
 import { touchAccounts } from './record-changes.ts'
+import { askingPause } from './sending.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -225,7 +226,7 @@ export async function saveReportedOrders(tx: Transaction, changes: readonly Orde
       ended_at = case when c.status in ${live} then null else coalesce(o.ended_at, c.ended_at) end,
       chase_at = case when c.status in ${live} then o.chase_at end,
       unknown_at = case when ${isAskedAgain} then clock_timestamp() end,
-      claimed_until = case when ${isAskedAgain} then clock_timestamp() + interval '1 second'
+      claimed_until = case when ${isAskedAgain} then clock_timestamp() + ${askingPause}
         when c.pending_action is not distinct from o.pending_action then o.claimed_until end
     from unnest(${uncounted(column('accountId'), 'bigint')}, ${column('id')}::bigint[], ${column('status')}::text[],
       ${column('pendingAction')}::text[], ${column('isAcknowledged')}::boolean[], ${column('orderQty')}::numeric[],

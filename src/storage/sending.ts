@@ -149,6 +149,9 @@ export interface Attempted extends OrderKey {
   readonly outcome: 'done' | 'unsent' | 'unknown'
 }
 
+/** How long an order `o` is left alone before its broker is asked again: longer with each attempt. */
+export const askingPause = fragment`least(30, 2 ^ least(o.attempts, 5) / 2) * interval '1 second'`
+
 /**
  * Writes what came of attempts made under the fence. An action that was overtaken by another (a cancel) stays
  * as it is. What is unknown is asked for again after a pause that grows with the attempts.
@@ -164,8 +167,7 @@ export async function saveAttempts(
       pending_action = case when t.outcome = 'done' and o.pending_action = t.action then null else o.pending_action end,
       attempts = o.attempts - case when t.outcome = 'unsent' then 1 else 0 end,
       unknown_at = case when t.outcome = 'unknown' and t.action <> 'cancel' then coalesce(o.unknown_at, ${instant(now)}::timestamptz) end,
-      claimed_until = case when t.outcome = 'unknown'
-        then clock_timestamp() + least(30, 2 ^ least(o.attempts, 5) / 2) * interval '1 second' end
+      claimed_until = case when t.outcome = 'unknown' then clock_timestamp() + ${askingPause} end
     from unnest(${attempts.map(({ accountId }) => accountId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[],
       ${attempts.map(({ action }) => action)}::text[], ${attempts.map(({ outcome }) => outcome)}::text[])
       t (account_id, id, action, outcome)

@@ -4,6 +4,8 @@
  */
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { applyReports } from '../../src/execution/reports.ts'
+import { insertReports } from '../../src/storage/reports.ts'
 import type { Fault } from '../support/alpaca-stand-in.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
@@ -65,6 +67,50 @@ describe('at the paper broker', async () => {
     ])
     expect(await held()).toBe(5)
     expect((await paper.broker.snapshot(ctx, [accountId]))[0]?.working).toEqual([])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  const refuse = async (one: { accountId: number; symbol: string }): Promise<void> => {
+    const { id, brokerId } = await db.read.one<{ id: string; brokerId: number }>`
+      select client_order_id as id, broker_id as "brokerId" from paper_order where account_id = ${one.accountId}
+      order by id limit 1`
+    const about = { accountId: one.accountId, symbol: one.symbol, brokerId, clientOrderId: id, text: null }
+    await insertReports(db.write, [
+      { ...about, kind: 'cancelReject', reportKey: `no:${clock.time}`, occurredAt: clock.time },
+    ])
+  }
+
+  test('the broker is asked less and less often while it says no', async () => {
+    const one = await unanswered()
+    const { setupId, orders, cancel } = one
+    await cancel(0)
+    // The broker has taken the request and refuses it by itself.
+    await db.write.run`update account_order set attempts = 6, pending_action = null
+      where setup_id = ${setupId} and status = '6'`
+    await refuse(one)
+    await applyReports(ctx)
+    paper.controls.hold(false)
+    expect(await orders()).toMatchObject([{ status: '6', pendingAction: 'cancel' }, { status: 'A' }])
+    const { seconds } = await db.read.one<{ seconds: number }>`
+      select extract(epoch from claimed_until - unknown_at)::float8 as seconds from account_order
+      where setup_id = ${setupId} and status = '6'`
+    expect(seconds).toBeCloseTo(16, 1)
+  })
+
+  test('a replacement that the broker has not heard of does not keep it from refusing', async () => {
+    const one = await scene()
+    await leaveAlone(one.accountId)
+    await world.quote(one.symbol, '60', '60')
+    const signal = await one.order('1', '10', { limit: '50' })
+    await world.drain()
+    await db.write.run`update account_order set status = '6' where setup_id = ${one.setupId}`
+    await endSignal(db.write, signal, '5', isoOf(clock.time))
+    await one.order('1', '10', { limit: '51', replaces: signal })
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '6' }, { status: 'A', attempts: 0 }])
+    await refuse(one)
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '5' }, { status: '0', pendingAction: null }])
     expect(await accountViolations(world)).toEqual([])
   })
 })
