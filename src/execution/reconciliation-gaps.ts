@@ -113,17 +113,24 @@ const incident = (
   occurredAt,
 })
 
-/** Orders against the broker's; answers the accounts in which executions are missing. */
+/** Where executions are missing: positions say nothing there. */
+interface Incomplete {
+  readonly accounts: Set<number>
+  /** Account and symbol, where that may last: nobody makes up for what is unclear. */
+  readonly positions: Set<string>
+}
+
+/** Orders against the broker's; answers where executions are missing. */
 async function compareOrders(
   tx: Transaction,
   findings: Findings,
   ids: readonly number[],
   outcome: Outcome,
   now: Instant,
-): Promise<Set<number>> {
+): Promise<Incomplete> {
   const locked = new Set(ids)
   const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
-  const incomplete = new Set<number>()
+  const incomplete: Incomplete = { accounts: new Set(), positions: new Set() }
   const short = new Set<string>()
   // What a broker counts of a replacement may be its predecessor's: that is made up for first, and then asked again.
   for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
@@ -134,7 +141,8 @@ async function compareOrders(
     // Whether an order that still waits to be sent has arrived is asked by whoever sends it.
     if (gaps.length === 0 || (gaps[0] === 'absent' && order.isPending)) continue
     const isShort = gaps.includes('total') || gaps.includes('unclear')
-    if (isShort) incomplete.add(accountId)
+    if (gaps.includes('total')) incomplete.accounts.add(accountId)
+    if (gaps.includes('unclear')) incomplete.positions.add(`${accountId} ${order.symbol}`)
     const told = [...gaps, standing?.status, standing?.cumQty].join(' ')
     const before = seen.get(`${accountId} ${orderId}`)
     const known = before?.told === told ? before : { since: now, isConfirmed: false }
@@ -228,7 +236,7 @@ async function comparePositions(
   tx: Transaction,
   findings: Findings,
   accounts: readonly ReconciledAccount[],
-  incomplete: ReadonlySet<number>,
+  incomplete: Incomplete,
   outcome: Outcome,
   now: Instant,
 ): Promise<void> {
@@ -237,7 +245,7 @@ async function comparePositions(
   const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
   const sent = await listSentOrders(tx, ids, now)
   const moving = new Set([
-    ...incomplete,
+    ...incomplete.accounts,
     ...sent.flatMap(({ accountId, isInFlight }) => (isInFlight ? [accountId] : [])),
   ])
   const compared = accounts.flatMap((account) => {
@@ -256,7 +264,8 @@ async function comparePositions(
   const effectsOn = await loadNearEffects(tx, differing, now)
   for (const one of compared) {
     const { account, symbol, book, broker, accepted, difference, before } = one
-    const isMoving = moving.has(account.id) || isLag(book.plus(accepted), difference, effectsOn(one))
+    const isMissing = moving.has(account.id) || incomplete.positions.has(`${account.id} ${symbol}`)
+    const isMoving = isMissing || isLag(book.plus(accepted), difference, effectsOn(one))
     const gap = positionGap(one, isMoving, now)
     if (!gap) continue
     outcome.positions.push(gap)

@@ -42,11 +42,12 @@ async function partlyFilled() {
     await world.drain()
   }
   let counting: { cumQty: string; avgPx: string } | null = null
+  const positions = new Map<string, string>()
   const broker: typeof world.paper.broker = {
     ...world.paper.broker,
     snapshot: async (_, ids) =>
       ids.map((one) => ({
-        ...{ accountId: one, balance: null, positions: new Map<string, string>() },
+        ...{ accountId: one, balance: null, positions },
         working: counting && one === accountId ? [{ clientOrderId, status: '1', ...counting }] : [],
       })),
   }
@@ -71,7 +72,7 @@ async function partlyFilled() {
     await world.drain()
   }
   await fill('40', '50')
-  return { ...scene, world, fill, counts, enter, at }
+  return { ...scene, world, fill, counts, enter, at, positions }
 }
 
 test.each([
@@ -117,6 +118,18 @@ test.each(['60', '90'])(
     expect(await held()).toBe(80)
   },
 )
+
+test('what is unclear of one order hides no trade of others in the account', async () => {
+  const { enter, at, counts, symbol, accountId, positions } = await partlyFilled()
+  await enter('2', '1')
+  await at('2024-03-13T14:00:00Z')
+  positions.set(symbol, '90').set('ELSE', '500')
+  expect(await counts('90', '26')).toEqual(['MissingExecutions'])
+  await counts('90', '26')
+  const believed = await db.read.rows<{ symbol: string }>`
+    select symbol from position_gap where account_id = ${accountId} and confirmed_at is not null`
+  expect(believed).toEqual([{ symbol: 'ELSE' }])
+})
 
 test('what was missed before the night of a split is made up for', async () => {
   const { enter, at, counts, orders, held } = await partlyFilled()
