@@ -10,6 +10,7 @@ import {
   type ActionKind,
   type ActionNumbers,
   actionName,
+  dayName,
   findActionInstruments,
   findActions,
   insertActions,
@@ -71,7 +72,7 @@ async function readActions(tx: Transaction, entered: readonly EnteredAction[]) {
   const faults = read.flatMap((action, place): ActionFault[] => {
     if (typeof action === 'string') return [{ place, says: action }]
     const name = actionName(action)
-    const other = known.get(name) ?? action
+    const other = known.get(dayName(action)) ?? known.get(name) ?? action
     known.set(name, other)
     const { kind, day } = action
     return areSame(action, other)

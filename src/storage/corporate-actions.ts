@@ -33,16 +33,22 @@ type ActionName = Pick<NewAction, 'instrumentId' | 'kind' | 'day' | 'takesEffect
 export const actionName = ({ instrumentId, kind, day, takesEffectAt }: ActionName): string =>
   `${instrumentId} ${kind} ${kind === 'settlement' ? day : takesEffectAt}`
 
+/** Its name among those of before there was one per opening: a day may have its own. */
+export const dayName = (action: ActionName): string => `${actionName(action)} ${action.day}`
+
 /** The numbers of an action: amount, or new and old units. */
 export type ActionNumbers = Pick<NewAction, 'amount' | 'newUnits' | 'oldUnits'>
 
-/** Known actions of these names. */
+/** Known actions of these names; what is known of a day itself by that as well. */
 export async function findActions(
   sql: Sql,
   names: readonly ActionName[],
 ): Promise<Map<string, ActionNumbers>> {
-  const rows = await sql.rows<ActionName & Record<keyof ActionNumbers, string | null>>`
-    select n.instrument_id as "instrumentId", n.kind, n.day, n.takes_effect_at as "takesEffectAt", a.amount,
+  const rows = await sql.rows<
+    ActionName & { readonly isOfDay: boolean } & Record<keyof ActionNumbers, string | null>
+  >`
+    select n.instrument_id as "instrumentId", n.kind, n.day, n.takes_effect_at as "takesEffectAt",
+      a.ex_date = n.day as "isOfDay", a.amount,
       a.new_units as "newUnits", a.old_units as "oldUnits"
     from unnest(${names.map(({ instrumentId }) => instrumentId)}::bigint[],
       ${names.map(({ kind }) => kind)}::text[], ${names.map(({ day }) => day)}::date[],
@@ -52,10 +58,11 @@ export async function findActions(
       and (a.ex_date = n.day or (a.kind <> 'settlement' and a.takes_effect_at = n.takes_effect_at))`
   const number = (text: string | null): Decimal | null => (text === null ? null : dec(text))
   return new Map(
-    rows.map((row) => [
-      actionName(row),
-      { amount: number(row.amount), newUnits: number(row.newUnits), oldUnits: number(row.oldUnits) },
-    ]),
+    rows.flatMap((row) => {
+      const [amount, newUnits, oldUnits] = [number(row.amount), number(row.newUnits), number(row.oldUnits)]
+      const names = [actionName(row), ...(row.isOfDay ? [dayName(row)] : [])]
+      return names.map((name) => [name, { amount, newUnits, oldUnits }] as const)
+    }),
   )
 }
 

@@ -102,6 +102,18 @@ describe('a day without a session is the next one', () => {
     await door('/clock', { now: '2024-03-18T14:00:00Z' })
     expect(await state()).toMatchObject({ quantity: '200', adjustments: 1 })
   })
+
+  test('so what was entered of both before they were one is known when it is entered again', async () => {
+    const lines = [
+      { ...dividend, date: '2024-03-16', amount: 1 },
+      { ...dividend, date: '2024-03-18', amount: 2 },
+    ]
+    await door('/corporate-actions', [lines[1]])
+    await ctx.db.write
+      .run`insert into corporate_action (instrument_id, kind, ex_date, amount, takes_effect_at, imported_at)
+      select instrument_id, kind, '2024-03-16', 1, takes_effect_at, imported_at from corporate_action`
+    expect((await door('/corporate-actions', lines)).json).toEqual({})
+  })
 })
 
 test('days that went by without a worker are caught up in their order', async () => {
