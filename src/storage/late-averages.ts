@@ -4,7 +4,7 @@
  */
 import type { Side } from '../domain/codes.ts'
 import { type Decimal, dec, one } from '../domain/decimal.ts'
-import { groupBy } from '../domain/group.ts'
+import { chunked, groupBy } from '../domain/group.ts'
 import { applyFill, flat, type Position } from '../domain/position.ts'
 import type { SplitRatio } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
@@ -33,25 +33,45 @@ interface Traded extends Pick<LateAverage, 'accountId' | 'setupId'> {
   readonly at: Instant
 }
 
+/** A ledger may have traded for years: read and averaged in parts, none takes longer than a transaction may rest. */
+const accountsAtOnce = 200
+
 /** Of ledgers that have traded since a split that is about to be booked. */
 export async function loadLateAverages(tx: Transaction, split: LateSplit): Promise<LateAverage[]> {
-  const { instrumentId, at } = split
-  const traded = await tx.rows<Traded>`
-    select e.account_id as "accountId", e.setup_id as "setupId", e.side, round(e.quantity * since.units, 8) as quantity,
-      e.px * since.price as px, e.executed_at as at
-    from execution e
-    ${sinceSplits(fragment`e.instrument_id`, fragment`e.executed_at`, fragment`true`)}
-    where e.instrument_id = ${instrumentId}::bigint and e.busts is null and not exists (
-        select from execution b
-        where b.broker_id = e.broker_id and b.account_id = e.account_id and b.busts = e.exec_id)
-      and exists (select from execution n where n.account_id = e.account_id and n.instrument_id = e.instrument_id
-        and n.setup_id is not distinct from e.setup_id and n.executed_at >= ${instant(at)}::timestamptz)
-    order by e.executed_at, e.id`
-  const ledgers = groupBy(traded, ({ accountId, setupId }) => `${accountId} ${setupId ?? 'own'}`)
-  return [...ledgers.values()].flatMap((rows) => averageOf(rows, split) ?? [])
+  const traders = await tx.rows<Pick<Traded, 'accountId' | 'setupId'>>`
+    select distinct account_id as "accountId", setup_id as "setupId" from execution
+    where instrument_id = ${split.instrumentId}::bigint and executed_at >= ${instant(split.at)}::timestamptz
+    order by 1`
+  const names = new Set(traders.map(nameOf))
+  const averages: LateAverage[] = []
+  for (const ids of chunked([...new Set(traders.map(({ accountId }) => accountId))], accountsAtOnce)) {
+    const ledgers = groupBy(await loadTraded(tx, split, ids), nameOf)
+    for (const [name, rows] of ledgers) if (names.has(name)) averages.push(...averageOf(rows, split))
+  }
+  return averages
 }
 
-function averageOf(rows: readonly Traded[], { ratio, multiplies, at }: LateSplit): LateAverage | undefined {
+const nameOf = ({ accountId, setupId }: Pick<Traded, 'accountId' | 'setupId'>): string =>
+  `${accountId} ${setupId ?? 'own'}`
+
+/** What these accounts executed and was not taken back, in units of today. */
+async function loadTraded(
+  tx: Transaction,
+  { instrumentId }: LateSplit,
+  accountIds: readonly number[],
+): Promise<Traded[]> {
+  const rows = await tx.rows<Traded & { readonly execId: string; readonly busts: string | null }>`
+    select e.account_id as "accountId", e.setup_id as "setupId", e.exec_id as "execId", e.busts, e.side,
+      round(e.quantity * since.units, 8) as quantity, e.px * since.price as px, e.executed_at as at
+    from execution e
+    ${sinceSplits(fragment`e.instrument_id`, fragment`e.executed_at`, fragment`true`)}
+    where e.account_id = any(${accountIds}::bigint[]) and e.instrument_id = ${instrumentId}::bigint
+    order by e.executed_at, e.id`
+  const busted = new Set(rows.flatMap(({ accountId, busts }) => (busts ? [`${accountId} ${busts}`] : [])))
+  return rows.filter(({ accountId, execId, busts }) => !busts && !busted.has(`${accountId} ${execId}`))
+}
+
+function averageOf(rows: readonly Traded[], { ratio, multiplies, at }: LateSplit): LateAverage[] {
   let position: Position = flat
   let openedAt: Instant | undefined
   for (const row of rows) {
@@ -63,6 +83,6 @@ function averageOf(rows: readonly Traded[], { ratio, multiplies, at }: LateSplit
     position = change.position
   }
   const [first] = rows
-  if (!first || position.avgPx === null || openedAt === undefined) return undefined
-  return { accountId: first.accountId, setupId: first.setupId, avgPx: position.avgPx, openedAt }
+  if (!first || position.avgPx === null || openedAt === undefined) return []
+  return [{ accountId: first.accountId, setupId: first.setupId, avgPx: position.avgPx, openedAt }]
 }
