@@ -45,8 +45,10 @@ export async function loadLateAverages(tx: Transaction, split: LateSplit): Promi
   const names = new Set(traders.map(nameOf))
   const averages: LateAverage[] = []
   for (const ids of chunked([...new Set(traders.map(({ accountId }) => accountId))], accountsAtOnce)) {
+    const cuts = groupBy(await loadCuts(tx, split, ids), nameOf)
     const ledgers = groupBy(await loadTraded(tx, split, ids), nameOf)
-    for (const [name, rows] of ledgers) if (names.has(name)) averages.push(...averageOf(rows, split))
+    for (const [name, rows] of ledgers)
+      if (names.has(name)) averages.push(...averageOf(rows, cuts.get(name) ?? [], split))
   }
   return averages
 }
@@ -71,13 +73,44 @@ async function loadTraded(
   return rows.filter(({ accountId, execId, busts }) => !busts && !busted.has(`${accountId} ${execId}`))
 }
 
-function averageOf(rows: readonly Traded[], { ratio, multiplies, at }: LateSplit): LateAverage[] {
+/** What a split paid for instead of units; signed as the position. */
+interface Cut extends Pick<LateAverage, 'accountId' | 'setupId'> {
+  readonly quantity: string
+  readonly at: Instant
+}
+
+/** What splits that were booked before have cut off of these accounts' ledgers, in units of today. */
+const loadCuts = (
+  tx: Transaction,
+  { instrumentId }: LateSplit,
+  accountIds: readonly number[],
+): Promise<Cut[]> =>
+  tx.rows<Cut>`
+    select j.account_id as "accountId", j.setup_id as "setupId", c.takes_effect_at as at,
+      round((j.quantity_before * c.new_units / c.old_units - j.quantity_before - j.quantity_change) * since.units, 8)
+        as quantity
+    from corporate_action c join account_adjustment j on j.action_id = c.id
+    ${sinceSplits(fragment`c.instrument_id`, fragment`c.takes_effect_at`, fragment`true`)}
+    where c.instrument_id = ${instrumentId}::bigint and c.kind = 'split' and not c.resizes
+      and j.account_id = any(${accountIds}::bigint[]) and j.quantity_before <> 0
+    order by c.takes_effect_at`
+
+function averageOf(
+  rows: readonly Traded[],
+  cuts: readonly Cut[],
+  { ratio, multiplies, at }: LateSplit,
+): LateAverage[] {
+  const unitsOf = (told: { readonly quantity: string; readonly at: Instant }): Decimal =>
+    multiplies && told.at < at ? dec(told.quantity).times(ratio.new).div(ratio.old) : dec(told.quantity)
   let position: Position = flat
   let openedAt: Instant | undefined
+  let passed = 0
   for (const row of rows) {
-    const told = { side: row.side, quantity: dec(row.quantity), price: dec(row.px) }
-    const quantity = multiplies ? told.quantity.times(ratio.new).div(ratio.old) : told.quantity
-    const fill = row.at < at ? { ...told, quantity, price: told.price.times(ratio.old).div(ratio.new) } : told
+    for (let cut = cuts[passed]; cut && cut.at <= row.at; cut = cuts[++passed])
+      position = withoutCut(position, unitsOf(cut))
+    const px = dec(row.px)
+    const price = row.at < at ? px.times(ratio.old).div(ratio.new) : px
+    const fill = { side: row.side, quantity: unitsOf(row), price }
     const change = applyFill(position, fill, { securityType: 'CS', pointValue: one, fx: one })
     if (change.position.quantity.abs().equals(change.opened)) openedAt = row.at
     position = change.position
@@ -85,4 +118,9 @@ function averageOf(rows: readonly Traded[], { ratio, multiplies, at }: LateSplit
   const [first] = rows
   if (!first || position.avgPx === null || openedAt === undefined) return []
   return [{ accountId: first.accountId, setupId: first.setupId, avgPx: position.avgPx, openedAt }]
+}
+
+function withoutCut(position: Position, cut: Decimal): Position {
+  const quantity = position.quantity.minus(cut)
+  return quantity.isZero() ? flat : { ...position, quantity }
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/corporate-actions.ts'
 import { enterActions } from '../../src/execution/enter-actions.ts'
+import { insertReports } from '../../src/storage/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -56,3 +57,35 @@ test.each([
     expect(await accountViolations(world)).toEqual([])
   },
 )
+
+test('what an earlier split has cut off is no part of an average', async () => {
+  world.clock.time = opening - 86_400_000
+  const { accountId, symbol, cash } = await scene()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await world.quote(symbol, '100', '100')
+  const about = { brokerId, accountId, clientOrderId: null, symbol, kind: 'fill', text: null } as const
+  const trade = async (side: '1' | '2', quantity: string, px: string): Promise<void> => {
+    const reportKey = `own${side}${quantity}@${px}`
+    await insertReports(db.write, [{ ...about, reportKey, occurredAt: world.clock.time, side, quantity, px }])
+    await world.drain()
+    world.clock.time += 60_000
+  }
+  const enter = (day: string, units: number, old: number) =>
+    enterActions(world.ctx, [{ kind: 'split', symbol, day, new: dec(units), old: dec(old) }])
+  await trade('1', '5', '100')
+  await enter('2024-03-12', 3, 2)
+  world.clock.time = opening
+  await bookActions(world.ctx)
+  await trade('2', '7', '70')
+  await trade('1', '1', '10')
+  world.clock.time = opening + 86_400_000
+  await trade('1', '1', '5')
+  const before = await cash()
+  await enter('2024-03-13', 2, 1)
+  await bookActions(world.ctx)
+  const [row] = await db.read.rows`
+    select quantity::float8 as quantity, avg_px::float8 as px, opened_at = ${new Date(opening + 60_000).toISOString()}::timestamptz as "isOpenedThen"
+    from account_position where account_id = ${accountId} and quantity <> 0`
+  expect([row, await cash()]).toEqual([{ quantity: 3, px: 5, isOpenedThen: true }, before])
+  expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
+})
