@@ -150,7 +150,7 @@ class BatchState {
     const before = holder.chain
     const own = before.find(({ id }) => id === order.id)!
     const pending = pendingReplacement(before, own)
-    if (report.kind === 'cancelReject' && own.status === '6' && pending?.held === false) {
+    if (event.event === 'CANCEL_REJECT' && own.status === '6' && pending?.held === false) {
       this.#orders.set(order.id, { ...this.#orders.get(order.id)!, isAskedAgain: true })
       return
     }

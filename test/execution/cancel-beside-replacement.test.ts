@@ -70,14 +70,15 @@ describe('at the paper broker', async () => {
     expect(await accountViolations(world)).toEqual([])
   })
 
-  const refuse = async (one: { accountId: number; symbol: string }): Promise<void> => {
+  const refuse = async (
+    one: { accountId: number; symbol: string },
+    kind: 'cancelReject' | 'cancelUnknown' = 'cancelReject',
+  ): Promise<void> => {
     const { id, brokerId } = await db.read.one<{ id: string; brokerId: number }>`
       select client_order_id as id, broker_id as "brokerId" from paper_order where account_id = ${one.accountId}
       order by id limit 1`
     const about = { accountId: one.accountId, symbol: one.symbol, brokerId, clientOrderId: id, text: null }
-    await insertReports(db.write, [
-      { ...about, kind: 'cancelReject', reportKey: `no:${clock.time}`, occurredAt: clock.time },
-    ])
+    await insertReports(db.write, [{ ...about, kind, reportKey: `no:${clock.time}`, occurredAt: clock.time }])
   }
 
   test('the broker is asked less and less often while it says no', async () => {
@@ -95,6 +96,21 @@ describe('at the paper broker', async () => {
       select extract(epoch from claimed_until - unknown_at)::float8 as seconds from account_order
       where setup_id = ${setupId} and status = '6'`
     expect(seconds).toBeCloseTo(16, 1)
+  })
+
+  test('a broker that has replaced the order may not know it any more', async () => {
+    const one = await unanswered()
+    await one.cancel(0)
+    await db.write.run`update account_order set pending_action = null
+      where setup_id = ${one.setupId} and status = '6'`
+    await refuse(one, 'cancelUnknown')
+    await applyReports(ctx)
+    expect(await one.orders()).toMatchObject([{ status: '6', pendingAction: 'cancel' }, { status: 'A' }])
+    paper.controls.hold(false)
+    await expireClaims()
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '5' }, { status: '4', cumQty: 5 }])
+    expect((await paper.broker.snapshot(ctx, [one.accountId]))[0]?.working).toEqual([])
   })
 
   test('a replacement that the broker has not heard of does not keep it from refusing', async () => {
