@@ -5,7 +5,7 @@ import type { Sql } from './sql.ts'
 /** More than are given between the making of a copy and its use. */
 const leap = 100_000_000
 /** The same for the messages of a FIX session, which engines may count in 32 bits. */
-const messageLeap = 1_000_000
+const messageLeap = 10_000_000
 
 /**
  * Gives no number again that was given since a copy was made. They are known outside: a broker has orders under ids made of
