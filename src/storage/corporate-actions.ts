@@ -161,6 +161,10 @@ const tradedSince = ({ at, instrumentId, isLate }: DueAction): Fragment =>
           and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
     : fragment`0`
 
+/** When the account of a ledger `p` began anew: whatever happened before is none of what it holds. */
+const lastReset = fragment`coalesce((
+  select max(booked_at) from account_entry n where n.account_id = p.account_id and n.kind = 'reset'), '-infinity')`
+
 /** What was executed for a ledger `p` since the action took effect, adjustments of later actions included; signed. */
 export const executedSince = ({
   at,
@@ -172,11 +176,11 @@ export const executedSince = ({
       coalesce((select sum(case e.side when '1' then e.quantity else -e.quantity end) from ${executions}
         where e.account_id = p.account_id and e.setup_id is not distinct from p.setup_id
           and e.instrument_id = ${instrumentId}::bigint
-          and ${countsFrom} >= ${instant(at)}::timestamptz), 0)
+          and ${countsFrom} >= ${instant(at)}::timestamptz and ${countsFrom} > ${lastReset}), 0)
       + coalesce((select sum(j.quantity_change) from account_adjustment j join corporate_action b on b.id = j.action_id
         where j.account_id = p.account_id and j.setup_id is not distinct from p.setup_id
           and b.instrument_id = ${instrumentId}::bigint
-          and b.takes_effect_at >= ${instant(at)}::timestamptz), 0))`
+          and b.takes_effect_at >= ${instant(at)}::timestamptz and b.takes_effect_at > ${lastReset}), 0))`
     : fragment`0`
 
 /** Pays a dividend to what strategies held at its moment, at the rate `fx`; answers how many were paid. */

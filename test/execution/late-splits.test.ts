@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/corporate-actions.ts'
 import { enterActions } from '../../src/execution/enter-actions.ts'
+import { resetPaperAccount } from '../../src/storage/paper-resets.ts'
 import { insertReports } from '../../src/storage/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
@@ -57,6 +58,26 @@ test.each([
     expect(await accountViolations(world)).toEqual([])
   },
 )
+
+test.each([
+  ['split', { new: dec(2), old: dec(1) }],
+  ['dividend', { amount: dec(1) }],
+] as const)('an account that has begun anew since has nothing of a late %s', async (kind, numbers) => {
+  world.clock.time = opening - 100_000
+  const { accountId, setupId, symbol, order, held, cash } = await scene()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  await world.quote(symbol, '50', '50')
+  await order('1', '100')
+  await world.drain()
+  world.clock.time = opening + 86_400_000
+  await world.quote(symbol, '25', '25')
+  await db.transaction((tx) => resetPaperAccount(tx, accountId, world.clock.time))
+  const before = await cash()
+  await enterActions(world.ctx, [{ kind, symbol, day: '2024-03-13', ...numbers }])
+  await bookActions(world.ctx)
+  expect([await held(), await readBroker(world, setupId, symbol), await cash()]).toEqual([0, 0, before])
+  expect(await accountViolations(world)).toEqual([])
+})
 
 test('what an earlier split has cut off is no part of an average', async () => {
   world.clock.time = opening - 86_400_000

@@ -59,7 +59,7 @@ export class Following {
     return [
       {
         name: `follow ${this.#adapter}`,
-        due: () => isHeard(),
+        due: isHeard,
         run: async (ctx) => {
           if (performance.now() >= this.#nextLook) await this.#look(ctx)
           return this.#read(ctx)
