@@ -44,6 +44,6 @@ test.each([
   ],
 ] as const)('a broker’s count %s', (_, actions, order, expected) => {
   const given = { reports: [report], orders: [order], busted: [], standing: [] }
-  const { reports } = new LateExecutions(actions, []).inPresentUnits(given, () => order)
+  const { reports } = new LateExecutions(actions, given).inPresentUnits(given, () => order)
   expect(reports).toMatchObject([expected])
 })

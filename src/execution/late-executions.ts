@@ -19,10 +19,8 @@ import type { Instant } from '../domain/time.ts'
 import type { StandingExecution } from '../storage/inferred-fills.ts'
 import {
   type BookedAction,
-  type BookedBefore,
   type LedgerAdjustment,
   loadAdjustments,
-  loadBookedBefore,
   saveAdjustments,
 } from '../storage/late-executions.ts'
 import type { LedgerKey } from '../storage/ledgers.ts'
@@ -101,13 +99,16 @@ export class LateExecutions {
   readonly #actions: readonly BookedAction[]
   readonly #late = new Map<number, LateReport>()
   /** Executions that are taken back or may give way, as they were told; those of this batch once they are booked. */
-  readonly #booked = new Map<string, Omit<BookedBefore, 'accountId' | 'execId'>>()
+  readonly #booked = new Map<string, Pick<ToldExecution, 'quantity' | 'px'> & { readonly at: Instant }>()
   readonly #known = new Map<string, LedgerAdjustment>()
   readonly #adjusted = new Map<string, LedgerAdjustment>()
 
-  constructor(actions: readonly BookedAction[], booked: readonly BookedBefore[]) {
+  /** `actions`: what was booked since the earliest of the reports and of what they are about. */
+  constructor(actions: readonly BookedAction[], { busted, standing }: Pick<Given, 'busted' | 'standing'>) {
     this.#actions = actions
-    for (const row of booked) this.#booked.set(`${row.accountId} ${row.execId}`, row)
+    if (actions.length === 0) return
+    for (const { accountId, execId, quantity, px, at } of [...busted, ...standing])
+      this.#booked.set(`${accountId} ${execId}`, { quantity: dec(quantity), px: dec(px), at })
   }
 
   /** Everything as the orders count it now; the same where nothing is late. */
@@ -145,9 +146,8 @@ export class LateExecutions {
     const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
     const inUnitsOfOrder = <Row extends BustedExecution | StandingExecution>(row: Row): Row => {
       const order = orders.get(`${row.accountId} ${row.orderId}`)
-      const { at } = this.#booked.get(`${row.accountId} ${row.execId}`) ?? {}
-      if (!order || at === undefined) return row
-      const restating = this.#since(order.instrumentId, at).filter((action) => hasRestated(action, order))
+      if (!order) return row
+      const restating = this.#since(order.instrumentId, row.at).filter((action) => hasRestated(action, order))
       return restating.length > 0
         ? { ...row, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
         : row
@@ -295,16 +295,6 @@ export class LateExecutions {
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
     return this.#actions.filter((action) => action.instrumentId === instrumentId && action.dayFrom > at)
   }
-}
-
-/** The late executions of a batch, by what was booked since the earliest of its reports. */
-export async function lateExecutions(
-  tx: Transaction,
-  actions: readonly BookedAction[],
-  { busted, standing }: Given,
-): Promise<LateExecutions> {
-  const booked = actions.length === 0 ? [] : await loadBookedBefore(tx, [...busted, ...standing])
-  return new LateExecutions(actions, booked)
 }
 
 type Numbers = { readonly [K in 'quantity' | 'px']: Decimal }

@@ -42,7 +42,7 @@ import {
 import type { Transaction } from '../storage/sql.ts'
 import { markSetups } from '../storage/sync-due.ts'
 import type { Step, WorkContext } from './context.ts'
-import { type LateExecutions, lateExecutions, momentsOf, type ToldExecution } from './late-executions.ts'
+import { LateExecutions, momentsOf, type ToldExecution } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
@@ -115,7 +115,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   ])
   const given = { reports, orders, busted, standing }
   const actions = standing.length === 0 ? passed : await loadPassedActions(tx, momentsOf(given))
-  const late = await lateExecutions(tx, actions, given)
+  const late = new LateExecutions(actions, given)
   const present = late.inPresentUnits(given, ordersByName(environment, orders))
   const batch = applyBatch(environment, present.reports, present.orders, present)
   const now = ctx.clock.now()

@@ -66,29 +66,6 @@ async function closeBefore(
   return last ? last.bid.plus(last.ask).div(2) : null
 }
 
-/** An execution that is booked, and when it was made. */
-export interface BookedBefore {
-  readonly accountId: number
-  readonly execId: string
-  readonly quantity: Decimal
-  readonly px: Decimal
-  readonly at: Instant
-}
-
-/** When these executions were made. */
-export async function loadBookedBefore(
-  tx: Transaction,
-  executions: readonly Pick<BookedBefore, 'accountId' | 'execId'>[],
-): Promise<BookedBefore[]> {
-  if (executions.length === 0) return []
-  const rows = await tx.rows<Omit<BookedBefore, 'quantity' | 'px'> & Record<'quantity' | 'px', string>>`
-    select e.account_id as "accountId", e.exec_id as "execId", e.quantity, e.px, e.executed_at as at
-    from unnest(${executions.map(({ accountId }) => accountId)}::bigint[],
-      ${executions.map(({ execId }) => execId)}::text[]) named (account_id, exec_id)
-    join execution e using (account_id, exec_id)`
-  return rows.map(({ quantity, px, ...row }) => ({ ...row, quantity: dec(quantity), px: dec(px) }))
-}
-
 /** What an action did to a ledger. */
 export interface LedgerAdjustment extends Adjustment {
   readonly actionId: number
