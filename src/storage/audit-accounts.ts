@@ -2,7 +2,7 @@
 import { skipCodes } from '../domain/skip.ts'
 import { live } from './order-statuses.ts'
 import { type Fragment, fragment } from './sql.ts'
-import { leeway, sinceSplits } from './units-since-splits.ts'
+import { leeway, netExecutions, sinceSplits, wasAlive } from './units-since-splits.ts'
 
 /** What the executions of an order, and of the orders it replaced, add up to. */
 const chainExecutions = fragment`
@@ -19,14 +19,11 @@ const chainExecutions = fragment`
     ${leeway} as leeway,
     coalesce(sum(e.quantity * since.units) filter (where e.order_id = o.id), 0) as own_quantity
   from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
-  left join (
-    select account_id, order_id, px, executed_at, case when busts is null then quantity else -quantity end as quantity
-    from execution
-  ) e on e.account_id = chain.account_id and e.order_id = chain.member
+  left join ${netExecutions} e on e.account_id = chain.account_id and e.order_id = chain.member
   ${sinceSplits(
     fragment`o.instrument_id`,
     fragment`e.executed_at`,
-    fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at) and exists (
+    fragment`${wasAlive} and exists (
       select from account_adjustment j where j.action_id = a.id and j.setup_id = o.setup_id)`,
   )}
   group by o.account_id, o.id`

@@ -6,7 +6,7 @@ import type { ClientOrderKey } from '../domain/client-order-id.ts'
 import type { Instant } from '../domain/time.ts'
 import { mayBeDone } from './calendar-effects.ts'
 import { fragment, type Sql } from './sql.ts'
-import { sinceSplits } from './units-since-splits.ts'
+import { toldOf } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 /** Accounts that follow, or followed, a strategy at an enabled broker of the adapter and have their credentials. */
@@ -95,11 +95,5 @@ export const listReplaced = async (sql: Sql, order: NamedOrder, now: Instant): P
       ) then round(told.restated, 8) end as restated
     from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
     join instrument i on i.id = o.instrument_id
-    cross join lateral (
-      select coalesce(sum(e.quantity), 0) as executed, coalesce(sum(e.quantity * since.units), 0) as restated
-      from (
-        select executed_at, case when busts is null then quantity else -quantity end as quantity
-        from execution where account_id = o.account_id and order_id = o.id
-      ) e ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, fragment`true`)}
-    ) told
+    ${toldOf(fragment`true`)}
     where chain.depth = 0 or o.attempts > 0`

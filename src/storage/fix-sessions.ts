@@ -10,7 +10,7 @@ import { insertIncidents, type NewIncident } from './incidents.ts'
 import { guardLease, type Lease } from './leases.ts'
 import { insertReports, type NewReport, type NewTotal } from './reports.ts'
 import { fragment, type Sql } from './sql.ts'
-import { sinceSplits } from './units-since-splits.ts'
+import { netExecutions, sinceSplits, wasAlive } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 export interface FixSessionRow {
@@ -176,15 +176,8 @@ export async function loadFixOrders(
         sum(e.quantity * since.units * e.px * since.price) as value
       from named n join account_order o on o.account_id = n.account_id and o.id = n.id
       join replaced r on r.place = n.place
-      join (
-        select account_id, order_id, executed_at, px, case when busts is null then quantity else -quantity end as quantity
-        from execution
-      ) e on e.account_id = r.account_id and e.order_id = r.id
-      ${sinceSplits(
-        fragment`o.instrument_id`,
-        fragment`e.executed_at`,
-        fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at)`,
-      )}
+      join ${netExecutions} e on e.account_id = r.account_id and e.order_id = r.id
+      ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, wasAlive)}
       group by n.place
     )
     select n.place, n.client_order_id as "clientOrderId", a.account, i.symbol, n.side,

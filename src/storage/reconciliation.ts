@@ -10,7 +10,7 @@ import type { OrderKey } from './account-orders.ts'
 import { mayBeDone } from './calendar-effects.ts'
 import { live } from './order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from './sql.ts'
-import { sinceSplits } from './units-since-splits.ts'
+import { sinceSplits, toldOf, unitsBy, wasAlive } from './units-since-splits.ts'
 import { instant } from './wire.ts'
 
 /** Brokers of the adapter with accounts, whose time has come; all of them where `isForced`. */
@@ -117,8 +117,6 @@ export interface SentOrder extends OrderKey {
   readonly isInFlight: boolean
 }
 
-const isAliveAt = fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at)`
-
 const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[]> =>
   sql.rows<SentOrder>`
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
@@ -129,20 +127,13 @@ const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[
       o.status in ('A', '6', 'E') or o.pending_action is not null
         or o.status in ('0', '1') and (o.ord_type = '1' or not o.is_acknowledged) as "isInFlight"
     from account_order o join account a on a.id = o.account_id join instrument i on i.id = o.instrument_id
+    ${toldOf(wasAlive)}
     cross join lateral (
-      select coalesce(sum(e.quantity), 0) as executed, coalesce(sum(e.quantity * since.units), 0) as restated
-      from (
-        select executed_at, case when busts is null then quantity else -quantity end as quantity
-        from execution where account_id = o.account_id and order_id = o.id
-      ) e ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, isAliveAt)}
-    ) told
-    cross join lateral (
-      select count(*) as count,
-        coalesce(exp(sum(ln(a.new_units / a.old_units)) filter (where a.booked_at is null)), 1) as ahead
+      select count(*) as count, ${unitsBy(fragment`a.booked_at is null`)} as ahead
       from corporate_action a
       where a.kind = 'split' and not a.resizes
         and a.instrument_id = any(array[i.id, (select u.id from instrument u where u.symbol = i.underlying)])
-        and a.takes_effect_at > o.posted_at and ${isAliveAt}
+        and a.takes_effect_at > o.posted_at and ${wasAlive}
         and (a.booked_at is not null or ${mayBeDone(now)})
     ) splits
     where o.attempts > 0 and ${which}`
