@@ -6,13 +6,14 @@
 import type { Decimal } from './decimal.ts'
 import { applyEvent } from './order.ts'
 import type { OrderEvent, OrderState, Outcome } from './order-state.ts'
+import type { Restated } from './split.ts'
 
 export interface ChainOrder<Id> extends OrderState {
   readonly id: Id
   /** The order that this one replaces. */
   readonly replaces?: Id
   /** What splits have made of a unit and of a price of this order, which was replaced before them, in the last of its chain. */
-  readonly inLast?: { readonly units: Decimal; readonly price: Decimal }
+  readonly inLast?: Restated
 }
 
 /** `newId` names the order that a replace request creates. */

@@ -49,15 +49,17 @@ export function orderGaps(ours: OurOrder, theirs: TheirOrder | null): OrderGap[]
   return gaps
 }
 
+/** Whether a broker's count is ours in new units: what a split cuts off may be rounded there in either direction. */
+export const isSameCount = (cumQty: Decimal, restated: Decimal): boolean =>
+  !restated.isZero() && cumQty.minus(restated).abs().lessThan(one)
+
 /**
  * What a broker counts beyond our executions. Over a split it may count in units of before or after it, or both: a total
  * that is ours in any of them is complete, of any other nobody knows how much is missing.
  */
 function totalGap({ executed, restated }: OurOrder, cumQty: Decimal): 'total' | 'unclear' | null {
   if (restated === null) return cumQty.greaterThan(executed) ? 'total' : null
-  // What a split cuts off may be rounded there in either direction.
-  const isOurs = (count: Decimal): boolean => !count.isZero() && cumQty.minus(count).abs().lessThan(one)
-  if (restated.some(isOurs) || cumQty.equals(executed)) return null
+  if (restated.some((count) => isSameCount(cumQty, count)) || cumQty.equals(executed)) return null
   return [executed, ...restated].some((count) => cumQty.greaterThan(count)) ? 'unclear' : null
 }
 

@@ -16,6 +16,12 @@ export interface SplitRatio {
   readonly old: Decimal
 }
 
+/** What splits have made of a unit and of a price. */
+export interface Restated {
+  readonly units: Decimal
+  readonly price: Decimal
+}
+
 /** What a split did to a book: its units multiplied, or an option's contracts changed their size. */
 export interface BookedSplit {
   readonly ratio: SplitRatio

@@ -15,6 +15,7 @@ import {
   type PositionChange,
   takeBack,
 } from '../domain/position.ts'
+import type { Restated } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import type { StandingExecution } from '../storage/inferred-fills.ts'
 import {
@@ -28,13 +29,7 @@ import { type BustedExecution, type ReportedOrder, type ReportRow, targetOf } fr
 import type { Transaction } from '../storage/sql.ts'
 import type { BatchExecution } from './report-batch.ts'
 
-/** What became of a unit and of a price. */
-interface Factors {
-  readonly units: Decimal
-  readonly price: Decimal
-}
-
-const factorsOf = (actions: readonly BookedAction[]): Factors =>
+const factorsOf = (actions: readonly BookedAction[]): Restated =>
   actions.reduce(
     ({ units, price }, { newUnits, oldUnits, resizes }) => ({
       units: resizes ? units : units.times(newUnits).div(oldUnits),
@@ -46,7 +41,7 @@ const factorsOf = (actions: readonly BookedAction[]): Factors =>
 /** An execution as it was told, what was booked since, and what became of its units in the order that had it. */
 export interface ToldExecution extends Pick<BatchExecution, 'quantity' | 'px' | 'report'> {
   readonly since: readonly BookedAction[]
-  readonly inOrder: Factors
+  readonly inOrder: Restated
 }
 
 /** A report as it was told, with what was booked since. */
@@ -161,7 +156,7 @@ export class LateExecutions {
   }
 
   /** What splits since it was replaced have made of an order's units, in the order that was alive at them. */
-  #inLast(order: ReportedOrder, orders: readonly ReportedOrder[]): Factors | undefined {
+  #inLast(order: ReportedOrder, orders: readonly ReportedOrder[]): Restated | undefined {
     if (order.status !== '5') return undefined
     const next = (of: ReportedOrder): ReportedOrder => {
       const found = orders.findLast((one) => one.accountId === of.accountId && one.replacesOrderId === of.id)
@@ -305,7 +300,7 @@ const apart = (told: Numbers, known: Numbers): Decimal =>
 
 const timesApart = (one: Decimal, other: Decimal): Decimal => max(one.div(other), other.div(one))
 
-const restatedBy = (quantity: string, px: string, { units, price }: Factors) => ({
+const restatedBy = (quantity: string, px: string, { units, price }: Restated) => ({
   quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),
   px: roundTo(dec(px).times(price), 12).toFixed(),
 })

@@ -5,7 +5,7 @@ import type { ReportedOrder, ReportRow } from '../storage/reports.ts'
 
 /** The order as its state machine knows it. */
 export function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
-  const state = {
+  return {
     id: row.id,
     status: row.status,
     orderQuantity: dec(row.orderQty),
@@ -13,11 +13,9 @@ export function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
     filledValue: dec(row.filledValue),
     acknowledged: row.isAcknowledged,
     held: row.status === 'A' && row.attempts === 0,
+    ...(row.replacesOrderId !== null && { replaces: row.replacesOrderId }),
+    ...(row.inLast && { inLast: row.inLast }),
   }
-  const inLast = row.inLast && { inLast: row.inLast }
-  return row.replacesOrderId === null
-    ? { ...state, ...inLast }
-    : { replaces: row.replacesOrderId, ...state, ...inLast }
 }
 
 /** The report as an event of the order it names; undefined where an execution says no quantity or price. */

@@ -6,6 +6,7 @@
 import type { ClientOrderKey, OrderSource } from '../domain/client-order-id.ts'
 import type { OrdStatus, SecurityType, Side } from '../domain/codes.ts'
 import type { Decimal } from '../domain/decimal.ts'
+import type { Restated } from '../domain/split.ts'
 import type { Instant } from '../domain/time.ts'
 import { cancelOrders, type OrderKey } from './account-orders.ts'
 import { insertSyncMail, type SyncDisabledReason } from './mail.ts'
@@ -162,7 +163,7 @@ export interface ReportedOrder extends OrderKey {
   readonly replacesOrderId: number | null
   readonly endedAt: Instant | null
   /** Of one that was replaced before a split: what that has made of a unit and of a price in the last of its chain. */
-  readonly inLast?: { readonly units: Decimal; readonly price: Decimal }
+  readonly inLast?: Restated
 }
 
 /**

@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clientOrderId, parseClientOrderId } from '../../../domain/client-order-id.ts'
 import { type Decimal, dec } from '../../../domain/decimal.ts'
+import { isSameCount } from '../../../domain/order-gap.ts'
 import { type ExecutedOrder, listReplaced } from '../../../storage/broker-pulls.ts'
 import { insertReports } from '../../../storage/reports.ts'
 import type { WorkContext } from '../../context.ts'
@@ -158,8 +159,7 @@ function restOf(
 function inPresentUnits(filledQty: Decimal, known: ExecutedOrder | undefined): Decimal | undefined {
   if (!known || known.restated === null) return filledQty
   const restated = dec(known.restated)
-  const isRestated = filledQty.minus(restated).abs().lessThan(1) && !restated.isZero()
-  return filledQty.equals(known.executed) || isRestated ? restated : undefined
+  return filledQty.equals(known.executed) || isSameCount(filledQty, restated) ? restated : undefined
 }
 
 /** What the orders before the replaced one executed; undefined when that cannot be asked. */
