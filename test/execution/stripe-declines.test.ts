@@ -4,7 +4,7 @@ import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
-const { db, standIn, clock, work, attach, open, state, sound, incidents, tell } = scene
+const { db, standIn, clock, work, attach, open, openUnanswered, state, sound, incidents, tell } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -53,10 +53,7 @@ describe('what is told of a payment', () => {
     ['and then as paid', ['payment_intent.payment_failed', 'payment_intent.succeeded']],
     ['after it was paid', ['payment_intent.succeeded', 'payment_intent.payment_failed']],
   ])('as declined %s, in one turn, is not asked for again', async (_name, types) => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
+    await openUnanswered()
     for (const type of types) await tell(type)
     await work()
     expect(await state()).toMatchObject({ status: 'active', charge: 'paid', failures: 0 })
@@ -64,10 +61,7 @@ describe('what is told of a payment', () => {
   })
 
   test('for a charge of another provider pays nothing', async () => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
+    await openUnanswered()
     await db.write.run`update charge set provider = 'simulated', claimed_until = null`
     await tell('payment_intent.succeeded')
     await tell('payment_intent.payment_failed')

@@ -70,6 +70,13 @@ export async function makeStripeScene() {
     const wish = { personId: ids.person, strategyId: ids.strategy, kind: 'paid', at: clock.time } as const
     return db.transaction((tx) => subscribe(tx, wish))
   }
+  /** A first payment whose answer is a long time in coming. */
+  async function openUnanswered(): Promise<void> {
+    await attach()
+    await open()
+    standIn.script.push('delay')
+    await work()
+  }
   const state = () =>
     db.read.one<{
       status: string
@@ -100,5 +107,6 @@ export async function makeStripeScene() {
     if ('chargeId' in event) await takePaymentEvent(db.write, event, clock.time)
     else await notePaymentTakenBack(db.write, event, clock.time)
   }
-  return { db, standIn, stripe, clock, ids, begin, work, attach, open, state, sound, incidents, told, tell }
+  const doing = { begin, work, attach, open, openUnanswered, told, tell }
+  return { db, standIn, stripe, clock, ids, ...doing, state, sound, incidents }
 }

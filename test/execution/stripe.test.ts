@@ -8,7 +8,22 @@ import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, environment, makeStripeScene, secret, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
-const { db, standIn, stripe, clock, ids, work, attach, open, state, sound, incidents, told, tell } = scene
+const {
+  db,
+  standIn,
+  stripe,
+  clock,
+  ids,
+  work,
+  attach,
+  open,
+  openUnanswered,
+  state,
+  sound,
+  incidents,
+  told,
+  tell,
+} = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -99,10 +114,7 @@ describe('an answer that does not come', () => {
   })
 
   test('that comes later is taken from the webhook, in whatever order and however often', async () => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
+    await openUnanswered()
     expect(await state()).toMatchObject({ status: 'pending', charge: 'due' })
     await tell('payment_intent.succeeded')
     await tell('payment_intent.succeeded')
@@ -116,10 +128,7 @@ describe('an answer that does not come', () => {
   })
 
   test('that nobody tells is looked up when the claim runs out', async () => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
+    await openUnanswered()
     const { waits } = await db.read.one<{ waits: boolean }>`
       select claimed_until > clock_timestamp() + interval '50 minutes' as waits from charge`
     expect(waits).toBe(true)
@@ -155,10 +164,7 @@ test('a renewal that is declined is tried again under another key, until it is p
 })
 
 test('money that comes after the end is booked and told to the operator', async () => {
-  await attach()
-  await open()
-  standIn.script.push('delay')
-  await work()
+  await openUnanswered()
   await db.write
     .run`update subscription set status = 'ended', ended_at = ${new Date(clock.time).toISOString()}::timestamptz`
   await tell('payment_intent.succeeded')
@@ -228,10 +234,7 @@ describe('what is told of a payment', () => {
     ['another amount', { amount_received: 4999 }],
     ['another currency', { currency: 'eur' }],
   ])('with %s pays nothing and is told to the operator once', async (_name, object) => {
-    await attach()
-    await open()
-    standIn.script.push('delay')
-    await work()
+    await openUnanswered()
     await tell('payment_intent.succeeded', 'evt_1', object)
     await tell('payment_intent.succeeded', 'evt_2', object)
     await work()
