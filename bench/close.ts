@@ -2,13 +2,13 @@
  * The daily close of 10,000 strategies with five positions each and of 100,000 accounts with three: from the first
  * statement to the commit of every row. The naive form reads, values and commits book by book.
  */
-import { accountValue } from '../src/domain/model-account.ts'
+import { accountValue } from '../src/domain/margin/model-account.ts'
+import { endOfDay } from '../src/domain/market/trading-day.ts'
 import { readDay } from '../src/domain/time.ts'
-import { endOfDay } from '../src/domain/trading-day.ts'
 import type { WorkContext } from '../src/execution/context.ts'
-import { closeDays } from '../src/execution/daily-close.ts'
-import type { Database } from '../src/storage/database.ts'
-import { loadHeldAccounts } from '../src/storage/model-accounts.ts'
+import { closeDays } from '../src/execution/orders/daily-close.ts'
+import type { Database } from '../src/storage/database/database.ts'
+import { loadHeldAccounts } from '../src/storage/orders/model-accounts.ts'
 import { startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 

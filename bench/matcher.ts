@@ -4,15 +4,15 @@
  * reaches 10,000 orders books them: against one transaction for each.
  */
 import { dec } from '../src/domain/decimal.ts'
-import { completeInstrument } from '../src/domain/instrument.ts'
+import { completeInstrument } from '../src/domain/market/instrument.ts'
 import type { WorkContext } from '../src/execution/context.ts'
 import type { MarketQuote } from '../src/execution/market/feed.ts'
-import { publishQuotes } from '../src/execution/matcher.ts'
-import { quoteRange } from '../src/execution/moments.ts'
-import type { Database } from '../src/storage/database.ts'
-import { insertInstruments } from '../src/storage/instruments.ts'
-import { lockReached, type PriceRange } from '../src/storage/matching.ts'
-import type { Transaction } from '../src/storage/sql.ts'
+import { publishQuotes } from '../src/execution/orders/matcher.ts'
+import { quoteRange } from '../src/execution/orders/moments.ts'
+import type { Database } from '../src/storage/database/database.ts'
+import type { Transaction } from '../src/storage/database/sql.ts'
+import { insertInstruments } from '../src/storage/market/instruments.ts'
+import { lockReached, type PriceRange } from '../src/storage/work/matching.ts'
 import { type Platform, startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 

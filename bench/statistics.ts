@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { isTradeDate } from '../src/domain/calendar.ts'
+import { isTradeDate } from '../src/domain/market/calendar.ts'
 import { type EquityStatistics, summarizeEquity } from '../src/domain/statistics/equity.ts'
 import { equitySeries } from '../src/domain/statistics/series.ts'
 import { formatDay, readDay } from '../src/domain/time.ts'

@@ -3,13 +3,18 @@
  * and concluded, first while all agree, then with one in a hundred differing. The naive form does the same account by
  * account: four questions and a transaction for each.
  */
-import { clientOrderId } from '../src/domain/client-order-id.ts'
+import { clientOrderId } from '../src/domain/orders/client-order-id.ts'
 import { createPaperBroker } from '../src/execution/brokers/paper.ts'
 import type { WorkContext } from '../src/execution/context.ts'
-import { reconcile } from '../src/execution/reconciliation.ts'
-import { conclude } from '../src/execution/reconciliation-gaps.ts'
-import type { Database } from '../src/storage/database.ts'
-import { lastReport, listSentOrders, lockQuietAccounts, sumBooked } from '../src/storage/reconciliation.ts'
+import { reconcile } from '../src/execution/reports/reconciliation.ts'
+import { conclude } from '../src/execution/reports/reconciliation-gaps.ts'
+import {
+  lastReport,
+  listSentOrders,
+  lockQuietAccounts,
+  sumBooked,
+} from '../src/storage/brokers/reconciliation.ts'
+import type { Database } from '../src/storage/database/database.ts'
 import { startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'
 

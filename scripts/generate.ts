@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { startPostgres } from '../src/postgres/supervisor.ts'
-import { openDatabase } from '../src/storage/database.ts'
-import { migrate } from '../src/storage/migrate.ts'
-import { dumpSchema } from '../src/storage/schema-dump.ts'
+import { openDatabase } from '../src/storage/database/database.ts'
+import { migrate } from '../src/storage/database/migrate.ts'
+import { dumpSchema } from '../src/storage/database/schema-dump.ts'
 import { generatedFiles } from '../test/contract/generated.ts'
 import { withFloorTable } from '../test/support/floor-table.ts'
 

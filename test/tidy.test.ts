@@ -8,6 +8,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
+import { groupBy } from '../src/domain/group.ts'
 import { listFiles } from './support/files.ts'
 import { floors } from './support/floors.ts'
 
@@ -47,6 +48,21 @@ function longFunctions(path: string): string[] {
   return found
 }
 
+/** The circles that a walk along the arrows meets. */
+function circles(arrows: readonly (readonly [string, string])[]): string[] {
+  const next = groupBy(arrows, ([from]) => from)
+  const done = new Set<string>()
+  const found: string[] = []
+  const walk = (place: string, trail: string[]): void => {
+    if (trail.includes(place)) found.push([...trail.slice(trail.indexOf(place)), place].join(' -> '))
+    if (done.has(place) || trail.includes(place)) return
+    for (const [, to] of next.get(place) ?? []) walk(to, [...trail, place])
+    done.add(place)
+  }
+  for (const place of next.keys()) walk(place, [])
+  return found
+}
+
 describe('the house', () => {
   test('imports go down the floors only', () => {
     const wrong = product.flatMap((path) => {
@@ -64,19 +80,16 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  test('no import runs in a circle', () => {
-    const done = new Set<string>()
-    const circles: string[] = []
-    const walk = (path: string, trail: string[]): void => {
-      if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
-      if (done.has(path) || trail.includes(path)) return
-      for (const specifier of importsOf(path)) {
-        if (specifier.startsWith('.')) walk(resolved(path, specifier), [...trail, path])
-      }
-      done.add(path)
-    }
-    for (const path of product) walk(path, [])
-    expect(circles).toEqual([])
+  test('no import runs in a circle, from file to file or from folder to folder', () => {
+    const imports = product.flatMap((path) =>
+      importsOf(path)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier): [string, string] => [path, resolved(path, specifier)]),
+    )
+    const folders = imports.map(([from, to]): [string, string] => [dirname(from), dirname(to)])
+    const isBelow = ([from, to]: [string, string]): boolean =>
+      `${from}/`.startsWith(`${to}/`) || `${to}/`.startsWith(`${from}/`)
+    expect([...circles(imports), ...circles(folders.filter((pair) => !isBelow(pair)))]).toEqual([])
   })
 
   test('only storage names tables, and the door for what it checks and empties', () => {

@@ -2,7 +2,7 @@
 import { createServer } from '../../src/http/server.ts'
 import { handlers } from '../../src/operations/index.ts'
 import { createOperations } from '../../src/operations/operations.ts'
-import { openDatabase } from '../../src/storage/database.ts'
+import { openDatabase } from '../../src/storage/database/database.ts'
 import { quiet, secrets } from './platform.ts'
 
 const [url = ''] = process.argv.slice(2)

@@ -7,7 +7,7 @@ import { assembleWork } from '../../src/execution/assembly.ts'
 import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { createPaperBroker } from '../../src/execution/brokers/paper.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import { openDatabase } from '../../src/storage/database.ts'
+import { openDatabase } from '../../src/storage/database/database.ts'
 import { quiet } from './platform.ts'
 
 const answerMs = 20

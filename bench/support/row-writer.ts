@@ -3,7 +3,7 @@
  * nothing that the product knows or asks. Rights, rules, idempotency, locks and the audit log are missing.
  */
 import { type BatchLimits, batched } from '../../src/operations/batch.ts'
-import { type Database, openDatabase } from '../../src/storage/database.ts'
+import { type Database, openDatabase } from '../../src/storage/database/database.ts'
 import { quiet, symbol } from './platform.ts'
 
 /** What is kept of a body. */

@@ -1,6 +1,6 @@
 /** Which statements a piece of work waits for. Statements sent together wait together, so their times overlap. */
-import type { Database } from '../../src/storage/database.ts'
-import type { Fragment, Sql, Transaction } from '../../src/storage/sql.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import type { Fragment, Sql, Transaction } from '../../src/storage/database/sql.ts'
 import type { Cost } from './profile.ts'
 
 /** Enough of a statement to know it by. */

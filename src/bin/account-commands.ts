@@ -1,6 +1,6 @@
 /** The operator's tools for brokerage accounts: which may be used, and what is known of them. */
 import type { Command } from 'commander'
-import { changeAccount, changeSetup } from '../storage/administration.ts'
+import { changeAccount, changeSetup } from '../storage/operating/administration.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
 import { type Output, onOrOff, readBrokerId, readId, readWhole, say, tool, withDatabase } from './tool.ts'

@@ -1,7 +1,7 @@
 /** Whoever types a command, as the audit log names him. */
 import { userInfo } from 'node:os'
-import { type Acting, insertAuditNotes } from '../storage/audit-log.ts'
-import type { Sql } from '../storage/sql.ts'
+import { type Acting, insertAuditNotes } from '../storage/database/audit-log.ts'
+import type { Sql } from '../storage/database/sql.ts'
 
 /** Enters a command that changes no row of settings, once for each object. */
 export const noteCommand = (sql: Sql, ...objects: string[]): Promise<void> =>

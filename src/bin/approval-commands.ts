@@ -1,7 +1,7 @@
 /** The operator's tools for requests that wait for their broker: what it has enabled, and what it has refused. */
 import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
-import { listAwaitingBroker } from '../storage/approvals.ts'
+import { listAwaitingBroker } from '../storage/mirror/approvals.ts'
 import { ConfigError } from './config.ts'
 import { type Output, say, tool, utcOf, withDatabase } from './tool.ts'
 

@@ -1,8 +1,8 @@
 /** What the operator asks of the books and of the audit log. Exit 1 when something does not add up. */
 import type { Command } from 'commander'
-import { auditViolations } from '../storage/audit.ts'
-import { verifyChains } from '../storage/audit-chain.ts'
-import { listAuditEntries } from '../storage/audit-log.ts'
+import { listAuditEntries } from '../storage/database/audit-log.ts'
+import { auditViolations } from '../storage/operating/audit.ts'
+import { verifyChains } from '../storage/operating/audit-chain.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { type Output, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'

@@ -6,7 +6,7 @@ import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HeadKeeper } from '../execution/audit-log.ts'
-import type { ChainHead } from '../storage/audit-chain.ts'
+import type { ChainHead } from '../storage/operating/audit-chain.ts'
 import { type Config, ConfigError, makeDataDir } from './config.ts'
 import { auditSeed } from './secrets.ts'
 

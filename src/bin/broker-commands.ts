@@ -1,8 +1,8 @@
 /** The operator's tools for brokers: which there are, what they ask for, and sessions that begin anew. */
 import type { Command } from 'commander'
-import { requestFixReset } from '../storage/fix-sessions.ts'
-import { changeBroker, insertLiveBroker } from '../storage/provision.ts'
-import { markAccounts } from '../storage/sync-due.ts'
+import { requestFixReset } from '../storage/brokers/fix-sessions.ts'
+import { markAccounts } from '../storage/mirror/sync-due.ts'
+import { changeBroker, insertLiveBroker } from '../storage/operating/provision.ts'
 import { kindOf } from './brokers.ts'
 import { ConfigError } from './config.ts'
 import { type Output, onOrOff, readBrokerId, readWords, say, tool, withDatabase } from './tool.ts'

@@ -9,7 +9,7 @@ import type { Broker, LiveBroker } from '../execution/brokers/broker.ts'
 import { loadEngine } from '../execution/brokers/fix/engine.ts'
 import { createFixBroker } from '../execution/brokers/fix/fix.ts'
 import { readFixSettings } from '../execution/brokers/fix/settings.ts'
-import type { KeyRing } from '../storage/vault.ts'
+import type { KeyRing } from '../storage/database/vault.ts'
 import { type Config, ConfigError } from './config.ts'
 import { loadSecrets } from './secrets.ts'
 

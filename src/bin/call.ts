@@ -2,7 +2,7 @@
 import { compileRow, textOf } from '../contract/index.ts'
 import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database } from '../storage/database/database.ts'
 import { systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { environments } from './environment.ts'

@@ -2,15 +2,20 @@
 import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
 import { choosePlan } from '../operations/subscribe-plan.ts'
-import { changeCatalogEntry, isWhiteLabelSite, listCatalog, saveFeePolicy } from '../storage/catalog.ts'
 import {
   cancelPlan,
   listSitePlans,
   type PlanKind,
   savePlan,
   withdrawPlan,
-} from '../storage/plan-subscriptions.ts'
-import type { Sql } from '../storage/sql.ts'
+} from '../storage/billing/plan-subscriptions.ts'
+import type { Sql } from '../storage/database/sql.ts'
+import {
+  changeCatalogEntry,
+  isWhiteLabelSite,
+  listCatalog,
+  saveFeePolicy,
+} from '../storage/market/catalog.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
 import {

@@ -8,7 +8,7 @@ import { type IndexClose, readIndexCloses } from '../execution/market/index-file
 import { recordingColumns } from '../execution/market/replay.ts'
 import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
-import { saveIndexCloses } from '../storage/strategy-statistics.ts'
+import { saveIndexCloses } from '../storage/strategies/strategy-statistics.ts'
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'

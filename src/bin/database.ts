@@ -7,9 +7,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { startPostgres } from '../postgres/supervisor.ts'
-import type { Acting } from '../storage/audit-log.ts'
-import { type Database, openDatabase } from '../storage/database.ts'
-import { migrate, whenOutgrown } from '../storage/migrate.ts'
+import type { Acting } from '../storage/database/audit-log.ts'
+import { type Database, openDatabase } from '../storage/database/database.ts'
+import { migrate, whenOutgrown } from '../storage/database/migrate.ts'
 import { type Config, makeDataDir, withHost } from './config.ts'
 
 export interface Server {

@@ -5,7 +5,7 @@ import type { DemoFacts } from '../demo/facts.ts'
 import { renewDemoKeys, seedDemo } from '../demo/seed.ts'
 import { bootstrap } from '../operations/bootstrap.ts'
 import type { Secrets } from '../operations/secrets.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database } from '../storage/database/database.ts'
 import { type Config, demoKeysFile } from './config.ts'
 import { environments } from './environment.ts'
 

@@ -1,8 +1,8 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
-import type { Database } from '../storage/database.ts'
-import { countIncidents } from '../storage/incidents.ts'
-import { sinceAnyWorker } from '../storage/leases.ts'
-import { takeMeasures } from '../storage/measures.ts'
+import type { Database } from '../storage/database/database.ts'
+import { takeMeasures } from '../storage/operating/measures.ts'
+import { countIncidents } from '../storage/work/incidents.ts'
+import { sinceAnyWorker } from '../storage/work/leases.ts'
 import { roomMin } from './readiness.ts'
 
 export interface Finding {

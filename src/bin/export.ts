@@ -19,9 +19,9 @@ import {
 } from '../contract/index.ts'
 import type { Caller } from '../operations/context.ts'
 import type { Run } from '../operations/run.ts'
-import { findTenant } from '../storage/access.ts'
-import { findPlatformSite } from '../storage/provision.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
+import { findPlatformSite } from '../storage/operating/provision.ts'
+import { findTenant } from '../storage/people/access.ts'
 import { operator } from './acting.ts'
 import { ConfigError } from './config.ts'
 

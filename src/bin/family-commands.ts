@@ -1,7 +1,7 @@
 /** The operator's tools for strategy families: variants that follow a strategy by themselves. */
 import type { Command } from 'commander'
 import type { SecurityType } from '../domain/codes.ts'
-import { endVariant, insertVariant, listVariants } from '../storage/variants.ts'
+import { endVariant, insertVariant, listVariants } from '../storage/strategies/variants.ts'
 import { ConfigError } from './config.ts'
 import {
   type Output,

@@ -1,6 +1,6 @@
 /** How a command that failed says why: in words where somebody outside can mend it, with a trace where we have to. */
 import { FolderInUse } from '../postgres/lock.ts'
-import { DatabaseUnavailable, isForbidden, isTurnedAway } from '../storage/failure.ts'
+import { DatabaseUnavailable, isForbidden, isTurnedAway } from '../storage/database/failure.ts'
 import { ConfigError } from './config.ts'
 
 /** What to print of the error that ended a command. */

@@ -1,12 +1,12 @@
 /** Imports what companies and exchanges announce, each file whole or not at all. */
 import { readFile } from 'node:fs/promises'
 import { dayIn, newYork } from '../domain/time.ts'
-import { actionColumns, readActionFile, UnreadableActions } from '../execution/action-files.ts'
-import { type EnteredAction, enterActions } from '../execution/enter-actions.ts'
 import { readInstrumentFile, UnreadableInstruments } from '../execution/instrument-files.ts'
-import type { ActionKind } from '../storage/corporate-actions.ts'
-import type { Database } from '../storage/database.ts'
-import { insertInstruments } from '../storage/instruments.ts'
+import { actionColumns, readActionFile, UnreadableActions } from '../execution/orders/action-files.ts'
+import { type EnteredAction, enterActions } from '../execution/orders/enter-actions.ts'
+import type { ActionKind } from '../storage/actions/corporate-actions.ts'
+import type { Database } from '../storage/database/database.ts'
+import { insertInstruments } from '../storage/market/instruments.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 

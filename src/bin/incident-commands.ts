@@ -1,6 +1,6 @@
 /** The operator's tools for what has to be looked at: the list, and the word that something has been. */
 import type { Command } from 'commander'
-import { endIncidents, type Incident, listIncidents } from '../storage/incidents.ts'
+import { endIncidents, type Incident, listIncidents } from '../storage/work/incidents.ts'
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'

@@ -5,7 +5,7 @@ import {
   declineOrder,
   listWaitingOrders,
   type WaitingOrder,
-} from '../storage/order-confirmations.ts'
+} from '../storage/mirror/order-confirmations.ts'
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'

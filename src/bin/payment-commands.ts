@@ -1,7 +1,7 @@
 /** The operator's tools for payments: who collects them, how people pay, and asking once more. */
 import type { Command } from 'commander'
-import { retryCharges } from '../storage/charges.ts'
-import { setSwitch } from '../storage/switches.ts'
+import { retryCharges } from '../storage/billing/charges.ts'
+import { setSwitch } from '../storage/work/switches.ts'
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'

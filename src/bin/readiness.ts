@@ -1,11 +1,11 @@
 /** What must hold beside an answering database before an api process is ready. */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Database } from '../storage/database.ts'
-import { DatabaseUnavailable } from '../storage/failure.ts'
-import { sinceAnyWorker } from '../storage/leases.ts'
-import { isMigrated, migrationNumbers } from '../storage/migrate.ts'
-import { listForeignSecrets } from '../storage/secret-marks.ts'
+import type { Database } from '../storage/database/database.ts'
+import { DatabaseUnavailable } from '../storage/database/failure.ts'
+import { isMigrated, migrationNumbers } from '../storage/database/migrate.ts'
+import { listForeignSecrets } from '../storage/operating/secret-marks.ts'
+import { sinceAnyWorker } from '../storage/work/leases.ts'
 import type { Config } from './config.ts'
 import { hasItsOwn, marksOf } from './secrets.ts'
 

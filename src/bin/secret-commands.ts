@@ -1,8 +1,8 @@
 /** The operator's word about the secrets of the installation, and the keys by which customers' are sealed. */
 import type { Command } from 'commander'
-import { rotateCredentials } from '../storage/credentials.ts'
-import { enterSecretMarks, forgetSecretMarks } from '../storage/secret-marks.ts'
-import { rewrapWebhookSecrets } from '../storage/webhooks.ts'
+import { enterSecretMarks, forgetSecretMarks } from '../storage/operating/secret-marks.ts'
+import { rotateCredentials } from '../storage/people/credentials.ts'
+import { rewrapWebhookSecrets } from '../storage/people/webhooks.ts'
 import { noteCommand } from './acting.ts'
 import { putHeadsAside } from './audit-heads.ts'
 import { marksOf, openSecrets } from './secrets.ts'

@@ -6,9 +6,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Secrets } from '../operations/secrets.ts'
-import type { Database } from '../storage/database.ts'
-import { enterSecretMarks, listForeignSecrets, type SecretMarks } from '../storage/secret-marks.ts'
-import type { KeyRing } from '../storage/vault.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { KeyRing } from '../storage/database/vault.ts'
+import { enterSecretMarks, listForeignSecrets, type SecretMarks } from '../storage/operating/secret-marks.ts'
 import { type Config, ConfigError, makeDataDir } from './config.ts'
 
 interface Warning {

@@ -1,7 +1,7 @@
 /** The operator's tools for strategies: what they cost, who may have them, and whether they take orders. */
 import type { Command } from 'commander'
 import { withdrawOpenings } from '../operations/strategies/withdrawing.ts'
-import { changeStrategy, type StrategyTerms } from '../storage/administration.ts'
+import { changeStrategy, type StrategyTerms } from '../storage/operating/administration.ts'
 import { ConfigError } from './config.ts'
 import { type Output, onOrOff, readDollars, readId, say, tool, withDatabase } from './tool.ts'
 

@@ -1,7 +1,7 @@
 /** The operator's switches of the whole platform: maintenance, and whether accounts open anything new. */
 import type { Command } from 'commander'
-import { setSwitch } from '../storage/switches.ts'
-import { markAccounts } from '../storage/sync-due.ts'
+import { markAccounts } from '../storage/mirror/sync-due.ts'
+import { setSwitch } from '../storage/work/switches.ts'
 import { type Output, oneOf, say, tool, withDatabase } from './tool.ts'
 
 /** Adds maintenance and openings. */

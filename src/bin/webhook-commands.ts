@@ -1,10 +1,10 @@
 /** The operator's tools for webhooks: where sites want to be told, what they were told, and telling them again. */
 import type { Command } from 'commander'
-import { type WebhookEvent, webhookEvents } from '../domain/webhook.ts'
+import { type WebhookEvent, webhookEvents } from '../domain/people/webhook.ts'
 import { urlFault } from '../services/outbound.ts'
-import { findSiteByCode } from '../storage/sites.ts'
-import type { Transaction } from '../storage/sql.ts'
-import { type DeliveryRow, listDeliveries, resendDelivery } from '../storage/webhook-deliveries.ts'
+import type { Transaction } from '../storage/database/sql.ts'
+import { findSiteByCode } from '../storage/people/sites.ts'
+import { type DeliveryRow, listDeliveries, resendDelivery } from '../storage/people/webhook-deliveries.ts'
 import {
   disableWebhook,
   enableWebhook,
@@ -14,7 +14,7 @@ import {
   type NewWebhook,
   operatorsReason,
   rotateWebhook,
-} from '../storage/webhooks.ts'
+} from '../storage/people/webhooks.ts'
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'

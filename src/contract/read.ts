@@ -216,7 +216,7 @@ export function compileReader(row: Row, to: Audience): (raw: unknown) => Input {
   }
 }
 
-/** A signature and something signed, as `storage/cursor.ts` writes them. */
+/** A signature and something signed, as `storage/database/cursor.ts` writes them. */
 const cursorForm = /^[\w-]{44,}$/
 
 /** What cannot be a cursor is a fault of form, told with the others; whether one is good is told by its use. */

@@ -2,7 +2,7 @@
  * One row of the table of operations: everything the platform knows about an operation before it runs.
  * Routes, validation, serialization, documents, clients and the handler map are derived from rows.
  */
-import type { Permission } from '../domain/access.ts'
+import type { Permission } from '../domain/people/access.ts'
 import type { Faults } from './faults.ts'
 import {
   Bool,

@@ -2,7 +2,7 @@
 import type { Day } from '../domain/time.ts'
 import { startAutotrade, stopAutotrade } from '../operations/autotrade/setups.ts'
 import { addStrategy } from '../operations/strategies/index.ts'
-import { endStrategy } from '../storage/strategies.ts'
+import { endStrategy } from '../storage/strategies/strategies.ts'
 import { dayOf, type FollowPart, type StrategyName, type StrategyPart, strategyParts } from './cast.ts'
 import type { People } from './people.ts'
 import { type Actor, contextOf, granted, type Stage } from './stage.ts'

@@ -3,12 +3,13 @@
  * bars fill what works, rules decide after the close. Days on which nothing works and nobody orders cost
  * nothing: without an order a bar changes no book.
  */
-import { tradeDateAtOrAfter } from '../domain/calendar.ts'
+
 import { dec, zero } from '../domain/decimal.ts'
+import { tradeDateAtOrAfter } from '../domain/market/calendar.ts'
 import { type Day, hour } from '../domain/time.ts'
-import { publishBars } from '../execution/matcher.ts'
+import { publishBars } from '../execution/orders/matcher.ts'
 import { cancelStrategyOrder, newStrategyOrder } from '../operations/strategies/index.ts'
-import { hasLiveOrders, listStrategyBooks, type StrategyBook } from '../storage/strategy-books.ts'
+import { hasLiveOrders, listStrategyBooks, type StrategyBook } from '../storage/orders/strategy-books.ts'
 import { type StrategyName, strategyParts } from './cast.ts'
 import { type Act, actsOf, type Strategies } from './follows.ts'
 import type { People } from './people.ts'

@@ -2,8 +2,8 @@
 import { isRefused } from '../operations/context.ts'
 import { issueKey, revokeKey } from '../operations/keys.ts'
 import type { Secrets } from '../operations/secrets.ts'
-import type { Database } from '../storage/database.ts'
-import { listLivingKeys } from '../storage/keys.ts'
+import type { Database } from '../storage/database/database.ts'
+import { listLivingKeys } from '../storage/people/keys.ts'
 import type { DemoKey } from './facts.ts'
 
 const lifetime = 365 * 86_400_000

@@ -1,21 +1,21 @@
 /** The demo's instruments, and the simulation that carries their prices on after the recorded history. */
 
 import { dec } from '../domain/decimal.ts'
-import { completeInstrument, deriveInstrument, type Instrument } from '../domain/instrument.ts'
+import { completeInstrument, deriveInstrument, type Instrument } from '../domain/market/instrument.ts'
+import { runningDay } from '../domain/market/trading-day.ts'
 import { type Day, dayIn, dayLength, type Instant, newYork, partsOfDay, readDay } from '../domain/time.ts'
-import { runningDay } from '../domain/trading-day.ts'
 import {
   type SimulatedInstrument,
   type SimulationPlan,
   simulationSwitch,
 } from '../execution/market/simulated.ts'
-import { saveDailyMarks } from '../storage/daily-marks.ts'
-import { insertInstruments } from '../storage/instruments.ts'
-import { relistInstrument } from '../storage/provision.ts'
-import { loadQuotedInstruments, saveQuotes } from '../storage/quotes.ts'
-import type { Sql, Transaction } from '../storage/sql.ts'
-import { saveIndexCloses } from '../storage/strategy-statistics.ts'
-import { setSwitch } from '../storage/switches.ts'
+import { saveDailyMarks } from '../storage/accounts/daily-marks.ts'
+import type { Sql, Transaction } from '../storage/database/sql.ts'
+import { insertInstruments } from '../storage/market/instruments.ts'
+import { loadQuotedInstruments, saveQuotes } from '../storage/market/quotes.ts'
+import { relistInstrument } from '../storage/operating/provision.ts'
+import { saveIndexCloses } from '../storage/strategies/strategy-statistics.ts'
+import { setSwitch } from '../storage/work/switches.ts'
 import type { DemoSymbol } from './rules.ts'
 import { firstPrices } from './synthetic.ts'
 import type { Tape } from './tape.ts'

@@ -1,13 +1,13 @@
 /** The demo's sites, people and accounts, as they are before its history begins. */
 import { type Instant, instantAt, newYork } from '../domain/time.ts'
+import type { Transaction } from '../storage/database/sql.ts'
 import {
   findPlatformSite,
   insertAccounts,
   insertPersons,
   insertSite,
   type NewPerson,
-} from '../storage/provision.ts'
-import type { Transaction } from '../storage/sql.ts'
+} from '../storage/operating/provision.ts'
 import { dayOf, type FollowerPart, followerParts, investorPart } from './cast.ts'
 import { crowd } from './crowd.ts'
 import type { DemoKey } from './facts.ts'

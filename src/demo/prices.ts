@@ -8,8 +8,8 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { appleStock } from '@visx/mock-data'
 import { parse } from 'csv-parse/sync'
-import { isTradeDate } from '../domain/calendar.ts'
 import { cents, type Decimal, dec } from '../domain/decimal.ts'
+import { isTradeDate } from '../domain/market/calendar.ts'
 import { type Day, readDay } from '../domain/time.ts'
 
 export interface DailyBar {

@@ -3,15 +3,15 @@
  * is written past them but the people, accounts and instruments that a platform begins with.
  */
 import { assembleWork, recordSteps } from '../execution/assembly.ts'
-import { syncStep } from '../execution/auto-sync.ts'
 import type { Step, WorkContext } from '../execution/context.ts'
-import { reportStep } from '../execution/reports.ts'
+import { syncStep } from '../execution/mirror/auto-sync.ts'
+import { reportStep } from '../execution/reports/reports.ts'
 import { createWorker, type Worker } from '../execution/worker.ts'
 import { type Context, isRefused, type Refused } from '../operations/context.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import { createPasswords, type Passwords } from '../services/passwords.ts'
-import type { Database } from '../storage/database.ts'
-import type { Transaction } from '../storage/sql.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { Transaction } from '../storage/database/sql.ts'
 
 export interface Stage {
   readonly db: Database

@@ -1,6 +1,7 @@
 /** The recorded and the synthetic prices as they become known, day by day. What lies ahead cannot be asked for. */
-import { sessionOn } from '../domain/calendar.ts'
+
 import type { Decimal } from '../domain/decimal.ts'
+import { sessionOn } from '../domain/market/calendar.ts'
 import { type Day, type Instant, readDay } from '../domain/time.ts'
 import type { MarketBar } from '../execution/market/feed.ts'
 import { type DailyBar, readAppleBars, readIndexBars } from './prices.ts'

@@ -6,7 +6,7 @@ import { type Fault, faultEnvelope, faultOf } from '../contract/index.ts'
 import type { PaperControls } from '../execution/brokers/paper.ts'
 import type { WorkContext } from '../execution/context.ts'
 import type { Secrets } from '../operations/secrets.ts'
-import { violatedConstraint } from '../storage/failure.ts'
+import { violatedConstraint } from '../storage/database/failure.ts'
 import type { DoorClock } from './clock.ts'
 import type { BodyFault, Read } from './read.ts'
 

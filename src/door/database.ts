@@ -2,9 +2,9 @@
  * The door's own database. The door empties whatever it works in, so it never works in the database it is
  * given: it makes one of its own name on the same server.
  */
-import { type Database, openDatabase } from '../storage/database.ts'
-import { migrate } from '../storage/migrate.ts'
-import { identifier } from '../storage/sql.ts'
+import { type Database, openDatabase } from '../storage/database/database.ts'
+import { migrate } from '../storage/database/migrate.ts'
+import { identifier } from '../storage/database/sql.ts'
 
 interface DatabaseLog {
   info(fields: object, message: string): void

@@ -2,9 +2,9 @@
  * Empties the door's database many times a second: truncating makes new files for every table and index, so a
  * platform of few rows is deleted row by row instead, children first, and its ids start at 1 again.
  */
-import type { Database } from '../storage/database.ts'
-import { emptyPlatform, keptTables } from '../storage/provision.ts'
-import { fragment, identifier, join, type Sql, type Transaction } from '../storage/sql.ts'
+import type { Database } from '../storage/database/database.ts'
+import { fragment, identifier, join, type Sql, type Transaction } from '../storage/database/sql.ts'
+import { emptyPlatform, keptTables } from '../storage/operating/provision.ts'
 
 /** Rows of one table above which truncating is faster. */
 const fewRows = 1_000

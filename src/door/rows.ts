@@ -1,6 +1,7 @@
 /** Statements that only a test platform needs: the product itself never changes these facts from outside. */
-import type { NewBroker } from '../storage/provision.ts'
-import type { Sql } from '../storage/sql.ts'
+
+import type { Sql } from '../storage/database/sql.ts'
+import type { NewBroker } from '../storage/operating/provision.ts'
 
 /** The scripted broker of live accounts, and the paper broker that every platform has. */
 export const builtInBrokers: Readonly<Record<'live' | 'paper', NewBroker>> = {

@@ -2,18 +2,18 @@
  * The account side of the worker: plan, send, take in reports, follow, close, keep in step. Each step finds its own work in
  * the rows, so any number of workers may run them side by side.
  */
-import { findNextChase } from '../storage/chases.ts'
-import { findNextSync } from '../storage/sync-due.ts'
-import { syncStep } from './auto-sync.ts'
+import { findNextChase } from '../storage/mirror/chases.ts'
+import { findNextSync } from '../storage/mirror/sync-due.ts'
 import type { Broker } from './brokers/broker.ts'
-import { chaseStep } from './chase.ts'
-import { closingStep } from './closings.ts'
 import type { DueSource, Step } from './context.ts'
-import { mirrorStep } from './mirror.ts'
-import { confirmationStep } from './order-confirmations.ts'
-import { nextConfirmation, reconciliationStep } from './reconciliation.ts'
-import { reportStep } from './reports.ts'
-import { queueStep, senderStep } from './sender.ts'
+import { syncStep } from './mirror/auto-sync.ts'
+import { chaseStep } from './mirror/chase.ts'
+import { closingStep } from './mirror/closings.ts'
+import { mirrorStep } from './mirror/mirror.ts'
+import { confirmationStep } from './mirror/order-confirmations.ts'
+import { queueStep, senderStep } from './mirror/sender.ts'
+import { nextConfirmation, reconciliationStep } from './reports/reconciliation.ts'
+import { reportStep } from './reports/reports.ts'
 
 /** The steps for these brokers, named as the `adapter` of the rows that they serve. */
 export const movingSteps = (brokers: Readonly<Record<string, Broker>>): Step[] => [

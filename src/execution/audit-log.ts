@@ -8,7 +8,7 @@ import {
   listChainHeads,
   lostHeads,
   sealEntries,
-} from '../storage/audit-chain.ts'
+} from '../storage/operating/audit-chain.ts'
 import type { Step, WorkContext } from './context.ts'
 
 /** A place outside the database. */

@@ -3,17 +3,17 @@
  * asked of its payment provider. Terms begin at their own moment of business time, however late this is noticed;
  * one that was missed for months is made up for term by term.
  */
-import { decideTermEnd, termEnd } from '../domain/subscription.ts'
+import { decideTermEnd, termEnd } from '../domain/billing/subscription.ts'
 import {
   areChargesDue,
   claimCharges,
   findProvider,
   insertCharges,
   nextChargeDue,
-} from '../storage/charges.ts'
-import { areEventsWaiting, takeWaitingEvents } from '../storage/payment-events.ts'
-import { settleFees } from '../storage/performance-fees.ts'
-import { settleCharges } from '../storage/settlement.ts'
+} from '../storage/billing/charges.ts'
+import { areEventsWaiting, takeWaitingEvents } from '../storage/billing/payment-events.ts'
+import { settleFees } from '../storage/billing/performance-fees.ts'
+import { settleCharges } from '../storage/billing/settlement.ts'
 import {
   areTermsOver,
   type EndedTerm,
@@ -22,7 +22,7 @@ import {
   nextTermEnd,
   type RenewedTerm,
   renewTerms,
-} from '../storage/terms.ts'
+} from '../storage/billing/terms.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 

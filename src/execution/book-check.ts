@@ -4,8 +4,8 @@
  * worker at a time.
  */
 import { minute } from '../domain/time.ts'
-import { auditViolations, type Violation } from '../storage/audit.ts'
-import type { Transaction } from '../storage/sql.ts'
+import type { Transaction } from '../storage/database/sql.ts'
+import { auditViolations, type Violation } from '../storage/operating/audit.ts'
 import type { Step, WorkContext } from './context.ts'
 
 const shortestRestMs = minute

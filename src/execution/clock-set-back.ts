@@ -1,8 +1,8 @@
 /** After the clock was set back: what was held or put off by the earlier one goes on in its usual time. */
-import { cutToLongest, isClockSetBack } from '../storage/clock-set-back.ts'
+import { cutToLongest, isClockSetBack } from '../storage/operating/clock-set-back.ts'
 import type { Step } from './context.ts'
-import { driftGrace } from './mirror-follow.ts'
-import { reconciliationPeriod } from './reconciliation.ts'
+import { driftGrace } from './mirror/mirror-follow.ts'
+import { reconciliationPeriod } from './reports/reconciliation.ts'
 
 const waits = { chaseMs: driftGrace, reconciliationMs: reconciliationPeriod }
 /** Everything that waits is read. */

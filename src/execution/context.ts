@@ -3,12 +3,12 @@
  * does the work that is due in set-based statements and says how many rows it moved. Steps may be repeated,
  * may run beside any number of other workers, and may die at any statement without leaving half a change.
  */
-import type { PlanRates } from '../domain/commission.ts'
-import { type Charging, chargedRates } from '../domain/tables/commission-plans.ts'
+import type { PlanRates } from '../domain/positions/commission.ts'
+import { type Charging, chargedRates } from '../domain/positions/tables/commission-plans.ts'
 import type { Instant } from '../domain/time.ts'
-import type { Database } from '../storage/database.ts'
-import type { Lease } from '../storage/leases.ts'
-import type { Fragment, Sql } from '../storage/sql.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { Fragment, Sql } from '../storage/database/sql.ts'
+import type { Lease } from '../storage/work/leases.ts'
 import type { MarketBar, MarketQuote } from './market/feed.ts'
 import type { Tally } from './tally.ts'
 

@@ -3,13 +3,13 @@
  * stops at once. A feed that breaks starts again, a feed that has ended stays ended while its worker lives.
  */
 
-import { DatabaseUnavailable } from '../storage/failure.ts'
-import type { Lease } from '../storage/leases.ts'
-import { LeaseLost } from '../storage/leases.ts'
+import { DatabaseUnavailable } from '../storage/database/failure.ts'
+import type { Lease } from '../storage/work/leases.ts'
+import { LeaseLost } from '../storage/work/leases.ts'
 import type { WorkContext } from './context.ts'
 import { pause, underLease } from './leases.ts'
 import type { Feed, FeedSink } from './market/feed.ts'
-import { publishBars, publishQuotes } from './matcher.ts'
+import { publishBars, publishQuotes } from './orders/matcher.ts'
 import { countRefusal } from './tally.ts'
 
 const restartPause = 1_000

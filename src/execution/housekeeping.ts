@@ -2,9 +2,10 @@
  * Sweeps what has served its time: remembered answers a day old and used-up rate windows. Any worker may do it,
  * twice does no harm.
  */
-import { areAnswersOld, purgeAnswers } from '../storage/idempotency.ts'
-import { areWindowsOld, purgeWindows } from '../storage/rate-windows.ts'
-import { fragment } from '../storage/sql.ts'
+
+import { fragment } from '../storage/database/sql.ts'
+import { areAnswersOld, purgeAnswers } from '../storage/work/idempotency.ts'
+import { areWindowsOld, purgeWindows } from '../storage/work/rate-windows.ts'
 import type { Step } from './context.ts'
 
 export const housekeepingStep: Step = {

@@ -3,10 +3,10 @@
  * is left out or empty follows from the symbol. The first faulty cell is told; the first line is number 1.
  */
 import { parse } from 'csv-parse/sync'
-import { calendarNames, readCalendarName } from '../domain/calendar.ts'
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
-import { completeInstrument, type Instrument, securityTypeOfSymbol } from '../domain/instrument.ts'
+import { calendarNames, readCalendarName } from '../domain/market/calendar.ts'
+import { completeInstrument, type Instrument, securityTypeOfSymbol } from '../domain/market/instrument.ts'
 import { type Day, readDay } from '../domain/time.ts'
 
 const types: Readonly<Record<string, SecurityType>> = {

@@ -4,7 +4,7 @@
  * Whoever resumes late is stopped at his next write, which checks the fence.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { claimLease, type Lease, releaseLease, renewLease, usualLeaseMs } from '../storage/leases.ts'
+import { claimLease, type Lease, releaseLease, renewLease, usualLeaseMs } from '../storage/work/leases.ts'
 import type { WorkContext } from './context.ts'
 
 /** Durations in milliseconds, by each machine's own steady clock. */

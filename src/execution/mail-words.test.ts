@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { MailRow } from '../storage/mail.ts'
+import type { MailRow } from '../storage/people/mail.ts'
 import { composeMail } from './mail-words.ts'
 
 const address = 'ann@example.com'

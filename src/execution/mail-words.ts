@@ -1,7 +1,7 @@
 /** The words of each kind of message, as plain text and as HTML that says the same. */
 import { escaped } from '../domain/html.ts'
 import type { Message } from '../services/mail.ts'
-import type { MailFacts, MailRow, SyncDisabledReason } from '../storage/mail.ts'
+import type { MailFacts, MailRow, SyncDisabledReason } from '../storage/people/mail.ts'
 
 /** One line: a name with a line break must not begin a paragraph of its own. */
 const line = (text: string): string => text.replace(/\s+/g, ' ').trim()

@@ -5,7 +5,14 @@
  * it could forget it is handed over again under the same name.
  */
 import type { Mailer, Message } from '../services/mail.ts'
-import { claimMail, deleteMail, isMailDue, type MailRow, nextMailAt, postponeMail } from '../storage/mail.ts'
+import {
+  claimMail,
+  deleteMail,
+  isMailDue,
+  type MailRow,
+  nextMailAt,
+  postponeMail,
+} from '../storage/people/mail.ts'
 import { backoff } from './backoff.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import { composeMail } from './mail-words.ts'

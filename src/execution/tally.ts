@@ -1,5 +1,5 @@
 /** What a worker counts of itself since it began: plain numbers, raised where it happens and read by whoever looks. */
-import { LeaseLost } from '../storage/leases.ts'
+import { LeaseLost } from '../storage/work/leases.ts'
 
 export interface Tally {
   /** Leases that were taken away, or that nobody confirmed in time. */

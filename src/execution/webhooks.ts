@@ -4,10 +4,10 @@
  * the step does not wait for it longer than its patience.
  */
 import { Webhook } from 'standardwebhooks'
-import type { ApprovalStatus } from '../domain/approval.ts'
-import { afterWebhookTry, type WebhookEvent, webhookRest } from '../domain/webhook.ts'
+import type { ApprovalStatus } from '../domain/people/approval.ts'
+import { afterWebhookTry, type WebhookEvent, webhookRest } from '../domain/people/webhook.ts'
 import type { Outbound } from '../services/outbound.ts'
-import type { KeyRing } from '../storage/vault.ts'
+import type { KeyRing } from '../storage/database/vault.ts'
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -20,8 +20,8 @@ import {
   saveDelivered,
   saveFailed,
   takeEndedApprovals,
-} from '../storage/webhook-deliveries.ts'
-import { openWebhookSecrets } from '../storage/webhooks.ts'
+} from '../storage/people/webhook-deliveries.ts'
+import { openWebhookSecrets } from '../storage/people/webhooks.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
 import { pause } from './leases.ts'
 

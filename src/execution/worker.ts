@@ -4,8 +4,8 @@
  * that fails is tried again later and never takes the worker down. Drained, rounds follow one another until
  * one moves nothing: what the test door and the seeding wait for.
  */
-import type { Subscription } from '../storage/listener.ts'
-import { fragment, join } from '../storage/sql.ts'
+import type { Subscription } from '../storage/database/listener.ts'
+import { fragment, join } from '../storage/database/sql.ts'
 import { backoff } from './backoff.ts'
 import type { Step, WorkContext } from './context.ts'
 import { runFeed } from './feeds.ts'

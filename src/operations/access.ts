@@ -16,7 +16,8 @@ import {
   seesStrategy,
   type Tenancy,
   viewsOrders,
-} from '../domain/access.ts'
+} from '../domain/people/access.ts'
+import type { Sql } from '../storage/database/sql.ts'
 import {
   findPersonTenancies,
   findSignalStrategies,
@@ -24,9 +25,8 @@ import {
   haveFollowed,
   listAccountHolders,
   loadStrategyFacts,
-} from '../storage/access.ts'
-import { findTokenTenancies } from '../storage/kyc.ts'
-import type { Sql } from '../storage/sql.ts'
+} from '../storage/people/access.ts'
+import { findTokenTenancies } from '../storage/people/kyc.ts'
 import { type Caller, type Context, type Refused, refuse } from './context.ts'
 import { hashToken } from './secrets.ts'
 

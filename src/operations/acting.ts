@@ -4,7 +4,7 @@
  * entered once per key and transaction, however many orders it holds.
  */
 import type { OperationName } from '../contract/index.ts'
-import type { Acting, AuditNote } from '../storage/audit-log.ts'
+import type { Acting, AuditNote } from '../storage/database/audit-log.ts'
 import { type Caller, isRefused, type Outcome } from './context.ts'
 
 interface Acted {

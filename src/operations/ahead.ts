@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { Row } from '../contract/index.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
 import { type Asked, subjectOf } from './access.ts'
 
 export interface Ahead {

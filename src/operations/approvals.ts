@@ -2,11 +2,20 @@
  * The last word on a start that needs approval: the customer's, by the address of his request, and the broker's,
  * by the operator. What was agreed to takes effect in the same transaction, or the request fails with the reason.
  */
-import { type ApprovalEvent, type ApprovalStatus, approvalAfter, approvalAt } from '../domain/approval.ts'
+
+import { totalOf } from '../domain/billing/revenue.ts'
+import { isCovered } from '../domain/billing/subscription.ts'
 import { dec } from '../domain/decimal.ts'
-import { totalOf } from '../domain/revenue.ts'
-import { isCovered } from '../domain/subscription.ts'
-import { listAccounts, lockAccount } from '../storage/accounts.ts'
+import {
+  type ApprovalEvent,
+  type ApprovalStatus,
+  approvalAfter,
+  approvalAt,
+} from '../domain/people/approval.ts'
+import { listAccounts, lockAccount } from '../storage/accounts/accounts.ts'
+import { actAs } from '../storage/database/audit-log.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { Sql } from '../storage/database/sql.ts'
 import {
   type ApprovalChoices,
   type ApprovalRow,
@@ -14,13 +23,10 @@ import {
   lockApproval,
   saveApproval,
   saveBrokerAuthorization,
-} from '../storage/approvals.ts'
-import { actAs } from '../storage/audit-log.ts'
-import type { Database } from '../storage/database.ts'
-import { saveArrival } from '../storage/sign-ins.ts'
-import { lockStrategies } from '../storage/signals.ts'
-import type { Sql } from '../storage/sql.ts'
-import { findOffer, findSubscription } from '../storage/subscriptions.ts'
+} from '../storage/mirror/approvals.ts'
+import { lockStrategies } from '../storage/orders/signals.ts'
+import { saveArrival } from '../storage/people/sign-ins.ts'
+import { findOffer, findSubscription } from '../storage/people/subscriptions.ts'
 import { performStart, prepareStart, subscriptionKinds } from './autotrade/starting.ts'
 import { type Clock, isRefused, type Refused } from './context.ts'
 import { approvalIdOf, type Secrets } from './secrets.ts'

@@ -2,12 +2,12 @@
  * What every platform has from its first start: the built-in paper broker and the currency pairs of the
  * tables, which also give the rates between currencies. Safe to run at every start of every process.
  */
-import { completeInstrument, knownForexPairs } from '../domain/instrument.ts'
+import { completeInstrument, knownForexPairs } from '../domain/market/instrument.ts'
 import { dayIn, newYork } from '../domain/time.ts'
-import { insertInstruments } from '../storage/instruments.ts'
-import { ensureBroker } from '../storage/provision.ts'
-import { loadQuotedInstruments } from '../storage/quotes.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
+import { insertInstruments } from '../storage/market/instruments.ts'
+import { loadQuotedInstruments } from '../storage/market/quotes.ts'
+import { ensureBroker } from '../storage/operating/provision.ts'
 
 /** Adds what is missing at the business time `now`; answers the id of the paper broker. */
 export async function bootstrap(sql: Sql, now: number): Promise<{ paperBrokerId: number }> {

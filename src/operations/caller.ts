@@ -5,10 +5,10 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { Dialect } from '../contract/index.ts'
-import { isUuidKey, readKey } from '../domain/access-key.ts'
-import type { Database } from '../storage/database.ts'
-import { DatabaseUnavailable } from '../storage/failure.ts'
-import { findKeyHolder, type KeyHolder, keyChannel } from '../storage/keys.ts'
+import { isUuidKey, readKey } from '../domain/people/access-key.ts'
+import type { Database } from '../storage/database/database.ts'
+import { DatabaseUnavailable } from '../storage/database/failure.ts'
+import { findKeyHolder, type KeyHolder, keyChannel } from '../storage/people/keys.ts'
 import { type Caller, type Clock, type Refused, refuse } from './context.ts'
 import { hashKey, type Secrets } from './secrets.ts'
 

@@ -3,9 +3,9 @@
  * also keeps its idempotency row, so its effect and its remembered answer commit together or not at all.
  */
 import type { Dialect, HostName, Refusal } from '../contract/index.ts'
-import type { Charging } from '../domain/tables/commission-plans.ts'
+import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import type { Passwords } from '../services/passwords.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
 import type { Secrets } from './secrets.ts'
 
 export interface Clock {

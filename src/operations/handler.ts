@@ -3,7 +3,7 @@
  * outcome; the hot ones take many calls of one tick at once and answer them from the same few statements.
  */
 import type { OperationName, ParamsOf, ResultOf } from '../contract/index.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
 import type { Context, Outcome, Refused } from './context.ts'
 
 /** Loads, decides, saves; `ctx.sql` is the transaction of a write, short reads otherwise. */

@@ -4,7 +4,7 @@
  * frozen, and the writer of answers keeps the text of frozen rows, so a known row costs neither reading nor writing.
  */
 import { LRUCache } from 'lru-cache'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
 
 interface Versioned {
   readonly id: number

@@ -3,9 +3,9 @@
  * A person has at most two living keys, so that one can be replaced without an interruption.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { composeKey, maskKey } from '../domain/access-key.ts'
-import { deleteKey, insertKey, lockHolder } from '../storage/keys.ts'
-import type { Sql, Transaction } from '../storage/sql.ts'
+import { composeKey, maskKey } from '../domain/people/access-key.ts'
+import type { Sql, Transaction } from '../storage/database/sql.ts'
+import { deleteKey, insertKey, lockHolder } from '../storage/people/keys.ts'
 import { type Refused, refuse } from './context.ts'
 import { hashKey, type Secrets } from './secrets.ts'
 

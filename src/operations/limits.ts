@@ -6,8 +6,8 @@
  * a window may be exceeded. Time is monotonic. While the database is away each process counts alone.
  */
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../storage/database.ts'
-import { addWindowUse, type WindowState } from '../storage/rate-windows.ts'
+import type { Database } from '../storage/database/database.ts'
+import { addWindowUse, type WindowState } from '../storage/work/rate-windows.ts'
 
 /** At most `limit` calls within `seconds` of the first. */
 export interface Window {

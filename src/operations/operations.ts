@@ -2,10 +2,10 @@
  * The operations as the edge sees them: who calls, how often, whether the platform is open, and the way of a
  * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
  */
-import type { Charging } from '../domain/tables/commission-plans.ts'
-import type { Database } from '../storage/database.ts'
-import { confirmEmail } from '../storage/email-confirmations.ts'
-import { listSwitches, switchChannel } from '../storage/switches.ts'
+import type { Charging } from '../domain/positions/tables/commission-plans.ts'
+import type { Database } from '../storage/database/database.ts'
+import { confirmEmail } from '../storage/people/email-confirmations.ts'
+import { listSwitches, switchChannel } from '../storage/work/switches.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { newLoad } from './batch.ts'
 import { type Authenticator, createAuthenticator } from './caller.ts'

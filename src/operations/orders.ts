@@ -1,6 +1,6 @@
 /** Orders as every listing shows them, strategy signals and account orders alike. */
-import { clientOrderId } from '../domain/client-order-id.ts'
-import type { OrderRow } from '../storage/signal-listings.ts'
+import { clientOrderId } from '../domain/orders/client-order-id.ts'
+import type { OrderRow } from '../storage/mirror/signal-listings.ts'
 import { shownSymbols } from './symbols.ts'
 
 /** An order of an answer. `environment` is the code that this platform's client order ids carry. */

@@ -1,5 +1,5 @@
 /** One page of a listing: the request's page parameters in, rows and neighbours out. */
-import type { CursorRefusal, Page, PageRequest } from '../storage/page.ts'
+import type { CursorRefusal, Page, PageRequest } from '../storage/database/page.ts'
 import { type Context, type Outcome, refuse } from './context.ts'
 
 interface PageParams {

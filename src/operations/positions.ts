@@ -1,5 +1,5 @@
 /** Open positions as every listing shows them, of strategies and of accounts. */
-import type { PositionRow } from '../storage/strategies.ts'
+import type { PositionRow } from '../storage/strategies/strategies.ts'
 import { shownSymbols } from './symbols.ts'
 
 export const shownPosition = (row: PositionRow) => ({

@@ -4,15 +4,15 @@
  * answered alike without acting twice.
  */
 import { textOf } from '../contract/index.ts'
+import { seal, unseal } from '../storage/database/sealing.ts'
+import type { Transaction } from '../storage/database/sql.ts'
 import {
   claimKeys,
   type KnownAnswer,
   listAnswers,
   releaseKeys,
   storeAnswers,
-} from '../storage/idempotency.ts'
-import { seal, unseal } from '../storage/sealing.ts'
-import type { Transaction } from '../storage/sql.ts'
+} from '../storage/work/idempotency.ts'
 import { refuse } from './context.ts'
 import { type Reply, replyTo } from './reply.ts'
 import type { Secrets } from './secrets.ts'

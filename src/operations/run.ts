@@ -12,12 +12,12 @@ import {
   type ParamsOf,
   rows,
 } from '../contract/index.ts'
-import type { Charging } from '../domain/tables/commission-plans.ts'
+import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import { createPasswords, type Passwords } from '../services/passwords.ts'
-import { actAs, insertAuditNotes } from '../storage/audit-log.ts'
-import type { Database } from '../storage/database.ts'
-import { DatabaseUnavailable } from '../storage/failure.ts'
-import type { Sql, Transaction } from '../storage/sql.ts'
+import { actAs, insertAuditNotes } from '../storage/database/audit-log.ts'
+import type { Database } from '../storage/database/database.ts'
+import { DatabaseUnavailable } from '../storage/database/failure.ts'
+import type { Sql, Transaction } from '../storage/database/sql.ts'
 import { type Asked, checkAccess } from './access.ts'
 import { actingOf, orderNotes } from './acting.ts'
 import { type Ahead, createAhead } from './ahead.ts'

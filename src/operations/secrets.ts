@@ -3,7 +3,7 @@
  * never reach the database, a log or an answer.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { KeyRing } from '../storage/vault.ts'
+import type { KeyRing } from '../storage/database/vault.ts'
 
 export interface Secrets {
   /** Keys the hashes of access keys: a stolen table opens nothing without it. At least 32 bytes. */

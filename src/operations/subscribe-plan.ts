@@ -2,11 +2,11 @@
  * Choosing a plan. A person has one plan of a kind: the first is opened and paid, another one is a change. What costs
  * more is paid for the rest of the term and begins with the payment; what costs less begins when the term ends.
  */
-import { decidePlanChange } from '../domain/plan-change.ts'
-import { type Price, totalOf } from '../domain/revenue.ts'
-import { termEnd } from '../domain/subscription.ts'
+import { decidePlanChange } from '../domain/billing/plan-change.ts'
+import { type Price, totalOf } from '../domain/billing/revenue.ts'
+import { termEnd } from '../domain/billing/subscription.ts'
 import type { Instant } from '../domain/time.ts'
-import { insertCharges } from '../storage/charges.ts'
+import { insertCharges } from '../storage/billing/charges.ts'
 import {
   continueWith,
   insertPlanSubscription,
@@ -14,8 +14,8 @@ import {
   lockPresentPlan,
   type PlanOffer,
   type PresentPlan,
-} from '../storage/plan-subscriptions.ts'
-import type { Transaction } from '../storage/sql.ts'
+} from '../storage/billing/plan-subscriptions.ts'
+import type { Transaction } from '../storage/database/sql.ts'
 import { isRefused, type Refused, refuse } from './context.ts'
 import { collectNow, readyProvider } from './subscribe.ts'
 

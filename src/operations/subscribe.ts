@@ -3,15 +3,15 @@
  * The strategy is locked by then. A term is paid before it begins: the built-in provider answers within the
  * request; with another one the subscription waits, shows nothing and mirrors nothing until the worker was paid.
  */
-import { totalOf } from '../domain/revenue.ts'
-import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/subscription.ts'
-import { claimCharges, findProvider, insertCharges, type ProviderName } from '../storage/charges.ts'
-import { holdPerson } from '../storage/people.ts'
-import { passGains } from '../storage/performance-fees.ts'
-import { settleCharges } from '../storage/settlement.ts'
-import { answerSimulated } from '../storage/simulated-payments.ts'
-import { noteSimulationEnd, noteSimulationStart } from '../storage/simulations.ts'
-import type { Sql } from '../storage/sql.ts'
+import { totalOf } from '../domain/billing/revenue.ts'
+import { decideOpening, joinedKind, type SubscriptionKind, termEnd } from '../domain/billing/subscription.ts'
+import { noteSimulationEnd, noteSimulationStart } from '../storage/accounts/simulations.ts'
+import { claimCharges, findProvider, insertCharges, type ProviderName } from '../storage/billing/charges.ts'
+import { passGains } from '../storage/billing/performance-fees.ts'
+import { settleCharges } from '../storage/billing/settlement.ts'
+import { answerSimulated } from '../storage/billing/simulated-payments.ts'
+import type { Sql } from '../storage/database/sql.ts'
+import { holdPerson } from '../storage/people/people.ts'
 import {
   cancelSubscription,
   endSubscription,
@@ -21,7 +21,7 @@ import {
   keepSubscription,
   lockSubscription,
   type Offer,
-} from '../storage/subscriptions.ts'
+} from '../storage/people/subscriptions.ts'
 import { isRefused, type Refused, refuse } from './context.ts'
 
 export interface Subscribing {

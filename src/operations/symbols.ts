@@ -1,7 +1,7 @@
 /** Symbols across the edge: what a request names, and what an answer shows of an instrument. */
 import type { SecurityType } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
-import { futureEndingOn, type ListingTerms } from '../domain/instrument.ts'
+import { futureEndingOn, type ListingTerms } from '../domain/market/instrument.ts'
 import {
   expiryLabelOf,
   formatSymbol,
@@ -13,9 +13,9 @@ import {
   securityTypeOf,
   spellingsOf,
   symbolTypeOf,
-} from '../domain/symbol.ts'
+} from '../domain/market/symbol.ts'
 import { dayIn, newYork } from '../domain/time.ts'
-import type { InstrumentColumns } from '../storage/instruments.ts'
+import type { InstrumentColumns } from '../storage/market/instruments.ts'
 
 /** The pair of symbols a request may carry: one of them, or both of one instrument. */
 export interface SymbolsInput {

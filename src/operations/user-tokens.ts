@@ -1,7 +1,7 @@
 /** User tokens: secrets that name a person to a KYC process. One per person; a new one ends the one before. */
 import { randomBytes } from 'node:crypto'
-import { replaceToken } from '../storage/kyc.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/database/sql.ts'
+import { replaceToken } from '../storage/people/kyc.ts'
 import { type Refused, refuse } from './context.ts'
 import { hashToken, type Secrets } from './secrets.ts'
 

@@ -20,7 +20,7 @@ import { readConfig } from '../../src/bin/config.ts'
 import { openMigrated, provideServer, type Server } from '../../src/bin/database.ts'
 import { openLog } from '../../src/bin/log.ts'
 import { beginCopy } from '../../src/bin/platform-copies.ts'
-import { type Database, openDatabase } from '../../src/storage/database.ts'
+import { type Database, openDatabase } from '../../src/storage/database/database.ts'
 import { silentLog } from '../support/database-server.ts'
 
 const scratch = mkdtempSync('/tmp/lockstep-backup-')

@@ -1,7 +1,7 @@
 /** The doctor calls late what is due and late, and nothing else. */
 import { expect, test } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
-import { setSwitch } from '../../src/storage/switches.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
 import { addInstrument, addStrategy, place } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'

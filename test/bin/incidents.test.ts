@@ -1,7 +1,7 @@
 /** What an operator has to look at is listed, and over once the operator says so: not before, and not again. */
 import { expect, test } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
-import { insertIncidents } from '../../src/storage/incidents.ts'
+import { insertIncidents } from '../../src/storage/work/incidents.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 

@@ -1,6 +1,6 @@
 /** Keys as an operator issues them: their form and their own limits; and how one is found that nobody has any more. */
 import { beforeAll, expect, test } from 'vitest'
-import { isUuidKey } from '../../src/domain/access-key.ts'
+import { isUuidKey } from '../../src/domain/people/access-key.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 

@@ -11,7 +11,7 @@ import { baseUrlOf, pagesOf } from '../../src/bin/pages.ts'
 import { type Port, portFault } from '../../src/bin/port.ts'
 import { loadSecrets, openSecrets } from '../../src/bin/secrets.ts'
 import { dec } from '../../src/domain/decimal.ts'
-import { DatabaseUnavailable } from '../../src/storage/failure.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 

@@ -7,8 +7,8 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/bin/config.ts'
 import { conditionsOf, signsOf } from '../../src/bin/readiness.ts'
 import { openSecrets } from '../../src/bin/secrets.ts'
-import { DatabaseUnavailable } from '../../src/storage/failure.ts'
-import { claimLease, releaseLease } from '../../src/storage/leases.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
+import { claimLease, releaseLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
 
 vi.mock('node:fs/promises', async (original) => {

@@ -1,5 +1,5 @@
 /** The demo's rows as plain numbers: prices in cents, quantities whole. */
-import type { Database } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/database/database.ts'
 
 export interface SignalView {
   id: number

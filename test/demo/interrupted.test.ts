@@ -1,9 +1,9 @@
 /** A seeding that is cut short is played again from its start, to the same books; others' platforms are left alone. */
 import { expect, test } from 'vitest'
 import { renewDemoKeys, type SeedOptions, seedDemo } from '../../src/demo/seed.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { claimLease } from '../../src/storage/leases.ts'
-import { findPlatformSite, insertPersons } from '../../src/storage/provision.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { findPlatformSite, insertPersons } from '../../src/storage/operating/provision.ts'
+import { claimLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 import { randomSecrets } from '../support/secrets.ts'

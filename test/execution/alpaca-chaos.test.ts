@@ -5,8 +5,8 @@
  */
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { parseClientOrderId } from '../../src/domain/client-order-id.ts'
-import { publishQuotes } from '../../src/execution/matcher.ts'
+import { parseClientOrderId } from '../../src/domain/orders/client-order-id.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { type BookAccount, isOpen, positionsOf } from '../support/alpaca-book.ts'
 import type { EventFault, Fault } from '../support/alpaca-stand-in.ts'
 import { testDatabase } from '../support/database.ts'

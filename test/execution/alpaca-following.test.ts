@@ -1,8 +1,8 @@
 /** What is heard of Alpaca: lost, late and repeated events, a history that is read again, and nonsense. */
 import { inspect } from 'node:util'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { saveCredentials } from '../../src/storage/credentials.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { saveCredentials } from '../../src/storage/people/credentials.ts'
 import { testDatabase } from '../support/database.ts'
 import { type AlpacaWorld, makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
 

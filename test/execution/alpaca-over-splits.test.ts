@@ -1,8 +1,8 @@
 /** A replacement at Alpaca over a split: nobody knows in which units Alpaca goes on counting. */
 import { afterAll, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { bookActions } from '../../src/execution/corporate-actions.ts'
-import { enterActions } from '../../src/execution/enter-actions.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { testDatabase } from '../support/database.ts'
 import { makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
 import { endSignal, opening } from './world.ts'

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connectAlpaca } from '../../src/execution/brokers/alpaca/alpaca.ts'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
-import { publishQuotes } from '../../src/execution/matcher.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { Refusal } from '../support/alpaca-book.ts'
 import { type Fault, startAlpacaStandIn } from '../support/alpaca-stand-in.ts'
 import { testDatabase } from '../support/database.ts'

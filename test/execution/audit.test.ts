@@ -1,11 +1,11 @@
 /** The auditor finds every defect that it was written for, and nothing on sound books. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { publishQuotes } from '../../src/execution/matcher.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { accountRules } from '../../src/storage/audit-accounts.ts'
-import { signalRules } from '../../src/storage/audit-signals.ts'
-import { tradeRules } from '../../src/storage/audit-trades.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import type { Sql } from '../../src/storage/database/sql.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { accountRules } from '../../src/storage/operating/audit-accounts.ts'
+import { signalRules } from '../../src/storage/operating/audit-signals.ts'
+import { tradeRules } from '../../src/storage/operating/audit-trades.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, addStrategy, makeWorld, place, quote } from './world.ts'
 

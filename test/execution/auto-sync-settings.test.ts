@@ -1,8 +1,8 @@
 /** What an account's owner has chosen binds AutoSync as it binds the copies: cases of what a joining account opens. */
 import { expect, test } from 'vitest'
 import type { SecurityType } from '../../src/domain/codes.ts'
-import { identifier } from '../../src/storage/sql.ts'
-import { markSetups } from '../../src/storage/sync-due.ts'
+import { identifier } from '../../src/storage/database/sql.ts'
+import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { makeAccountWorld, readOrders } from './account-world.ts'

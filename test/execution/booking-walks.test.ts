@@ -1,9 +1,9 @@
 /** Random lives of strategies: whatever owners and the market do, the books add up and exits only reduce. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { publishBars, publishQuotes } from '../../src/execution/matcher.ts'
+import { publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, addStrategy, bar, makeWorld, place, quote, readBook, steps } from './world.ts'
 

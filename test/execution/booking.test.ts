@@ -1,7 +1,7 @@
 /** What a fill does beside the signal: position, cash, commission, and the orders that go with a position. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/matcher.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
+import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addInstrument,

@@ -1,9 +1,9 @@
 /** Executions that a broker takes back of an order that works on over a split: the rest is the same on both sides. */
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { bookActions } from '../../src/execution/corporate-actions.ts'
-import { enterActions } from '../../src/execution/enter-actions.ts'
-import { correctionKey, insertReports } from '../../src/storage/reports.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { correctionKey, insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'

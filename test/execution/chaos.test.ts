@@ -5,9 +5,9 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { publishQuotes } from '../../src/execution/matcher.ts'
-import { mirrorSignals } from '../../src/execution/mirror.ts'
-import { instant } from '../../src/storage/wire.ts'
+import { mirrorSignals } from '../../src/execution/mirror/mirror.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { instant } from '../../src/storage/database/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readBroker, readHeld } from './account-world.ts'

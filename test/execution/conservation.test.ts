@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { target } from '../../src/domain/mirror-target.ts'
+import { target } from '../../src/domain/mirror/mirror-target.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readBroker, readHeld } from './account-world.ts'

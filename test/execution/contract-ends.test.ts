@@ -1,7 +1,7 @@
 /** The end of a contract beside work that is under way in it: it waits for that, and keeps nothing that it needs. */
 import { expect, test } from 'vitest'
-import { bookActions } from '../../src/execution/corporate-actions.ts'
-import { type Fragment, fragment } from '../../src/storage/sql.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { type Fragment, fragment } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { untilWaiting } from '../support/locks.ts'

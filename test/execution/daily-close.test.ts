@@ -1,11 +1,11 @@
 /** The daily close on real rows: on time, late, again, and after a correction. */
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { closeDays } from '../../src/execution/daily-close.ts'
-import { matchArrivals, publishQuotes } from '../../src/execution/matcher.ts'
-import { saveLedgers } from '../../src/storage/ledgers.ts'
-import { touchStrategies } from '../../src/storage/record-changes.ts'
-import { insertExecutions } from '../../src/storage/reports.ts'
+import { closeDays } from '../../src/execution/orders/daily-close.ts'
+import { matchArrivals, publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { saveLedgers } from '../../src/storage/accounts/ledgers.ts'
+import { insertExecutions } from '../../src/storage/brokers/reports.ts'
+import { touchStrategies } from '../../src/storage/work/record-changes.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, close, makeWorld, opening, place, quote, type World } from './world.ts'
 

@@ -1,8 +1,8 @@
 /** Day orders end with their session, good-till-canceled ones do not, and the clock knows where to stop. */
 import { afterEach, expect, test } from 'vitest'
-import { expireSignals, nextDue } from '../../src/execution/expiries.ts'
+import { expireSignals, nextDue } from '../../src/execution/orders/expiries.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addInstrument,

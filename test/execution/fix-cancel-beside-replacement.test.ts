@@ -1,7 +1,7 @@
 /** A holder cancels an order over FIX whose replacement the exchange has and has not answered. */
 import { describe, expect, test } from 'vitest'
 import { accountSteps } from '../../src/execution/account-side.ts'
-import { sendOrders } from '../../src/execution/sender.ts'
+import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { connection, type FixWorld, makeFixWorld, missing, until } from './fix-world.ts'
 import { cancelByHolder } from './holder-cancels.ts'
 import { endSignal } from './world.ts'

@@ -6,8 +6,8 @@
  */
 import fc from 'fast-check'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { publishQuotes } from '../../src/execution/matcher.ts'
-import { instant } from '../../src/storage/wire.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { instant } from '../../src/storage/database/wire.ts'
 import { addFollowers } from '../support/followers.ts'
 import { accountViolations, readHeld } from './account-world.ts'
 import { type FixWorker, makeExchange, makeFixWorker, missing } from './fix-world.ts'

@@ -3,8 +3,8 @@
  * other, and reports that cannot be. Nothing is lost, booked twice or sent twice.
  */
 import { describe, expect, test } from 'vitest'
-import { requestFixReset } from '../../src/storage/fix-sessions.ts'
-import { leapNumbers } from '../../src/storage/numbers.ts'
+import { requestFixReset } from '../../src/storage/brokers/fix-sessions.ts'
+import { leapNumbers } from '../../src/storage/work/numbers.ts'
 import { readIncidents } from './account-world.ts'
 import { connection, type FixWorld, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
 

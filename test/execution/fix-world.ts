@@ -3,14 +3,14 @@
  * is no exchange: the tests are skipped and say why.
  */
 import { afterAll, afterEach, beforeEach, expect, vi } from 'vitest'
-import { clientOrderId } from '../../src/domain/client-order-id.ts'
+import { clientOrderId } from '../../src/domain/orders/client-order-id.ts'
 import { accountSteps } from '../../src/execution/account-side.ts'
 import type { LiveBroker } from '../../src/execution/brokers/broker.ts'
 import { loadEngine } from '../../src/execution/brokers/fix/engine.ts'
 import { createFixBroker } from '../../src/execution/brokers/fix/fix.ts'
 import { readFixSettings } from '../../src/execution/brokers/fix/settings.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import type { Database } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/database/database.ts'
 import { testDatabase } from '../support/database.ts'
 import { compileAcceptor, startAcceptor } from '../support/quickfix/acceptor.ts'
 import { makeScene } from './account-scene.ts'

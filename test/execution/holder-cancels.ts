@@ -1,8 +1,8 @@
 /** What the holder of an account does to an order, as the operation does it. */
 
-import { cancelOrders } from '../../src/storage/account-orders.ts'
-import type { Database } from '../../src/storage/database.ts'
-import { lockOwnOrder, withReplacements } from '../../src/storage/manual-orders.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { cancelOrders } from '../../src/storage/mirror/account-orders.ts'
+import { lockOwnOrder, withReplacements } from '../../src/storage/mirror/manual-orders.ts'
 
 type Key = Parameters<typeof lockOwnOrder>[2]
 

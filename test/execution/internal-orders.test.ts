@@ -1,10 +1,10 @@
 /** Trades that no market makes: each order keeps what is remembered with it, however many the book has. */
 import { expect, test } from 'vitest'
 import { dec, one, zero } from '../../src/domain/decimal.ts'
-import { emptyBook } from '../../src/domain/order-book.ts'
-import { flat } from '../../src/domain/position.ts'
-import { type InternalBook, tradeInternally } from '../../src/execution/internal-orders.ts'
-import { unworked } from '../../src/storage/order-books.ts'
+import { emptyBook } from '../../src/domain/orders/order-book.ts'
+import { flat } from '../../src/domain/positions/position.ts'
+import { type InternalBook, tradeInternally } from '../../src/execution/orders/internal-orders.ts'
+import { unworked } from '../../src/storage/orders/order-books.ts'
 
 const book: InternalBook = {
   ...unworked({ strategyId: 1, instrumentId: 2, calendar: 'CONTINUOUS' }, emptyBook(zero)),

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import { underLease } from '../../src/execution/leases.ts'
 import type { Feed } from '../../src/execution/market/feed.ts'
-import { publishBars, publishQuotes } from '../../src/execution/matcher.ts'
+import { publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import { claimLease, LeaseLost, releaseLease, renewLease } from '../../src/storage/leases.ts'
-import { fragment } from '../../src/storage/sql.ts'
+import { fragment } from '../../src/storage/database/sql.ts'
+import { claimLease, LeaseLost, releaseLease, renewLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addInstrument,

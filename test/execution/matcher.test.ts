@@ -1,12 +1,12 @@
 /** Orders against quotes and bars on a real database: who fills, when, and who does not. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { accountValue } from '../../src/domain/model-account.ts'
-import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/matcher.ts'
+import { accountValue } from '../../src/domain/margin/model-account.ts'
+import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { loadHeldAccounts } from '../../src/storage/model-accounts.ts'
-import { saveQuotes } from '../../src/storage/quotes.ts'
+import { saveQuotes } from '../../src/storage/market/quotes.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { loadHeldAccounts } from '../../src/storage/orders/model-accounts.ts'
 import { testDatabase } from '../support/database.ts'
 import { countWaiting } from '../support/locks.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { mirrorSignals } from '../../src/execution/mirror.ts'
-import { instant } from '../../src/storage/wire.ts'
+import { mirrorSignals } from '../../src/execution/mirror/mirror.ts'
+import { instant } from '../../src/storage/database/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readOrders, readSkips } from './account-world.ts'

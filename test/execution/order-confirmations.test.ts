@@ -1,9 +1,13 @@
 /** Holders who confirm orders first: nothing of theirs leaves unasked, and what they do not confirm ends. */
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { lockAccounts } from '../../src/storage/accounts.ts'
-import { confirmOrder, declineOrder, listWaitingOrders } from '../../src/storage/order-confirmations.ts'
-import { markSetups, settleSyncs } from '../../src/storage/sync-due.ts'
+import { lockAccounts } from '../../src/storage/accounts/accounts.ts'
+import {
+  confirmOrder,
+  declineOrder,
+  listWaitingOrders,
+} from '../../src/storage/mirror/order-confirmations.ts'
+import { markSetups, settleSyncs } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'

@@ -1,8 +1,8 @@
 /** A platform that was put back to an older state, at a broker that has seen what came after. */
 import { afterAll, expect, test } from 'vitest'
-import { clientOrderId } from '../../src/domain/client-order-id.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { leapNumbers } from '../../src/storage/numbers.ts'
+import { clientOrderId } from '../../src/domain/orders/client-order-id.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { leapNumbers } from '../../src/storage/work/numbers.ts'
 import { testDatabase } from '../support/database.ts'
 import { type AlpacaWorld, makeAlpacaScene, makeAlpacaWorld } from './alpaca-world.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Broker } from '../../src/execution/brokers/broker.ts'
-import { claimSends } from '../../src/execution/claims.ts'
-import { sendOrders } from '../../src/execution/sender.ts'
-import { claimLease, releaseLease } from '../../src/storage/leases.ts'
-import { setSwitch } from '../../src/storage/switches.ts'
+import { claimSends } from '../../src/execution/mirror/claims.ts'
+import { sendOrders } from '../../src/execution/mirror/sender.ts'
+import { claimLease, releaseLease } from '../../src/storage/work/leases.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, leaveStrategy } from '../support/followers.ts'
 import {

@@ -1,8 +1,8 @@
 /** Simulated quotes: one path per seed and start, fit for the matcher, correlated as said. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { CalendarName } from '../../src/domain/calendar.ts'
 import { dec } from '../../src/domain/decimal.ts'
+import type { CalendarName } from '../../src/domain/market/calendar.ts'
 import type { MarketQuote } from '../../src/execution/market/feed.ts'
 import {
   type SimulatedInstrument,
@@ -12,8 +12,8 @@ import {
   simulationSwitch,
   type Walk,
 } from '../../src/execution/market/simulated.ts'
-import { publishQuotes } from '../../src/execution/matcher.ts'
-import { setSwitch } from '../../src/storage/switches.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, makeWorld, opening, quote } from './world.ts'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { readStripeEvent } from '../../src/execution/payments/stripe.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
-import { cancelPlan, savePlan } from '../../src/storage/plan-subscriptions.ts'
+import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, environment, makeStripeScene, secret, start } from './stripe-scene.ts'
 

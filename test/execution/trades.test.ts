@@ -4,11 +4,11 @@
  */
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { bookFill, markSymbol, openBook } from '../../src/domain/account-book.ts'
 import { dec, zero } from '../../src/domain/decimal.ts'
-import type { FinishedTrade } from '../../src/domain/trade.ts'
-import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/matcher.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
+import { bookFill, markSymbol, openBook } from '../../src/domain/positions/account-book.ts'
+import type { FinishedTrade } from '../../src/domain/positions/trade.ts'
+import { matchArrivals, publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addInstrument,

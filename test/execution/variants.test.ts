@@ -1,9 +1,9 @@
 /** Variants under several workers: every signal is copied once, whoever looks at it and however often. */
 import { expect, test } from 'vitest'
-import { variantStep } from '../../src/execution/variants.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { insertPersons, insertSite } from '../../src/storage/provision.ts'
-import { insertVariant, markVariants } from '../../src/storage/variants.ts'
+import { variantStep } from '../../src/execution/orders/variants.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
+import { insertPersons, insertSite } from '../../src/storage/operating/provision.ts'
+import { insertVariant, markVariants } from '../../src/storage/strategies/variants.ts'
 import { testDatabase } from '../support/database.ts'
 import { addInstrument, addStrategy, makeWorld, opening, place } from './world.ts'
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Step } from '../../src/execution/context.ts'
 import { createWorker } from '../../src/execution/worker.ts'
-import { wakeWorkers } from '../../src/storage/signals.ts'
-import { fragment, makeSql } from '../../src/storage/sql.ts'
+import { fragment, makeSql } from '../../src/storage/database/sql.ts'
+import { wakeWorkers } from '../../src/storage/orders/signals.ts'
 import { testDatabase } from '../support/database.ts'
 import { makeWorld } from './world.ts'
 

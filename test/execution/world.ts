@@ -1,15 +1,21 @@
 /** A small market for the tests of the worker: instruments, strategies, orders as an owner leaves them. */
-import { type CalendarName, dayOrderExpiry } from '../../src/domain/calendar.ts'
+
 import type { SecurityType } from '../../src/domain/codes.ts'
 import { dec } from '../../src/domain/decimal.ts'
+import { type CalendarName, dayOrderExpiry } from '../../src/domain/market/calendar.ts'
 import type { Step, WorkContext, WorkSettings } from '../../src/execution/context.ts'
-import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from '../../src/execution/expiries.ts'
 import type { MarketBar, MarketQuote } from '../../src/execution/market/feed.ts'
-import { arrivalStep } from '../../src/execution/matcher.ts'
+import {
+  expiryStep,
+  nextSignalExpiry,
+  nextSignalRelease,
+  releaseStep,
+} from '../../src/execution/orders/expiries.ts'
+import { arrivalStep } from '../../src/execution/orders/matcher.ts'
 import { newTally } from '../../src/execution/tally.ts'
-import type { Database } from '../../src/storage/database.ts'
-import type { Sql } from '../../src/storage/sql.ts'
-import { instant } from '../../src/storage/wire.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import type { Sql } from '../../src/storage/database/sql.ts'
+import { instant } from '../../src/storage/database/wire.ts'
 import { silentLog } from '../support/database-server.ts'
 
 /** A Tuesday, 10:00 in New York: the session runs from 13:30Z to 20:00Z. */

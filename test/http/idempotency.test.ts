@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Context, type Outcome, refuse } from '../../src/operations/context.ts'
 import type { HandlerTable } from '../../src/operations/handler.ts'
-import { purgeAnswers } from '../../src/storage/idempotency.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/storage/database/sql.ts'
+import { purgeAnswers } from '../../src/storage/work/idempotency.ts'
 import { testDatabase } from '../support/database.ts'
 import { type Answered, type Edge, faultsOf, start, startEdge } from './support/edge.ts'
 

@@ -1,7 +1,7 @@
 /** Who is let in: the forms of a key, its life, its end in every process. */
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { composeKey } from '../../src/domain/access-key.ts'
+import { composeKey } from '../../src/domain/people/access-key.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { issueKey, revokeKey } from '../../src/operations/keys.ts'
 import { type Answered, type Edge, faultsOf, secrets, start, startEdge, year } from './support/edge.ts'

@@ -1,7 +1,7 @@
 /** The server's own life: what is awaited before an answer, what a caller adds to it, how it ends. */
 import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
-import { DatabaseUnavailable } from '../../src/storage/failure.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
 const hello = '/gen/General/Hello'

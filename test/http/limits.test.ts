@@ -10,8 +10,8 @@ import {
   type Verdict,
   type Window,
 } from '../../src/operations/limits.ts'
-import type { Database } from '../../src/storage/database.ts'
-import { purgeWindows } from '../../src/storage/rate-windows.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { purgeWindows } from '../../src/storage/work/rate-windows.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
 const five: readonly Window[] = [{ seconds: 1000, limit: 5 }]

@@ -1,7 +1,7 @@
 /** One request with every fault at once, repaired one fault at a time: each step shows the next check. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { refuse } from '../../src/operations/context.ts'
-import { setSwitch } from '../../src/storage/switches.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { type Asking, type Edge, faultsOf, startEdge } from './support/edge.ts'
 
 const hello = '/gen/General/Hello'

@@ -1,7 +1,7 @@
 /** Pages that are opened without a key: counted, closed and held up like every call, and answered by a page. */
 import { expect, test } from 'vitest'
-import { DatabaseUnavailable } from '../../src/storage/failure.ts'
-import { setSwitch } from '../../src/storage/switches.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { startEdge } from './support/edge.ts'
 
 const pages = ['/confirm-email/none', '/approvals/none']

@@ -1,7 +1,7 @@
 /** What an account is worth and what a setup in it has earned, after what brokers and issuers do to it. */
 import { expect, test } from 'vitest'
 import { dec, zero } from '../../src/domain/decimal.ts'
-import { insertExecutions, type NewExecution } from '../../src/storage/reports.ts'
+import { insertExecutions, type NewExecution } from '../../src/storage/brokers/reports.ts'
 import { resultsOf } from '../support/http.ts'
 import { buildTown, holderAccount } from './support/town.ts'
 

@@ -1,8 +1,8 @@
 /** A start on the white-label host: asked for, answered on its page, expired, replaced, enabled at the broker. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { settleAtBroker } from '../../src/operations/approvals.ts'
-import { rotateCredentials } from '../../src/storage/credentials.ts'
-import { unseal } from '../../src/storage/vault.ts'
+import { unseal } from '../../src/storage/database/vault.ts'
+import { rotateCredentials } from '../../src/storage/people/credentials.ts'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { secrets } from '../support/platform.ts'
 import { buildTown, type CitizenName, type Town } from './support/town.ts'

@@ -1,7 +1,7 @@
 /** The Autotrade group over HTTP: setups, settings, and the orders and positions of an account. */
 import { describe, expect, test } from 'vitest'
 import type { Dialect, OperationName } from '../../src/contract/index.ts'
-import { changeStrategy } from '../../src/storage/administration.ts'
+import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, holderAccount, symbolMember, type Town } from './support/town.ts'
 

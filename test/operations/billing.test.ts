@@ -1,8 +1,8 @@
 /** Subscriptions over time: terms, prices, markups, failed payments, and what everybody sees of it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { claimCharges, retryCharges } from '../../src/storage/charges.ts'
-import { savePaymentMethod } from '../../src/storage/payment-methods.ts'
-import { endStrategy } from '../../src/storage/strategies.ts'
+import { claimCharges, retryCharges } from '../../src/storage/billing/charges.ts'
+import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
+import { endStrategy } from '../../src/storage/strategies/strategies.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { at, type Citizen, moneyOf, type Row } from './support/money.ts'

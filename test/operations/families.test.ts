@@ -1,7 +1,7 @@
 /** Variants of a strategy follow its orders by themselves, and GetStrategyMuxStatus says whether they are in step. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { changeStrategy } from '../../src/storage/administration.ts'
-import { endVariant, insertVariant, type NewVariant } from '../../src/storage/variants.ts'
+import { changeStrategy } from '../../src/storage/operating/administration.ts'
+import { endVariant, insertVariant, type NewVariant } from '../../src/storage/strategies/variants.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
 import { apple, buildTown, type CitizenName, type Town, townStart } from './support/town.ts'
 

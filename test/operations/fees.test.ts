@@ -1,6 +1,6 @@
 /** Fees on what followers gain: what is charged, when, once, and who earns it. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { changeStrategy } from '../../src/storage/administration.ts'
+import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { at, type Citizen, moneyOf, type Row } from './support/money.ts'

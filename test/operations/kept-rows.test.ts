@@ -1,7 +1,7 @@
 /** Rows that were shown before are shown from memory, and as they are now when anything in them has changed. */
 import { expect, test } from 'vitest'
 import { keptRows } from '../../src/operations/kept-rows.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/storage/database/sql.ts'
 import { resultsOf } from '../support/http.ts'
 import { buildTown } from './support/town.ts'
 

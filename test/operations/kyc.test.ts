@@ -1,7 +1,7 @@
 /** KYC over HTTP: who may, what is kept and how, and that every look leaves a record. */
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { identifier } from '../../src/storage/sql.ts'
+import { identifier } from '../../src/storage/database/sql.ts'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 

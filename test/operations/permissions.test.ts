@@ -1,7 +1,7 @@
 /** An admin of a white-label site who was given less sees less: members and what they pay are not everybody's. */
 import { expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { changeRole } from '../../src/storage/administration.ts'
+import { changeRole } from '../../src/storage/operating/administration.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, holderAccount } from './support/town.ts'
 

@@ -2,9 +2,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
-import { retryCharges } from '../../src/storage/charges.ts'
-import { cancelPlan, type NewPlan, savePlan, withdrawPlan } from '../../src/storage/plan-subscriptions.ts'
-import { findPlatformSite } from '../../src/storage/provision.ts'
+import { retryCharges } from '../../src/storage/billing/charges.ts'
+import {
+  cancelPlan,
+  type NewPlan,
+  savePlan,
+  withdrawPlan,
+} from '../../src/storage/billing/plan-subscriptions.ts'
+import { findPlatformSite } from '../../src/storage/operating/provision.ts'
 import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
 import { at, type Citizen, day, moneyOf, type Row, start } from './support/money.ts'

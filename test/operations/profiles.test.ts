@@ -1,7 +1,7 @@
 /** Adding, showing and finding people over HTTP, and the link that confirms an address. */
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { identifier } from '../../src/storage/sql.ts'
+import { identifier } from '../../src/storage/database/sql.ts'
 import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 

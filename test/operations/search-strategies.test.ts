@@ -1,7 +1,7 @@
 /** SearchStrategies: every filter alone and together, what is hidden from whom, pages both ways. */
 import { describe, expect, test } from 'vitest'
-import { seesStrategy } from '../../src/domain/access.ts'
-import { loadStrategyFacts } from '../../src/storage/access.ts'
+import { seesStrategy } from '../../src/domain/people/access.ts'
+import { loadStrategyFacts } from '../../src/storage/people/access.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 

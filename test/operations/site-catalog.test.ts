@@ -1,7 +1,7 @@
 /** The catalog of a white-label site: additions, removals, prices, plans, and a subscriber who comes meanwhile. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { subscribe } from '../../src/operations/subscribe.ts'
-import { lockStrategies } from '../../src/storage/signals.ts'
+import { lockStrategies } from '../../src/storage/orders/signals.ts'
 import { type Answer, call, resultsOf } from '../support/http.ts'
 import { untilWaiting } from '../support/locks.ts'
 import { buildTown, type Citizen, type Town } from './support/town.ts'

@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { listDeliveries, resendDelivery } from '../../src/storage/webhook-deliveries.ts'
+import { listDeliveries, resendDelivery } from '../../src/storage/people/webhook-deliveries.ts'
 import {
   enableWebhook,
   listWebhooks,
   rewrapWebhookSecrets,
   rotateWebhook,
-} from '../../src/storage/webhooks.ts'
+} from '../../src/storage/people/webhooks.ts'
 import { type Answer, call } from '../support/http.ts'
 import { secrets } from '../support/platform.ts'
 import { buildTown, type Town, townStart } from './support/town.ts'

@@ -4,15 +4,20 @@
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
+  type AuditNote,
+  actAs,
+  insertAuditNotes,
+  listAuditEntries,
+} from '../../src/storage/database/audit-log.ts'
+import { fragment } from '../../src/storage/database/sql.ts'
+import {
   type ChainHead,
   listChainHeads,
   lostHeads,
   sealEntries,
   verifyChains,
-} from '../../src/storage/audit-chain.ts'
-import { type AuditNote, actAs, insertAuditNotes, listAuditEntries } from '../../src/storage/audit-log.ts'
-import { emptyPlatform, insertPersons, insertSite } from '../../src/storage/provision.ts'
-import { fragment } from '../../src/storage/sql.ts'
+} from '../../src/storage/operating/audit-chain.ts'
+import { emptyPlatform, insertPersons, insertSite } from '../../src/storage/operating/provision.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()

@@ -1,10 +1,10 @@
 /** What many accounts were worth on a day of long ago is found without reading all their days. */
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { endOfDay } from '../../src/domain/market/trading-day.ts'
 import { readDay } from '../../src/domain/time.ts'
-import { endOfDay } from '../../src/domain/trading-day.ts'
-import { loadClosedValues } from '../../src/storage/account-values.ts'
-import { makeSql } from '../../src/storage/sql.ts'
+import { loadClosedValues } from '../../src/storage/accounts/account-values.ts'
+import { makeSql } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase({ migrated: false })

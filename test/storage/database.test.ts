@@ -1,8 +1,8 @@
 /** Transactions, waiting, broken connections and notifications, against a real server. */
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../src/storage/database.ts'
-import { CommitUnknown, DatabaseUnavailable, violatedConstraint } from '../../src/storage/failure.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { openDatabase } from '../../src/storage/database/database.ts'
+import { CommitUnknown, DatabaseUnavailable, violatedConstraint } from '../../src/storage/database/failure.ts'
+import type { Sql } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 

@@ -1,6 +1,6 @@
 /** What the rows say of work that waits, also where much of it does. */
 import { expect, test } from 'vitest'
-import { takeMeasures } from '../../src/storage/measures.ts'
+import { takeMeasures } from '../../src/storage/operating/measures.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
 import { addInstrument, addStrategy, place } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'

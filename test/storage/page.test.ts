@@ -5,8 +5,8 @@
  */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Page, page } from '../../src/storage/page.ts'
-import { fragment, makeSql, type Sql } from '../../src/storage/sql.ts'
+import { type Page, page } from '../../src/storage/database/page.ts'
+import { fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 
 type Order = 'asc' | 'desc'

@@ -1,7 +1,7 @@
 /** Sites, people, brokers and accounts as a platform is furnished with them. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bootstrap } from '../../src/operations/bootstrap.ts'
-import { auditViolations } from '../../src/storage/audit.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
 import {
   emptyPlatform,
   ensureBroker,
@@ -11,7 +11,7 @@ import {
   insertSite,
   lockProvisioning,
   type NewPerson,
-} from '../../src/storage/provision.ts'
+} from '../../src/storage/operating/provision.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()

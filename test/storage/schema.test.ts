@@ -1,8 +1,8 @@
 /** The schema that the migrations make, and the rules every table of it keeps. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { dumpSchema } from '../../src/storage/schema-dump.ts'
-import { type Fragment, identifier } from '../../src/storage/sql.ts'
+import { dumpSchema } from '../../src/storage/database/schema-dump.ts'
+import { type Fragment, identifier } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()

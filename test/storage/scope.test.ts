@@ -1,8 +1,8 @@
 /** Scopes: only the callers' own make one, and what they leave out is not found. */
 import { expect, test } from 'vitest'
-import { ownRowsOrSite, rowsOf, rowsOfSite, type Scope } from '../../src/domain/scope.ts'
-import { bySite, within } from '../../src/storage/scope.ts'
-import { fragment, identifier } from '../../src/storage/sql.ts'
+import { ownRowsOrSite, rowsOf, rowsOfSite, type Scope } from '../../src/domain/people/scope.ts'
+import { bySite, within } from '../../src/storage/database/scope.ts'
+import { fragment, identifier } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
-import { fragment, identifier, join } from '../../src/storage/sql.ts'
-import { instant } from '../../src/storage/wire.ts'
+import { fragment, identifier, join } from '../../src/storage/database/sql.ts'
+import { instant } from '../../src/storage/database/wire.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase({ migrated: false })

@@ -27,8 +27,8 @@ import { findBinaries } from '../../src/postgres/binaries.ts'
 import { prepareFolder } from '../../src/postgres/folder.ts'
 import { runAs } from '../../src/postgres/identity.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/supervisor.ts'
-import { type Database, openDatabase } from '../../src/storage/database.ts'
-import { DatabaseUnavailable } from '../../src/storage/failure.ts'
+import { type Database, openDatabase } from '../../src/storage/database/database.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 import { silentLog } from '../support/database-server.ts'
 
 vi.mock('node:fs', async (original) => {

@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { auditViolations } from '../../src/storage/audit.ts'
-import { migrate } from '../../src/storage/migrate.ts'
+import { migrate } from '../../src/storage/database/migrate.ts'
+import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase({ migrated: false })

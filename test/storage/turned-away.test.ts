@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { openDatabase } from '../../src/storage/database.ts'
-import { DatabaseUnavailable, translate } from '../../src/storage/failure.ts'
+import { openDatabase } from '../../src/storage/database/database.ts'
+import { DatabaseUnavailable, translate } from '../../src/storage/database/failure.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
-import { type Database, openDatabase } from '../../src/storage/database.ts'
-import { identifier } from '../../src/storage/sql.ts'
+import { type Database, openDatabase } from '../../src/storage/database/database.ts'
+import { identifier } from '../../src/storage/database/sql.ts'
 import { databaseUrl, silentLog, TEMPLATE } from './database-server.ts'
 
 export interface TestDatabase {

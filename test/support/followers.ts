@@ -1,6 +1,7 @@
 /** Followers by the hundred for tests and benchmarks: accounts, setups, what they hold. */
-import type { Database } from '../../src/storage/database.ts'
-import { raiseMembership, stopSetup } from '../../src/storage/setups.ts'
+
+import type { Database } from '../../src/storage/database/database.ts'
+import { raiseMembership, stopSetup } from '../../src/storage/mirror/setups.ts'
 
 let made = 0
 

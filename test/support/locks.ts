@@ -1,6 +1,6 @@
 /** Who waits for whom: of this test file's database alone, for the server has those of other files too. */
 import { expect } from 'vitest'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/storage/database/sql.ts'
 
 /** How many wait for a lock. */
 export const countWaiting = async (sql: Sql): Promise<number> =>

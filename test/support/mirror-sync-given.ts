@@ -4,9 +4,9 @@
  */
 import type { OrdStatus, SecurityType, Side } from '../../src/domain/codes.ts'
 import { type Decimal, dec } from '../../src/domain/decimal.ts'
-import type { SyncPlan } from '../../src/domain/mirror-sync.ts'
-import type { SyncInput, SyncOrder, SyncSignal } from '../../src/domain/mirror-sync-state.ts'
-import type { MirrorSettings } from '../../src/domain/mirror-target.ts'
+import type { SyncPlan } from '../../src/domain/mirror/mirror-sync.ts'
+import type { SyncInput, SyncOrder, SyncSignal } from '../../src/domain/mirror/mirror-sync-state.ts'
+import type { MirrorSettings } from '../../src/domain/mirror/mirror-target.ts'
 
 const open: MirrorSettings = {
   scalingPercentage: dec(100),

@@ -2,7 +2,7 @@
  * The statistics of a record written down a second time, as one reads the definitions: rows of objects, dates
  * as text, map and reduce, every mean before its deviation. Slow and plain; tests hold the product against it.
  */
-import { isTradeDate } from '../../src/domain/calendar.ts'
+import { isTradeDate } from '../../src/domain/market/calendar.ts'
 import { formatDay, readDay } from '../../src/domain/time.ts'
 
 export interface PlainRow {

@@ -5,7 +5,7 @@
  */
 import type { PutOrCall } from '../../src/domain/codes.ts'
 import { type Decimal, dec, one } from '../../src/domain/decimal.ts'
-import type { MarginPosition, OptionHeld, StockHeld } from '../../src/domain/margin-position.ts'
+import type { MarginPosition, OptionHeld, StockHeld } from '../../src/domain/margin/margin-position.ts'
 
 const spot = dec(100)
 

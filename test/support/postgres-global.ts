@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { type Postgres, startPostgres } from '../../src/postgres/supervisor.ts'
-import { openDatabase } from '../../src/storage/database.ts'
-import { migrate } from '../../src/storage/migrate.ts'
+import { openDatabase } from '../../src/storage/database/database.ts'
+import { migrate } from '../../src/storage/database/migrate.ts'
 import { databaseUrl, silentLog, TEMPLATE } from './database-server.ts'
 
 declare module 'vitest' {

@@ -2,7 +2,7 @@
  * A record as statistics read it: what one unit of starting capital became, day by day. Deposits and
  * withdrawals are no performance; with them the path is the chained product of the daily returns.
  */
-import { tradeDateAtOrBefore } from '../calendar.ts'
+import { tradeDateAtOrBefore } from '../market/calendar.ts'
 import type { Day } from '../time.ts'
 
 export interface EquityRecord {

@@ -1,5 +1,5 @@
 /** Dividends and splits, and the settlement values of options that settle in the morning. */
-import { type EnteredAction, enterActions } from '../../execution/enter-actions.ts'
+import { type EnteredAction, enterActions } from '../../execution/orders/enter-actions.ts'
 import { type DoorCall, post, Unserved } from '../call.ts'
 import { aDate, aNumber, aPositive, aText, list, maybe, object, word } from '../read.ts'
 import { findInstruments } from './market.ts'

@@ -1,13 +1,14 @@
 /** The market: instruments, quotes at the present moment, bars. */
-import { calendarNames, dayOrderExpiry, nextOpen, readCalendarName } from '../../domain/calendar.ts'
+
 import type { SecurityType } from '../../domain/codes.ts'
-import { completeInstrument, securityTypeOfSymbol } from '../../domain/instrument.ts'
-import { parseSymbol, spellingsOf } from '../../domain/symbol.ts'
+import { calendarNames, dayOrderExpiry, nextOpen, readCalendarName } from '../../domain/market/calendar.ts'
+import { completeInstrument, securityTypeOfSymbol } from '../../domain/market/instrument.ts'
+import { parseSymbol, spellingsOf } from '../../domain/market/symbol.ts'
 import { dayIn, instantAt, newYork, readDay } from '../../domain/time.ts'
 import type { MarketBar } from '../../execution/market/feed.ts'
-import { publishBars, publishQuotes } from '../../execution/matcher.ts'
-import { replaceInstruments } from '../../storage/instruments.ts'
-import { saveIndexCloses } from '../../storage/strategy-statistics.ts'
+import { publishBars, publishQuotes } from '../../execution/orders/matcher.ts'
+import { replaceInstruments } from '../../storage/market/instruments.ts'
+import { saveIndexCloses } from '../../storage/strategies/strategy-statistics.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
 import {
   aBoolean,

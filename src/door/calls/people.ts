@@ -2,9 +2,9 @@
 import { isRefused, type Role } from '../../operations/context.ts'
 import { issueKey } from '../../operations/keys.ts'
 import { issueUserToken } from '../../operations/user-tokens.ts'
-import { changeStrategy } from '../../storage/administration.ts'
-import { ensureBroker, insertAccounts, insertPersons, insertSite } from '../../storage/provision.ts'
-import type { Transaction } from '../../storage/sql.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { changeStrategy } from '../../storage/operating/administration.ts'
+import { ensureBroker, insertAccounts, insertPersons, insertSite } from '../../storage/operating/provision.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
 import {
   aBoolean,

@@ -1,8 +1,8 @@
 /** The platform as a whole: begin anew, let time pass, ask whether the books are sound. */
-import { nextDue } from '../../execution/expiries.ts'
+import { nextDue } from '../../execution/orders/expiries.ts'
 import { bootstrap } from '../../operations/bootstrap.ts'
-import { auditViolations } from '../../storage/audit.ts'
-import { ensureBroker } from '../../storage/provision.ts'
+import { auditViolations } from '../../storage/operating/audit.ts'
+import { ensureBroker } from '../../storage/operating/provision.ts'
 import { type DoorCall, type DoorState, get, post, Unserved } from '../call.ts'
 import { emptied } from '../empty.ts'
 import { aBoolean, aMoment, object, withDefault, word } from '../read.ts'

@@ -1,8 +1,8 @@
 /** Who is told when a request for approval has ended, and what was sent. Addresses of this machine may be named. */
-import { webhookEvents } from '../../domain/webhook.ts'
+import { webhookEvents } from '../../domain/people/webhook.ts'
 import { urlFault } from '../../services/outbound.ts'
-import { listAttempts } from '../../storage/webhook-deliveries.ts'
-import { insertWebhook } from '../../storage/webhooks.ts'
+import { listAttempts } from '../../storage/people/webhook-deliveries.ts'
+import { insertWebhook } from '../../storage/people/webhooks.ts'
 import { type DoorCall, get, post, Unserved } from '../call.ts'
 import { anId, aText, list, object } from '../read.ts'
 import { listSites } from '../rows.ts'

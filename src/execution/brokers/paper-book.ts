@@ -4,10 +4,10 @@
  * difference.
  */
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
-import type { FillPort, SimulatedFill, WorkingOrder } from '../../domain/fill.ts'
-import { withEntry } from '../../domain/overlay-map.ts'
+import type { FillPort, SimulatedFill, WorkingOrder } from '../../domain/orders/fill.ts'
+import { withEntry } from '../../domain/orders/overlay-map.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { PaperOrderRow } from '../../storage/paper.ts'
+import type { PaperOrderRow } from '../../storage/brokers/paper.ts'
 
 export interface PaperOrder {
   readonly row: PaperOrderRow

@@ -2,28 +2,29 @@
  * The paper broker meets the market: the same quotes and bars and the same fill rules as the strategies, after
  * its own latency and slippage. Every fill is written with the report that tells of it.
  */
-import { isOpen } from '../../domain/calendar.ts'
+
 import { type Decimal, zero } from '../../domain/decimal.ts'
-import { defaultFillConfig, type FillConfig } from '../../domain/fill.ts'
-import { fillAgainstBar } from '../../domain/fill-bars.ts'
-import { fillAgainstQuote } from '../../domain/fill-quotes.ts'
 import { groupBy } from '../../domain/group.ts'
-import { isFresh, isValidQuote, type LastQuote, type Quote } from '../../domain/quote.ts'
+import { isOpen } from '../../domain/market/calendar.ts'
+import { isFresh, isValidQuote, type LastQuote, type Quote } from '../../domain/market/quote.ts'
+import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
+import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
+import { fillAgainstQuote } from '../../domain/orders/fill-quotes.ts'
 import type { Instant } from '../../domain/time.ts'
-import { guardLease, type Lease } from '../../storage/leases.ts'
 import {
   listWorkedInstruments,
   lockPaperArrivals,
   lockReachedPaper,
   type PaperOrderRow,
   savePaperOrders,
-} from '../../storage/paper.ts'
-import { insertPaperExecutions } from '../../storage/paper-reports.ts'
-import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/quotes.ts'
-import type { Transaction } from '../../storage/sql.ts'
+} from '../../storage/brokers/paper.ts'
+import { insertPaperExecutions } from '../../storage/brokers/paper-reports.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import type { WorkContext } from '../context.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
-import { barRange, endOf, quoteOf, quoteRange, touchesSession } from '../moments.ts'
+import { barRange, endOf, quoteOf, quoteRange, touchesSession } from '../orders/moments.ts'
 import { type PaperBook, type PaperOrder, paperBook, paperPort, worksAt } from './paper-book.ts'
 
 /** What a fill at this broker costs beyond the price seen. */

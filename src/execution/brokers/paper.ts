@@ -3,9 +3,10 @@
  * accepted, filled or expired survives every crash of the platform, and a request that comes twice changes
  * nothing the second time. A script may make it refuse, fill in part, keep silent, lose its link or repeat itself.
  */
-import { dayOrderExpiry } from '../../domain/calendar.ts'
+
 import { type Decimal, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
+import { dayOrderExpiry } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import {
   cancelPaperOrders,
@@ -22,7 +23,7 @@ import {
   type PaperAnswer,
   type PaperRequest,
   replacePaperOrders,
-} from '../../storage/paper.ts'
+} from '../../storage/brokers/paper.ts'
 import {
   bustPaperExecution,
   deliverPaperReports,
@@ -32,7 +33,7 @@ import {
   type PaperExecution,
   repeatPaperReport,
   sumPaperPositions,
-} from '../../storage/paper-reports.ts'
+} from '../../storage/brokers/paper-reports.ts'
 import type { DueSource, MarketSink, Step, WorkContext } from '../context.ts'
 import type { MarketBar, MarketQuote } from '../market/feed.ts'
 import {

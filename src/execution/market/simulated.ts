@@ -4,12 +4,13 @@
  * of business time: the same seed and the same start give the same path, whoever runs it, and an instrument's
  * path does not depend on which others are simulated beside it.
  */
-import { type CalendarName, isOpen } from '../../domain/calendar.ts'
+
 import { type Decimal, dec } from '../../domain/decimal.ts'
+import { type CalendarName, isOpen } from '../../domain/market/calendar.ts'
 import { hour, type Instant } from '../../domain/time.ts'
-import type { Database } from '../../storage/database.ts'
-import { loadMarks } from '../../storage/quotes.ts'
-import { listSwitches } from '../../storage/switches.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { loadMarks } from '../../storage/market/quotes.ts'
+import { listSwitches } from '../../storage/work/switches.ts'
 import type { WorkContext } from '../context.ts'
 import { pause } from '../leases.ts'
 import { normal, uniform } from './chance.ts'

@@ -3,8 +3,8 @@
  * same key it makes no second payment. What it does not answer, or cannot say yet, stays unknown until it is asked
  * again or tells by itself; a time-out is never taken for a decline.
  */
-import type { ClaimedCharge, ProviderName } from '../../storage/charges.ts'
-import type { ChargeAnswer } from '../../storage/settlement.ts'
+import type { ClaimedCharge, ProviderName } from '../../storage/billing/charges.ts'
+import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
 import type { WorkContext } from '../context.ts'
 
 export interface PaymentProvider {

@@ -6,9 +6,9 @@
  * Stripe's) stays unknown.
  */
 import type Stripe from 'stripe'
-import { type ClaimedCharge, noteAwaited } from '../../storage/charges.ts'
-import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/payment-events.ts'
-import type { ChargeAnswer } from '../../storage/settlement.ts'
+import { type ClaimedCharge, noteAwaited } from '../../storage/billing/charges.ts'
+import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/billing/payment-events.ts'
+import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
 import type { WorkContext } from '../context.ts'
 import type { PaymentProvider } from './provider.ts'
 

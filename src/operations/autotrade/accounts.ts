@@ -1,7 +1,8 @@
 /** Accounts as they are searched for, and as the admins of sites see them. */
-import { ownRowsOrSite, rowsOfSite } from '../../domain/scope.ts'
+
+import { endOfDay, lastEnd } from '../../domain/market/trading-day.ts'
+import { ownRowsOrSite, rowsOfSite } from '../../domain/people/scope.ts'
 import type { Instant } from '../../domain/time.ts'
-import { endOfDay, lastEnd } from '../../domain/trading-day.ts'
 import {
   type AccountCounts,
   type AutotradedRow,
@@ -9,9 +10,9 @@ import {
   listAccountCounts,
   pageAccounts,
   pageAutotraded,
-} from '../../storage/account-listings.ts'
-import { loadAccountValues, loadClosedValues } from '../../storage/account-values.ts'
-import { listPendingAccounts, type PendingRow } from '../../storage/approved-accounts.ts'
+} from '../../storage/accounts/account-listings.ts'
+import { loadAccountValues, loadClosedValues } from '../../storage/accounts/account-values.ts'
+import { listPendingAccounts, type PendingRow } from '../../storage/accounts/approved-accounts.ts'
 import type { Context } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'

@@ -4,17 +4,17 @@
  * strategy takes the place of an open request.
  */
 import { randomUUID } from 'node:crypto'
-import { isPlatformAdmin, readsPerson } from '../../domain/access.ts'
-import { approvalAt, approvalLife } from '../../domain/approval.ts'
-import type { AccountRow } from '../../storage/accounts.ts'
+import { isPlatformAdmin, readsPerson } from '../../domain/people/access.ts'
+import { approvalAt, approvalLife } from '../../domain/people/approval.ts'
+import type { AccountRow } from '../../storage/accounts/accounts.ts'
 import {
   type ApprovalChoices,
   type ApprovalRow,
   findApproval,
   findOpenApproval,
   insertApproval,
-} from '../../storage/approvals.ts'
-import type { LiveSetup } from '../../storage/setups.ts'
+} from '../../storage/mirror/approvals.ts'
+import type { LiveSetup } from '../../storage/mirror/setups.ts'
 import { type Context, type Outcome, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { approvalToken } from '../secrets.ts'

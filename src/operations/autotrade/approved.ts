@@ -4,9 +4,9 @@
  */
 
 import type { ParamsOf } from '../../contract/index.ts'
-import { isPlatformAdmin } from '../../domain/access.ts'
-import { rowsOfSite } from '../../domain/scope.ts'
-import { switchAccounts } from '../../storage/accounts.ts'
+import { isPlatformAdmin } from '../../domain/people/access.ts'
+import { rowsOfSite } from '../../domain/people/scope.ts'
+import { switchAccounts } from '../../storage/accounts/accounts.ts'
 import {
   type ApprovedRow,
   approveAccount,
@@ -17,9 +17,9 @@ import {
   listApprovals,
   lockMirroredAccount,
   withdrawApproval,
-} from '../../storage/approved-accounts.ts'
-import { isBroker } from '../../storage/provision.ts'
-import { instant } from '../../storage/wire.ts'
+} from '../../storage/accounts/approved-accounts.ts'
+import { instant } from '../../storage/database/wire.ts'
+import { isBroker } from '../../storage/operating/provision.ts'
 import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 

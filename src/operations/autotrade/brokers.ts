@@ -1,5 +1,5 @@
 /** The brokers that Autotrade can use. */
-import { type BrokerRow, listBrokers } from '../../storage/accounts.ts'
+import { type BrokerRow, listBrokers } from '../../storage/accounts/accounts.ts'
 import type { Handler } from '../handler.ts'
 
 const shownBroker = (row: BrokerRow) => ({

@@ -1,15 +1,24 @@
 /** What the setups of an account have earned, today and since they began. */
-import { accountOn } from '../../domain/daily-close.ts'
+
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { type LedgerState, statesAt } from '../../domain/ledger-state.ts'
-import { accountValue } from '../../domain/model-account.ts'
-import { setupReturns } from '../../domain/setup-return.ts'
-import { type EndedDay, earlyClose, lastEnd } from '../../domain/trading-day.ts'
-import { listSetupResults, loadAccountValues, type SetupResult } from '../../storage/account-values.ts'
-import { listHeldInstruments, loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
-import { loadCloseFacts } from '../../storage/daily-marks.ts'
-import type { Sql } from '../../storage/sql.ts'
+import { accountOn } from '../../domain/margin/daily-close.ts'
+import { accountValue } from '../../domain/margin/model-account.ts'
+import { type EndedDay, earlyClose, lastEnd } from '../../domain/market/trading-day.ts'
+import { setupReturns } from '../../domain/mirror/setup-return.ts'
+import { type LedgerState, statesAt } from '../../domain/positions/ledger-state.ts'
+import {
+  listSetupResults,
+  loadAccountValues,
+  type SetupResult,
+} from '../../storage/accounts/account-values.ts'
+import {
+  listHeldInstruments,
+  loadBookAdjustments,
+  loadBookFills,
+} from '../../storage/accounts/book-history.ts'
+import { loadCloseFacts } from '../../storage/accounts/daily-marks.ts'
+import type { Sql } from '../../storage/database/sql.ts'
 import type { Handler } from '../handler.ts'
 
 export const getDashBoard: Handler<'GetDashBoard'> = async (ctx, { PersonId, Account }) => {

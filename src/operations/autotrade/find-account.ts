@@ -1,6 +1,6 @@
 /** The account that a call names by its number, and by person and broker where the number alone is not enough. */
-import { isPlatformAdmin } from '../../domain/access.ts'
-import { type AccountRow, listAccounts } from '../../storage/accounts.ts'
+import { isPlatformAdmin } from '../../domain/people/access.ts'
+import { type AccountRow, listAccounts } from '../../storage/accounts/accounts.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 
 export interface AccountAsked {

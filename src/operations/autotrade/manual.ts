@@ -1,23 +1,23 @@
 /** What the holder of an account does to its orders himself: a new closing order, a cancel, another price. */
 import type { ParamsOf } from '../../contract/index.ts'
-import { clientOrderId, parseClientOrderId } from '../../domain/client-order-id.ts'
 import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
+import { clientOrderId, parseClientOrderId } from '../../domain/orders/client-order-id.ts'
 import {
   cancelOf,
   closableQuantity,
   type OwnOrderFacts,
   replaceOf,
   setupMeant,
-} from '../../domain/manual-order.ts'
-import { offTick } from '../../domain/placing.ts'
+} from '../../domain/orders/manual-order.ts'
+import { offTick } from '../../domain/orders/placing.ts'
+import { type AccountRow, lockAccount } from '../../storage/accounts/accounts.ts'
+import { findTickedInstrument } from '../../storage/market/instruments.ts'
 import {
   cancelOrders,
   chainStart,
   insertAccountOrders,
   type NewAccountOrder,
-} from '../../storage/account-orders.ts'
-import { type AccountRow, lockAccount } from '../../storage/accounts.ts'
-import { findTickedInstrument } from '../../storage/instruments.ts'
+} from '../../storage/mirror/account-orders.ts'
 import {
   lockHoldings,
   lockOwnOrder,
@@ -25,10 +25,10 @@ import {
   type OwnOrder,
   type SetupHolding,
   withReplacements,
-} from '../../storage/manual-orders.ts'
-import { wakeWorkers } from '../../storage/signals.ts'
-import { saveSuccessions, successionOf } from '../../storage/successions.ts'
-import { markSetups } from '../../storage/sync-due.ts'
+} from '../../storage/mirror/manual-orders.ts'
+import { saveSuccessions, successionOf } from '../../storage/mirror/successions.ts'
+import { markSetups } from '../../storage/mirror/sync-due.ts'
+import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { namedInstrument } from '../symbols.ts'

@@ -1,9 +1,13 @@
 /** Orders and positions of brokerage accounts, as their holder and the site's admin read them. */
-import { readsPerson } from '../../domain/access.ts'
-import { listAccountHolders } from '../../storage/access.ts'
-import { listAccounts } from '../../storage/accounts.ts'
-import { listActiveAccountOrders, type OrderRow, pageAccountOrders } from '../../storage/signal-listings.ts'
-import { listAccountPositions } from '../../storage/strategies.ts'
+import { readsPerson } from '../../domain/people/access.ts'
+import { listAccounts } from '../../storage/accounts/accounts.ts'
+import {
+  listActiveAccountOrders,
+  type OrderRow,
+  pageAccountOrders,
+} from '../../storage/mirror/signal-listings.ts'
+import { listAccountHolders } from '../../storage/people/access.ts'
+import { listAccountPositions } from '../../storage/strategies/strategies.ts'
 import { type Context, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownOrder } from '../orders.ts'

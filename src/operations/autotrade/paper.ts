@@ -1,7 +1,7 @@
 /** A paper account starts over. */
-import { lockAccount } from '../../storage/accounts.ts'
-import { resetPaperAccount } from '../../storage/paper-resets.ts'
-import { wakeWorkers } from '../../storage/signals.ts'
+import { lockAccount } from '../../storage/accounts/accounts.ts'
+import { resetPaperAccount } from '../../storage/brokers/paper-resets.ts'
+import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { findAccount } from './find-account.ts'

@@ -1,10 +1,9 @@
 /** Starting, changing and stopping Autotrade, and the listings of who autotrades what. */
 
 import type { ParamsOf } from '../../contract/index.ts'
-import { ownRowsOrSite, rowsOf } from '../../domain/scope.ts'
-import { lockAccount } from '../../storage/accounts.ts'
-import { missingCredentials, saveCredentials } from '../../storage/credentials.ts'
-import { pageSetups, type SetupRow } from '../../storage/setup-listings.ts'
+import { ownRowsOrSite, rowsOf } from '../../domain/people/scope.ts'
+import { lockAccount } from '../../storage/accounts/accounts.ts'
+import { pageSetups, type SetupRow } from '../../storage/mirror/setup-listings.ts'
 import {
   lockLiveSetup,
   lockUnclosedSetups,
@@ -12,8 +11,9 @@ import {
   type SetupChoices,
   stopAgain,
   stopSetup,
-} from '../../storage/setups.ts'
-import { lockStrategies, wakeWorkers } from '../../storage/signals.ts'
+} from '../../storage/mirror/setups.ts'
+import { lockStrategies, wakeWorkers } from '../../storage/orders/signals.ts'
+import { missingCredentials, saveCredentials } from '../../storage/people/credentials.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'

@@ -1,12 +1,17 @@
 /** Simulated subscriptions: begun and ended by the site's admin, measured by what their strategies gained. */
 import type { ParamsOf } from '../../contract/index.ts'
+import { type SimSkip, simResult, simSkip } from '../../domain/billing/simulation.ts'
 import { dec } from '../../domain/decimal.ts'
-import { ownRowsOrSite } from '../../domain/scope.ts'
-import { type SimSkip, simResult, simSkip } from '../../domain/simulation.ts'
+import { ownRowsOrSite } from '../../domain/people/scope.ts'
 import { dayLength } from '../../domain/time.ts'
-import { lockStrategies } from '../../storage/signals.ts'
-import { listSimulations, loadSimFacts, loadStrategyValues, type SimRow } from '../../storage/simulations.ts'
-import { lockSubscription } from '../../storage/subscriptions.ts'
+import {
+  listSimulations,
+  loadSimFacts,
+  loadStrategyValues,
+  type SimRow,
+} from '../../storage/accounts/simulations.ts'
+import { lockStrategies } from '../../storage/orders/signals.ts'
+import { lockSubscription } from '../../storage/people/subscriptions.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { beginFor, endSimulation, subscribe } from '../subscribe.ts'

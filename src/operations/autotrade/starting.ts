@@ -2,11 +2,13 @@
  * What a start of Autotrade comes to, whoever gave the last word: the caller, or the customer whose approval was
  * asked for. The strategy is locked before the account, as everywhere.
  */
-import { type Actor, ownsStrategy, seesStrategy } from '../../domain/access.ts'
-import { isCovered, joinedKind } from '../../domain/subscription.ts'
-import { loadStrategyFacts } from '../../storage/access.ts'
-import { loadAccountValues, noteStartedEquity } from '../../storage/account-values.ts'
-import { type AccountRow, enableAutotrade, lockAndReadAccounts } from '../../storage/accounts.ts'
+
+import { isCovered, joinedKind } from '../../domain/billing/subscription.ts'
+import { type Actor, ownsStrategy, seesStrategy } from '../../domain/people/access.ts'
+import { loadAccountValues, noteStartedEquity } from '../../storage/accounts/account-values.ts'
+import { type AccountRow, enableAutotrade, lockAndReadAccounts } from '../../storage/accounts/accounts.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import { instant } from '../../storage/database/wire.ts'
 import {
   excludeHeldSymbols,
   insertSetup,
@@ -15,11 +17,10 @@ import {
   raiseMembership,
   type SetupChoices,
   updateSetup,
-} from '../../storage/setups.ts'
-import { type LockedStrategy, lockStrategies, wakeWorkers } from '../../storage/signals.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { lockSubscription } from '../../storage/subscriptions.ts'
-import { instant } from '../../storage/wire.ts'
+} from '../../storage/mirror/setups.ts'
+import { type LockedStrategy, lockStrategies, wakeWorkers } from '../../storage/orders/signals.ts'
+import { loadStrategyFacts } from '../../storage/people/access.ts'
+import { lockSubscription } from '../../storage/people/subscriptions.ts'
 import { isRefused, type Refused, refuse } from '../context.ts'
 import { beginFor, subscribe } from '../subscribe.ts'
 

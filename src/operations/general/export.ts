@@ -12,8 +12,8 @@ import {
   type SignInRow,
   type StabilityRow,
   type SubscriptionExportRow,
-} from '../../storage/site-export.ts'
-import { findSite } from '../../storage/sites.ts'
+} from '../../storage/operating/site-export.ts'
+import { findSite } from '../../storage/people/sites.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { whiteLabelSiteOf } from '../white-label.ts'

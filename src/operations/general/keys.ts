@@ -1,5 +1,5 @@
 /** The caller's own key, and the operation that exists to try one. */
-import { findKeyRecord } from '../../storage/keys.ts'
+import { findKeyRecord } from '../../storage/people/keys.ts'
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 

@@ -3,9 +3,9 @@
  * of sites name a person by the secret user token, white-label sites also by id.
  */
 import type { OperationName, ParamsOf } from '../../contract/index.ts'
-import { standingAfter } from '../../domain/kyc.ts'
+import { standingAfter } from '../../domain/people/kyc.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
-import { insertAuditNotes } from '../../storage/audit-log.ts'
+import { insertAuditNotes } from '../../storage/database/audit-log.ts'
 import {
   findInfo,
   findKyc,
@@ -15,7 +15,7 @@ import {
   replaceInfo,
   updateKyc,
   verifyPhone,
-} from '../../storage/kyc.ts'
+} from '../../storage/people/kyc.ts'
 import { actingOf } from '../acting.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler, RecordedHandler } from '../handler.ts'

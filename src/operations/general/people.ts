@@ -1,5 +1,5 @@
 /** People as answers show them. */
-import type { PersonRow } from '../../storage/people.ts'
+import type { PersonRow } from '../../storage/people/people.ts'
 import { iconOf } from './icon.ts'
 
 const sharedMembers = (row: PersonRow) => ({

@@ -1,5 +1,5 @@
 /** Photos in requests: base64 text, with or without the beginning of a `data:` address. */
-import { judgePhoto, photoBytesMax } from '../../domain/photo.ts'
+import { judgePhoto, photoBytesMax } from '../../domain/people/photo.ts'
 import { type Refused, refuse } from '../context.ts'
 
 const names = ['PhotoId1', 'PhotoId2'] as const

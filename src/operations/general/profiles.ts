@@ -7,14 +7,14 @@ import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type ParamsOf, publicView } from '../../contract/index.ts'
 import { Person } from '../../contract/resources/person.ts'
-import { refusedPassword } from '../../domain/password.ts'
-import { rowsOfSite } from '../../domain/scope.ts'
+import { refusedPassword } from '../../domain/people/password.ts'
+import { rowsOfSite } from '../../domain/people/scope.ts'
 import { dayLength } from '../../domain/time.ts'
 import { isCountry, isDivision, isLanguage } from '../../services/iso-lists.ts'
 import { HashingBusy } from '../../services/passwords.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
-import { insertConfirmation } from '../../storage/email-confirmations.ts'
-import { insertMail } from '../../storage/mail.ts'
+import { insertConfirmation } from '../../storage/people/email-confirmations.ts'
+import { insertMail } from '../../storage/people/mail.ts'
 import {
   findPerson,
   insertDashboardSession,
@@ -22,8 +22,8 @@ import {
   isPhoneKnown,
   type PersonRow,
   pagePeople,
-} from '../../storage/people.ts'
-import { findSite, findSiteByCode, type SiteRow } from '../../storage/sites.ts'
+} from '../../storage/people/people.ts'
+import { findSite, findSiteByCode, type SiteRow } from '../../storage/people/sites.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler, PreparedHandler } from '../handler.ts'
 import { paged } from '../paging.ts'

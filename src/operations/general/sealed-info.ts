@@ -3,8 +3,8 @@
  * sealed with the platform's.
  */
 import type { ParamsOf } from '../../contract/index.ts'
-import type { SealedInfo } from '../../storage/kyc.ts'
-import { newSealingKey, seal, unseal } from '../../storage/sealing.ts'
+import { newSealingKey, seal, unseal } from '../../storage/database/sealing.ts'
+import type { SealedInfo } from '../../storage/people/kyc.ts'
 import type { Photos } from './photos.ts'
 
 interface Info {

@@ -1,8 +1,8 @@
 /** Partner sites and their members. */
 
-import { rowsOfSite } from '../../domain/scope.ts'
-import { pagePeople } from '../../storage/people.ts'
-import { listGeoSites } from '../../storage/sites.ts'
+import { rowsOfSite } from '../../domain/people/scope.ts'
+import { pagePeople } from '../../storage/people/people.ts'
+import { listGeoSites } from '../../storage/people/sites.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 import { shownMember } from './people.ts'

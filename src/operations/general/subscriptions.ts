@@ -1,11 +1,11 @@
 /** What a person pays for: plans and strategies. */
-import { strategyTermDays } from '../../domain/subscription.ts'
+import { strategyTermDays } from '../../domain/billing/subscription.ts'
 import {
   type PlanSubscriptionRow,
   pagePlanSubscriptions,
   pageSubscribed,
   type SubscribedRow,
-} from '../../storage/subscription-listings.ts'
+} from '../../storage/billing/subscription-listings.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 

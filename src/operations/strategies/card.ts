@@ -1,5 +1,5 @@
 /** A strategy as listings show it. */
-import type { StrategyRow } from '../../storage/strategy-listings.ts'
+import type { StrategyRow } from '../../storage/strategies/strategy-listings.ts'
 import { shownClasses } from './heads.ts'
 
 /** One row of SearchStrategies and GetLeaderBoard. */

@@ -1,14 +1,15 @@
 /** The catalog of a white-label site: what it resells and for how much. */
-import { type CatalogStatus, decideCatalog } from '../../domain/catalog.ts'
+
 import { dec } from '../../domain/decimal.ts'
+import { type CatalogStatus, decideCatalog } from '../../domain/market/catalog.ts'
 import {
   addToCatalog,
   type CatalogRow,
   listCatalog,
   loadCatalogFacts,
   removeFromCatalog,
-} from '../../storage/catalog.ts'
-import { lockStrategies } from '../../storage/signals.ts'
+} from '../../storage/market/catalog.ts'
+import { lockStrategies } from '../../storage/orders/signals.ts'
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { whiteLabelSiteOf } from '../white-label.ts'

@@ -3,19 +3,24 @@
  * confirmation happen in one transaction; both are still recorded as events. Two requests at the same instant
  * wait for each other at the strategy's row, and the later one is answered from what the first left.
  */
-import { ownsStrategy } from '../../domain/access.ts'
-import { cancelOrder as cancelInBook, replaceOrder as replaceInBook } from '../../domain/book-request.ts'
+
 import { isLive } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
-import type { BookContext, BookResult } from '../../domain/order-book.ts'
-import { answerRequest, type RequestRefusal } from '../../domain/order-request.ts'
-import { currentPriceOf, immutableDifference } from '../../domain/placing.ts'
-import { chargedRates } from '../../domain/tables/commission-plans.ts'
+import {
+  cancelOrder as cancelInBook,
+  replaceOrder as replaceInBook,
+} from '../../domain/orders/book-request.ts'
+import type { BookContext, BookResult } from '../../domain/orders/order-book.ts'
+import { answerRequest, type RequestRefusal } from '../../domain/orders/order-request.ts'
+import { currentPriceOf, immutableDifference } from '../../domain/orders/placing.ts'
+import { ownsStrategy } from '../../domain/people/access.ts'
+import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
 import type { Instant } from '../../domain/time.ts'
-import { loadStrategyFacts } from '../../storage/access.ts'
-import { spreadNews } from '../../storage/book-families.ts'
-import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/order-books.ts'
-import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import { instant } from '../../storage/database/wire.ts'
+import { spreadNews } from '../../storage/orders/book-families.ts'
+import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
+import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
 import {
   findSignal,
   loadPlacing,
@@ -23,9 +28,8 @@ import {
   type PlacingRow,
   type StoredSignal,
   wakeWorkers,
-} from '../../storage/signals.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { instant } from '../../storage/wire.ts'
+} from '../../storage/orders/signals.ts'
+import { loadStrategyFacts } from '../../storage/people/access.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import {
   draftOf,

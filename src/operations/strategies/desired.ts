@@ -5,28 +5,28 @@
  */
 import type { ParamsOf } from '../../contract/index.ts'
 import type { OrdStatus } from '../../domain/codes.ts'
-import type { Parent } from '../../domain/conditional.ts'
 import { dec } from '../../domain/decimal.ts'
-import { type DesiredOrder, type DesiredPlan, planDesired } from '../../domain/desired.ts'
-import type { ModelAccount } from '../../domain/model-account.ts'
-import { chargedRates } from '../../domain/tables/commission-plans.ts'
+import type { ModelAccount } from '../../domain/margin/model-account.ts'
+import type { Parent } from '../../domain/orders/conditional.ts'
+import { type DesiredOrder, type DesiredPlan, planDesired } from '../../domain/orders/desired.ts'
+import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
+import { instant } from '../../storage/database/wire.ts'
+import { listSignals, type OrderRow } from '../../storage/mirror/signal-listings.ts'
 import {
   type LiveOrderRow,
   loadHoldings,
   loadLiveOrders,
   restateSignals,
-} from '../../storage/desired-orders.ts'
-import { loadModelAccounts } from '../../storage/model-accounts.ts'
-import { newSignalIds } from '../../storage/save-books.ts'
-import { listSignals, type OrderRow } from '../../storage/signal-listings.ts'
+} from '../../storage/orders/desired-orders.ts'
+import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
+import { newSignalIds } from '../../storage/orders/save-books.ts'
 import {
   insertSignalEvents,
   type LockedStrategy,
   loadPlacing,
   lockStrategies,
   type PlacingRow,
-} from '../../storage/signals.ts'
-import { instant } from '../../storage/wire.ts'
+} from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownOrder } from '../orders.ts'

@@ -2,15 +2,20 @@
  * The daily and the monthly record of a strategy, under any commission plan. Returns follow from the equity as it is
  * listed, in cents, so that a reader can compute them again.
  */
+
+import { extraCharges } from '../../domain/billing/plan-charges.ts'
+import { subscriptionCost } from '../../domain/billing/subscription-cost.ts'
 import { cents, type Decimal, dec } from '../../domain/decimal.ts'
-import { extraCharges } from '../../domain/plan-charges.ts'
+import { endOfDay } from '../../domain/market/trading-day.ts'
 import { annualReturns, monthlyReturns, type PeriodReturn } from '../../domain/statistics/months.ts'
 import { equitySeries } from '../../domain/statistics/series.ts'
-import { subscriptionCost } from '../../domain/subscription-cost.ts'
 import { type Day, dayIn, newYork, readDay } from '../../domain/time.ts'
-import { endOfDay } from '../../domain/trading-day.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { type EquityHead, findEquityHead, listStrategyDays } from '../../storage/strategy-details.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import {
+  type EquityHead,
+  findEquityHead,
+  listStrategyDays,
+} from '../../storage/strategies/strategy-details.ts'
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { equityHead, shownFigure } from './heads.ts'

@@ -2,16 +2,16 @@
 import { directionOf } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
+import { differsSince, expectedQuantity, type VariantTerms } from '../../domain/mirror/variant.ts'
 import { type Instant, second } from '../../domain/time.ts'
-import { differsSince, expectedQuantity, type VariantTerms } from '../../domain/variant.ts'
-import { findSite } from '../../storage/sites.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../storage/database/sql.ts'
 import {
   listFamilyFills,
   listVariantPositions,
   type VariantPositionRow,
-} from '../../storage/variant-positions.ts'
-import { listVariants, type VariantRow } from '../../storage/variants.ts'
+} from '../../storage/mirror/variant-positions.ts'
+import { findSite } from '../../storage/people/sites.ts'
+import { listVariants, type VariantRow } from '../../storage/strategies/variants.ts'
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { whiteLabelSiteOf } from '../white-label.ts'

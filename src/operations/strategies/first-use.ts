@@ -3,13 +3,13 @@
  * order takes it. Stocks are never made: whether one exists, its symbol cannot tell. An order that is refused
  * leaves no instrument behind.
  */
-import { hasExpired } from '../../domain/expiration.ts'
-import { deriveInstrument, type Instrument, isListedAs } from '../../domain/instrument.ts'
-import { isListedMonth, type SymbolParts } from '../../domain/symbol.ts'
+import { hasExpired } from '../../domain/market/expiration.ts'
+import { deriveInstrument, type Instrument, isListedAs } from '../../domain/market/instrument.ts'
+import { isListedMonth, type SymbolParts } from '../../domain/market/symbol.ts'
 import type { Instant } from '../../domain/time.ts'
-import { findUnderlyings, insertInstruments } from '../../storage/instruments.ts'
-import { loadPlacing, type PlacingQuestion, type PlacingRow } from '../../storage/signals.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import { findUnderlyings, insertInstruments } from '../../storage/market/instruments.ts'
+import { loadPlacing, type PlacingQuestion, type PlacingRow } from '../../storage/orders/signals.ts'
 
 /** A question whose symbol was read; without `parts` it names no instrument that could be made. */
 export interface Wish extends PlacingQuestion {

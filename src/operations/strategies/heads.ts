@@ -1,5 +1,5 @@
 /** What every view of a strategy begins with. */
-import type { StrategyHead } from '../../storage/strategy-details.ts'
+import type { StrategyHead } from '../../storage/strategies/strategy-details.ts'
 
 /** The classes that a strategy may trade. */
 export const shownClasses = (row: StrategyHead) => ({

@@ -1,15 +1,15 @@
 /** The Strategies group as the runner calls it. */
 import { isLive } from '../../domain/codes.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import { instant } from '../../storage/database/wire.ts'
 import {
   listActiveSignals,
   listSignals,
   pageSignals,
   type SignalVersion,
-} from '../../storage/signal-listings.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { insertStrategy, listPositions } from '../../storage/strategies.ts'
-import { saveTransmitter } from '../../storage/transmissions.ts'
-import { instant } from '../../storage/wire.ts'
+} from '../../storage/mirror/signal-listings.ts'
+import { saveTransmitter } from '../../storage/mirror/transmissions.ts'
+import { insertStrategy, listPositions } from '../../storage/strategies/strategies.ts'
 import { type Context, isRefused, type Outcome } from '../context.ts'
 import type { BatchHandler, Handler, OperationCall } from '../handler.ts'
 import { keptRows } from '../kept-rows.ts'

@@ -1,7 +1,7 @@
 /** The instruments that can be traded, with what their numbers mean. */
 import { dec } from '../../domain/decimal.ts'
 import { dayIn, formatDay, newYork } from '../../domain/time.ts'
-import { type InstrumentRow, pageInstruments } from '../../storage/instruments.ts'
+import { type InstrumentRow, pageInstruments } from '../../storage/market/instruments.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 import { shownSymbols } from '../symbols.ts'

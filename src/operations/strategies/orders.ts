@@ -4,18 +4,20 @@
  */
 import type { StrategyOrderInput } from '../../contract/resources/order.ts'
 import type { ReadOf } from '../../contract/schema.ts'
-import { submitOrder } from '../../domain/book-submit.ts'
-import { type CalendarName, readCalendarName } from '../../domain/calendar.ts'
 import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
-import type { Parent } from '../../domain/conditional.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
-import { type ModelAccount, openingRejection } from '../../domain/model-account.ts'
-import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/order-book.ts'
-import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/placing.ts'
-import { chargedRates } from '../../domain/tables/commission-plans.ts'
-import { loadModelAccounts, loadNamedAccounts } from '../../storage/model-accounts.ts'
-import { causedBy, unworked, worked } from '../../storage/order-books.ts'
-import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/save-books.ts'
+import { type ModelAccount, openingRejection } from '../../domain/margin/model-account.ts'
+import { type CalendarName, readCalendarName } from '../../domain/market/calendar.ts'
+import { submitOrder } from '../../domain/orders/book-submit.ts'
+import type { Parent } from '../../domain/orders/conditional.ts'
+import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/orders/order-book.ts'
+import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/orders/placing.ts'
+import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import { instant } from '../../storage/database/wire.ts'
+import { loadModelAccounts, loadNamedAccounts } from '../../storage/orders/model-accounts.ts'
+import { causedBy, unworked, worked } from '../../storage/orders/order-books.ts'
+import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
 import {
   type LockedStrategy,
   loadParents,
@@ -25,9 +27,7 @@ import {
   type PlacingQuestion,
   type PlacingRow,
   wakeWorkers,
-} from '../../storage/signals.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { instant } from '../../storage/wire.ts'
+} from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import { type NamedInstrument, namedInstrument } from '../symbols.ts'
 import { tradesAt, withFirstUses } from './first-use.ts'

@@ -1,9 +1,10 @@
 /** Commission plans across the edge. Plan 0 is what was booked: nothing is priced anew. */
-import type { PlanRates } from '../../domain/commission.ts'
-import { type ChargedFill, inTheirSize, type PlanAdjustment } from '../../domain/plan-charges.ts'
-import { type CommissionPlan, commissionPlans } from '../../domain/tables/commission-plans.ts'
-import { loadBookAdjustments, loadBookFills } from '../../storage/book-history.ts'
-import type { Sql } from '../../storage/sql.ts'
+
+import { type ChargedFill, inTheirSize, type PlanAdjustment } from '../../domain/billing/plan-charges.ts'
+import type { PlanRates } from '../../domain/positions/commission.ts'
+import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
+import { loadBookAdjustments, loadBookFills } from '../../storage/accounts/book-history.ts'
+import type { Sql } from '../../storage/database/sql.ts'
 
 export type Plan = `${CommissionPlan}`
 

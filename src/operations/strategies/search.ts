@@ -1,6 +1,6 @@
 /** Finding strategies among those that the caller may see: by filter, and by rank. */
 import { ranked } from '../../domain/ranking.ts'
-import { listFigures, listStrategies, pageStrategies } from '../../storage/strategy-listings.ts'
+import { listFigures, listStrategies, pageStrategies } from '../../storage/strategies/strategy-listings.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 import { shownCard } from './card.ts'

@@ -5,9 +5,9 @@ import {
   figuresOf,
   fillTolerance,
   tradingHoursAt,
-} from '../../domain/fill-exception.ts'
+} from '../../domain/market/fill-exception.ts'
 import { dayLength } from '../../domain/time.ts'
-import { type FillExceptionRow, listFillExceptions } from '../../storage/fill-exceptions.ts'
+import { type FillExceptionRow, listFillExceptions } from '../../storage/market/fill-exceptions.ts'
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { whiteLabelSiteOf } from '../white-label.ts'

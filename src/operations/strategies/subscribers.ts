@@ -1,7 +1,11 @@
 /** Who subscribes to strategies and what they paid. Rows are cut to what the caller may see. */
-import { ownRowsOrSite } from '../../domain/scope.ts'
-import { pageRevenue, pageSubscribers, type SubscriberRow } from '../../storage/subscription-listings.ts'
-import { instant } from '../../storage/wire.ts'
+import { ownRowsOrSite } from '../../domain/people/scope.ts'
+import {
+  pageRevenue,
+  pageSubscribers,
+  type SubscriberRow,
+} from '../../storage/billing/subscription-listings.ts'
+import { instant } from '../../storage/database/wire.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 

@@ -1,12 +1,13 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
-import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/access.ts'
+
+import { extraCharges, planTrades } from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { extraCharges, planTrades } from '../../domain/plan-charges.ts'
-import { findPersonTenancies, loadStrategyFacts } from '../../storage/access.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { listClosedTrades, type TradeRow } from '../../storage/trade-listings.ts'
+import { isPlatformAdmin, readsPerson, seesStrategy } from '../../domain/people/access.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+import { findPersonTenancies, loadStrategyFacts } from '../../storage/people/access.ts'
+import { listClosedTrades, type TradeRow } from '../../storage/strategies/trade-listings.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownSymbols } from '../symbols.ts'

@@ -1,10 +1,10 @@
 /** Accounts whose own trades become the signals of a strategy. */
 import { dec, zero } from '../../domain/decimal.ts'
-import { loadAccountValues } from '../../storage/account-values.ts'
-import { listAccounts, switchAccounts } from '../../storage/accounts.ts'
-import { loadRates } from '../../storage/quotes.ts'
-import { lockTransmitter } from '../../storage/transmissions.ts'
-import { instant } from '../../storage/wire.ts'
+import { loadAccountValues } from '../../storage/accounts/account-values.ts'
+import { listAccounts, switchAccounts } from '../../storage/accounts/accounts.ts'
+import { instant } from '../../storage/database/wire.ts'
+import { loadRates } from '../../storage/market/quotes.ts'
+import { lockTransmitter } from '../../storage/mirror/transmissions.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
 
 /**

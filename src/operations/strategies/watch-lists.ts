@@ -3,8 +3,8 @@
  * person's is refused like one that does not exist; adding what is there changes nothing.
  */
 import type { ParamsOf, ResultOf } from '../../contract/index.ts'
-import { isPlatformAdmin, seesStrategy } from '../../domain/access.ts'
-import { loadStrategyFacts } from '../../storage/access.ts'
+import { isPlatformAdmin, seesStrategy } from '../../domain/people/access.ts'
+import { loadStrategyFacts } from '../../storage/people/access.ts'
 import {
   deleteWatchList,
   deleteWatchListMember,
@@ -15,7 +15,7 @@ import {
   pageWatchLists,
   type WatchListMemberRow,
   type WatchListRow,
-} from '../../storage/watch-lists.ts'
+} from '../../storage/strategies/watch-lists.ts'
 import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'

@@ -2,15 +2,15 @@
  * What a disabled strategy leaves at work. What would open ends, with a reason that its owner can read, and with it its
  * copies; what closes stays, for no new order could protect a position in its place.
  */
-import { withdrawOrder } from '../../domain/book-request.ts'
-import { chargedRates } from '../../domain/tables/commission-plans.ts'
+import { withdrawOrder } from '../../domain/orders/book-request.ts'
+import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
 import type { Instant } from '../../domain/time.ts'
-import { spreadNews } from '../../storage/book-families.ts'
-import { loadLiveOrders } from '../../storage/desired-orders.ts'
-import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/order-books.ts'
-import { saveOrderBooks } from '../../storage/save-books.ts'
-import { lockStrategies, wakeWorkers } from '../../storage/signals.ts'
-import type { Transaction } from '../../storage/sql.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { spreadNews } from '../../storage/orders/book-families.ts'
+import { loadLiveOrders } from '../../storage/orders/desired-orders.ts'
+import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
+import { saveOrderBooks } from '../../storage/orders/save-books.ts'
+import { lockStrategies, wakeWorkers } from '../../storage/orders/signals.ts'
 
 const info = 'the strategy is disabled'
 

@@ -12,7 +12,7 @@ import { isRefused, type Role } from '../../../src/operations/context.ts'
 import type { HandlerTable } from '../../../src/operations/handler.ts'
 import { type IssuedKey, issueKey, type KeyOrder } from '../../../src/operations/keys.ts'
 import { createOperations, type Operations } from '../../../src/operations/operations.ts'
-import type { Database } from '../../../src/storage/database.ts'
+import type { Database } from '../../../src/storage/database/database.ts'
 import { testDatabase } from '../../support/database.ts'
 import { randomSecrets } from '../../support/secrets.ts'
 

@@ -1,16 +1,22 @@
 /** The order book of one strategy in one symbol over plain JSON: book.run. */
-import { fillOrder } from '../../../src/domain/book-fill.ts'
-import { cancelOrder, expireOrder, rejectOrder, replaceOrder } from '../../../src/domain/book-request.ts'
-import { submitOrder } from '../../../src/domain/book-submit.ts'
+
 import type { OrdType, PositionEffect, Side } from '../../../src/domain/codes.ts'
 import { type Decimal, dec } from '../../../src/domain/decimal.ts'
+import { fillOrder } from '../../../src/domain/orders/book-fill.ts'
+import {
+  cancelOrder,
+  expireOrder,
+  rejectOrder,
+  replaceOrder,
+} from '../../../src/domain/orders/book-request.ts'
+import { submitOrder } from '../../../src/domain/orders/book-submit.ts'
 import {
   type BookContext,
   type BookResult,
   emptyBook,
   type OrderBook,
-} from '../../../src/domain/order-book.ts'
-import { leavesQuantity } from '../../../src/domain/order-state.ts'
+} from '../../../src/domain/orders/order-book.ts'
+import { leavesQuantity } from '../../../src/domain/orders/order-state.ts'
 import { type Num, optional, print } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 

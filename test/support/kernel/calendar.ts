@@ -7,7 +7,7 @@ import {
   isOpen,
   nextOpen,
   readCalendarName,
-} from '../../../src/domain/calendar.ts'
+} from '../../../src/domain/market/calendar.ts'
 import { formatInstant, type Instant, parkedRelease, readInstant } from '../../../src/domain/time.ts'
 import type { KernelOp } from './types.ts'
 

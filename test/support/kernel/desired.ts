@@ -1,7 +1,7 @@
 /** Desired positions over plain JSON. A working order tells its side and leaves only where they matter. */
 import type { PositionEffect, Side } from '../../../src/domain/codes.ts'
 import { dec } from '../../../src/domain/decimal.ts'
-import { planDesired } from '../../../src/domain/desired.ts'
+import { planDesired } from '../../../src/domain/orders/desired.ts'
 import { type Num, print } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 

@@ -1,6 +1,7 @@
 /** The performance fee over plain JSON: fees.highWaterMark. */
+
+import { applyFeeEvent, type FeeEvent, noFeeUnits } from '../../../src/domain/billing/high-water-mark.ts'
 import { dec } from '../../../src/domain/decimal.ts'
-import { applyFeeEvent, type FeeEvent, noFeeUnits } from '../../../src/domain/high-water-mark.ts'
 import { type Num, print } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 

@@ -1,9 +1,9 @@
 /** Bars and orders with their family ties, run through the bar simulation around one position. */
 import type { PositionEffect } from '../../../src/domain/codes.ts'
 import { type Decimal, dec } from '../../../src/domain/decimal.ts'
-import { fillAgainstBar } from '../../../src/domain/fill-bars.ts'
-import { decideOpenClose } from '../../../src/domain/open-close.ts'
-import { type BookOrder, newBookOrder } from '../../../src/domain/order-book.ts'
+import { fillAgainstBar } from '../../../src/domain/orders/fill-bars.ts'
+import { type BookOrder, newBookOrder } from '../../../src/domain/orders/order-book.ts'
+import { decideOpenClose } from '../../../src/domain/positions/open-close.ts'
 import type { Instant } from '../../../src/domain/time.ts'
 import { type ConfigInput, configOf, idOf, type OrderInput, workingOrderOf } from './fill-quotes.ts'
 import { momentOf, type Num, optional, print, type Time } from './numbers.ts'

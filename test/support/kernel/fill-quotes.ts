@@ -1,15 +1,15 @@
 /** Quotes and arriving orders, merged by time, quotes first, run through the quote simulation. */
 import type { OrdType, PositionEffect, Side } from '../../../src/domain/codes.ts'
 import { dec, zero } from '../../../src/domain/decimal.ts'
+import { isFresh, type LastQuote, observeQuote } from '../../../src/domain/market/quote.ts'
 import {
   defaultFillConfig,
   type FillConfig,
   type FillPort,
   type SimulatedFill,
   type WorkingOrder,
-} from '../../../src/domain/fill.ts'
-import { fillAgainstQuote } from '../../../src/domain/fill-quotes.ts'
-import { isFresh, type LastQuote, observeQuote } from '../../../src/domain/quote.ts'
+} from '../../../src/domain/orders/fill.ts'
+import { fillAgainstQuote } from '../../../src/domain/orders/fill-quotes.ts'
 import { momentOf, type Num, optional, print, type Time } from './numbers.ts'
 
 export interface OrderInput {

@@ -1,6 +1,6 @@
 /** Fill simulation over plain JSON. */
 import { dec } from '../../../src/domain/decimal.ts'
-import { volumeShareSlippage } from '../../../src/domain/slippage.ts'
+import { volumeShareSlippage } from '../../../src/domain/orders/slippage.ts'
 import { fillBars } from './fill-bars.ts'
 import { fillQuotes } from './fill-quotes.ts'
 import { type Num, optional, print } from './numbers.ts'

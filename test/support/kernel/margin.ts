@@ -1,10 +1,10 @@
 /** Margin, acceptance and leverage over plain JSON. What a position leaves out follows from its symbol. */
 import type { PositionEffect, PutOrCall, SecurityType } from '../../../src/domain/codes.ts'
 import { dec } from '../../../src/domain/decimal.ts'
-import { completeInstrument, type InstrumentInput } from '../../../src/domain/instrument.ts'
-import { summarizeLeverage } from '../../../src/domain/leverage.ts'
-import { isAffordable, marginUsed } from '../../../src/domain/margin.ts'
-import { type MarginPosition, marginPositionOf } from '../../../src/domain/margin-position.ts'
+import { summarizeLeverage } from '../../../src/domain/margin/leverage.ts'
+import { isAffordable, marginUsed } from '../../../src/domain/margin/margin.ts'
+import { type MarginPosition, marginPositionOf } from '../../../src/domain/margin/margin-position.ts'
+import { completeInstrument, type InstrumentInput } from '../../../src/domain/market/instrument.ts'
 import { type Num, optional, print, printOptional } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 

@@ -1,10 +1,15 @@
 /** Ops about a follower's account: auto stop loss, broker reports, external activity, execution gap. */
-import { autoStopLoss } from '../../../src/domain/auto-stop-loss.ts'
-import { type ExecutionReport, foldReports, type GapTimeout } from '../../../src/domain/broker-reports.ts'
+
 import type { OrdStatus, Side } from '../../../src/domain/codes.ts'
 import { dec } from '../../../src/domain/decimal.ts'
-import { executionGap } from '../../../src/domain/execution-gap.ts'
-import { externalActivity } from '../../../src/domain/external-activity.ts'
+import { autoStopLoss } from '../../../src/domain/mirror/auto-stop-loss.ts'
+import {
+  type ExecutionReport,
+  foldReports,
+  type GapTimeout,
+} from '../../../src/domain/orders/broker-reports.ts'
+import { executionGap } from '../../../src/domain/orders/execution-gap.ts'
+import { externalActivity } from '../../../src/domain/positions/external-activity.ts'
 import { type Maybe, orNull, orZero, plain } from './mirror-settings.ts'
 
 export function autoStopLossOp(input: {

@@ -1,6 +1,6 @@
 /** Follower settings of the mirroring ops in plain JSON; what is absent permits and bounds nothing. */
 import { type Decimal, dec } from '../../../src/domain/decimal.ts'
-import type { MirrorSettings } from '../../../src/domain/mirror-target.ts'
+import type { MirrorSettings } from '../../../src/domain/mirror/mirror-target.ts'
 
 /** A number of the plain JSON that may be missing. */
 export type Maybe = number | null | undefined

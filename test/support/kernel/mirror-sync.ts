@@ -1,9 +1,14 @@
 /** The op mirror.sync: one AutoSync cycle of one account, numbers in and the list of actions out. */
 import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
 import { type Decimal, dec } from '../../../src/domain/decimal.ts'
-import { autoSync, type SyncActions } from '../../../src/domain/mirror-sync.ts'
-import type { SignalKey, SyncInput, SyncOrder, SyncSignal } from '../../../src/domain/mirror-sync-state.ts'
-import { referencePriceOf } from '../../../src/domain/mirror-target.ts'
+import { autoSync, type SyncActions } from '../../../src/domain/mirror/mirror-sync.ts'
+import type {
+  SignalKey,
+  SyncInput,
+  SyncOrder,
+  SyncSignal,
+} from '../../../src/domain/mirror/mirror-sync-state.ts'
+import { referencePriceOf } from '../../../src/domain/mirror/mirror-target.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 
 type PlainSignal = {

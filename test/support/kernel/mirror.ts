@@ -1,8 +1,8 @@
 /** Mirroring ops: sizes, copies, AutoSync, auto stop loss, broker reports, external activity, execution gap. */
 import type { PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
 import { dec } from '../../../src/domain/decimal.ts'
-import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror-copy.ts'
-import { target } from '../../../src/domain/mirror-target.ts'
+import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror/mirror-copy.ts'
+import { target } from '../../../src/domain/mirror/mirror-target.ts'
 import { applyReportsOp, autoStopLossOp, classifyExternalOp, executionGapOp } from './mirror-account.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 import { syncOp } from './mirror-sync.ts'

@@ -1,4 +1,8 @@
 /** Positions, trades, cash and commissions over plain JSON. */
+
+import type { SecurityType, Side } from '../../../src/domain/codes.ts'
+import { cents, dec } from '../../../src/domain/decimal.ts'
+import { completeInstrument } from '../../../src/domain/market/instrument.ts'
 import {
   type AccountBook,
   bookDividend,
@@ -8,21 +12,18 @@ import {
   modelAccountValue,
   openBook,
   type TradedInstrument,
-} from '../../../src/domain/account-book.ts'
-import type { SecurityType, Side } from '../../../src/domain/codes.ts'
+} from '../../../src/domain/positions/account-book.ts'
 import {
   addTurnover,
   type CommissionRates,
   fillCommission,
   noTurnover,
   orderCommission,
-} from '../../../src/domain/commission.ts'
-import { cents, dec } from '../../../src/domain/decimal.ts'
-import { completeInstrument } from '../../../src/domain/instrument.ts'
-import { inferredFillPrice } from '../../../src/domain/position.ts'
-import type { CommissionPlan } from '../../../src/domain/tables/commission-plans.ts'
-import { commissionPlans } from '../../../src/domain/tables/commission-plans.ts'
-import type { FinishedTrade } from '../../../src/domain/trade.ts'
+} from '../../../src/domain/positions/commission.ts'
+import { inferredFillPrice } from '../../../src/domain/positions/position.ts'
+import type { CommissionPlan } from '../../../src/domain/positions/tables/commission-plans.ts'
+import { commissionPlans } from '../../../src/domain/positions/tables/commission-plans.ts'
+import type { FinishedTrade } from '../../../src/domain/positions/trade.ts'
 import { type Num, optional, print, printOptional, type Time } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 

@@ -3,14 +3,18 @@
  */
 import type { OrdStatus } from '../../../src/domain/codes.ts'
 import { dec, zero } from '../../../src/domain/decimal.ts'
-import { applyToChain, type ChainOrder } from '../../../src/domain/order-chain.ts'
-import { applyExecution, type Execution, type ExecutionApplied } from '../../../src/domain/order-execution.ts'
+import { applyToChain, type ChainOrder } from '../../../src/domain/orders/order-chain.ts'
+import {
+  applyExecution,
+  type Execution,
+  type ExecutionApplied,
+} from '../../../src/domain/orders/order-execution.ts'
 import {
   averageFillPrice,
   leavesQuantity,
   newOrder,
   type OrderEvent,
-} from '../../../src/domain/order-state.ts'
+} from '../../../src/domain/orders/order-state.ts'
 import type { KernelOp } from './types.ts'
 
 interface EventInput {

@@ -2,12 +2,13 @@
  * The order book behind the port of the fill simulation, as one value: the book, what traded in it, and the
  * moment of the market it stands in.
  */
-import { fillOrder, triggerStop, workingOrder, workingOrders } from '../../../src/domain/book-fill.ts'
+
 import { directionOf } from '../../../src/domain/codes.ts'
 import { zero } from '../../../src/domain/decimal.ts'
-import type { FillPort, SimulatedFill, WorkingOrder } from '../../../src/domain/fill.ts'
-import { actsAgainst } from '../../../src/domain/open-close.ts'
-import type { BookContext, BookOrder, OrderBook } from '../../../src/domain/order-book.ts'
+import { fillOrder, triggerStop, workingOrder, workingOrders } from '../../../src/domain/orders/book-fill.ts'
+import type { FillPort, SimulatedFill, WorkingOrder } from '../../../src/domain/orders/fill.ts'
+import type { BookContext, BookOrder, OrderBook } from '../../../src/domain/orders/order-book.ts'
+import { actsAgainst } from '../../../src/domain/positions/open-close.ts'
 import type { Instant } from '../../../src/domain/time.ts'
 
 export interface SimulatedBook {

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isTradeDate } from '../../../src/domain/calendar.ts'
+import { isTradeDate } from '../../../src/domain/market/calendar.ts'
 import { type Day, formatDay, readDay } from '../../../src/domain/time.ts'
 import { kernel } from '../kernel.ts'
 import { deviation, type PlainRecord, plainEquity, plainSharpe, plainSortino } from '../plain-statistics.ts'

@@ -2,8 +2,9 @@
  * Alpaca behind the port: US stocks and options for customers who have an account there and a key to it. Each account
  * signs in for itself. The package is loaded only where a connection of this kind is configured.
  */
-import { loadQuotedInstruments } from '../../../storage/quotes.ts'
-import type { KeyRing } from '../../../storage/vault.ts'
+
+import type { KeyRing } from '../../../storage/database/vault.ts'
+import { loadQuotedInstruments } from '../../../storage/market/quotes.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'

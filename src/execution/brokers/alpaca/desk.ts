@@ -2,9 +2,9 @@
  * What the parts of the adapter share: the sessions, and the one way in which orders and reports of Alpaca enter the
  * platform. An order that somebody else replaced has ended for us; one that was withdrawn to be placed anew has not.
  */
-import { clientOrderIdPrefix, parseClientOrderId } from '../../../domain/client-order-id.ts'
-import { findReplacing } from '../../../storage/broker-pulls.ts'
-import { insertReports } from '../../../storage/reports.ts'
+import { clientOrderIdPrefix, parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
+import { findReplacing } from '../../../storage/brokers/broker-pulls.ts'
+import { insertReports } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Outcome } from './client.ts'
 import { type Report, reportsOfOrder, type Source } from './reports.ts'

@@ -3,13 +3,13 @@
  * the last two days whenever a stream begins anew. The stream is quick and may lose, the history is slow and does
  * not; both say the same things under the same keys. One worker of all holds the streams, any may read the history.
  */
-import { clientOrderId } from '../../../domain/client-order-id.ts'
-import { listFollowedAccounts } from '../../../storage/broker-pulls.ts'
-import { claimLease, type Lease, releaseLease, usualLeaseMs } from '../../../storage/leases.ts'
-import { listSentOrders } from '../../../storage/reconciliation.ts'
+import { clientOrderId } from '../../../domain/orders/client-order-id.ts'
+import { listFollowedAccounts } from '../../../storage/brokers/broker-pulls.ts'
+import { listSentOrders } from '../../../storage/brokers/reconciliation.ts'
+import { claimLease, type Lease, releaseLease, usualLeaseMs } from '../../../storage/work/leases.ts'
 import type { Step, WorkContext } from '../../context.ts'
-import { inLanes } from '../../lanes.ts'
 import { keepLease } from '../../leases.ts'
+import { inLanes } from '../../mirror/lanes.ts'
 import { lanes } from './asking.ts'
 import type { Client, Stream } from './client.ts'
 import { lookUp, sourceOf, take, takeOrder } from './desk.ts'

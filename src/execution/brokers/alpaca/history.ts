@@ -3,7 +3,7 @@
  * that the stream gives them. How far it was read is noted only when all of it was understood.
  */
 import { hour, minute } from '../../../domain/time.ts'
-import { loadPulls, savePull } from '../../../storage/broker-pulls.ts'
+import { loadPulls, savePull } from '../../../storage/brokers/broker-pulls.ts'
 import type { WorkContext } from '../../context.ts'
 import { readOutcome, sourceOf, take } from './desk.ts'
 import { type Report, reportsOfActivity } from './reports.ts'

@@ -4,7 +4,7 @@
  * Autotrade on again although nothing has changed is told again.
  */
 import { dayIn, newYork } from '../../../domain/time.ts'
-import { insertReports, type ReportKind } from '../../../storage/reports.ts'
+import { insertReports, type ReportKind } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import type { AlpacaAccount } from './wire.ts'
 

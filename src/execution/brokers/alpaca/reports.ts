@@ -6,7 +6,12 @@
 import type { OrdStatus } from '../../../domain/codes.ts'
 import { dec } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
-import { correctionKey, type NewReport, type NewTotal, type ReportKind } from '../../../storage/reports.ts'
+import {
+  correctionKey,
+  type NewReport,
+  type NewTotal,
+  type ReportKind,
+} from '../../../storage/brokers/reports.ts'
 import type { OrderStanding } from '../broker.ts'
 import { symbolOf } from './tickets.ts'
 import type { AlpacaOrder, TradeActivity, TradeUpdate } from './wire.ts'

@@ -3,9 +3,10 @@
  * changes, and used only once Alpaca has said that the key belongs to this very account. Secrets are opened here,
  * live in the client and are never written anywhere.
  */
-import { type EntrustedAccount, loadEntrusted } from '../../../storage/credentials.ts'
-import { insertIncidents } from '../../../storage/incidents.ts'
-import type { KeyRing } from '../../../storage/vault.ts'
+
+import type { KeyRing } from '../../../storage/database/vault.ts'
+import { type EntrustedAccount, loadEntrusted } from '../../../storage/people/credentials.ts'
+import { insertIncidents } from '../../../storage/work/incidents.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Client, KeyPair, Outcome } from './client.ts'
 import { readAccount } from './wire.ts'

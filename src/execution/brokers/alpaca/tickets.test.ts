@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../../domain/decimal.ts'
-import { formatSymbol } from '../../../domain/symbol.ts'
+import { formatSymbol } from '../../../domain/market/symbol.ts'
 import type { OrderTicket } from '../broker.ts'
 import { type AlpacaInstrument, requestOf, symbolOf } from './tickets.ts'
 

@@ -5,7 +5,7 @@
  */
 import type { OrdType, SecurityType, Side, TimeInForce } from '../../../domain/codes.ts'
 import { type Decimal, dec } from '../../../domain/decimal.ts'
-import { formatSymbol, parseSymbol } from '../../../domain/symbol.ts'
+import { formatSymbol, parseSymbol } from '../../../domain/market/symbol.ts'
 import type { OrderTicket } from '../broker.ts'
 
 /** What Alpaca must know of an instrument. */

@@ -4,11 +4,11 @@
  * unknown, never sent twice.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { clientOrderId, parseClientOrderId } from '../../../domain/client-order-id.ts'
 import { type Decimal, dec } from '../../../domain/decimal.ts'
-import { isSameCount } from '../../../domain/order-gap.ts'
-import { type ExecutedOrder, listReplaced } from '../../../storage/broker-pulls.ts'
-import { insertReports } from '../../../storage/reports.ts'
+import { clientOrderId, parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
+import { isSameCount } from '../../../domain/orders/order-gap.ts'
+import { type ExecutedOrder, listReplaced } from '../../../storage/brokers/broker-pulls.ts'
+import { insertReports } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Answer, OrderName, OrderTicket, ReplaceTicket } from '../broker.ts'
 import type { Outcome } from './client.ts'

@@ -6,7 +6,7 @@
 import type { OrdStatus, Side } from '../../../domain/codes.ts'
 import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
-import { correctionKey, type NewTotal, type ReportKind } from '../../../storage/reports.ts'
+import { correctionKey, type NewTotal, type ReportKind } from '../../../storage/brokers/reports.ts'
 import type { OrderStanding } from '../broker.ts'
 import { decimalOf, type FixMessage, idOf, priceOf, tags, textOf, timeOf } from './message.ts'
 import { orderIdOf } from './requests.ts'

@@ -3,8 +3,8 @@
  * booked; without an answer it is unknown, and without a session nothing went out. Whether the broker has an order is
  * asked by its client order id: a session delivers in order, so its "no such order" is proof.
  */
-import { parseClientOrderId } from '../../../domain/client-order-id.ts'
-import { type FixOrder, loadFixOrders } from '../../../storage/fix-sessions.ts'
+import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
+import { type FixOrder, loadFixOrders } from '../../../storage/brokers/fix-sessions.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import type { Answer, LiveBroker, OrderName, OrderStanding } from '../broker.ts'
 import { BrokerUnreachable } from '../broker.ts'

@@ -3,9 +3,10 @@
  * everything is booked moves in the transaction that books it. A database that is away is waited for; whatever else
  * fails ends the connection, and what was not booked comes again at the next.
  */
-import { DatabaseUnavailable } from '../../../storage/failure.ts'
-import { type FixIntake, takeFixMessages } from '../../../storage/fix-sessions.ts'
-import type { Lease } from '../../../storage/leases.ts'
+
+import { type FixIntake, takeFixMessages } from '../../../storage/brokers/fix-sessions.ts'
+import { DatabaseUnavailable } from '../../../storage/database/failure.ts'
+import type { Lease } from '../../../storage/work/leases.ts'
 import type { WorkContext } from '../../context.ts'
 import { pause } from '../../leases.ts'
 import { countRefusal } from '../../tally.ts'

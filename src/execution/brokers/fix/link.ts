@@ -4,9 +4,9 @@
  * a crash leaves unbooked is asked for at the next log-on. Numbers to send are set aside ahead of their use, so none
  * is ever used twice.
  */
-import { openFixSession, setFixOutbound, startFixSession } from '../../../storage/fix-sessions.ts'
-import { insertIncidents } from '../../../storage/incidents.ts'
-import type { Lease } from '../../../storage/leases.ts'
+import { openFixSession, setFixOutbound, startFixSession } from '../../../storage/brokers/fix-sessions.ts'
+import { insertIncidents } from '../../../storage/work/incidents.ts'
+import type { Lease } from '../../../storage/work/leases.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import { pause, underLease } from '../../leases.ts'

@@ -2,10 +2,14 @@
  * Messages of a FIX broker as report rows and incidents. Whose account a report is about has to be certain: what is
  * malformed, or names an account that is not ours, or not the order's, is parked for the operator.
  */
-import { type ClientOrderKey, parseClientOrderId } from '../../../domain/client-order-id.ts'
-import { type FixIntake, findReportedPlaces, type ReportedPlace } from '../../../storage/fix-sessions.ts'
-import type { NewIncident } from '../../../storage/incidents.ts'
-import type { NewReport, NewTotal } from '../../../storage/reports.ts'
+import { type ClientOrderKey, parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
+import {
+  type FixIntake,
+  findReportedPlaces,
+  type ReportedPlace,
+} from '../../../storage/brokers/fix-sessions.ts'
+import type { NewReport, NewTotal } from '../../../storage/brokers/reports.ts'
+import type { NewIncident } from '../../../storage/work/incidents.ts'
 import type { WorkContext } from '../../context.ts'
 import { type Reading, type ReportDraft, readCancelReject, readExecutionReport } from './executions.ts'
 import { type FixMessage, readable } from './message.ts'

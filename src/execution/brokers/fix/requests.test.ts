@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { FixOrder } from '../../../storage/fix-sessions.ts'
+import type { FixOrder } from '../../../storage/brokers/fix-sessions.ts'
 import type { OrderTicket } from '../broker.ts'
 import {
   askOrder,

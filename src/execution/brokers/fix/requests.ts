@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import type { Side } from '../../../domain/codes.ts'
 import { dec } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
-import type { FixOrder } from '../../../storage/fix-sessions.ts'
+import type { FixOrder } from '../../../storage/brokers/fix-sessions.ts'
 import type { OrderTicket } from '../broker.ts'
 import type { FixRequest } from './message.ts'
 

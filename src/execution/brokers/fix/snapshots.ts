@@ -2,8 +2,8 @@
  * What a FIX broker says that accounts hold and work. A broker that does not tell positions, does not answer, or
  * answers in part has said nothing of an account: it is never taken as flat.
  */
-import { parseClientOrderId } from '../../../domain/client-order-id.ts'
-import { loadAccountNumbers, loadFixOrders } from '../../../storage/fix-sessions.ts'
+import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
+import { loadAccountNumbers, loadFixOrders } from '../../../storage/brokers/fix-sessions.ts'
 import type { WorkContext } from '../../context.ts'
 import { type AccountSnapshot, BrokerUnreachable, type WorkingOrder } from '../broker.ts'
 import type { Desk, Heard } from './desk.ts'

@@ -1,0 +1,118 @@
+/**
+ * A record under another commission plan: every order priced anew after each of its fills, everything else as it was
+ * booked. Equity and trades differ from the booked ones by what the plan would have charged more.
+ */
+
+import type { SecurityType, Side } from '../codes.ts'
+import { type Decimal, zero } from '../decimal.ts'
+import { type AccountBook, bookFill, openBook, type TradedInstrument } from '../positions/account-book.ts'
+import {
+  addTurnover,
+  fillCommission,
+  noTurnover,
+  type OrderTurnover,
+  type PlanRates,
+} from '../positions/commission.ts'
+import { type BookedAdjustment, inOrder } from '../positions/ledger-state.ts'
+import { splitHolding } from '../positions/split.ts'
+import type { FinishedTrade } from '../positions/trade.ts'
+import type { Instant } from '../time.ts'
+
+/** A fill of a strategy, in the order of booking. */
+export interface ChargedFill {
+  readonly signalId: number
+  readonly instrumentId: number
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly securityType: SecurityType
+  /** Of the day of the fill. */
+  readonly pointValue: Decimal
+  readonly fx: Decimal
+  readonly commission: Decimal
+  readonly at: Instant
+}
+
+/** What each fill costs under the plan, in order. Null rates are the booked plan. */
+export function planCommissions(fills: readonly ChargedFill[], rates: PlanRates | null): Decimal[] {
+  const traded = new Map<number, OrderTurnover>()
+  return fills.map((fill) => {
+    if (!rates) return fill.commission
+    const before = traded.get(fill.signalId) ?? noTurnover
+    const pointValue = fill.pointValue.times(fill.fx)
+    const after = addTurnover(before, { quantity: fill.quantity, price: fill.price, pointValue })
+    traded.set(fill.signalId, after)
+    return fillCommission(rates[fill.securityType], before, after)
+  })
+}
+
+/** The sum of what the plan charges more than what was booked, for fills up to each of `moments` (ascending). */
+export function extraCharges(
+  fills: readonly ChargedFill[],
+  rates: PlanRates | null,
+  moments: readonly Instant[],
+): Decimal[] {
+  const charges = planCommissions(fills, rates)
+  const inTime = fills
+    .map(({ at, commission }, place) => ({ at, extra: (charges[place] ?? commission).minus(commission) }))
+    .sort((a, b) => a.at - b.at)
+  let total = zero
+  let next = 0
+  return moments.map((moment) => {
+    for (let fill = inTime[next]; fill && fill.at <= moment; fill = inTime[++next])
+      total = total.plus(fill.extra)
+    return total
+  })
+}
+
+/** A dividend belongs to no trade; a split restates the open one. */
+export type PlanAdjustment = Pick<BookedAdjustment, 'instrumentId' | 'at' | 'split'>
+
+/** The fills with the size that their contracts had on their day; `pointValue` is the present one. */
+export function inTheirSize<Fill extends Pick<ChargedFill, 'instrumentId' | 'at' | 'pointValue'>>(
+  fills: readonly Fill[],
+  adjustments: readonly PlanAdjustment[],
+): Fill[] {
+  const resized = adjustments.filter(({ split }) => split?.multiplies === false)
+  if (resized.length === 0) return [...fills]
+  return fills.map((fill) => {
+    const later = resized.filter(({ instrumentId, at }) => instrumentId === fill.instrumentId && at > fill.at)
+    const pointValue = later.reduce(
+      (value, { split }) => (split ? value.times(split.ratio.old).div(split.ratio.new) : value),
+      fill.pointValue,
+    )
+    return { ...fill, pointValue }
+  })
+}
+
+/** The finished trades of each instrument under the plan, in the order in which they closed. */
+export function planTrades(
+  fills: readonly ChargedFill[],
+  adjustments: readonly PlanAdjustment[],
+  rates: PlanRates,
+): Map<number, FinishedTrade[]> {
+  const charges = planCommissions(fills, rates)
+  const charged = fills.map((fill, place) => ({ ...fill, commission: charges[place] ?? zero }))
+  const finished = new Map<number, FinishedTrade[]>()
+  let book = openBook(zero)
+  for (const step of inOrder<ChargedFill, PlanAdjustment>(charged, adjustments)) {
+    if (!('side' in step)) {
+      book = afterSplit(book, step)
+      continue
+    }
+    const { instrumentId, securityType, pointValue } = step
+    const instrument: TradedInstrument = { symbol: String(instrumentId), securityType, pointValue }
+    const booked = bookFill(book, instrument, step)
+    book = booked.book
+    if (booked.finished) finished.set(instrumentId, [...(finished.get(instrumentId) ?? []), booked.finished])
+  }
+  return finished
+}
+
+function afterSplit(book: AccountBook, { instrumentId, split }: PlanAdjustment): AccountBook {
+  const symbol = String(instrumentId)
+  const held = book.holdings.get(symbol)
+  if (!held || !split) return book
+  const moved = { ...held, ...splitHolding(held, split) }
+  return { ...book, holdings: new Map(book.holdings).set(symbol, moved) }
+}

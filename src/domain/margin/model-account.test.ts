@@ -1,0 +1,179 @@
+/** What a strategy is worth, what it may still buy, and what a call would close. */
+import { describe, expect, test } from 'vitest'
+import { type Decimal, dec, one, zero } from '../decimal.ts'
+import { newBookOrder } from '../orders/order-book.ts'
+import { commissionPlans } from '../positions/tables/commission-plans.ts'
+import { wholeMarginCall } from './margin-call.ts'
+import type { MarginInstrument } from './margin-position.ts'
+import {
+  accountValue,
+  afterTrades,
+  bears,
+  buyingPower,
+  type Holding,
+  type Intent,
+  type ModelAccount,
+  marginPositions,
+  openingRejection,
+} from './model-account.ts'
+
+const instrument = (symbol: string, more: Partial<MarginInstrument> = {}): MarginInstrument => ({
+  symbol,
+  securityType: 'CS',
+  root: symbol,
+  pointValue: one,
+  initialMargin: null,
+  underlying: null,
+  putOrCall: null,
+  strike: null,
+  expiry: null,
+  indexOption: false,
+  ...more,
+})
+const es = instrument('@ESM6', {
+  securityType: 'FUT',
+  root: 'ES',
+  pointValue: dec(50),
+  initialMargin: dec(7080),
+})
+const optional = (value: number | undefined): Decimal | null => (value === undefined ? null : dec(value))
+
+function held(
+  traded: MarginInstrument,
+  quantity: number,
+  { avg, bid, ask = bid, fx = 1 }: { avg?: number; bid?: number; ask?: number | undefined; fx?: number } = {},
+): Holding {
+  const prices = { avgPx: optional(avg), bid: optional(bid), ask: optional(ask) }
+  return {
+    instrumentId: 1,
+    instrument: traded,
+    quantity: dec(quantity),
+    ...prices,
+    fx: dec(fx),
+    underlyingPrice: null,
+    baseRate: null,
+    cutoffAt: null,
+  }
+}
+const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings, rates: null })
+const buys = (quantity: number, price: number | null, more: Partial<Intent> = {}): Intent => ({
+  ...{ instrumentId: 1, side: '1', openClose: 'O', quantity: dec(quantity), commission: zero },
+  price: price === null ? null : dec(price),
+  ...more,
+})
+
+describe('the account value', () => {
+  test.each([
+    [
+      'half of a stock is borrowed',
+      account(10_000, held(instrument('A'), 1000, { avg: 40, bid: 40 })),
+      50_000,
+      30_000,
+    ],
+    [
+      'a future counts by its result',
+      account(70_930, held(es, 1, { avg: 5000, bid: 4952.58 })),
+      68_559,
+      61_479,
+    ],
+    [
+      'a short stock is marked at the ask',
+      account(9000, held(instrument('A'), -100, { avg: 40, bid: 39, ask: 41 })),
+      4900,
+      2850,
+    ],
+    ['without a quote at what was paid', account(0, held(instrument('A'), 100, { avg: 40 })), 4000, 2000],
+    [
+      'in the currency of the account',
+      account(0, held(instrument('A'), 100, { avg: 40, bid: 40, fx: 0.5 })),
+      2000,
+      1000,
+    ],
+  ])('%s', (_, given, value, power) => {
+    expect(accountValue(given).toNumber()).toBe(value)
+    expect(buyingPower(given).toNumber()).toBe(power)
+  })
+})
+
+describe('an order is borne', () => {
+  const flat = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
+  test.each<[string, ReturnType<typeof account>, Intent, boolean]>([
+    ['up to the whole value', flat, buys(200, 10), true],
+    ['and no further', flat, buys(201, 10), false],
+    ['with its commission', flat, buys(200, 10, { commission: dec('0.01') }), false],
+    ['without a price of its own at the ask', flat, buys(201, null), false],
+    ['a sale at the bid', flat, buys(222, null, { side: '2' }), true],
+    ['without any price always', account(1, held(instrument('A'), 0)), buys(1e6, null), true],
+    ['when it closes always', flat, buys(1e6, 10, { openClose: 'C' }), true],
+    [
+      'on top of what is held',
+      account(0, held(instrument('A'), 100, { avg: 10, bid: 10 })),
+      buys(101, 10),
+      false,
+    ],
+  ])('%s', (_, given, intent, expected) => {
+    expect(bears(given, intent)).toBe(expected)
+  })
+
+  test('on top of the position that it is told', () => {
+    expect(bears(flat, buys(100, 10), dec(100))).toBe(true)
+    expect(bears(flat, buys(100, 10), dec(101))).toBe(false)
+  })
+})
+
+test('an order is asked for its commission when it wants to start', () => {
+  const order = (quantity: number) =>
+    newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const free = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
+  const charged = { ...free, rates: commissionPlans[0] }
+  expect(openingRejection(free, 1, 0)(order(200), zero)).toBeNull()
+  // Two dollars of commission: a share less can be carried at half its price.
+  expect(openingRejection(charged, 1, 0)(order(200), zero)).toBe('insufficient buying power')
+  expect(openingRejection(charged, 1, 0)(order(199), zero)).toBeNull()
+})
+
+test.each<[string, ModelAccount, number, string | null]>([
+  ['as many units as there is room for', account(1e9, held(instrument('A'), 0, { bid: 0.01 })), 1e10, null],
+  ['one more', account(1e9, held(instrument('A'), 0, { bid: 0.01 })), 1e10 + 1, 'position too large'],
+  [
+    'with what is held',
+    account(1e9, held(instrument('A'), 2, { bid: 0.01 })),
+    1e10 - 1,
+    'position too large',
+  ],
+  ['worth as much as there is room for', account(1e12, held(es, 0, { bid: 2000 })), 1e6, null],
+  ['worth more', account(1e12, held(es, 0, { bid: 2000 })), 1e6 + 1, 'position too large'],
+])('room for a position: %s', (_, given, quantity, expected) => {
+  const order = newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const { quantity: position = zero } = given.holdings[0] ?? {}
+  expect(openingRejection(given, 1, 0)(order, position)).toBe(expected)
+})
+
+test('nothing is opened in a contract from its cut-off on', () => {
+  const order = newBookOrder(one, { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const expiring = account(1e6, { ...held(es, 0, { bid: 9, ask: 10 }), cutoffAt: 100 })
+  expect(openingRejection(expiring, 1, 99)(order, zero)).toBeNull()
+  expect(openingRejection(expiring, 1, 100)(order, zero)).toBe('contract expiring')
+})
+
+test('trades move the holding and the cash', () => {
+  const after = afterTrades(
+    account(100, held(instrument('A'), 0)),
+    1,
+    { quantity: dec(2), avgPx: dec(3) },
+    dec(-6),
+  )
+  expect(after).toMatchObject({ cash: dec(94), holdings: [{ quantity: dec(2), avgPx: dec(3) }] })
+})
+
+test('a whole call goes on until nothing is short, with one order per position', () => {
+  const given = account(-55_000, held(instrument('A'), 1000, { avg: 40, bid: 40 }), {
+    ...held(instrument('B'), 1000, { avg: 30, bid: 30 }),
+    instrumentId: 2,
+  })
+  const orders = wholeMarginCall(marginPositions(given), accountValue(given), () => true)
+  expect(orders.map(({ symbol, side, quantity }) => `${side} ${quantity} ${symbol}`)).toEqual(['2 1000 A'])
+  const deeper = { ...given, cash: dec(-65_000) }
+  const more = wholeMarginCall(marginPositions(deeper), accountValue(deeper), () => true)
+  expect(more.map(({ symbol, quantity }) => `${quantity} ${symbol}`)).toEqual(['1000 A', '667 B'])
+})

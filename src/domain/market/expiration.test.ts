@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { type Day, formatDay, formatInstant, readDay } from '../time.ts'
+import {
+  contractCutoff,
+  type LastTradingRule,
+  lastSessionEnd,
+  lastTradingDayOf,
+  optionLastTradingDay,
+} from './expiration.ts'
+
+const day = (text: string): Day => readDay(text) ?? Number.NaN
+
+describe('last trading days', () => {
+  test.each<[string, LastTradingRule, number, number, string]>([
+    ['ESH24', 'thirdFriday', 2024, 3, '2024-03-15'],
+    ['ESM26 on Juneteenth moves back', 'thirdFriday', 2026, 6, '2026-06-18'],
+    ['BTCH24', 'lastFriday', 2024, 3, '2024-03-28'],
+    ['BTCM24', 'lastFriday', 2024, 6, '2024-06-28'],
+    ['GFH24', 'lastThursday', 2024, 3, '2024-03-28'],
+    ['6EH24', 'beforeThirdWednesday', 2024, 3, '2024-03-18'],
+    ['ZFH24', 'monthEnd', 2024, 3, '2024-03-28'],
+    ['RBJ24', 'priorMonthEnd', 2024, 4, '2024-03-28'],
+    ['RBF25 over the year', 'priorMonthEnd', 2025, 1, '2024-12-31'],
+    ['BZF25', 'secondPriorMonthEnd', 2025, 1, '2024-11-29'],
+    ['BZG25', 'secondPriorMonthEnd', 2025, 2, '2024-12-31'],
+    ['ZNH24', 'seventhBeforeMonthEnd', 2024, 3, '2024-03-19'],
+    ['ZBZ24', 'seventhBeforeMonthEnd', 2024, 12, '2024-12-19'],
+    ['GCJ24', 'thirdLast', 2024, 4, '2024-04-26'],
+    ['ZCH24', 'beforeFifteenth', 2024, 3, '2024-03-14'],
+    ['ZCZ24', 'beforeFifteenth', 2024, 12, '2024-12-13'],
+    ['HEJ24', 'tenth', 2024, 4, '2024-04-12'],
+    ['CLJ24', 'crude', 2024, 4, '2024-03-20'],
+    ['CLF25 with Christmas on the 25th', 'crude', 2025, 1, '2024-12-19'],
+    ['CLM26 with a holiday on the 25th', 'crude', 2026, 6, '2026-05-19'],
+    ['NGJ24', 'naturalGas', 2024, 4, '2024-03-26'],
+    ['VXH24', 'volatility', 2024, 3, '2024-03-20'],
+    ['VXH22 before a Good Friday', 'volatility', 2022, 3, '2022-03-15'],
+    ['VXZ24 over the year', 'volatility', 2024, 12, '2024-12-18'],
+  ])('%s', (_, rule, year, month, expected) => {
+    expect(formatDay(lastTradingDayOf(rule, year, month, 'US_EQUITY'))).toBe(expected)
+  })
+
+  test.each([
+    ['a weekday', '2024-03-15', false, '2024-03-15'],
+    ['a Saturday expiry', '2012-10-20', false, '2012-10-19'],
+    ['Good Friday', '2019-04-19', false, '2019-04-18'],
+    ['settled in the morning', '2024-03-15', true, '2024-03-14'],
+  ])('an option expiring on %s', (_, expiry, morningSettled, expected) => {
+    expect(formatDay(optionLastTradingDay('US_EQUITY', day(expiry), morningSettled))).toBe(expected)
+  })
+})
+
+test('the cutoff lies 48 hours before the close of the last session', () => {
+  const end = lastSessionEnd('CME_GLOBEX', day('2024-03-15')) ?? Number.NaN
+  expect(formatInstant(end)).toBe('2024-03-15T21:00:00Z')
+  expect(formatInstant(end - contractCutoff)).toBe('2024-03-13T21:00:00Z')
+  expect(formatInstant(lastSessionEnd('US_EQUITY', day('2024-03-16')) ?? 0)).toBe('2024-03-15T20:00:00Z')
+})

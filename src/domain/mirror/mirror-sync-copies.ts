@@ -1,0 +1,186 @@
+/**
+ * How the working orders of one symbol follow their signals: what is canceled, turned to market, replaced and
+ * placed. A copy whose signal filled first has a grace in which it may still trade by itself. Closing orders
+ * together never exceed the position: the younger copies shrink first, all of them before a correction.
+ */
+import { directionOf, type OrdType } from '../codes.ts'
+import { type Decimal, max, min, sign, zero } from '../decimal.ts'
+import { clampClosing, copyQuantity } from './mirror-copy.ts'
+import {
+  type LiveCopy,
+  type SymbolState,
+  type SyncInput,
+  type SyncOrder,
+  type SyncSignal,
+  signed,
+} from './mirror-sync-state.ts'
+import { size, target } from './mirror-target.ts'
+
+/** A new copy, or the next revision of one that ended; its `filledBefore` is the signal's filled quantity now. */
+export type Placement = { signal: SyncSignal; quantity: Decimal }
+
+/** A copy at new leaves and its signal's present type and prices. */
+export type Replacement = {
+  clientOrderId: string
+  type: OrdType
+  quantity: Decimal
+  limit: Decimal | null
+  stop: Decimal | null
+}
+
+export type CopyActions = {
+  cancel: string[]
+  toMarket: { clientOrderId: string; quantity: Decimal }[]
+  replace: Replacement[]
+  place: Placement[]
+}
+
+/** An order that will trade without a signal of its own: it counts as if it had. */
+export type InFlight = Pick<SyncOrder, 'side' | 'openClose' | 'leaves'>
+
+export type Settled = { cancel: string[]; toMarket: CopyActions['toMarket']; inFlight: InFlight[] }
+
+/** How much of a copy left behind still brings the account to the strategy's position. */
+function chased(state: SymbolState, order: SyncOrder, position: Decimal): Decimal {
+  const direction = directionOf(order.side)
+  const goal = (order.openClose === 'O' ? target : size)(state.strategyPosition, state.sizing)
+  const missing = max(zero, goal.quantity.minus(position).times(direction))
+  const most = order.openClose === 'O' ? missing : min(missing, max(zero, position.times(-direction)))
+  return min(order.leaves, most)
+}
+
+/** Copies without a live signal: in grace, turned to market, or canceled. */
+function settleStrays(state: SymbolState, input: SyncInput): Settled {
+  const settled: Settled = { cancel: [], toMarket: [], inFlight: [] }
+  let position = state.accountPosition
+  for (const order of state.strays) {
+    const signal = input.finished.get(`${order.signalId}`)
+    if (signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds) {
+      settled.inFlight.push(order)
+      continue
+    }
+    const mayChase = signal?.status === '2' && input.chaseFilled && !signal.doNotSyncToOpen && !state.excluded
+    const quantity = mayChase ? chased(state, order, position) : zero
+    if (quantity.isZero()) {
+      settled.cancel.push(order.clientOrderId)
+      continue
+    }
+    position = position.plus(signed(quantity, order.side))
+    settled.inFlight.push({ ...order, leaves: quantity })
+    const isTurned = order.type === '1' && order.leaves.equals(quantity)
+    if (!isTurned) settled.toMarket.push({ clientOrderId: order.clientOrderId, quantity })
+  }
+  return settled
+}
+
+/** Orders without a live signal; a sync order that would carry the account past its size is no longer wanted. */
+export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
+  const settled = settleStrays(state, input)
+  let position = settled.inFlight.reduce(
+    (reached, order) => reached.plus(signed(order.leaves, order.side)),
+    state.accountPosition,
+  )
+  for (const order of state.syncOrders) {
+    const reached = position.plus(signed(order.leaves, order.side))
+    if (signed(reached.minus(state.expected), order.side).greaterThan(0)) {
+      settled.cancel.push(order.clientOrderId)
+    } else {
+      settled.inFlight.push(order)
+      position = reached
+    }
+  }
+  return settled
+}
+
+/** Unsigned leaves that work against the account's position. */
+export const closingInFlight = (state: SymbolState, inFlight: readonly InFlight[]): Decimal =>
+  inFlight
+    .filter(({ side }) => directionOf(side) === -sign(state.accountPosition))
+    .reduce((total, { leaves }) => total.plus(leaves), zero)
+
+const workingOf = (copy: LiveCopy): readonly SyncOrder[] =>
+  copy.orders.filter(({ leaves }) => leaves.greaterThan(0))
+
+const isByHand = (copy: LiveCopy): boolean => workingOf(copy).some(({ care }) => care !== 'follow')
+
+/** Leaves the copy of a live signal should have, before closing copies share the position. */
+function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: LiveCopy): Decimal {
+  const entry = state.copies.find(
+    (copy) => signal.entry !== null && `${copy.signal.signalId}` === `${signal.entry}`,
+  )
+  return copyQuantity({
+    side: signal.side,
+    openClose: signal.openClose,
+    remaining: max(zero, signal.quantity.minus(filledBefore)),
+    executed,
+    strategyBase: state.strategyBase,
+    sizing: { ...state.baseSizing, referencePrice: signal.referencePrice ?? state.baseSizing.referencePrice },
+    entryExecuted: entry?.executed ?? null,
+  }).leaves
+}
+
+/** What has no working copy now: none ever, or one that ended. Only closing is attempted a second time. */
+const mayPlace = ({ signal, orders }: LiveCopy): boolean =>
+  signal.openClose === 'C' || (orders.length === 0 && !signal.doNotSyncToOpen)
+
+/** Live copies that may need an order, in the order of their age, those still to be placed last. */
+function byAge(state: SymbolState): LiveCopy[] {
+  const ageOf = (copy: LiveCopy): number => {
+    const oldest = workingOf(copy)[0]
+    return oldest ? state.orders.indexOf(oldest) : state.orders.length
+  }
+  return state.copies
+    .filter((copy) => !isByHand(copy) && (workingOf(copy).length > 0 || mayPlace(copy)))
+    .sort((one, other) => ageOf(one) - ageOf(other))
+}
+
+const samePrice = (one: Decimal | null, other: Decimal | null): boolean =>
+  one === null || other === null ? one === other : one.equals(other)
+
+/** Brings one copy to its wanted leaves and its signal's prices. */
+function follow(state: SymbolState, copy: LiveCopy, leaves: Decimal, actions: CopyActions): void {
+  const { signal } = copy
+  const working = workingOf(copy)
+  const current = working.at(-1)
+  const isWanted = leaves.greaterThan(0)
+  const superseded = isWanted ? working.slice(0, -1) : working
+  actions.cancel.push(...superseded.map(({ clientOrderId }) => clientOrderId))
+  if (!isWanted || state.excluded) return
+  const limit = signal.type === '2' ? signal.limit : null
+  const stop = signal.type === '3' ? signal.stop : null
+  if (!current) actions.place.push({ signal, quantity: leaves })
+  else if (
+    !current.leaves.equals(leaves) ||
+    !samePrice(current.limit, limit) ||
+    !samePrice(current.stop, stop)
+  ) {
+    const { clientOrderId } = current
+    actions.replace.push({ clientOrderId, type: signal.type, quantity: leaves, limit, stop })
+  }
+}
+
+export type Followed = CopyActions & {
+  /** Whether a market order that closes will be working. */
+  closesAtMarket: boolean
+}
+
+/** The live signals' copies, their closing orders within `room` (unsigned). */
+export function followSignals(state: SymbolState, room: Decimal): Followed {
+  const copies = byAge(state)
+  const closing = copies.filter(({ signal }) => signal.openClose === 'C')
+  const wanted = closing.map((copy) => ({
+    ocaGroup: copy.signal.ocaGroup,
+    leaves: wantedLeaves(state, copy),
+  }))
+  // What the owner works takes its share first and is left alone.
+  const clamped = clampClosing([...state.byHand, ...wanted], room).slice(state.byHand.length)
+  const leavesOf = (copy: LiveCopy): Decimal => clamped[closing.indexOf(copy)] ?? wantedLeaves(state, copy)
+  const followed: Followed = { cancel: [], toMarket: [], replace: [], place: [], closesAtMarket: false }
+  for (const copy of copies) {
+    const leaves = leavesOf(copy)
+    follow(state, copy, leaves, followed)
+    const { openClose, type } = copy.signal
+    if (openClose === 'C' && type === '1' && leaves.greaterThan(0)) followed.closesAtMarket = true
+  }
+  return followed
+}

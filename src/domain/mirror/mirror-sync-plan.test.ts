@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest'
+import { type Given, inputOf, told } from '../../../test/support/mirror-sync-given.ts'
+import { planSync, type SyncObstacles } from './mirror-sync-plan.ts'
+
+const free: SyncObstacles = {
+  ...{ ending: new Set(), unknown: new Set(), rejected: new Map(), irreplaceable: new Set() },
+  noOpening: false,
+}
+const es = new Set(['ES'])
+const refused = (closes: boolean) => ({ rejected: new Map([['ES', { text: 'no', closes }]]) })
+
+const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
+const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', openClose: 'C' }] }
+const behind: Given = { p: 2, orders: [{ leaves: 2, limit: 4 }], finished: { 1: ['2', 30] } }
+const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
+
+const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
+  ['opens', { p: 2 }, {}, ['open ES buy 2']],
+  ['waits for a cancel', { p: 2 }, { ending: es }, []],
+  ['waits for a cancel to close as well', { a: 2 }, { ending: es }, []],
+  ['opens nothing beside an unknown order', { p: 2 }, { unknown: es }, []],
+  ['closes beside an unknown order', { a: 2 }, { unknown: es }, ['close ES sell 2']],
+  ['tries nothing again that was refused', { p: 2 }, refused(false), []],
+  ['nor a close', { a: 2 }, refused(true), []],
+  ['closes although an opening was refused', { a: 2 }, refused(false), ['close ES sell 2']],
+  ['changes an order', moved, {}, ['replace a 2 @5']],
+  ['changes none while one is canceled', moved, { ending: es }, []],
+  ['turns a copy to market', behind, {}, ['market a 2']],
+  ['turns none while one is canceled', behind, { ending: es }, []],
+  ['tries no refused change again', moved, { irreplaceable: new Set(['a']) }, []],
+  ['shrinks others all the same', moved, refused(true), ['replace a 2 @5']],
+  ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
+  ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],
+  ['places none while one is canceled', { signals: [{ q: 2, limit: 5 }] }, { ending: es }, []],
+  ['places none that opens beside an unknown order', { signals: [{ q: 2, limit: 5 }] }, { unknown: es }, []],
+  ['nor when the operator forbids it', { signals: [{ q: 2, limit: 5 }] }, { noOpening: true }, []],
+  ['places one that closes all the same', exit, { noOpening: true, unknown: es }, ['place 1 sell 2']],
+  ['leaves an excluded symbol alone', { p: 2, exclusions: new Map([['ES', 1]]) }, {}, []],
+  ['leaves what it still holds there alone', { p: 2, a: 1, exclusions: new Map([['ES', 1]]) }, {}, []],
+  ['closes what overshot a stop', overshot, {}, ['close ES buy 1']],
+  ['the same of a short', { p: -2, a: 1, exclusions: new Map([['ES', -1]]) }, {}, ['close ES sell 1']],
+  ['not while an order is canceled', overshot, { ending: es }, []],
+  ['not when it was refused', overshot, refused(true), []],
+  [
+    'closes once what is no longer excluded',
+    { p: -2, a: 1, exclusions: new Map([['ES', 1]]) },
+    {},
+    ['close ES sell 1'],
+  ],
+  [
+    'closes it whatever else is at work',
+    {
+      ...overshot,
+      orders: [
+        { symbol: 'NQ', leaves: 1 },
+        { clientOrderId: 'b', side: '2', leaves: 1 },
+        { clientOrderId: 'c', leaves: 0 },
+      ],
+    },
+    {},
+    ['cancel b', 'cancel a', 'close ES buy 1'],
+  ],
+  [
+    'closes it once',
+    {
+      p: 2,
+      a: -1,
+      exclusions: new Map([['ES', 1]]),
+      orders: [{ signalId: null, openClose: 'C', side: '1', leaves: 1 }],
+    },
+    {},
+    [],
+  ],
+  [
+    'closes it although a stop guards it',
+    {
+      p: 2,
+      a: -1,
+      exclusions: new Map([['ES', 1]]),
+      orders: [{ signalId: null, openClose: 'C', side: '1', type: '3', stop: 9, leaves: 1, care: 'guard' }],
+    },
+    {},
+    ['close ES buy 1'],
+  ],
+  [
+    'closes nothing while AutoSync is off',
+    { p: 2, a: -1, exclusions: new Map([['ES', 1]]), isSyncEnabled: false },
+    {},
+    [],
+  ],
+]
+
+describe('a cycle', () => {
+  test.each(cases)('%s', (_, given, obstacles, actions) => {
+    expect(told({ ...planSync(inputOf(given), { ...free, ...obstacles }), report: [] })).toEqual(actions)
+  })
+
+  test.each([
+    [{ p: 2 }, {}, 'Opening', null],
+    [{ p: 2 }, { ending: es }, 'OrderPending', null],
+    [{ p: 2 }, refused(true), 'Opening', 'no'],
+    [{ p: 2, a: 2 }, refused(true), null, null],
+    [{ p: 2, isSyncEnabled: false }, { ending: es }, 'SyncDisabled', null],
+    [{ p: 2, a: 2 }, { ending: es }, null, null],
+    [{ p: 2 }, { unknown: es }, 'OrderPending', null],
+    [{ a: 2 }, { unknown: es }, 'Reducing', null],
+  ] as [Given, Partial<SyncObstacles>, string | null, string | null][])(
+    'says why: %j',
+    (given, obstacles, reason, text) => {
+      expect(planSync(inputOf(given), { ...free, ...obstacles }).report).toMatchObject([{ reason, text }])
+    },
+  )
+})

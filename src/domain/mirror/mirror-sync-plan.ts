@@ -1,0 +1,90 @@
+/**
+ * A cycle of AutoSync as it is carried out: the actions that its sizes demand, less what a circumstance forbids.
+ * While an order of a symbol is being canceled nothing is added to it; while the outcome of one is unknown nothing
+ * is opened; what a broker refused is not tried again by itself. A preview is the same function, not carried out.
+ */
+import { sign, zero } from '../decimal.ts'
+import { autoSync, type PositionOrder, type SyncPlan } from './mirror-sync.ts'
+import type { SyncReportRow } from './mirror-sync-report.ts'
+import { type SyncInput, type SyncOrder, signed } from './mirror-sync-state.ts'
+
+/** The last order of a symbol, which was refused. */
+export type Refusal = {
+  readonly text: string
+  /** One that opens says nothing about what closes. */
+  readonly closes: boolean
+}
+
+export type SyncObstacles = {
+  /** Symbols with an order whose cancel is under way. */
+  readonly ending: ReadonlySet<string>
+  /** Symbols with an order of which nobody knows whether the broker has it. */
+  readonly unknown: ReadonlySet<string>
+  /** By symbol. */
+  readonly rejected: ReadonlyMap<string, Refusal>
+  /** Orders whose replacement the broker refused last, by their client order ids. */
+  readonly irreplaceable: ReadonlySet<string>
+  /** The operator forbids new risk everywhere. */
+  readonly noOpening: boolean
+}
+
+/** A report's row; `text` is the broker's, where its refusal keeps the symbol out of sync. */
+export type PlannedRow = SyncReportRow & { readonly text: string | null }
+
+export type PlannedSync = Omit<SyncPlan, 'report'> & { readonly report: readonly PlannedRow[] }
+
+type Named = { readonly symbol: string }
+
+/** A stop of the owner's has left an opposite position in a symbol that is left alone: it is closed all the same. */
+function overshoots(input: SyncInput, cleared: readonly string[]): PositionOrder[] {
+  if (!input.isSyncEnabled) return []
+  return [...input.exclusions.keys()].flatMap((symbol): PositionOrder[] => {
+    if (cleared.includes(symbol)) return []
+    const held = input.accountPositions.get(symbol) ?? zero
+    const direction = sign(held)
+    const side = direction > 0 ? '2' : '1'
+    // What rests closes nothing yet, the stop that guards the overshoot itself least of all.
+    const isClosing = (order: SyncOrder): boolean =>
+      order.symbol === symbol &&
+      order.type === '1' &&
+      order.leaves.greaterThan(0) &&
+      sign(signed(order.leaves, order.side)) !== direction
+    const isOpposite = direction !== 0 && direction === -sign(input.strategyPositions.get(symbol) ?? zero)
+    return isOpposite && !input.orders.some(isClosing) ? [{ symbol, side, quantity: held.abs() }] : []
+  })
+}
+
+function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
+  const text = row.inSync ? null : (obstacles.rejected.get(row.symbol)?.text ?? null)
+  const isWaiting =
+    obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
+  const reason = isWaiting && !row.inSync && row.reason !== 'SyncDisabled' ? 'OrderPending' : row.reason
+  return { text, ...row, reason }
+}
+
+/** What the next cycle does, and how the account stands before it. */
+export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSync {
+  const { actions, report, clearedExclusions } = autoSync(input)
+  const { ending, unknown, rejected, irreplaceable, noOpening } = obstacles
+  const mayMove = ({ symbol }: Named): boolean => !ending.has(symbol)
+  const mayClose = (named: Named): boolean => mayMove(named) && rejected.get(named.symbol)?.closes !== true
+  const mayOpen = (named: Named): boolean =>
+    mayMove(named) && !rejected.has(named.symbol) && !unknown.has(named.symbol) && !noOpening
+  const symbols = new Map(input.orders.map(({ clientOrderId, symbol }) => [clientOrderId, symbol]))
+  const mayChange = ({ clientOrderId }: { readonly clientOrderId: string }): boolean =>
+    mayMove({ symbol: symbols.get(clientOrderId) ?? '' }) && !irreplaceable.has(clientOrderId)
+  return {
+    actions: {
+      cancel: actions.cancel,
+      toMarket: actions.toMarket.filter(mayChange),
+      replace: actions.replace.filter(mayChange),
+      place: actions.place.filter(({ signal }) =>
+        signal.openClose === 'C' ? mayClose(signal) : mayOpen(signal),
+      ),
+      close: [...actions.close, ...overshoots(input, clearedExclusions)].filter(mayClose),
+      open: actions.open.filter(mayOpen),
+    },
+    report: report.map((row) => plannedRow(row, obstacles)),
+    clearedExclusions,
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest'
+import { dec } from '../decimal.ts'
+import type { SyncReportRow } from './mirror-sync-report.ts'
+import { completedPasses, type GroupedSymbol, nextPass, syncGroupOf } from './sync-groups.ts'
+
+const tuesday = Date.parse('2024-03-12T14:00:00Z')
+const evening = Date.parse('2024-03-12T23:30:00Z')
+
+test.each([
+  ['CS', 'US_EQUITY', 'stocks_usa'],
+  ['OPT', 'US_INDEX_OPTION', 'options_usa'],
+  ['FUT', 'EUREX', 'futures_europe'],
+  ['FUT', 'CBOT_RATES', 'futures_usa'],
+  ['FOR', 'FOREX', 'forex'],
+] as const)('%s on %s is of %s', (assetClass, calendar, group) => {
+  expect(syncGroupOf(assetClass, calendar)).toBe(group)
+})
+
+const row = (inSync: boolean, reason: SyncReportRow['reason']): SyncReportRow => ({
+  symbol: 'AAPL',
+  accountQuantity: dec(0),
+  strategyQuantity: dec(0),
+  scaledQuantity: dec(0),
+  inSync,
+  reason,
+})
+const symbols = new Map<string, GroupedSymbol>([['AAPL', { group: 'stocks_usa', calendar: 'US_EQUITY' }]])
+
+describe('a pass', () => {
+  test.each([
+    ['with nothing to do', [], tuesday, ['stocks_usa', 'forex']],
+    ['in step', [row(true, 'OrderPending')], tuesday, ['stocks_usa', 'forex']],
+    ['that has opened', [row(false, 'Opening')], tuesday, ['forex']],
+    ['with an order at work', [row(false, 'OrderPending')], tuesday, ['forex']],
+    ['that may not open', [row(false, 'LongNotAllowed')], tuesday, ['stocks_usa', 'forex']],
+    ['while the group is closed', [], evening, ['forex']],
+  ])('%s', (_, report, at, complete) => {
+    expect(completedPasses(['stocks_usa', 'forex'], symbols, report, at)).toEqual(complete)
+  })
+
+  test('is tried again when the group opens', () => {
+    expect(nextPass(['stocks_usa', 'forex'], symbols, tuesday)).toBeNull()
+    expect(nextPass(['stocks_usa', 'forex'], symbols, evening)).toBe(Date.parse('2024-03-13T13:30:00Z'))
+  })
+})

@@ -1,0 +1,82 @@
+/**
+ * The groups in which AutoSync may open what is missing: an asset class in a region. A group's permission lasts
+ * for one complete pass in its session: until nothing of the group waits to be opened any more.
+ */
+
+import type { SecurityType } from '../codes.ts'
+import { type CalendarName, isOpen, nextOpen } from '../market/calendar.ts'
+import type { Instant } from '../time.ts'
+import type { SyncReportRow } from './mirror-sync-report.ts'
+
+export const syncGroups = [
+  'stocks_usa',
+  'stocks_europe',
+  'options_usa',
+  'options_europe',
+  'futures_usa',
+  'futures_europe',
+  'futures_asia',
+  'forex',
+] as const
+
+export type SyncGroup = (typeof syncGroups)[number]
+
+/** Calendars of European exchanges; the others are American. */
+const european: readonly CalendarName[] = ['EUREX']
+
+/** The group of an instrument. */
+export function syncGroupOf(assetClass: SecurityType, calendar: CalendarName): SyncGroup {
+  if (assetClass === 'FOR') return 'forex'
+  const kind = ({ CS: 'stocks', OPT: 'options', FUT: 'futures' } as const)[assetClass]
+  return european.includes(calendar) ? `${kind}_europe` : `${kind}_usa`
+}
+
+/** The hours of a group in which nothing is held. No instrument trades in Asia yet: a pass there has no hours. */
+const usualCalendar: Record<SyncGroup, CalendarName> = {
+  stocks_usa: 'US_EQUITY',
+  stocks_europe: 'EUREX',
+  options_usa: 'US_EQUITY',
+  options_europe: 'EUREX',
+  futures_usa: 'CME_GLOBEX',
+  futures_europe: 'EUREX',
+  futures_asia: 'CONTINUOUS',
+  forex: 'FOREX',
+}
+
+/** A symbol that either side holds. */
+export type GroupedSymbol = { readonly group: SyncGroup; readonly calendar: CalendarName }
+
+const calendarsOf = (group: SyncGroup, symbols: Iterable<GroupedSymbol>): CalendarName[] => {
+  const own = [...symbols].filter((symbol) => symbol.group === group).map(({ calendar }) => calendar)
+  return own.length > 0 ? own : [usualCalendar[group]]
+}
+
+/** Whether nothing more will be done about a symbol by itself. */
+const isSettled = ({ inSync, reason }: SyncReportRow): boolean =>
+  inSync || !['Opening', 'Reducing', 'Reversing', 'OrderPending'].includes(`${reason}`)
+
+/** Of the groups that may open, those whose pass is complete at `at`. */
+export const completedPasses = (
+  groups: readonly SyncGroup[],
+  symbols: ReadonlyMap<string, GroupedSymbol>,
+  report: readonly SyncReportRow[],
+  at: Instant,
+): SyncGroup[] =>
+  groups.filter(
+    (group) =>
+      calendarsOf(group, symbols.values()).every((calendar) => isOpen(calendar, at)) &&
+      report.every((row) => symbols.get(row.symbol)?.group !== group || isSettled(row)),
+  )
+
+/** When the next of these groups opens after `at`; null where all are open. */
+export function nextPass(
+  groups: readonly SyncGroup[],
+  symbols: ReadonlyMap<string, GroupedSymbol>,
+  at: Instant,
+): Instant | null {
+  const openings = groups
+    .flatMap((group) => calendarsOf(group, symbols.values()))
+    .map((calendar) => nextOpen(calendar, at))
+    .filter((opening) => opening > at)
+  return openings.length > 0 ? Math.min(...openings) : null
+}

@@ -1,0 +1,59 @@
+/**
+ * Variants of a strategy: scaled copies of it, of some classes only. What one should hold is the target function of
+ * mirroring with nothing in its way; since when it holds something else is told by the fills of both, read backwards.
+ */
+import type { SecurityType } from '../codes.ts'
+import { type Decimal, one, zero } from '../decimal.ts'
+import type { Instant } from '../time.ts'
+import { type MirrorSettings, target } from './mirror-target.ts'
+
+export interface VariantTerms {
+  /** Percent of the parent's quantities, 1..1000. */
+  readonly scalingPercentage: Decimal
+  readonly securityTypes: readonly SecurityType[]
+}
+
+/** A variant's settings for its classes: no caps, nothing forbidden. */
+export const variantSettings = ({ scalingPercentage }: VariantTerms): MirrorSettings => ({
+  scalingPercentage,
+  ...{ enabled: true, long: true, short: true, closingOrdersOnly: false },
+  ...{ minimum: zero, maximum: null, maximumDollars: null, lot: one },
+})
+
+/** The signed quantity that a variant should hold while its parent holds `parentQuantity`. */
+export function expectedQuantity(
+  terms: VariantTerms,
+  assetClass: SecurityType,
+  parentQuantity: Decimal,
+): Decimal {
+  if (!terms.securityTypes.includes(assetClass)) return zero
+  const sizing = { assetClass, settings: variantSettings(terms), held: zero, referencePrice: null }
+  return target(parentQuantity, sizing).quantity
+}
+
+/** A fill of the parent or of the variant in one symbol, signed. */
+export interface FamilyFill {
+  readonly isParent: boolean
+  readonly quantity: Decimal
+  readonly at: Instant
+}
+
+/**
+ * When two positions that differ began to do so: the fills are taken back, the newest first, until the positions
+ * agree. What differed from the beginning differs since `beginning`.
+ */
+export function differsSince(
+  terms: VariantTerms,
+  assetClass: SecurityType,
+  held: { readonly parent: Decimal; readonly variant: Decimal },
+  fills: readonly FamilyFill[],
+  beginning: Instant,
+): Instant {
+  let { parent, variant } = held
+  for (const { isParent, quantity, at } of fills) {
+    if (isParent) parent = parent.minus(quantity)
+    else variant = variant.minus(quantity)
+    if (expectedQuantity(terms, assetClass, parent).equals(variant)) return at
+  }
+  return beginning
+}

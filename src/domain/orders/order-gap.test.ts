@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import type { OrdStatus } from '../codes.ts'
+import { dec } from '../decimal.ts'
+import { type OrderGap, orderGaps } from './order-gap.ts'
+
+type Case = [name: string, ours: [OrdStatus, number], theirs: [OrdStatus, number] | null, gaps: OrderGap[]]
+
+const cases: Case[] = [
+  ['both work', ['0', 0], ['0', 0], []],
+  ['partly filled on both sides', ['1', 3], ['1', 3], []],
+  ['no confirmation came', ['A', 0], ['0', 0], ['ack']],
+  ['neither confirmation nor fill came', ['A', 0], ['2', 5], ['ack', 'total']],
+  ['a fill is missing', ['1', 2], ['1', 3], ['total']],
+  ['the last fill is missing', ['1', 2], ['2', 5], ['total']],
+  ['a fill and the end are missing', ['1', 2], ['4', 3], ['total', 'cancel']],
+  ['the end is missing', ['0', 0], ['C', 0], ['expire']],
+  ['the refusal is missing', ['A', 0], ['8', 0], ['reject']],
+  ['a cancel waits for its answer', ['6', 0], ['0', 0], []],
+  ['a cancel was confirmed unheard', ['6', 0], ['4', 0], ['cancel']],
+  ['ended, and a fill is missing', ['4', 1], ['4', 2], ['total']],
+  ['ended on both sides', ['4', 1], ['4', 1], []],
+  ['the broker knows less than we booked', ['1', 3], ['1', 2], []],
+  ['ended here, worked there', ['4', 0], ['0', 0], ['stillWorking']],
+  ['replaced there, by nobody here', ['0', 0], ['5', 0], ['cancel']],
+  ['replaced there after a fill that is missing', ['1', 1], ['5', 2], ['total', 'cancel']],
+  ['replaced there, and here it waits for that', ['E', 0], ['5', 0], []],
+  ['replaced there while a cancel waits for its answer', ['6', 0], ['5', 0], []],
+  ['unknown to the broker', ['0', 0], null, ['absent']],
+  ['unknown to the broker and ended', ['8', 0], null, []],
+]
+
+test.each(cases)('%s', (_, [status, executed], theirs, gaps) => {
+  const ours = { status, executed: dec(executed), restated: null, isReplacement: false }
+  expect(orderGaps(ours, theirs && { status: theirs[0], cumQty: dec(theirs[1]) })).toEqual(gaps)
+})
+
+test('a replacement is confirmed as one', () => {
+  const ours = { status: 'A', executed: dec(0), restated: null, isReplacement: true } as const
+  expect(orderGaps(ours, { status: '0', cumQty: dec(0) })).toEqual(['replace'])
+})
+
+const counts: [string, number, number[], number, OrderGap[]][] = [
+  ['in old units', 40, [80], 40, []],
+  ['in new units', 40, [80], 80, []],
+  ['in new units, half a unit rounded up', 41, [61.5], 62, []],
+  ['in the units of a split to come', 40, [40, 80], 80, []],
+  ['more than either', 40, [80], 90, ['unclear']],
+  ['more than in old units, less than in new ones', 40, [80], 50, ['unclear']],
+  ['more than in new units, less than in old ones', 100, [10], 25, ['unclear']],
+  ['less than either', 100, [10], 5, []],
+  ['of what was never told', 0, [0], 1, ['unclear']],
+  ['nothing, as we do', 0, [0], 0, []],
+]
+test.each(counts)('over a split a broker counts %s', (_, executed, restated, cumQty, gaps) => {
+  const ours = { executed: dec(executed), restated: restated.map(dec), isReplacement: false }
+  expect(orderGaps({ status: '1', ...ours }, { status: '1', cumQty: dec(cumQty) })).toEqual(gaps)
+})

@@ -1,0 +1,50 @@
+/**
+ * An execution that is told only after dividends and splits which came after it: in the units of today, with what
+ * its holder would have got had it been told in time. Quantities are signed.
+ */
+import { cents, type Decimal, roundTo } from '../decimal.ts'
+import type { BookedSplit } from './split.ts'
+
+/** What was booked between an execution and its report. */
+export type PassedAction =
+  /** Per unit, in account currency. */
+  | { readonly kind: 'dividend'; readonly amount: Decimal }
+  /** `close`: what a unit was worth at the close before, in account currency. */
+  | ({ readonly kind: 'split'; readonly close: Decimal } & BookedSplit)
+
+/** What an action did to a ledger: what was held, what became of that, what was paid. */
+export interface Adjustment {
+  readonly before: Decimal
+  readonly change: Decimal
+  readonly cash: Decimal
+}
+
+export interface Traded {
+  /** What the execution adds to the ledger. */
+  readonly quantity: Decimal
+  readonly price: Decimal
+}
+
+/** Both after the action, with the execution counted among what was held. */
+export function passAction(
+  { quantity, price }: Traded,
+  action: PassedAction,
+  adjusted: Adjustment,
+): { readonly traded: Traded; readonly adjusted: Adjustment } {
+  const before = adjusted.before.plus(quantity)
+  if (action.kind === 'dividend') {
+    const cash = adjusted.cash.plus(roundTo(quantity.times(action.amount), 12))
+    return { traded: { quantity, price }, adjusted: { ...adjusted, before, cash } }
+  }
+  const { ratio, multiplies, close } = action
+  const restated = price.times(ratio.old).div(ratio.new)
+  if (!multiplies) return { traded: { quantity, price: restated }, adjusted: { ...adjusted, before } }
+  const units = before.times(ratio.new).div(ratio.old)
+  const whole = units.trunc()
+  const cash = cents(units.minus(whole).times(close).times(ratio.old).div(ratio.new))
+  const held = adjusted.before.plus(adjusted.change)
+  return {
+    traded: { quantity: whole.minus(held), price: restated },
+    adjusted: { before, change: whole.minus(before), cash },
+  }
+}

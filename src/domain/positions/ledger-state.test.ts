@@ -1,0 +1,165 @@
+/** Books of the past: what they were worth is what their prices, dividends and commissions made of the cash. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Side } from '../codes.ts'
+import { type Decimal, dec, one, roundTo, zero } from '../decimal.ts'
+import { type BookedAdjustment, type BookedFill, inOrder, statesAt } from './ledger-state.ts'
+
+const split = (units: number, old: number) => ({
+  ratio: { new: dec(units), old: dec(old) },
+  multiplies: true,
+})
+
+const trade = fc.record({
+  kind: fc.constantFrom('buy', 'buy', 'sell', 'takeBack'),
+  quantity: fc.integer({ min: 1, max: 300 }),
+  price: fc.integer({ min: 100, max: 20_000 }),
+  commission: fc.integer({ min: 0, max: 500 }),
+})
+const action = fc.oneof(
+  fc.constant(null),
+  fc.integer({ min: 1, max: 300 }).map((amount) => ({ amount })),
+  fc.constantFrom([2, 1], [3, 2], [1, 3], [1, 10]).map(([units = 1, old = 1]) => ({ units, old })),
+)
+const days = fc.array(
+  fc.record({
+    action,
+    trades: fc.array(trade, { maxLength: 3 }),
+    mark: fc.integer({ min: 100, max: 20_000 }),
+    isAsked: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+
+/** Books a walk as the platform does, and follows each price beside it. */
+function walk(story: typeof days extends fc.Arbitrary<infer Story> ? Story : never) {
+  const fills: BookedFill[] = []
+  const adjustments: BookedAdjustment[] = []
+  const asked: { moment: number; mark: Decimal; earned: Decimal }[] = []
+  let [held, last, earned] = [zero, one, zero]
+  const seen = (price: Decimal) => {
+    earned = earned.plus(held.times(price.minus(last)))
+    last = price
+  }
+  const book = (
+    side: Side,
+    quantity: Decimal,
+    price: Decimal,
+    commission: Decimal,
+    at: number,
+    takesBack = false,
+  ) => {
+    seen(price)
+    const signed = side === '1' ? quantity : quantity.negated()
+    held = held.plus(signed)
+    earned = earned.minus(commission)
+    const cashChange = signed.times(price).negated().minus(commission)
+    const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one } as const
+    fills.push({ ...terms, side, quantity, price, cashChange, at, takesBack })
+  }
+  story.forEach(({ action: what, trades, mark, isAsked }, day) => {
+    const at = day * 10
+    const before = held
+    if (what && 'amount' in what) {
+      const cashChange = held.times(what.amount).div(100)
+      earned = earned.plus(cashChange)
+      adjustments.push({ instrumentId: 1, at, quantityChange: zero, cashChange, split: null })
+    } else if (what) {
+      // The fraction is paid at the last price.
+      const restated = held.times(what.units).div(what.old)
+      last = last.times(what.old).div(what.units)
+      held = restated.trunc()
+      const cashChange = restated.minus(held).times(last)
+      const quantityChange = held.minus(before)
+      adjustments.push({
+        instrumentId: 1,
+        at,
+        quantityChange,
+        cashChange,
+        split: split(what.units, what.old),
+      })
+    }
+    for (const { kind, quantity, price, commission } of trades) {
+      const undone = kind === 'takeBack' ? fills.at(-1) : undefined
+      const side = kind === 'sell' ? '2' : '1'
+      if (!undone) book(side, dec(quantity), dec(price).div(100), dec(commission).div(100), at)
+      else if (!undone.takesBack)
+        book(undone.side === '1' ? '2' : '1', undone.quantity, undone.price, zero, at, true)
+    }
+    seen(dec(mark).div(100))
+    if (isAsked) asked.push({ moment: at + 5, mark: last, earned })
+  })
+  return { fills, adjustments, asked }
+}
+
+describe('books of the past', () => {
+  test('are worth the cash they began with, what prices and dividends earned, and no commission', () => {
+    fc.assert(
+      fc.property(days, (story) => {
+        const { fills, adjustments, asked } = walk(story)
+        const moments = asked.map(({ moment }) => moment)
+        const states = statesAt(dec(1000), { fills, adjustments }, moments)
+        asked.forEach(({ mark, earned }, place) => {
+          const { cash, positions } = states[place]!
+          const value = positions.reduce((sum, { quantity }) => sum.plus(quantity.times(mark)), cash)
+          expect(roundTo(value, 6).toFixed()).toBe(roundTo(earned.plus(1000), 6).toFixed())
+        })
+        // Whatever else is asked for changes nothing.
+        for (const [place, moment] of moments.entries())
+          expect(statesAt(dec(1000), { fills, adjustments }, [moment])).toEqual([states[place]])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('what is reported late is netted where it was booked', () => {
+    const terms = {
+      instrumentId: 1,
+      securityType: 'FUT',
+      pointValue: one,
+      fx: one,
+      takesBack: false,
+    } as const
+    const fill = (side: Side, price: number, cash: number, at: number): BookedFill => ({
+      ...{ ...terms, side, quantity: one, price: dec(price), cashChange: dec(cash), at },
+    })
+    const fills = [fill('1', 90, 0, 1), fill('2', 110, 20, 3), fill('1', 100, 0, 2)]
+    const [state] = statesAt(zero, { fills, adjustments: [] }, [5])
+    expect(state?.cash.toNumber()).toBe(20)
+    expect(state?.positions.map(({ quantity, avgPx }) => [quantity.toNumber(), avgPx.toNumber()])).toEqual([
+      [1, 100],
+    ])
+  })
+
+  test('a split restates only its own ledger', () => {
+    const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, takesBack: false } as const
+    const fills = [1, 2].map(
+      (ledger): BookedFill => ({
+        ...{ ...terms, ledger, side: '1', quantity: dec(10), price: dec(30), cashChange: dec(-300), at: 1 },
+      }),
+    )
+    const adjusted = { instrumentId: 1, ledger: 2, at: 2, quantityChange: dec(20), cashChange: zero }
+    const history = { fills, adjustments: [{ ...adjusted, split: split(3, 1) }] }
+    const held = statesAt(zero, history, [1, 2]).map(({ positions }) =>
+      positions.map(({ quantity, avgPx }) => `${quantity} @ ${avgPx}`),
+    )
+    expect(held).toEqual([
+      ['10 @ 30', '10 @ 30'],
+      ['10 @ 30', '30 @ 10'],
+    ])
+  })
+})
+
+test('an adjustment comes before what trades at its moment', () => {
+  const fills = [{ at: 1 }, { at: 3 }, { at: 2 }, { at: 5 }]
+  const adjustments = [{ at: 3, isFirst: true }, { at: 4 }, { at: 6 }]
+  expect(inOrder<{ at: number }, { at: number }>(fills, adjustments)).toEqual([
+    fills[0],
+    adjustments[0],
+    fills[1],
+    fills[2],
+    adjustments[1],
+    fills[3],
+    adjustments[2],
+  ])
+})

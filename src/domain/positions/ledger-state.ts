@@ -1,0 +1,159 @@
+/**
+ * Cash and positions as they stood at moments of the past, from what was booked alone: average-cost netting in every
+ * ledger with the twelve decimals that positions are kept with, exact cash as the entries moved it. Whoever asks
+ * about a day long gone gets the books of that day, in the units of that day.
+ */
+import type { SecurityType, Side } from '../codes.ts'
+import { type Decimal, roundTo } from '../decimal.ts'
+import type { Instant } from '../time.ts'
+import { applyFill, flat, type Position, takeBack } from './position.ts'
+import type { BookedSplit } from './split.ts'
+
+/** A fill as it was booked. */
+export interface BookedFill {
+  readonly instrumentId: number
+  /** Positions of one instrument may be kept in several ledgers; absent where there is only one. */
+  readonly ledger?: number
+  readonly side: Side
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly securityType: SecurityType
+  readonly pointValue: Decimal
+  readonly fx: Decimal
+  /** What it moved in cash, commission included. */
+  readonly cashChange: Decimal
+  readonly at: Instant
+  /** It is the opposite of a fill that never should have been. */
+  readonly takesBack: boolean
+}
+
+/** What a dividend, a split or an entry of cash did to a ledger beside its fills. */
+export interface BookedAdjustment {
+  /** Null for an entry of cash alone. */
+  readonly instrumentId: number | null
+  readonly ledger?: number
+  readonly at: Instant
+  readonly quantityChange: Decimal
+  readonly cashChange: Decimal
+  /** Null where nothing was split. */
+  readonly split: BookedSplit | null
+}
+
+/** All that moved a book: fills in the order of booking, adjustments in that of their moments. */
+export interface BookHistory {
+  readonly fills: readonly BookedFill[]
+  readonly adjustments: readonly BookedAdjustment[]
+}
+
+export interface LedgerPosition {
+  readonly instrumentId: number
+  readonly quantity: Decimal
+  readonly avgPx: Decimal
+  /** Of the last fill: account currency per unit of quote currency. */
+  readonly fx: Decimal
+}
+
+export interface LedgerState {
+  readonly cash: Decimal
+  readonly positions: readonly LedgerPosition[]
+}
+
+interface Entry {
+  readonly position: Position
+  readonly instrumentId: number
+  readonly fx: Decimal
+}
+
+/**
+ * Fills and adjustments in one order: the fills as they come, each adjustment before the first of them that is not
+ * older. What trades at the opening of a day trades in its units.
+ */
+export function inOrder<Fill extends { readonly at: Instant }, Adjustment extends { readonly at: Instant }>(
+  fills: readonly Fill[],
+  adjustments: readonly Adjustment[],
+): (Fill | Adjustment)[] {
+  const steps: (Fill | Adjustment)[] = []
+  let next = 0
+  const adjustUntil = (at: Instant): void => {
+    for (let one = adjustments[next]; one && one.at <= at; one = adjustments[++next]) steps.push(one)
+  }
+  for (const fill of fills) {
+    adjustUntil(fill.at)
+    steps.push(fill)
+  }
+  adjustUntil(Number.POSITIVE_INFINITY)
+  return steps
+}
+
+/**
+ * The state at each of `moments` (ascending), what happened at the moment itself included; the same object as long as
+ * nothing happens.
+ */
+export function statesAt(
+  openingCash: Decimal,
+  { fills, adjustments }: BookHistory,
+  moments: readonly Instant[],
+): LedgerState[] {
+  const [filled, adjusted] = [byMoment(fills, moments), byMoment(adjustments, moments)]
+  const entries = new Map<string, Entry>()
+  let state: LedgerState = { cash: openingCash, positions: [] }
+  return moments.map((_, place) => {
+    const steps = inOrder(filled[place] ?? [], adjusted[place] ?? [])
+    if (steps.length === 0) return state
+    let { cash } = state
+    for (const step of steps) {
+      const key = `${step.ledger ?? ''} ${step.instrumentId}`
+      const entry = entries.get(key)
+      const moved = 'side' in step ? afterFill(entry, step) : entry && afterAdjustment(entry, step)
+      if (moved) entries.set(key, moved)
+      cash = cash.plus(step.cashChange)
+    }
+    state = { cash, positions: [...entries.values()].flatMap(heldOf) }
+    return state
+  })
+}
+
+/** What falls to each moment and not to the one before it, in the order given; what is later falls to none. */
+function byMoment<Step extends { readonly at: Instant }>(
+  steps: readonly Step[],
+  moments: readonly Instant[],
+): Step[][] {
+  const found = moments.map((): Step[] => [])
+  for (const step of steps) found[firstFrom(moments, step.at)]?.push(step)
+  return found
+}
+
+/** The place of the first moment at `at` or later. */
+function firstFrom(moments: readonly Instant[], at: Instant): number {
+  let low = 0
+  let high = moments.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((moments[middle] as Instant) < at) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function afterFill(entry: Entry | undefined, fill: BookedFill): Entry {
+  const before = entry?.position ?? flat
+  const position = fill.takesBack ? takeBack(before, fill) : applyFill(before, fill, fill).position
+  return { position: kept(position), instrumentId: fill.instrumentId, fx: fill.fx }
+}
+
+function afterAdjustment(entry: Entry, { quantityChange, split }: BookedAdjustment): Entry {
+  const quantity = entry.position.quantity.plus(quantityChange)
+  if (quantity.isZero()) return { ...entry, position: flat }
+  if (!split) return entry
+  const { ratio } = split
+  const avgPx = entry.position.avgPx?.times(ratio.old).div(ratio.new) ?? null
+  return { ...entry, position: kept({ ...entry.position, quantity, avgPx }) }
+}
+
+const kept = (position: Position): Position => ({
+  ...position,
+  avgPx: position.avgPx && roundTo(position.avgPx, 12),
+})
+
+const heldOf = ({ position, instrumentId, fx }: Entry): LedgerPosition[] =>
+  position.avgPx === null ? [] : [{ instrumentId, quantity: position.quantity, avgPx: position.avgPx, fx }]

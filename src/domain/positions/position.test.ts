@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Side } from '../codes.ts'
+import { dec, zero } from '../decimal.ts'
+import {
+  applyFill,
+  type Conversion,
+  flat,
+  type Position,
+  reducible,
+  takeBack,
+  unrealised,
+} from './position.ts'
+
+const stock: Conversion = { securityType: 'CS', pointValue: dec(1), fx: dec(1) }
+const future: Conversion = { securityType: 'FUT', pointValue: dec(50), fx: dec(1) }
+const fill = (side: Side, quantity: number, price: number) => ({
+  side,
+  quantity: dec(quantity),
+  price: dec(price),
+})
+const held = (quantity: number, avgPx: number, conversion = stock): Position =>
+  applyFill(flat, fill(quantity > 0 ? '1' : '2', Math.abs(quantity), avgPx), conversion).position
+
+describe('a fill', () => {
+  // before, fill, conversion; then quantity, average, closed, opened, realised, cash
+  test.each<[string, Position, ReturnType<typeof fill>, Conversion, (number | null)[]]>([
+    ['opens long', flat, fill('1', 10, 5), stock, [10, 5, 0, 10, 0, -50]],
+    ['opens short', flat, fill('2', 10, 5), stock, [-10, 5, 0, 10, 0, 50]],
+    ['increases', held(10, 5), fill('1', 30, 7), stock, [40, 6.5, 0, 30, 0, -210]],
+    ['reduces and keeps the average', held(10, 5), fill('2', 4, 7), stock, [6, 5, 4, 0, 8, 28]],
+    ['closes', held(10, 5), fill('2', 10, 4), stock, [0, null, 10, 0, -10, 40]],
+    ['goes through zero', held(10, 5), fill('2', 25, 7), stock, [-15, 7, 10, 15, 20, 175]],
+    ['covers a short', held(-10, 5), fill('1', 4, 7), stock, [-6, 5, 4, 0, -8, -28]],
+    ['opens a future without cash', flat, fill('1', 2, 5000), future, [2, 5000, 0, 2, 0, 0]],
+    [
+      'closes a future for its result',
+      held(2, 5000, future),
+      fill('2', 2, 5010),
+      future,
+      [0, null, 2, 0, 1000, 1000],
+    ],
+    ['turns a future', held(-2, 5000, future), fill('1', 3, 5010), future, [1, 5010, 2, 1, -1000, -1000]],
+  ])('%s', (_name, before, given, conversion, expected) => {
+    const { position, closed, opened, realised, cash } = applyFill(before, given, conversion)
+    const numbers = [position.quantity, position.avgPx, closed, opened, realised, cash]
+    expect(numbers.map((value) => value && value.toNumber() + 0)).toEqual(expected)
+  })
+
+  test('in a foreign currency a stock realises each side at its own rate, a future at the rate of the close', () => {
+    const later = { fx: dec('1.2') }
+    const buy = { fx: dec('1.1') }
+    const stockHeld = applyFill(flat, fill('1', 100, 10), { ...stock, ...buy }).position
+    expect(applyFill(stockHeld, fill('2', 100, 10), { ...stock, ...later }).realised.toNumber()).toBe(100)
+    const futureHeld = applyFill(flat, fill('1', 1, 10), { ...future, ...buy }).position
+    expect(applyFill(futureHeld, fill('2', 1, 11), { ...future, ...later }).realised.toNumber()).toBe(60)
+  })
+})
+
+test.each<[string, number, Side, number, number]>([
+  ['a sell against a long', 10, '2', 6, 6],
+  ['at most the position', 10, '2', 16, 10],
+  ['a buy against a short', -10, '1', 16, 10],
+  ['the wrong side', 10, '1', 6, 0],
+  ['nothing held', 0, '2', 6, 0],
+])('reducible: %s', (_name, position, side, leaves, expected) => {
+  expect(reducible(dec(position), side, dec(leaves)).toNumber()).toBe(expected)
+})
+
+const anyFill = fc.record({
+  side: fc.constantFrom<Side>('1', '2'),
+  quantity: fc.integer({ min: 1, max: 500 }).map((value) => dec(value).div(10)),
+  price: fc.integer({ min: 1, max: 100_000 }).map((value) => dec(value).div(100)),
+})
+
+test.each([
+  ['stocks', stock],
+  ['futures', future],
+])(
+  'conservation for %s: fills sum to the position, realised plus unrealised to the flows',
+  (_name, conversion) => {
+    fc.assert(
+      fc.property(fc.array(anyFill, { minLength: 1, maxLength: 20 }), (fills) => {
+        let position = flat
+        let result = zero
+        let signed = zero
+        let flows = zero
+        for (const each of fills) {
+          const change = applyFill(position, each, conversion)
+          const traded = each.quantity.times(each.side === '1' ? 1 : -1)
+          expect(change.closed.plus(change.opened).equals(each.quantity)).toBe(true)
+          position = change.position
+          result = result.plus(change.realised)
+          signed = signed.plus(traded)
+          flows = flows.minus(traded.times(each.price).times(conversion.pointValue))
+          const worth = signed.times(each.price).times(conversion.pointValue)
+          const total = result.plus(unrealised(position, each.price, conversion))
+          expect(position.quantity.equals(signed)).toBe(true)
+          expect((position.avgPx === null) === signed.isZero()).toBe(true)
+          expect(total.minus(flows).minus(worth).abs().lessThan('1e-20')).toBe(true)
+        }
+      }),
+    )
+  },
+)
+
+describe('taking a fill back', () => {
+  // before, the opposite of the fill; then quantity and average
+  test.each<[string, Position, ReturnType<typeof fill>, number, number | null]>([
+    ['the only one', held(2, 100), fill('2', 2, 100), 0, null],
+    ['an increase undoes its share of the average', held(3, 110), fill('2', 1, 130), 2, 100],
+    ['a reduction keeps the average', held(1, 100), fill('1', 2, 120), 3, 100],
+    ['the whole of a close', flat, fill('1', 2, 120), 2, 120],
+    ['an increase of a short', held(-3, 110), fill('1', 1, 130), -2, 100],
+    ['through zero', held(1, 100), fill('2', 3, 90), -2, 90],
+    ['never to a price of nothing', held(2, 10), fill('2', 1, 50), 1, 10],
+  ])('%s', (_, before, opposite, quantity, average) => {
+    const { quantity: left, avgPx } = takeBack(before, opposite)
+    expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])
+  })
+})

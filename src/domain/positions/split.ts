@@ -1,0 +1,205 @@
+/**
+ * Stock splits at the opening of their day: quantities times new over old, prices times old over new. What is
+ * left of a whole unit is paid out in cash, longs receive and shorts pay; at the previous close the account
+ * value does not move. Finished trades stay as they were booked.
+ */
+
+import { isLive, type OrdStatus, type Side } from '../codes.ts'
+import { cents, type Decimal, one, quantityPlaces, roundTo, zero } from '../decimal.ts'
+import type { Instant } from '../time.ts'
+import { type AccountBook, bookFill } from './account-book.ts'
+import { flat, type Position, type PositionFill } from './position.ts'
+import type { FinishedTrade, OpenTrade } from './trade.ts'
+
+/** `new` units for each `old` ones, both above 0: 2 and 1 doubles, 1 and 10 is a reverse split. */
+export interface SplitRatio {
+  readonly new: Decimal
+  readonly old: Decimal
+}
+
+/** What splits have made of a unit and of a price. */
+export interface Restated {
+  readonly units: Decimal
+  readonly price: Decimal
+}
+
+/** What a split did to a book: its units multiplied, or an option's contracts changed their size. */
+export interface BookedSplit {
+  readonly ratio: SplitRatio
+  readonly multiplies: boolean
+}
+
+export interface SplitPosition {
+  /** Whole units; flat when none is left. */
+  readonly position: Position
+  /** The closing of the fraction at its unrounded price; null when the units come out whole. */
+  readonly fraction: PositionFill | null
+  /** Signed, in quote currency, to the cent; 0 without a fraction. */
+  readonly cashInLieu: Decimal
+}
+
+/** What a split changes in an order; prices it does not have are null. */
+export interface SplitOrder<Id> {
+  readonly id: Id
+  readonly status: OrdStatus
+  readonly leaves: Decimal
+  readonly limitPx: Decimal | null
+  readonly stopPx: Decimal | null
+}
+
+/** An option contract as far as a split of its underlying changes it. */
+export interface AdjustedContract {
+  readonly strike: Decimal
+  readonly pointValue: Decimal
+}
+
+const multiply = (quantity: Decimal, ratio: SplitRatio): Decimal => quantity.times(ratio.new).div(ratio.old)
+const divide = (price: Decimal, ratio: SplitRatio): Decimal => price.times(ratio.old).div(ratio.new)
+
+/** The position after a split: truncated toward zero, its fraction closed at the restated previous close. */
+export function splitPosition(position: Position, ratio: SplitRatio, previousClose: Decimal): SplitPosition {
+  const restated = restatePosition(position, ratio)
+  const whole = restated.quantity.trunc()
+  // Counted in units of 1/old, so that a third of a unit is paid for exactly.
+  const remainder = position.quantity.times(ratio.new).mod(ratio.old)
+  return {
+    position: whole.isZero() ? flat : { ...restated, quantity: whole },
+    fraction: fractionOf(restated.quantity, divide(previousClose, ratio)),
+    cashInLieu: cents(remainder.times(previousClose).div(ratio.new)),
+  }
+}
+
+/**
+ * A working order after a split of its stock: leaves truncated, prices rounded half up to the tick. Nothing
+ * left cancels it; an order that has ended stays as it is.
+ */
+export function splitOrder<Id>(order: SplitOrder<Id>, ratio: SplitRatio, tick: Decimal): SplitOrder<Id> {
+  if (!isLive(order.status)) return order
+  const leaves = multiply(order.leaves, ratio).trunc()
+  const priced = {
+    ...order,
+    leaves,
+    limitPx: order.limitPx && restatePrice(order.limitPx, ratio, tick),
+    stopPx: order.stopPx && restatePrice(order.stopPx, ratio, tick),
+  }
+  return leaves.isZero() ? { ...priced, status: '4' } : priced
+}
+
+/**
+ * The books after a split: position, marks and the open trade restated, the fraction booked as a closing fill
+ * without commission. Money in the books stays unrounded.
+ */
+export function splitBook(
+  book: AccountBook,
+  symbol: string,
+  split: { readonly ratio: SplitRatio; readonly previousClose: Decimal; readonly at: Instant },
+): { readonly book: AccountBook; readonly finished: FinishedTrade | null } {
+  const held = book.holdings.get(symbol)
+  if (!held) return { book, finished: null }
+  const { ratio, previousClose, at } = split
+  const trade = held.trade && restateTrade(held.trade, ratio)
+  const position = restatePosition(held.position, ratio)
+  const restated = { ...held, position, mark: divide(held.mark, ratio), trade }
+  const moved = { ...book, holdings: new Map(book.holdings).set(symbol, restated) }
+  const fraction = fractionOf(position.quantity, divide(previousClose, ratio))
+  if (!fraction) return { book: moved, finished: null }
+  const signalId = trade?.tradeId ?? 0
+  return bookFill(moved, held.instrument, { at, commission: zero, signalId, ...fraction })
+}
+
+/**
+ * The contract of an option on a stock that splits, as the clearing house adjusts it (OCC By-Laws, article VI,
+ * section 11A): a whole ratio leaves the contract's size and multiplies the contracts, any other one changes
+ * its size and leaves their number. The strike is divided, to the cent.
+ */
+export function splitContract(contract: AdjustedContract, ratio: SplitRatio): AdjustedContract {
+  const strike = cents(divide(contract.strike, ratio))
+  const pointValue = isWholeRatio(ratio) ? contract.pointValue : multiply(contract.pointValue, ratio)
+  return { strike, pointValue }
+}
+
+/** The position in an option after a split of its underlying. */
+export const splitOptionPosition = (position: Position, ratio: SplitRatio): Position =>
+  isWholeRatio(ratio) ? restatePosition(position, ratio) : resizePosition(position, ratio)
+
+/** The contract's size has changed: the average falls per unit, the cost of a contract stays. */
+const resizePosition = (position: Position, ratio: SplitRatio): Position => ({
+  ...position,
+  avgPx: position.avgPx && divide(position.avgPx, ratio),
+})
+
+/** A working order in an option after a split of its underlying; prices rounded half up to the tick. */
+export function splitOptionOrder<Id>(
+  order: SplitOrder<Id>,
+  ratio: SplitRatio,
+  tick: Decimal,
+): SplitOrder<Id> {
+  const restated = splitOrder(order, ratio, tick)
+  return isWholeRatio(ratio) ? restated : { ...restated, status: order.status, leaves: order.leaves }
+}
+
+/** Whether every unit becomes a whole number of units. */
+export const isWholeRatio = (ratio: SplitRatio): boolean => multiply(one, ratio).isInteger()
+
+/** Average cost follows the price, so the position costs what it cost. */
+export const restatePosition = (position: Position, ratio: SplitRatio): Position => ({
+  quantity: multiply(position.quantity, ratio),
+  avgPx: position.avgPx && divide(position.avgPx, ratio),
+  avgCost: position.avgCost && divide(position.avgCost, ratio),
+})
+
+/** Turnovers are price times quantity and do not change; the averages made of them follow the quantities. */
+const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
+  ...trade,
+  openedQuantity: multiply(trade.openedQuantity, ratio),
+  closedQuantity: multiply(trade.closedQuantity, ratio),
+  worst: trade.worst && {
+    ...trade.worst,
+    price: divide(trade.worst.price, ratio),
+    entryPrice: divide(trade.worst.entryPrice, ratio),
+    openQuantity: multiply(trade.worst.openQuantity, ratio),
+  },
+})
+
+/** An open trade in contracts whose size has changed: prices fall, quantities stay. */
+const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
+  ...trade,
+  openTurnover: divide(trade.openTurnover, ratio),
+  closeTurnover: divide(trade.closeTurnover, ratio),
+  worst: trade.worst && {
+    ...trade.worst,
+    price: divide(trade.worst.price, ratio),
+    entryPrice: divide(trade.worst.entryPrice, ratio),
+  },
+})
+
+/**
+ * A holding after a split as the books keep it: quantities to eight decimals, the fraction still a part of it. What is
+ * open of the trade is the position; the rest of the division goes to what is closed. The position costs what it cost:
+ * what rounding adds to its size is taken out of the cost of a unit.
+ */
+export function splitHolding<Trade extends OpenTrade | null>(
+  held: { readonly position: Position; readonly trade: Trade },
+  { ratio, multiplies }: BookedSplit,
+): { readonly position: Position; readonly trade: OpenTrade | Trade } {
+  const exact = multiplies ? restatePosition(held.position, ratio) : resizePosition(held.position, ratio)
+  const quantity = roundTo(exact.quantity, quantityPlaces)
+  const cost = held.position.avgCost?.times(held.position.quantity)
+  const position = quantity.isZero() ? flat : { ...exact, quantity, avgCost: cost?.div(quantity) ?? null }
+  if (!held.trade) return { position, trade: held.trade }
+  const restated = (multiplies ? restateTrade : resizeTrade)(held.trade, ratio)
+  const closedQuantity = roundTo(restated.closedQuantity, quantityPlaces)
+  const openedQuantity = closedQuantity.plus(quantity.abs())
+  return { position, trade: { ...restated, openedQuantity, closedQuantity } }
+}
+
+/** What is more than whole units of a position, as the fill that closes it; null when the units are whole. */
+export function fractionOf(quantity: Decimal, price: Decimal): PositionFill | null {
+  const part = quantity.minus(quantity.trunc())
+  if (part.isZero()) return null
+  const side: Side = part.isNegative() ? '1' : '2'
+  return { side, quantity: part.abs(), price }
+}
+
+const restatePrice = (price: Decimal, ratio: SplitRatio, tick: Decimal): Decimal =>
+  roundTo(divide(price, ratio).div(tick), 0).times(tick)

@@ -1,0 +1,15 @@
+/** Requests for a customer's approval end when their time is over. */
+import {
+  expireApprovals,
+  findNextApprovalExpiry,
+  isApprovalExpiryDue,
+} from '../../storage/mirror/approvals.ts'
+import type { DueSource, Step } from '../context.ts'
+
+export const approvalExpiryStep: Step = {
+  name: 'expireApprovals',
+  due: isApprovalExpiryDue,
+  run: ({ db, clock }) => expireApprovals(db.write, clock.now()),
+}
+
+export const nextApprovalExpiry: DueSource = findNextApprovalExpiry

@@ -1,0 +1,193 @@
+/**
+ * AutoSync: keeps what accounts hold and work in step with their strategies. A cycle reads everything about its
+ * setups under the locks of strategies and accounts, decides by a pure function, and writes orders, which are sent
+ * like any other. It comes after whatever changes what it reads, and once more a minute after it has acted.
+ */
+import { planSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import { completedPasses, nextPass } from '../../domain/mirror/sync-groups.ts'
+import { type Instant, minute } from '../../domain/time.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadRateTable } from '../../storage/market/quotes.ts'
+import {
+  cancelOrders,
+  insertAccountOrders,
+  type NewAccountOrder,
+  theseOrders,
+} from '../../storage/mirror/account-orders.ts'
+import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
+import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
+import { claimSyncs, isSyncDue, settleSyncs } from '../../storage/mirror/sync-due.ts'
+import { loadSyncFacts } from '../../storage/mirror/sync-facts.ts'
+import {
+  deleteExclusions,
+  nextRevisions,
+  type RevisedOrder,
+  type SetupSymbol,
+  savePasses,
+} from '../../storage/mirror/sync-writes.ts'
+import type { Step, WorkContext } from '../context.ts'
+import { followEntries } from './entry-exits.ts'
+import { clampOwnExits } from './own-exits.ts'
+import {
+  followStops,
+  guardedInstruments,
+  type PlannedCase,
+  type Rates,
+  type StopChanges,
+} from './stop-losses.ts'
+import { changedCopy, correction, placedCopy } from './sync-orders.ts'
+
+/** Setups that one transaction looks at: their strategies wait meanwhile. */
+const setupsAtOnce = 500
+const statementTimeoutMs = 30_000
+/** When setups in which something was done are looked at again without being asked. */
+const again = minute
+
+/** Looks at every setup that is due; answers how many. */
+export async function syncAccounts(ctx: WorkContext, setupsInOne = setupsAtOnce): Promise<number> {
+  let looked = 0
+  while (!ctx.ending?.aborted) {
+    const count = await ctx.db.transaction((tx) => syncNext(ctx, tx, setupsInOne), { statementTimeoutMs })
+    looked += count
+    // What others hold is not waited for: it stays due.
+    if (count < setupsInOne) break
+  }
+  return looked
+}
+
+async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promise<number> {
+  const now = ctx.clock.now()
+  const ids = await claimSyncs(tx, now, limit)
+  if (ids.length === 0) return 0
+  const cases = syncCases(await loadSyncFacts(tx, ids), now).filter(({ setup }) => !setup.isAutotradeDisabled)
+  const planned = cases.map((one): PlannedCase => ({ one, plan: planSync(one.input, one.obstacles) }))
+  const stops = await planStops(tx, planned, now)
+  const acted = new Set([
+    ...(await carryOut(tx, planned, now)),
+    ...(await guard(tx, stops, now)),
+    ...(await clampOwnExits(tx, cases, now)),
+    ...(await followEntries(tx, cases, now)),
+  ])
+  await deleteExclusions(
+    tx,
+    planned.flatMap(({ one, plan }) => plan.clearedExclusions.map((symbol) => symbolIn(one, symbol))),
+  )
+  await saveFlags(tx, planned, now)
+  await settleSyncs(tx, ids, nextLooks(planned, acted, now))
+  return ids.length
+}
+
+const symbolIn = ({ setup, instruments }: SyncCase, symbol: string): SetupSymbol => ({
+  setupId: setup.id,
+  instrumentId: instruments.get(symbol)?.id ?? 0,
+})
+
+/** Corrections and protective stops are numbered by their instrument. */
+const revisedIn = ({ setup }: SyncCase, instrumentId: number): RevisedOrder => ({
+  setupId: setup.id,
+  sourceId: instrumentId,
+})
+
+/** Writes what the plans demand, closes before opens; answers the setups in which something was done. */
+async function carryOut(tx: Transaction, planned: readonly PlannedCase[], now: Instant): Promise<number[]> {
+  const canceled = planned.flatMap(({ one, plan }) =>
+    plan.actions.cancel.map((id) => one.orders.get(id)!).filter(({ status }) => status !== '6'),
+  )
+  if (canceled.length > 0)
+    await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+  const successions = planned.flatMap(({ one, plan }): Succession[] => [
+    ...plan.actions.replace.map((replacement) => changedCopy(one, replacement, now)),
+    ...plan.actions.place.map((placement) => placedCopy(one, placement, now)),
+  ])
+  await saveSuccessions(tx, successions, now)
+  const corrections = await planCorrections(tx, planned, now)
+  await insertAccountOrders(tx, corrections)
+  return [...canceled, ...successions.map(({ order }) => order), ...corrections].map(({ setupId }) => setupId)
+}
+
+async function planCorrections(
+  tx: Transaction,
+  planned: readonly PlannedCase[],
+  now: Instant,
+): Promise<NewAccountOrder[]> {
+  const wanted = (['close', 'open'] as const).flatMap((action) =>
+    planned.flatMap(({ one, plan }) => plan.actions[action].map((order) => ({ one, order, action }))),
+  )
+  const revisions = await nextRevisions(
+    tx,
+    'Y',
+    wanted.map(({ one, order }) => revisedIn(one, symbolIn(one, order.symbol).instrumentId)),
+  )
+  return wanted.map(({ one, order, action }) => {
+    const { setupId, instrumentId } = symbolIn(one, order.symbol)
+    const revision = revisions.get(`${setupId} ${instrumentId}`) ?? 0
+    return correction(one, order, action === 'close' ? 'C' : 'O', revision, now)
+  })
+}
+
+async function planStops(
+  tx: Transaction,
+  planned: readonly PlannedCase[],
+  now: Instant,
+): Promise<StopChanges[]> {
+  const guarded = planned
+    .map(({ one, plan }) => ({ one, plan, ids: guardedInstruments(one) }))
+    .filter(({ ids }) => ids.length > 0)
+  if (guarded.length === 0) return []
+  const symbols = guarded.flatMap(({ one, ids }) => ids.map((instrumentId) => revisedIn(one, instrumentId)))
+  const [revisions, rates] = await Promise.all([nextRevisions(tx, 'L', symbols), ratesOf(tx, guarded)])
+  return guarded.flatMap(({ one, plan }) =>
+    followStops({ one, plan }, rates.get(one.setup.currency) ?? new Map(), revisions, now),
+  )
+}
+
+/** Rates of the currencies in which the cases' instruments are quoted, by account currency. */
+const ratesOf = (tx: Transaction, guarded: readonly { one: SyncCase }[]): Promise<Map<string, Rates>> =>
+  loadRateTable(
+    tx,
+    guarded.map(({ one }) => one.setup.currency),
+    guarded.flatMap(({ one }) => [...one.instruments.values()].map(({ currency }) => currency)),
+  )
+
+/** Writes protective stops; answers the setups in which something was done. */
+async function guard(tx: Transaction, stops: readonly StopChanges[], now: Instant): Promise<number[]> {
+  const canceled = stops.flatMap(({ cancel }) => cancel)
+  if (canceled.length > 0)
+    await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
+  const changed = stops.flatMap(({ change }) => change)
+  const placed = stops.flatMap(({ place }) => place)
+  await saveSuccessions(tx, changed, now)
+  await insertAccountOrders(tx, placed)
+  return [...changed.map(({ order }) => order), ...placed].map(({ setupId }) => setupId)
+}
+
+/** A group's permission to open ends with its first complete pass. */
+const saveFlags = (tx: Transaction, planned: readonly PlannedCase[], now: Instant): Promise<void> =>
+  savePasses(
+    tx,
+    planned.flatMap(({ one, plan }) =>
+      one.input.isSyncEnabled
+        ? completedPasses(one.groups, one.grouped, plan.report, now).map((group) => ({
+            setupId: one.setup.id,
+            group,
+          }))
+        : [],
+    ),
+    now,
+  )
+
+/** Setups that time alone makes worth another look: those acted in, and those whose market is still closed. */
+const nextLooks = (
+  planned: readonly PlannedCase[],
+  acted: ReadonlySet<number>,
+  now: Instant,
+): { setupId: number; at: Instant }[] =>
+  planned.flatMap(({ one }) => {
+    const setupId = one.setup.id
+    const opening = one.input.isSyncEnabled ? nextPass(one.groups, one.grouped, now) : null
+    const moments = [...(acted.has(setupId) ? [now + again] : []), ...(opening === null ? [] : [opening])]
+    return moments.length > 0 ? [{ setupId, at: Math.min(...moments) }] : []
+  })
+
+/** Setups wait to be looked at. */
+export const syncStep: Step = { name: 'syncAccounts', due: isSyncDue, run: (ctx) => syncAccounts(ctx) }

@@ -1,0 +1,100 @@
+/**
+ * Copies that still work when the grace after their signal's fill is over. As much of one as brings the account
+ * to what it should hold becomes a market order, the rest is withdrawn; where nobody wants to go after the
+ * price all of it is.
+ */
+import { directionOf } from '../../domain/codes.ts'
+import { type Decimal, dec, decOrNull, max, min, zero } from '../../domain/decimal.ts'
+import { type MirrorSettings, size, target } from '../../domain/mirror/mirror-target.ts'
+import type { Instant } from '../../domain/time.ts'
+import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import { type ChaseRow, isChaseDue, lockDueChases, settleChases } from '../../storage/mirror/chases.ts'
+import { type Succession, saveSuccessions, successionOf } from '../../storage/mirror/successions.ts'
+import type { Step, WorkContext } from '../context.ts'
+
+const copiesAtOnce = 5_000
+const statementTimeoutMs = 30_000
+
+const settingsOf = (row: ChaseRow): MirrorSettings => ({
+  scalingPercentage: dec(row.scalingPercentage),
+  enabled: row.enabled,
+  long: row.long,
+  short: row.short,
+  closingOrdersOnly: row.closingOrdersOnly,
+  minimum: dec(row.minimum),
+  maximum: decOrNull(row.maximum),
+  maximumDollars: decOrNull(row.maximumDollars),
+  lot: dec(row.lot),
+})
+
+const leavesOf = (row: ChaseRow): Decimal => max(zero, dec(row.orderQty).minus(row.cumQty))
+
+/** How much of the copy still brings the account, at `position`, to the strategy's position. */
+function wantedOf(row: ChaseRow, position: Decimal): Decimal {
+  if (row.isLeft) return zero
+  const direction = directionOf(row.side)
+  const goal = (row.positionEffect === 'O' ? target : size)(dec(row.strategyPosition), {
+    assetClass: row.securityType,
+    settings: settingsOf(row),
+    held: position,
+    referencePrice: decOrNull(row.limitPx ?? row.stopPx ?? row.referencePx),
+  })
+  const missing = max(zero, goal.quantity.minus(position).times(direction))
+  const most = row.positionEffect === 'O' ? missing : min(missing, max(zero, position.times(-direction)))
+  return min(leavesOf(row), most)
+}
+
+/** The market order that goes on for the copy. */
+const turned = (row: ChaseRow, leaves: Decimal, at: Instant): Succession =>
+  successionOf(row, {
+    sourceId: row.sourceId,
+    revision: row.lastRevision + 1,
+    ordType: '1',
+    timeInForce: '0',
+    limitPx: null,
+    stopPx: null,
+    leaves,
+    at,
+    chaseAt: null,
+    info: 'turned to market',
+    reason: null,
+    strategyQty: dec(row.strategyPosition),
+    scalingPercentage: row.scalingPercentage,
+    limitValue: null,
+    heldQty: dec(row.position),
+    referencePx: row.referencePx,
+  })
+
+/** Settles the copies whose grace is over; answers how many. */
+export const chaseCopies = (ctx: WorkContext): Promise<number> =>
+  ctx.db.transaction(
+    async (tx) => {
+      const now = ctx.clock.now()
+      const rows = await lockDueChases(tx, now, copiesAtOnce)
+      if (rows.length === 0) return 0
+      const positions = new Map<string, Decimal>()
+      const withdrawn: ChaseRow[] = []
+      const successions: Succession[] = []
+      for (const row of rows) {
+        // Being replaced or canceled, it is no longer what is to be decided.
+        if (row.status === 'E' || row.status === '6') continue
+        const name = `${row.setupId} ${row.instrumentId}`
+        const position = positions.get(name) ?? dec(row.position)
+        const wanted = wantedOf(row, position)
+        positions.set(name, position.plus(wanted.times(directionOf(row.side))))
+        if (wanted.isZero()) withdrawn.push(row)
+        else if (row.ordType !== '1' || !wanted.equals(leavesOf(row)))
+          successions.push(turned(row, wanted, now))
+      }
+      await settleChases(tx, rows)
+      if (withdrawn.length > 0) {
+        await cancelOrders(tx, theseOrders(withdrawn), { at: now, info: 'left behind by its signal' })
+      }
+      await saveSuccessions(tx, successions, now)
+      return rows.length
+    },
+    { statementTimeoutMs },
+  )
+
+/** Copies wait for the end of their grace. */
+export const chaseStep: Step = { name: 'chaseCopies', due: isChaseDue, run: chaseCopies }

@@ -1,0 +1,107 @@
+/**
+ * Claims the next orders of a broker. Here, under the rows' locks, an opening order is held against what its
+ * setup is now: after a stop or a disabling, or while the operator lets nobody open anything, it ends instead of
+ * being sent. A replacement whose order has ended meanwhile goes on as an order of its own, when it closes, or ends
+ * as well.
+ */
+import { isLive } from '../../domain/codes.ts'
+import { dec } from '../../domain/decimal.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { type CopyRow, cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import { askConfirmation } from '../../storage/mirror/order-confirmations.ts'
+import {
+  lockNextSends,
+  lockReplaced,
+  markAttempts,
+  redirectReplacement,
+  requestReplaces,
+  type SendRow,
+} from '../../storage/mirror/sending.ts'
+import { guardLease, type Lease } from '../../storage/work/leases.ts'
+import type { WorkContext } from '../context.ts'
+import { confirmByOf, needsConfirmation } from './order-confirmations.ts'
+
+/** An order that this process sends now; `attempts` were made before. */
+export interface Claimed extends SendRow {
+  readonly replaced: CopyRow | undefined
+}
+
+/** Claims up to `limit` orders; `ended` counts those that are not sent, for good or until their holder says yes. */
+export const claimSends = (
+  ctx: WorkContext,
+  lease: Lease,
+  brokerId: number,
+  limit: number,
+): Promise<{ readonly claimed: readonly Claimed[]; readonly ended: number }> =>
+  ctx.db.transaction(async (tx) => {
+    const [, rows] = await Promise.all([guardLease(tx, lease), lockNextSends(tx, brokerId, limit)])
+    if (rows.length === 0) return { claimed: [], ended: 0 }
+    const now = ctx.clock.now()
+    const refused = rows.filter((row) => refusalOf(row) !== undefined)
+    await end(tx, refused, now)
+    const asked = rows.filter((row) => !refused.includes(row) && needsConfirmation(row))
+    await askConfirmation(tx, asked, confirmByOf(now))
+    const allowed = rows.filter((row) => !refused.includes(row) && !asked.includes(row))
+    const replacements = allowed.filter((row) => row.pendingAction === 'replace')
+    const replaced = await lockReplaced(tx, replacements)
+    const orphans = replacements.filter((row) => !isAtWork(replacedBy(row, replaced)))
+    for (const row of orphans) await settleOrphan(tx, row, replacedBy(row, replaced), now)
+    const claimed = allowed.filter((row) => !orphans.includes(row))
+    await requestReplaces(
+      tx,
+      claimed.filter((row) => row.pendingAction === 'replace'),
+    )
+    await markAttempts(tx, claimed, lease.fence)
+    return {
+      claimed: claimed.map((row) => ({ replaced: replacedBy(row, replaced), ...row })),
+      ended: refused.length + asked.length + orphans.length,
+    }
+  })
+
+const replacedBy = (row: SendRow, replaced: ReadonlyMap<number, CopyRow>): CopyRow | undefined =>
+  row.pendingAction === 'replace' && row.replacesOrderId !== null
+    ? replaced.get(row.replacesOrderId)
+    : undefined
+
+const isAtWork = (order: CopyRow | undefined): boolean =>
+  order !== undefined && (order.status === '0' || order.status === '1' || order.status === 'E')
+
+/** Why the order may not go out any more; a cancel always may. */
+function refusalOf(row: SendRow): string | undefined {
+  if (row.pendingAction === 'cancel') return undefined
+  if (row.isDisabled) return 'autotrade disabled'
+  if (row.source === 'Y' && !row.isSyncEnabled) return 'AutoSync is off'
+  if (row.positionEffect === 'C') return undefined
+  // What already works may go on, at another price too.
+  if (row.noOpening && row.pendingAction === 'new') return 'no opening orders'
+  return row.isStopped || row.fence !== row.setupFence ? 'autotrade stopped' : undefined
+}
+
+/** Ends orders that no broker has; one that may have arrived is canceled instead. */
+async function end(tx: Transaction, rows: readonly SendRow[], now: Instant): Promise<void> {
+  for (const info of new Set(rows.map(refusalOf))) {
+    const these = rows.filter((row) => refusalOf(row) === info)
+    if (info !== undefined) await cancelOrders(tx, theseOrders(these), { at: now, info })
+  }
+}
+
+/** What becomes of a replacement whose order is no longer at work. */
+async function settleOrphan(
+  tx: Transaction,
+  row: SendRow,
+  replaced: CopyRow | undefined,
+  now: Instant,
+): Promise<void> {
+  const wasNeverLive = replaced?.status === '8' || (replaced?.status === '4' && dec(replaced.cumQty).isZero())
+  if (wasNeverLive && replaced?.replacesOrderId != null) {
+    await redirectReplacement(tx, row, { replaces: replaced.replacesOrderId })
+    return
+  }
+  const isWanted = row.positionEffect === 'C' && replaced && dec(row.orderQty).greaterThan(replaced.cumQty)
+  if (isWanted && !isLive(replaced.status)) {
+    await redirectReplacement(tx, row, { anew: replaced })
+    return
+  }
+  await cancelOrders(tx, theseOrders([row]), { at: now, info: 'the order it replaces has ended' })
+}

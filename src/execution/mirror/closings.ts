@@ -1,0 +1,66 @@
+/**
+ * Closes what a stopped setup holds: one market order per symbol, as soon as nothing else works there. Repeated
+ * until the sub-ledger is flat, so a late fill of a canceled copy is closed as well.
+ */
+import { dec, zero } from '../../domain/decimal.ts'
+import type { Instant } from '../../domain/time.ts'
+import { chainStart, insertAccountOrders, type NewAccountOrder } from '../../storage/mirror/account-orders.ts'
+import {
+  type ClosingRow,
+  claimClosingSetups,
+  isClosingDue,
+  loadClosings,
+  settleClosings,
+} from '../../storage/mirror/closings.ts'
+import type { Step, WorkContext } from '../context.ts'
+
+const setupsAtOnce = 2_000
+
+/** Places the closing orders that are due; answers how many rows moved. */
+export const closeStopped = (ctx: WorkContext): Promise<number> =>
+  ctx.db.transaction(async (tx) => {
+    const setupIds = await claimClosingSetups(tx, setupsAtOnce)
+    if (setupIds.length === 0) return 0
+    const now = ctx.clock.now()
+    const rows = await loadClosings(tx, setupIds)
+    await insertAccountOrders(
+      tx,
+      rows.map((row) => closingOrder(row, now)),
+    )
+    return rows.length + (await settleClosings(tx, setupIds, now))
+  })
+
+function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
+  const held = dec(row.quantity)
+  const side = held.isNegative() ? '1' : '2'
+  const { setupId, accountId, brokerId, strategyId, instrumentId, revision, scalingPercentage } = row
+  return {
+    source: 'X',
+    sourceId: instrumentId,
+    signalType: 1,
+    side,
+    ordType: '1',
+    timeInForce: '0',
+    positionEffect: 'C',
+    orderQty: held.abs(),
+    limitPx: null,
+    stopPx: null,
+    status: 'A',
+    postedAt: now,
+    endedAt: null,
+    chaseAt: null,
+    pendingAction: 'new',
+    info: 'autotrade stopped',
+    reason: null,
+    strategyQty: zero,
+    limitValue: null,
+    heldQty: held,
+    referencePx: side === '1' ? row.ask : row.bid,
+    setupFence: row.fence,
+    ...{ setupId, accountId, brokerId, strategyId, instrumentId, revision, scalingPercentage },
+    ...chainStart,
+  }
+}
+
+/** Stopped setups wait for their positions to be closed. */
+export const closingStep: Step = { name: 'closeStopped', due: () => isClosingDue, run: closeStopped }

@@ -1,0 +1,192 @@
+/**
+ * How copies follow their signal after they were made. A replacement takes over its predecessor's copy with
+ * what was executed; the copies of a signal that ended unfilled are withdrawn; those of a filled one go on by
+ * themselves for a grace, then chase.ts turns them to market.
+ */
+
+import { directionOf, isLive, type OrdStatus } from '../../domain/codes.ts'
+import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
+import type { PlanColumns } from '../../domain/mirror/mirror-columns.ts'
+import { codeNumber, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
+import { copyQuantity } from '../../domain/mirror/mirror-copy.ts'
+import { type Follower, followerAt } from '../../domain/mirror/mirror-plan.ts'
+import { type BlockCode, blocks } from '../../domain/mirror/skip.ts'
+import { type Instant, second } from '../../domain/time.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import {
+  type CopyRow,
+  cancelOrders,
+  copiesOf,
+  graceCopies,
+  lockLastCopies,
+  theseOrders,
+} from '../../storage/mirror/account-orders.ts'
+import { type DueSignal, endExclusions, type FollowerSlice } from '../../storage/mirror/followers.ts'
+import {
+  executedOf,
+  type Succession,
+  saveSuccessions,
+  successionOf,
+} from '../../storage/mirror/successions.ts'
+import { markFollowers, markSetups } from '../../storage/mirror/sync-due.ts'
+
+/** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
+export const driftGrace = 30 * second
+
+/** When the copies of a signal are to be turned to market; null while it is not filled. */
+export const chaseAtOf = (signal: DueSignal): Instant | null =>
+  signal.status === '2' && signal.endedAt !== null ? signal.endedAt + driftGrace : null
+
+const endings: Partial<Record<OrdStatus, string>> = {
+  '4': 'signal canceled',
+  '8': 'signal rejected',
+  C: 'signal expired',
+}
+
+/** Why copies of the signal are no longer wanted; undefined while they are. */
+export const endingOf = (signal: DueSignal): string | undefined => endings[signal.status]
+
+/** Lets the copies of a planned signal follow what became of it. Answers how many moved. */
+export async function followSignal(tx: Transaction, signal: DueSignal, now: Instant): Promise<number> {
+  const ending = endingOf(signal)
+  const freed = await endExclusions(tx, signal, signal.position)
+  // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
+  const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)
+  if (isNews) await markFollowers(tx, [signal.strategyId], now)
+  else await markSetups(tx, freed, now)
+  if (ending) return cancelOrders(tx, copiesOf(signal.id), { at: now, info: ending })
+  const chaseAt = chaseAtOf(signal)
+  return chaseAt === null ? 0 : graceCopies(tx, signal.id, chaseAt)
+}
+
+/** A follower whose copy of the predecessor goes on. */
+export interface TakenRow {
+  readonly row: number
+  readonly copy: CopyRow
+}
+
+/** The slice's followers that have a copy of a signal in the predecessor's chain. */
+export async function loadTaken(
+  tx: Transaction,
+  signal: DueSignal,
+  slice: FollowerSlice,
+): Promise<TakenRow[]> {
+  const { setupIds } = slice
+  if (signal.predecessors.length === 0 || setupIds.length === 0) return []
+  const copies = await lockLastCopies(tx, signal.predecessors, {
+    after: signal.afterSetupId,
+    upTo: setupIds[setupIds.length - 1]!,
+  })
+  const bySetup = new Map(copies.map((copy) => [copy.setupId, copy]))
+  return [...setupIds].flatMap((setupId, row) => {
+    const copy = bySetup.get(setupId)
+    return copy ? [{ row, copy }] : []
+  })
+}
+
+/** What one follower's copy is to become. */
+interface Takeover {
+  readonly leaves: Decimal
+  readonly strategyQuantity: Decimal
+}
+
+/**
+ * Decides a follower's copy anew under the replacement, with what it executed and the fills of the strategy
+ * since it was made. Writes the reason into the plan's row.
+ */
+function decide(
+  facts: SignalFacts,
+  slice: FollowerSlice,
+  plan: PlanColumns,
+  { row, copy }: TakenRow,
+): Takeover {
+  const follower = followerAt(slice.columns, row)
+  const direction = directionOf(facts.side)
+  const executed = executedOf(copy)
+  const ahead = facts.filled.minus(copy.signalFilledBefore).times(direction)
+  const strategyBase = facts.strategyPosition.minus(ahead).minus(follower.filledAhead)
+  const remaining = max(zero, facts.quantity.minus(copy.signalFilledBefore))
+  const held = follower.position.minus(follower.executed).minus(executed.times(direction))
+  const { leaves, reason } = copyQuantity({
+    side: facts.side,
+    openClose: facts.openClose,
+    remaining,
+    executed,
+    strategyBase,
+    sizing: { settings: follower.settings, held, ...facts },
+    entryExecuted: follower.entryExecuted,
+  })
+  const allowed = withinLimits(facts, follower, slice.stopped[row] === 1, copy, leaves)
+  plan.code[row] = codeNumber(allowed.block ?? reason ?? (allowed.leaves.isZero() ? 'NoIncrease' : null))
+  plan.quantity[row] = allowed.leaves.toNumber()
+  const strategyQuantity = strategyBase.plus(remaining.times(direction))
+  plan.strategyQuantity[row] = strategyQuantity.toNumber()
+  return { leaves: allowed.leaves, strategyQuantity }
+}
+
+/** Closing stays within what is held; a circumstance ends the copy, or keeps it from growing. */
+function withinLimits(
+  facts: SignalFacts,
+  follower: Follower,
+  isStopped: boolean,
+  copy: CopyRow,
+  leaves: Decimal,
+): { readonly leaves: Decimal; readonly block: BlockCode | null } {
+  const { block } = follower
+  const working = isLive(copy.status) || copy.status === '5' ? dec(copy.orderQty).minus(copy.cumQty) : zero
+  if (isStopped) return { leaves: zero, block: 'SubscriptionEnded' }
+  if (block !== null && blocks(block, facts.openClose)) {
+    const mayStay = block === 'MassSwitch' || block === 'UnknownOutcomePending'
+    return { leaves: mayStay ? min(leaves, max(zero, working)) : zero, block }
+  }
+  // A copy that ended stays ended; only closing is attempted a second time.
+  if (facts.openClose === 'O') return { leaves: working.isZero() ? zero : leaves, block: null }
+  const along = follower.position.times(-directionOf(facts.side))
+  return { leaves: min(leaves, max(zero, along.minus(follower.closingLeaves))), block: null }
+}
+
+/**
+ * Hands the predecessor's copies to the signal. Answers the rows whose copy goes on; what still
+ * works of the other copies is withdrawn.
+ */
+export async function takeOver(
+  tx: Transaction,
+  signal: DueSignal,
+  facts: SignalFacts,
+  slice: FollowerSlice,
+  plan: PlanColumns,
+  taken: readonly TakenRow[],
+  now: Instant,
+): Promise<ReadonlySet<number>> {
+  const decided = taken.map((one) => ({ ...one, ...decide(facts, slice, plan, one) }))
+  const isWanted = endingOf(signal) === undefined
+  const kept = decided.filter(({ leaves }) => isWanted && leaves.greaterThan(0))
+  const withdrawn = decided.filter((one) => !kept.includes(one) && isLive(one.copy.status))
+  const successions = kept.map(({ row, copy, leaves, strategyQuantity }): Succession => {
+    const { columns } = slice
+    return successionOf(copy, {
+      sourceId: signal.id,
+      revision: 0,
+      ordType: signal.ordType,
+      timeInForce: signal.timeInForce,
+      limitPx: signal.limitPx,
+      stopPx: signal.stopPx,
+      leaves,
+      at: now,
+      chaseAt: chaseAtOf(signal),
+      info: null,
+      reason: null,
+      strategyQty: strategyQuantity,
+      scalingPercentage: columns.scalingPercentage[row]!,
+      limitValue: null,
+      heldQty: dec(columns.position[row]!),
+      referencePx: signal.referencePx,
+    })
+  })
+  if (withdrawn.length > 0) {
+    const which = theseOrders(withdrawn.map(({ copy }) => copy))
+    await cancelOrders(tx, which, { at: now, info: endingOf(signal) ?? 'no longer wanted' })
+  }
+  await saveSuccessions(tx, successions, now)
+  return new Set(kept.map(({ row }) => row))
+}

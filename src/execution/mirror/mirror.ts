@@ -1,0 +1,150 @@
+/**
+ * Mirroring: a signal that starts to work is planned for all who followed its strategy at that moment, each
+ * follower ending in exactly one row, an order or a skip. Slices commit one by one and remember how far they
+ * came, so a worker that dies loses nothing and another goes on. Later the same signal comes back when it was
+ * replaced or has ended, and its copies follow.
+ */
+import { directionOf } from '../../domain/codes.ts'
+import { dec } from '../../domain/decimal.ts'
+import { codeNumber, codeOf, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
+import { isCrowdedOut, planSignal } from '../../domain/mirror/mirror-plan.ts'
+import { isBlockCode } from '../../domain/mirror/skip.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { instant } from '../../storage/database/wire.ts'
+import { type CopyState, insertCopies, insertSkips } from '../../storage/mirror/copies.ts'
+import {
+  claimDueStrategy,
+  type DueSignal,
+  endExclusions,
+  listOtherSignals,
+  loadDueSignal,
+  loadFollowers,
+  saveMirrorProgress,
+  settleMirroring,
+  settleUnfollowed,
+} from '../../storage/mirror/followers.ts'
+import { findNextExits, isMirroringDue } from '../../storage/mirror/mirror-due.ts'
+import { markSetups } from '../../storage/mirror/sync-due.ts'
+import type { DueSource, Step, WorkContext } from '../context.ts'
+import { inRounds } from '../rounds.ts'
+import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
+
+/** Followers that one transaction plans. */
+const sliceSize = 20_000
+const statementTimeoutMs = 30_000
+
+/** Plans and follows every due signal; a strategy's signals in the order of their ids. Answers the rows moved. */
+export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSize): Promise<number> {
+  const alone = await settleAlone(ctx)
+  return alone + (await inRounds(ctx, () => mirrorNext(ctx, followersAtOnce)))
+}
+
+/** What nobody follows; exits become due when their entries are settled. */
+const settleAlone = (ctx: WorkContext): Promise<number> =>
+  inRounds(ctx, async () => (await settleUnfollowed(ctx.db.write, ctx.clock.now())) || undefined)
+
+/** One slice of one signal; undefined when nothing is due. */
+const mirrorNext = (ctx: WorkContext, followersAtOnce: number): Promise<number | undefined> =>
+  ctx.db.transaction(
+    async (tx) => {
+      const now = ctx.clock.now()
+      const strategyId = await claimDueStrategy(tx, now)
+      if (strategyId === undefined) return undefined
+      const signal = await loadDueSignal(tx, strategyId, now)
+      // Whoever held the strategy has done it meanwhile.
+      if (!signal) return 0
+      const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
+      if (slice?.hasMore) return slice.rows
+      const followed = await followSignal(tx, signal, now)
+      await tx.withCommit(() => settleMirroring(tx, signal.id))
+      return (slice?.rows ?? 0) + followed + 1
+    },
+    { statementTimeoutMs },
+  )
+
+function factsOf(signal: DueSignal): SignalFacts {
+  return {
+    assetClass: signal.securityType,
+    side: signal.side,
+    openClose: signal.positionEffect,
+    quantity: dec(signal.orderQty),
+    filled: dec(signal.cumQty),
+    filledBefore: dec(signal.filledBefore),
+    strategyPosition: dec(signal.position),
+    referencePrice: signal.referencePx === null ? null : dec(signal.referencePx),
+  }
+}
+
+/** The signal may have ended before its copies exist: then they end with it, unseen by any broker. */
+function stateOf(signal: DueSignal, now: number): CopyState {
+  const info = endingOf(signal) ?? null
+  const status = info !== null ? '4' : signal.status === '5' ? '5' : 'A'
+  const isLive = status === 'A'
+  return {
+    status,
+    pendingAction: isLive ? 'new' : null,
+    postedAt: instant(now),
+    endedAt: isLive ? null : instant(now),
+    chaseAt: isLive ? instant(chaseAtOf(signal)) : null,
+    info,
+  }
+}
+
+/** Plans the next followers in one go and notes how far it came. */
+async function planSlice(
+  tx: Transaction,
+  signal: DueSignal,
+  followersAtOnce: number,
+  now: number,
+): Promise<{ rows: number; hasMore: boolean }> {
+  const facts = factsOf(signal)
+  const own = facts.filled.minus(facts.filledBefore).times(directionOf(facts.side))
+  const [others] = await Promise.all([
+    listOtherSignals(tx, signal),
+    endExclusions(tx, signal, facts.strategyPosition.minus(own).toFixed()),
+  ])
+  const slice = await loadFollowers(tx, signal, others, followersAtOnce)
+  const { columns, setupIds, stopped } = slice
+  const plan = planSignal(facts, columns)
+  // Nothing is closed by copies where the owner has stopped: what he holds there is closed, or left, as a whole.
+  for (let row = stopped.indexOf(1); row >= 0; row = stopped.indexOf(1, row + 1)) {
+    plan.quantity[row] = 0
+    plan.code[row] = codeNumber('SubscriptionEnded')
+  }
+  const taken = await loadTaken(tx, signal, slice)
+  const continued = await takeOver(tx, signal, facts, slice, plan, taken, now)
+  const orders: number[] = []
+  const skips: number[] = []
+  for (let row = 0; row < columns.count; row += 1) {
+    if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
+  }
+  // No report of an order makes those due who get none. Whom a circumstance kept from the signal may be brought in step
+  // when it is over; those whose resting exits left no room for it, as soon as it has traded. And what it traded at
+  // once moves the sizes of all other copies.
+  const movesOthers =
+    others.length > 0 && signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
+  const isKept = (row: number): boolean =>
+    movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, columns, plan, row)
+  const kept = skips.filter(isKept).map((row) => setupIds[row]!)
+  const hasMore = columns.count === followersAtOnce
+  await Promise.all([
+    markSetups(tx, kept, now),
+    insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),
+    insertSkips(tx, signal, slice, plan, skips, instant(now)),
+    saveMirrorProgress(tx, signal.id, {
+      afterSetupId: setupIds[columns.count - 1] ?? signal.afterSetupId,
+      mirroredAt: hasMore ? null : instant(now),
+    }),
+  ])
+  return { rows: columns.count, hasMore }
+}
+
+/** Signals wait for their copies, or their copies for them. */
+export const mirrorStep: Step = {
+  name: 'mirrorSignals',
+  due: isMirroringDue,
+  run: (ctx) => mirrorSignals(ctx),
+}
+
+/** When exits that wait for their entries are next to be planned. */
+export const nextExits: DueSource = findNextExits

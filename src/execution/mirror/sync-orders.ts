@@ -1,0 +1,172 @@
+/** Orders that a cycle of AutoSync makes: corrections of a position, copies that are missing, copies that change. */
+import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import type { PositionOrder } from '../../domain/mirror/mirror-sync.ts'
+import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
+import type { Instant } from '../../domain/time.ts'
+import { carrierOf, chainStart, type NewAccountOrder } from '../../storage/mirror/account-orders.ts'
+import { type NextOrder, type Succession, successionOf } from '../../storage/mirror/successions.ts'
+import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
+import type { SyncInstrumentRow, SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
+
+const info = 'AutoSync'
+
+const scalingOf = ({ setup }: SyncCase): number => Number(setup.scaling_percentage)
+
+/** What an order says about the numbers behind it. */
+const reasonsOf = (one: SyncCase, symbol: string, reason: string | null) => ({
+  reason,
+  strategyQty: one.input.strategyPositions.get(symbol) ?? zero,
+  scalingPercentage: scalingOf(one),
+  limitValue: null,
+  heldQty: one.input.accountPositions.get(symbol) ?? zero,
+})
+
+type Kind = Pick<
+  NewAccountOrder,
+  | 'source'
+  | 'sourceId'
+  | 'revision'
+  | 'signalType'
+  | 'side'
+  | 'ordType'
+  | 'timeInForce'
+  | 'positionEffect'
+  | 'orderQty'
+>
+
+/** A new order of the setup, as far as its kind does not say otherwise. */
+export const newOrder = (
+  one: SyncCase,
+  instrument: SyncInstrumentRow,
+  at: Instant,
+  kind: Kind & Partial<NewAccountOrder>,
+): NewAccountOrder => ({
+  accountId: one.setup.accountId,
+  brokerId: one.setup.brokerId,
+  setupId: one.setup.id,
+  strategyId: one.setup.strategyId,
+  instrumentId: instrument.id,
+  limitPx: null,
+  stopPx: null,
+  status: 'A',
+  postedAt: at,
+  endedAt: null,
+  chaseAt: null,
+  pendingAction: 'new',
+  info,
+  ...reasonsOf(one, instrument.symbol, null),
+  referencePx: kind.side === '1' ? instrument.ask : instrument.bid,
+  setupFence: Number(one.setup.fence),
+  ...chainStart,
+  ...kind,
+})
+
+/** A market order that brings a position to its size. `revision` numbers the corrections of the symbol. */
+export function correction(
+  one: SyncCase,
+  { symbol, side, quantity }: PositionOrder,
+  positionEffect: 'O' | 'C',
+  revision: number,
+  at: Instant,
+): NewAccountOrder {
+  const instrument = one.instruments.get(symbol)!
+  const kind = { source: 'Y', sourceId: instrument.id, signalType: 1 } as const
+  const terms = { side, ordType: '1', timeInForce: '0', positionEffect, orderQty: quantity } as const
+  const reason = positionEffect === 'O' ? 'Opening' : 'Reducing'
+  return newOrder(one, instrument, at, { revision, ...kind, ...terms, ...reasonsOf(one, symbol, reason) })
+}
+
+const textOf = (price: Decimal | null): string | null => price?.toFixed() ?? null
+
+/** The next order of a copy, under its signal's present terms. */
+function follow(
+  one: SyncCase,
+  copy: SyncOrderRow,
+  next: Pick<NextOrder, 'sourceId' | 'revision' | 'leaves' | 'at'> & Partial<NextOrder>,
+): Succession {
+  const symbol = [...one.instruments.values()].find(({ id }) => id === copy.instrumentId)?.symbol ?? ''
+  return successionOf(copy, {
+    ordType: copy.ordType,
+    timeInForce: copy.timeInForce,
+    limitPx: copy.limitPx,
+    stopPx: copy.stopPx,
+    chaseAt: null,
+    info,
+    referencePx: copy.referencePx,
+    ...reasonsOf(one, symbol, null),
+    ...next,
+  })
+}
+
+const rowsOf = ({ orders }: SyncCase, copies: ReadonlySet<number>): SyncOrderRow[] =>
+  [...orders.values()].filter(({ source, sourceId }) => source === 'S' && copies.has(sourceId))
+
+/** A copy's revisions begin with the one of its signal's plan, whether or not that made an order. */
+const revisionAfter = (rows: readonly SyncOrderRow[], sourceId: number): number =>
+  1 + Math.max(0, ...rows.filter((row) => row.sourceId === sourceId).map(({ revision }) => revision))
+
+/** A copy that is missing: the next after one that ended, where that closes; otherwise one that begins anew. */
+export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: Instant): Succession {
+  const row = one.signals.get(Number(signal.signalId))!
+  const copies = rowsOf(one, new Set(row.chain))
+  const last = row.positionEffect === 'C' ? carrierOf(copies) : undefined
+  const revision = revisionAfter(copies, row.id)
+  const terms = {
+    ordType: row.ordType,
+    timeInForce: row.timeInForce,
+    limitPx: row.limitPx,
+    stopPx: row.stopPx,
+    referencePx: row.referencePx,
+  } as const
+  if (last) return follow(one, last, { sourceId: row.id, revision, leaves: quantity, at, ...terms })
+  const { side, positionEffect, cumQty: signalFilledBefore } = row
+  const kind = { source: 'S', sourceId: row.id, signalType: 1 } as const
+  const size = { side, positionEffect, orderQty: quantity, signalFilledBefore }
+  const order = newOrder(one, one.instruments.get(signal.symbol)!, at, {
+    revision,
+    ...kind,
+    ...size,
+    ...terms,
+  })
+  return { order, superseded: null, dropped: null }
+}
+
+/** A copy at new leaves and its signal's type and prices: where a change was refused, they may be another's by now. */
+export function changedCopy(
+  one: SyncCase,
+  { clientOrderId, type, quantity, limit, stop }: Replacement,
+  at: Instant,
+): Succession {
+  const copy = one.orders.get(clientOrderId)!
+  return follow(one, copy, {
+    sourceId: copy.sourceId,
+    revision: revisionAfter(rowsOf(one, new Set([copy.sourceId])), copy.sourceId),
+    leaves: quantity,
+    ordType: type,
+    limitPx: textOf(limit),
+    stopPx: textOf(stop),
+    at,
+  })
+}
+
+/** A protective stop at another price or for another quantity. */
+export const changedStop = (
+  one: SyncCase,
+  row: SyncOrderRow,
+  terms: { readonly stop: Decimal; readonly quantity: Decimal; readonly revision: number },
+  at: Instant,
+): Succession => {
+  const { stop, quantity: leaves, revision } = terms
+  const next = { sourceId: row.sourceId, revision, leaves, stopPx: stop.toFixed(), at }
+  return follow(one, row, { info: 'auto stop loss', ...next })
+}
+
+/** An exit of the holder's own, cut to what is held. */
+export const cutExit = (
+  one: SyncCase,
+  row: SyncOrderRow,
+  terms: { readonly leaves: Decimal; readonly revision: number },
+  at: Instant,
+): Succession => follow(one, row, { sourceId: row.sourceId, ...terms, at, info: 'cut to the position' })
+
+export const isUntouched = (row: SyncOrderRow): boolean => dec(row.cumQty).isZero()

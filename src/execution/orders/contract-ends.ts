@@ -1,0 +1,245 @@
+/**
+ * The ends of contracts. A future may only be closed from 48 hours before the end of its last session: its orders
+ * end and what is held is closed at the market. An option ends at the official close of its last trading day:
+ * delivered at the strike, paid, or worthless. Working orders end in C. Everything happens once, in order,
+ * however late it is noticed.
+ */
+
+import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { contractExpiring } from '../../domain/margin/model-account.ts'
+import { sessionOn, tradeDateAtOrBefore } from '../../domain/market/calendar.ts'
+import { cutoffOf, endOfTrading } from '../../domain/market/expiration.ts'
+import { indexOptionRoots } from '../../domain/market/tables/index-options.ts'
+import { bookedDay } from '../../domain/market/trading-day.ts'
+import { expireOrder } from '../../domain/orders/book-request.ts'
+import { submitOrder } from '../../domain/orders/book-submit.ts'
+import { expireOption, type OptionExpiry } from '../../domain/positions/option-expiry.ts'
+import { type Instant, readDay } from '../../domain/time.ts'
+import { loadDailyMarks } from '../../storage/accounts/daily-marks.ts'
+import { type LastMark, lockHolders, lockMarks } from '../../storage/accounts/holders.ts'
+import {
+  claimEnding,
+  type EndingRow,
+  expireAccountOrders,
+  findSettlementValue,
+  postponeEnd,
+} from '../../storage/actions/contract-ends.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
+import { markFollowers } from '../../storage/mirror/sync-due.ts'
+import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
+import { causedBy, hasEnded, worked } from '../../storage/orders/order-books.ts'
+import { newSignalIds } from '../../storage/orders/save-books.ts'
+import { ratesOf, type WorkContext } from '../context.ts'
+import { settleLedgers } from './account-ends.ts'
+import { bookContext, type SignalBook } from './booking.ts'
+import { loadWholeBooks, saveBooks, seeLeverage } from './books.ts'
+import { type InternalBook, type InternalTrade, marketClose, tradeInternally } from './internal-orders.ts'
+
+/** The contract that ends next; answers how many books it changed, undefined when none is due. */
+export async function endNext(ctx: WorkContext, tx: Transaction): Promise<number | undefined> {
+  const now = ctx.clock.now()
+  const contract = await claimEnding(tx, now)
+  if (!contract) return undefined
+  const end = endOfTrading(contract)
+  const cutoff = cutoffOf(contract)
+  if (end === null) return postponeEnd(tx, contract.id, null, now)
+  const first = cutoff ?? end
+  // Entered before its exact moment was known.
+  if (first > now) return postponeEnd(tx, contract.id, first, now)
+  if (cutoff !== null && contract.dueAt < end) {
+    const books = await cutOff(ctx, tx, contract, cutoff)
+    return books + (await postponeEnd(tx, contract.id, end, now))
+  }
+  return finish(ctx, tx, contract, end)
+}
+
+/** Ends the orders of a contract and closes what is held at the market. */
+async function cutOff(ctx: WorkContext, tx: Transaction, contract: EndingRow, at: Instant): Promise<number> {
+  const books = await booksOf(ctx, tx, [contract.id])
+  const closed = books.map((book) => {
+    const ended = withoutOrders(book, at)
+    const { quantity } = ended.position
+    if (quantity.isZero()) return ended
+    const order = marketClose(`close of ${book.strategyId} in ${book.instrumentId}`, quantity)
+    const result = submitOrder(ended.book, order, bookContext(at))
+    const orders = [...result.book.orders.values()].map((made) =>
+      made.id === order.id ? { ...made, info: contractExpiring } : made,
+    )
+    const named = { ...result.book, orders: new Map(orders.map((made) => [made.id, made])) }
+    return worked(ended, { ...result, book: named }, at, causedBy({ info: contractExpiring }))
+  })
+  await saveBooks(ctx, tx, closed)
+  return books.length
+}
+
+/** The last session is over: what is still held is settled. */
+async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, end: Instant): Promise<number> {
+  const now = ctx.clock.now()
+  const settlement = await settlementOf(tx, contract, end)
+  const books = await booksOf(ctx, tx, [contract.id])
+  const ended = books.map((book) => withoutOrders(book, end))
+  await expireAccountOrders(tx, contract.id, end)
+  if (settlement !== null && contract.dueAt < settlement.until) {
+    await saveBooks(ctx, tx, ended)
+    return books.length + (await postponeEnd(tx, contract.id, settlement.until, now))
+  }
+  const at = settlement === null ? end : Math.max(end, settlement.until)
+  const marks = await marksAtEnd(tx, contract, end)
+  const underlying = settlement?.value ?? midOf(marks.get(contract.underlyingId ?? 0))
+  const last: LastPrices = { underlying, own: midOf(marks.get(contract.id)) }
+  // What ends was held until now, also on a day without a quote; between payment and delivery nobody is looked at.
+  const held = contract.isAgain ? [] : ended.filter(({ position }) => !position.quantity.isZero())
+  await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
+  const deliveries = await settleBooks(ctx, tx, contract, ended, { last, at })
+  await deliver(ctx, tx, contract, deliveries)
+  await settleLedgers(tx, contract, {
+    ...{ at, now },
+    endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
+  })
+  // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.
+  await markFollowers(
+    tx,
+    ended.map(({ strategyId }) => strategyId),
+    now,
+  )
+  return books.length + (await postponeEnd(tx, contract.id, null, now))
+}
+
+/** The last prices of a contract and of what it is written on; null where nobody has quoted them. */
+interface LastPrices {
+  readonly underlying: Decimal | null
+  readonly own: Decimal | null
+}
+
+/** The last marks, locked by the claim; of a contract that is settled again, those of the day on which it ended. */
+async function marksAtEnd(
+  tx: Transaction,
+  { id, underlyingId, isAgain }: EndingRow,
+  end: Instant,
+): Promise<ReadonlyMap<number, Pick<LastMark, 'bid' | 'ask'>>> {
+  const ids = [id, underlyingId ?? id]
+  if (!isAgain) return lockMarks(tx, ids)
+  const day = bookedDay(end)
+  const marks = await loadDailyMarks(tx, ids, day, day)
+  return new Map(marks.map((mark) => [mark.instrumentId, mark]))
+}
+
+const midOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null =>
+  mark ? mark.bid.plus(mark.ask).div(2) : null
+
+/**
+ * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of
+ * the day of their expiry; null for all others.
+ */
+async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) {
+  const { expiry, lastTradingDay, underlyingId, calendar } = contract
+  const isMorning = indexOptionRoots.get(contract.root)?.morningSettled === true
+  if (!isMorning || expiry === null || underlyingId === null || expiry === lastTradingDay) return null
+  const value = await findSettlementValue(tx, underlyingId, expiry)
+  const day = readDay(expiry)
+  const session = day === undefined ? undefined : sessionOn(calendar, tradeDateAtOrBefore(calendar, day))
+  return { value, until: value ? Math.max(end, contract.dueAt) : (session?.close ?? end) }
+}
+
+/** Fills what a contract's end makes of each position; answers what each strategy takes or gives of the underlying. */
+async function settleBooks(
+  ctx: WorkContext,
+  tx: Transaction,
+  contract: EndingRow,
+  books: readonly SignalBook[],
+  { last, at }: { last: LastPrices; at: Instant },
+): Promise<ReadonlyMap<number, InternalTrade>> {
+  const held = books.filter(({ position }) => !position.quantity.isZero())
+  const ids = (await newSignalIds(tx, held.length * 3)).map(String)
+  const deliveries = new Map<number, InternalTrade>()
+  const settled = books.map((book) => {
+    const { quantity, avgPx } = book.position
+    const ending = endingOf(contract, quantity, avgPx, last)
+    if (!ending?.option) return book
+    const told = { underlyingPrice: last.underlying?.toFixed() ?? null, strike: contract.strike }
+    const trade = { at, info: infoOf(contract, ending, quantity), told, ids: ids.splice(0, 1) }
+    if (ending.underlying)
+      deliveries.set(book.strategyId, { ...ending.underlying, ...trade, ids: ids.splice(0, 2) })
+    return tradeInternally(book, { ...ending.option, ...trade })
+  })
+  await saveBooks(ctx, tx, settled)
+  return deliveries
+}
+
+/**
+ * Fills what is taken or given at the strike, once the contract itself is paid for: drawdowns show what the account is
+ * worth at the fill.
+ */
+async function deliver(
+  ctx: WorkContext,
+  tx: Transaction,
+  { underlyingId }: EndingRow,
+  deliveries: ReadonlyMap<number, InternalTrade>,
+): Promise<void> {
+  if (underlyingId === null || deliveries.size === 0) return
+  const keys = [...deliveries.keys()].map((strategyId) => ({ strategyId, instrumentId: underlyingId }))
+  const listed = await loadQuotedInstruments(tx, [], [underlyingId])
+  const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))
+  const delivered = books.map((book): InternalBook => {
+    const trade = deliveries.get(book.strategyId)
+    return trade ? tradeInternally(book, trade) : book
+  })
+  await saveBooks(ctx, tx, delivered)
+}
+
+/**
+ * What becomes of a position; null where nothing is held, and for what is no contract. Without a price of its
+ * underlying an option closes at its own last one.
+ */
+function endingOf(
+  contract: EndingRow,
+  quantity: Decimal,
+  avgPx: Decimal | null,
+  { underlying, own }: LastPrices,
+): OptionExpiry | null {
+  const { securityType, putOrCall, strike, settlement } = contract
+  if (quantity.isZero() || securityType === 'CS' || securityType === 'FOR') return null
+  if (securityType === 'FUT' || putOrCall === null || strike === null || underlying === null) {
+    const side = quantity.isNegative() ? '1' : '2'
+    const price = own ?? (securityType === 'FUT' ? avgPx : null) ?? zero
+    return { exercised: false, option: { side, quantity: quantity.abs(), price }, underlying: null }
+  }
+  return expireOption({
+    quantity,
+    putOrCall,
+    strike: dec(strike),
+    pointValue: dec(contract.pointValue),
+    settlement: settlement ?? 'physical',
+    underlyingClose: underlying,
+  })
+}
+
+function infoOf(
+  { securityType }: EndingRow,
+  { exercised, underlying }: OptionExpiry,
+  quantity: Decimal,
+): string {
+  if (securityType !== 'OPT') return 'contract expired'
+  if (!exercised) return 'option expired'
+  if (underlying === null) return 'option settled in cash'
+  return quantity.isNegative() ? 'option assigned' : 'option exercised'
+}
+
+/** The whole books of everybody concerned, locked. */
+async function booksOf(ctx: WorkContext, tx: Transaction, ids: readonly number[]): Promise<SignalBook[]> {
+  const keys = await lockHolders(tx, ids)
+  const instruments = await loadQuotedInstruments(tx, [], ids)
+  return loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))
+}
+
+/** The book after the end of its live orders; nobody needs to look at exits that end with their contract. */
+function withoutOrders(book: SignalBook, at: Instant): SignalBook {
+  // Children first: then they end with the contract, and not with their parent.
+  const live = [...book.book.orders.values()].filter((order) => !hasEnded(order)).reverse()
+  const ended = live.reduce((current, { id }) => {
+    const result = expireOrder(current.book, id, bookContext(at))
+    return worked(current, result, at, causedBy({ contract: 'ended' }))
+  }, book)
+  return { ...ended, alerts: book.alerts }
+}

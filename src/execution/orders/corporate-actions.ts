@@ -1,0 +1,55 @@
+/**
+ * What the calendar does to holders: dividends and splits at the opening of their day, the ends of contracts at
+ * theirs. Each is booked once, in the order in which they took effect, in a transaction of its own, however late it is noticed; a market batch waits
+ * for what is due, so no fill is booked in units of the day before.
+ */
+
+import type { Instant } from '../../domain/time.ts'
+import { findNextEnd, isEndDue } from '../../storage/actions/contract-ends.ts'
+import {
+  claimAction,
+  findNextAction,
+  isActionDue,
+  settleAction,
+} from '../../storage/actions/corporate-actions.ts'
+import { type Fragment, fragment } from '../../storage/database/sql.ts'
+import type { DueSource, Step, WorkContext } from '../context.ts'
+import { inRounds } from '../rounds.ts'
+import { endNext } from './contract-ends.ts'
+import { payDividend } from './dividends.ts'
+import { bookSplit } from './splits.ts'
+
+/** A holder of very many books may take its time: the statements are few and long. */
+const patience = { statementTimeoutMs: 60_000 }
+
+/** Books every action that has taken effect and every end that has come; answers how many rows moved. */
+export const bookActions = (ctx: WorkContext): Promise<number> => inRounds(ctx, () => bookNext(ctx))
+
+/** What comes first, an action or the end of a contract; undefined when nothing is due. */
+const bookNext = (ctx: WorkContext): Promise<number | undefined> =>
+  ctx.db.transaction(async (tx) => {
+    const now = ctx.clock.now()
+    const [opening, ending] = [await findNextAction(tx), await findNextEnd(tx)]
+    if ((ending ?? now + 1) <= Math.min(opening ?? now, now)) return endNext(ctx, tx)
+    const action = await claimAction(tx, now)
+    if (!action) return undefined
+    const books =
+      action.kind === 'dividend' ? await payDividend(tx, action) : await bookSplit(ctx, tx, action)
+    return books + (await settleAction(tx, action.id, now))
+  }, patience)
+
+/** True while an action or the end of a contract is due. */
+const isDue = (now: Instant): Fragment => fragment`(${isActionDue(now)} or ${isEndDue(now)})`
+
+/** Whether something is due that the market must wait for. */
+export const isAnyDue = async ({ db, clock }: WorkContext): Promise<boolean> =>
+  (await db.read.one<{ due: boolean }>`select ${isDue(clock.now())} as due`).due
+
+/** Actions wait for the opening of their day, contracts for their end. */
+export const corporateActionStep: Step = { name: 'bookActions', due: isDue, run: bookActions }
+
+/** When the next action takes effect. */
+export const nextAction: DueSource = findNextAction
+
+/** When the next contract ends. */
+export const nextEnd: DueSource = findNextEnd

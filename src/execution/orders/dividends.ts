@@ -1,0 +1,34 @@
+/** Cash dividends: at the opening of the ex-date, for what was held over the close before; shorts pay. */
+import { type Decimal, one } from '../../domain/decimal.ts'
+import { lockHoldingAccounts } from '../../storage/accounts/holders.ts'
+import {
+  type DueAction,
+  listHolderCurrencies,
+  payAccounts,
+  payStrategies,
+} from '../../storage/actions/corporate-actions.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadRateTable } from '../../storage/market/quotes.ts'
+import { bookCurrency } from '../../storage/orders/order-books.ts'
+import { touchAdjusted } from '../../storage/work/record-changes.ts'
+
+/** Books a dividend on every book that held the instrument; answers how many were paid. */
+export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
+  const books = await ratesInto(tx, [bookCurrency], action)
+  const strategies = await payStrategies(tx, action, books.get(bookCurrency) ?? one)
+  await lockHoldingAccounts(tx, action.instrumentId, action.isLate)
+  const holders = await listHolderCurrencies(tx, action.instrumentId)
+  const accounts = await payAccounts(tx, action, await ratesInto(tx, holders, action))
+  await touchAdjusted(tx, [action.id], action.at)
+  return strategies + accounts
+}
+
+/** What the dividend's currency is worth in these; 1 in the same one, and where no pair is quoted. */
+async function ratesInto(
+  tx: Transaction,
+  currencies: readonly string[],
+  { currency }: DueAction,
+): Promise<Map<string, Decimal>> {
+  const table = await loadRateTable(tx, currencies, [currency])
+  return new Map(currencies.map((into) => [into, table.get(into)?.get(currency) ?? one]))
+}

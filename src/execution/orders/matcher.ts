@@ -1,0 +1,254 @@
+/**
+ * Strategy orders meet the market: every batch of quotes or bars once, and each new order once the last quote.
+ * A batch is one transaction: its quotes, and every fill they cause, exist together or not at all. An order
+ * that commits while a batch is booked waits for the quote and is then held against it, so none falls between.
+ */
+
+import { groupBy } from '../../domain/group.ts'
+import { isOpen } from '../../domain/market/calendar.ts'
+import { hasBid, isValidQuote, type Quote } from '../../domain/market/quote.ts'
+import { bookedDay, runningDay } from '../../domain/market/trading-day.ts'
+import type { Day, Instant } from '../../domain/time.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import {
+  type DatedQuote,
+  loadQuotedInstruments,
+  lockLastQuotes,
+  type QuotedInstrument,
+  type QuoteRow,
+  saveQuotes,
+  voidQuotes,
+} from '../../storage/market/quotes.ts'
+import { bookCurrency } from '../../storage/orders/order-books.ts'
+import { markTrades, type PriceMark } from '../../storage/strategies/trade-marks.ts'
+import { guardLease, type Lease } from '../../storage/work/leases.ts'
+import {
+  claimStrategies,
+  isArrivalDue,
+  listArrivals,
+  lockReached,
+  type PriceRange,
+  settleArrivals,
+} from '../../storage/work/matching.ts'
+import type { MarketSink, Step, WorkContext } from '../context.ts'
+import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
+import type { SignalBook } from './booking.ts'
+import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
+import { bookActions, isAnyDue } from './corporate-actions.ts'
+import { callTraded } from './margin-calls.ts'
+import {
+  barRange,
+  endOf,
+  fillOnArrival,
+  fillOnBar,
+  fillOnQuote,
+  quoteOf,
+  quoteRange,
+  touchesSession,
+} from './moments.ts'
+import type { TradeStep } from './trades.ts'
+
+/** Signals that one transaction holds against the last quotes. */
+const arrivalsAtOnce = 1_000
+/** A batch that reaches very many orders may take its time: its statements are few and long. */
+const patience = { statementTimeoutMs: 60_000 }
+
+/** A batch's item with its instrument. */
+interface Known<Item> {
+  readonly item: Item
+  readonly instrument: QuotedInstrument
+}
+
+/**
+ * Takes a batch of quotes, in the order in which they were made: stores the last of each instrument and fills
+ * what they reach. A crossed quote is ignored, one out of session voids the last valid quote. Unknown
+ * instruments are passed over. Answers how many signals moved. Throws `LeaseLost` under a lost lease.
+ */
+export async function publishQuotes(
+  ctx: WorkContext,
+  quotes: readonly MarketQuote[],
+  lease?: Lease,
+): Promise<number> {
+  const known = await knownItems(ctx, quotes)
+  const inSession = ({ item, instrument }: Known<MarketQuote>): boolean =>
+    isOpen(instrument.calendar, item.at)
+  const valid = known.filter((entry) => isValidQuote(quoteOf(entry.item), inSession(entry)))
+  const outside = known.filter((entry) => !inSession(entry))
+  const moved = await ctx.db.transaction(async (tx) => {
+    if (lease) await guardLease(tx, lease)
+    const ids = outside.map(({ instrument }) => instrument.id)
+    const ats = outside.map(({ item }) => item.at)
+    const [, , reached] = await Promise.all([
+      valid.length > 0 && saveQuotes(tx, lastOfEach(valid, quoteRow), true),
+      outside.length > 0 && voidQuotes(tx, ids, ats),
+      valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote, quoteMark) : 0,
+    ])
+    return reached
+  }, patience)
+  return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
+}
+
+/**
+ * Takes a batch of bars, in the order in which they were made: fills what they reach by the worst case and
+ * leaves each close as the instrument's mark, which fills nothing itself. Bars that lie outside the session
+ * are passed over. Answers how many signals moved. Throws `LeaseLost` under a lost lease.
+ */
+export async function publishBars(
+  ctx: WorkContext,
+  bars: readonly MarketBar[],
+  lease?: Lease,
+): Promise<number> {
+  const known = (await knownItems(ctx, bars)).filter(({ item, instrument }) =>
+    touchesSession(instrument, item),
+  )
+  const moved = await ctx.db.transaction(async (tx) => {
+    if (lease) await guardLease(tx, lease)
+    if (known.length === 0) return 0
+    const [, reached] = await Promise.all([
+      saveQuotes(tx, lastOfEach(known, markRow), false),
+      matchReached(ctx, tx, known, barRange, fillOnBar, barMark),
+    ])
+    return reached
+  }, patience)
+  return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
+}
+
+/** Holds new orders against the last valid quotes, once each. Answers how many rows moved. */
+export async function matchArrivals(ctx: WorkContext): Promise<number> {
+  return ctx.db.transaction(async (tx) => {
+    const due = await listArrivals(tx, arrivalsAtOnce)
+    if (due.length === 0) return 0
+    const instrumentIds = [...new Set(due.map((key) => key.instrumentId))]
+    const quotes = await lockLastQuotes(tx, instrumentIds)
+    const claimed = await claimStrategies(tx, [...new Set(due.map((key) => key.strategyId))])
+    const keys = due.filter((key) => claimed.has(key.strategyId))
+    if (keys.length === 0) return 0
+    const instruments = byId(await loadQuotedInstruments(tx, [], instrumentIds))
+    const books = await loadBooks(ctx, tx, keys, instruments)
+    const served = serveBooks(books, (book) => {
+      const quote = quotes.get(book.instrumentId)
+      const instrument = instruments.get(book.instrumentId)
+      return quote && instrument ? fillOnArrival(book, instrument, quote) : book
+    })
+    const filled = await withAccounts(ctx, tx, served)
+    const steps = filled.map((book) => arrivalSteps(book, quotes.get(book.instrumentId)))
+    const moved = (await saveBooks(ctx, tx, filled, steps)) + (await settleArrivals(tx, keys))
+    // No new quote will have them looked at. What a call sells is an arrival of its own, so it comes last.
+    return moved + (await callTraded(ctx, tx, filled))
+  })
+}
+
+/** New orders wait to be held against the last quote. */
+export const arrivalStep: Step = {
+  name: 'matchArrivals',
+  due: () => isArrivalDue,
+  run: matchArrivals,
+}
+
+/** The batch's items whose instrument exists. New orders meet the last quote before it is replaced. */
+async function knownItems<Item extends InstrumentKey>(
+  ctx: WorkContext,
+  items: readonly Item[],
+): Promise<Known<Item>[]> {
+  const symbols = items.flatMap((item) => ('symbol' in item ? [item.symbol] : []))
+  const ids = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
+  if (await isAnyDue(ctx)) await bookActions(ctx)
+  const instruments = await loadQuotedInstruments(ctx.db.read, symbols, ids)
+  if (instruments.some((instrument) => instrument.hasArrivals)) await matchArrivals(ctx)
+  const found = new Map<string | number, QuotedInstrument>()
+  for (const instrument of instruments)
+    found.set(instrument.symbol, instrument).set(instrument.id, instrument)
+  return items.flatMap((item) => {
+    const instrument = found.get('symbol' in item ? item.symbol : item.instrumentId)
+    return instrument ? [{ item, instrument }] : []
+  })
+}
+
+/** Locks what the batch reaches and serves it item by item. */
+async function matchReached<Item>(
+  ctx: WorkContext,
+  tx: Transaction,
+  batch: readonly Known<Item>[],
+  rangeOf: (id: number, items: readonly Item[]) => PriceRange,
+  serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
+  markOf: (item: Item) => PriceMark,
+): Promise<number> {
+  const known = groupBy(batch, ({ instrument }) => instrument.id)
+  const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
+  const keys = await lockReached(
+    tx,
+    [...items].map(([id, list]) => rangeOf(id, list)),
+  )
+  const instruments = byId(batch.map(({ instrument }) => instrument))
+  const books = await loadBooks(ctx, tx, keys, instruments)
+  const steps: TradeStep[][] = books.map(() => [])
+  const served = serveBooks(books, (book, place) => {
+    const instrument = instruments.get(book.instrumentId)
+    if (!instrument) return book
+    return (items.get(book.instrumentId) ?? []).reduce((current, item) => {
+      const after = serve(current, instrument, item)
+      steps[place]?.push(...after.fills.slice(current.fills.length), markOf(item))
+      return after
+    }, book)
+  })
+  const filled = await withAccounts(ctx, tx, served)
+  const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
+  const traded = filled.filter(({ fills }) => fills.length > 0)
+  await markTrades(tx, marks, traded, bookCurrency)
+  return saveBooks(ctx, tx, filled, steps)
+}
+
+/** After its fills a position is marked with the quote that filled it. */
+function arrivalSteps({ fills }: SignalBook, quote: QuoteRow | undefined): TradeStep[] {
+  const last = fills.at(-1)
+  return quote && last ? [...fills, { bid: quote.bid, ask: quote.ask, at: last.at }] : [...fills]
+}
+
+/** Lets the others who trade on the market have the batch. */
+async function toSinks<Item>(
+  ctx: WorkContext,
+  sinks: readonly MarketSink<Item>[],
+  batch: readonly Item[],
+  lease: Lease | undefined,
+): Promise<number> {
+  let moved = 0
+  for (const sink of sinks) moved += await sink(ctx, batch, lease)
+  return moved
+}
+
+/** One row per instrument: of several items the latest, of equal ones the last. A bid stays until there is another. */
+function lastOfEach<Item>(
+  batch: readonly Known<Item>[],
+  rowOf: (known: Known<Item>) => DatedQuote,
+): DatedQuote[] {
+  const last = new Map<number, DatedQuote>()
+  for (const known of batch) {
+    const row = rowOf(known)
+    const before = last.get(row.instrumentId)
+    if (before && before.at > row.at) continue
+    last.set(row.instrumentId, before && !row.hasBid ? { ...row, bid: before.bid } : row)
+  }
+  return [...last.values()]
+}
+
+const quoteMark = ({ bid, ask, at }: MarketQuote): PriceMark => ({ bid, ask, at })
+const barMark = (bar: MarketBar): PriceMark => ({ bid: bar.close, ask: bar.close, at: endOf(bar) })
+
+const quoteRow = ({ item, instrument }: Known<MarketQuote>): DatedQuote =>
+  datedQuote(instrument, quoteOf(item), item.at, runningDay(item.at))
+
+/** A bar that ends with its day is a mark of that day. */
+const markRow = ({ item, instrument }: Known<MarketBar>): DatedQuote => {
+  const close = { bid: item.close, ask: item.close, bidSize: null, askSize: null }
+  return datedQuote(instrument, close, endOf(item), bookedDay(endOf(item)))
+}
+
+const datedQuote = (
+  { id, securityType }: QuotedInstrument,
+  quote: Quote,
+  at: Instant,
+  day: Day,
+): DatedQuote => ({ instrumentId: id, ...quote, hasBid: hasBid(quote, securityType), at, day })
+
+const byId = (instruments: readonly QuotedInstrument[]): Map<number, QuotedInstrument> =>
+  new Map(instruments.map((instrument) => [instrument.id, instrument]))

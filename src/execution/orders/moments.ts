@@ -1,0 +1,121 @@
+/**
+ * One book at one moment of the market: a quote, a bar, or the last quote as an order arrives. Decides who
+ * takes part and when and from what a fill happened; prices and order are the fill rules' own.
+ */
+
+import { Decimal } from '../../domain/decimal.ts'
+import { isOpen, nextOpen } from '../../domain/market/calendar.ts'
+import { isFresh, type LastQuote, priceFor, type Quote } from '../../domain/market/quote.ts'
+import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
+import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
+import { fillAgainstQuote } from '../../domain/orders/fill-quotes.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { QuotedInstrument, QuoteRow } from '../../storage/market/quotes.ts'
+import type { SignalFacts } from '../../storage/orders/order-books.ts'
+import type { PriceRange } from '../../storage/work/matching.ts'
+import type { MarketBar, MarketQuote } from '../market/feed.ts'
+import { bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
+
+export const quoteOf = ({ bid, ask, bidSize, askSize }: MarketQuote): Quote => ({
+  bid,
+  ask,
+  bidSize: bidSize ?? null,
+  askSize: askSize ?? null,
+})
+
+/** Serves the orders that worked when the quote came. */
+export function fillOnQuote(book: SignalBook, instrument: QuotedInstrument, quote: MarketQuote): SignalBook {
+  const { at } = quote
+  return atQuote(book, instrument, quoteOf(quote), at, {
+    takesPart: (order, facts) => order.workingSince <= at && worksAt(facts, at),
+    timeOf: () => at,
+  })
+}
+
+/** Serves the orders that have just started to work, if the last quote was fresh and the market open then. */
+export function fillOnArrival(book: SignalBook, instrument: QuotedInstrument, last: QuoteRow): SignalBook {
+  const timeOf: MarketMoment['timeOf'] = (_, { workingSince }) => Math.max(workingSince, last.at)
+  return atQuote(book, instrument, last, last.at, {
+    takesPart: (order, facts) =>
+      (facts?.needsMatch ?? true) &&
+      isFresh({ ...lastQuote(last, last.at) }, order.workingSince, configOf(instrument).maxQuoteAgeSec) &&
+      isOpen(instrument.calendar, timeOf('quote', order)) &&
+      worksAt(facts, timeOf('quote', order)),
+    timeOf,
+  })
+}
+
+/** Serves the orders that worked when the bar began; what fills inside it fills at its end. */
+export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: MarketBar): SignalBook {
+  const end = endOf(bar)
+  const moment: MarketMoment = {
+    takesPart: (_, facts) => worksAt(facts, bar.at),
+    timeOf: (phase) => (phase === 'open' ? bar.at : end),
+    seenPrice: (phase, { stop, limit }) => (phase === 'open' ? bar.open : (stop ?? limit ?? bar.open)),
+    seen: {
+      bar: {
+        open: bar.open.toFixed(),
+        high: bar.high.toFixed(),
+        low: bar.low.toFixed(),
+        at: new Date(bar.at).toISOString(),
+      },
+    },
+  }
+  const { open, high, low, volume = null } = bar
+  return fillAgainstBar(
+    book,
+    bookingPort(moment),
+    { start: bar.at, open, high, low, volume },
+    configOf(instrument),
+  )
+}
+
+export const endOf = (bar: MarketBar): Instant => bar.endsAt ?? bar.at
+
+/** Whether the calendar is open at any moment of the bar. */
+export const touchesSession = ({ calendar }: QuotedInstrument, bar: MarketBar): boolean =>
+  isOpen(calendar, bar.at) || nextOpen(calendar, bar.at) < endOf(bar)
+
+/** The prices at which quotes serve each side. */
+export function quoteRange(instrumentId: number, quotes: readonly MarketQuote[]): PriceRange {
+  const asks = quotes.map((quote) => quote.ask)
+  const bids = quotes.map((quote) => quote.bid)
+  return {
+    instrumentId,
+    buyLow: Decimal.min(...asks),
+    buyHigh: Decimal.max(...asks),
+    sellLow: Decimal.min(...bids),
+    sellHigh: Decimal.max(...bids),
+  }
+}
+
+/** The prices that bars cover. */
+export function barRange(instrumentId: number, bars: readonly MarketBar[]): PriceRange {
+  const low = Decimal.min(...bars.map((bar) => bar.low))
+  const high = Decimal.max(...bars.map((bar) => bar.high))
+  return { instrumentId, buyLow: low, buyHigh: high, sellLow: low, sellHigh: high }
+}
+
+function atQuote(
+  book: SignalBook,
+  instrument: QuotedInstrument,
+  quote: Quote,
+  at: Instant,
+  when: Pick<MarketMoment, 'takesPart' | 'timeOf'>,
+): SignalBook {
+  const moment: MarketMoment = {
+    seenPrice: (_, order) => priceFor(quote, order.side),
+    seen: { quote: { bid: quote.bid.toFixed(), ask: quote.ask.toFixed(), at: new Date(at).toISOString() } },
+    ...when,
+  }
+  return fillAgainstQuote(book, bookingPort(moment), lastQuote(quote, at), configOf(instrument)).book
+}
+
+const lastQuote = (quote: Quote, at: Instant): LastQuote => ({ quote, at, unused: { '1': null, '2': null } })
+
+/** A day order does not trade at or after its end, however late its expiry is noticed. */
+const worksAt = (facts: SignalFacts | undefined, at: Instant): boolean =>
+  (facts?.expiresAt ?? null) === null || at < (facts?.expiresAt ?? 0)
+
+const configOf = ({ securityType, tick }: QuotedInstrument): FillConfig =>
+  defaultFillConfig(securityType, tick)

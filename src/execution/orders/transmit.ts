@@ -1,0 +1,68 @@
+/**
+ * Strategies that consist of what an account trades: each trade becomes a filled market order of the strategy, at the
+ * price that the account got, and is copied like any other.
+ */
+
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
+import {
+  isTransmissionDue,
+  listFedStrategies,
+  listTransmissions,
+  saveTransmitted,
+  type TransmissionRow,
+} from '../../storage/mirror/transmissions.ts'
+import { newSignalIds } from '../../storage/orders/save-books.ts'
+import { lockStrategies } from '../../storage/orders/signals.ts'
+import type { Step, WorkContext } from '../context.ts'
+import { loadWholeBooks, saveBooks } from './books.ts'
+import { type InternalBook, tradeInternally } from './internal-orders.ts'
+
+const strategiesAtOnce = 50
+const tradesAtOnce = 500
+
+/** Trades of accounts that feed a strategy wait to become its signals. */
+export const transmitStep: Step = {
+  name: 'transmit',
+  due: isTransmissionDue,
+  run: (ctx) => ctx.db.transaction((tx) => transmit(ctx, tx)),
+}
+
+async function transmit(ctx: WorkContext, tx: Transaction): Promise<number> {
+  const strategies = await listFedStrategies(tx, strategiesAtOnce)
+  if (strategies.length === 0) return 0
+  await lockStrategies(tx, strategies)
+  const trades = await listTransmissions(tx, strategies, tradesAtOnce)
+  const books = await loadTraded(ctx, tx, trades)
+  // A trade through zero is two orders.
+  const ids = await newSignalIds(tx, trades.length * 2)
+  for (const [place, trade] of trades.entries()) {
+    const book = books.get(nameOf(trade))
+    if (!book) continue
+    const { side, quantity, px: price, executedAt: at } = trade
+    const own = ids.slice(place * 2, place * 2 + 2).map(String)
+    const told = { execId: trade.execId }
+    const order = { side, quantity, price, at, ids: own, info: 'traded in the account', told }
+    books.set(nameOf(trade), tradeInternally(book, { isTransmitted: true, ...order }))
+  }
+  await saveBooks(ctx, tx, [...books.values()])
+  const done = trades.map(({ id }) => id)
+  await saveTransmitted(tx, done, ids, ctx.clock.now())
+  return trades.length
+}
+
+const nameOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
+  `${strategyId} ${instrumentId}`
+
+/** The books of what was traded, by strategy and instrument. */
+async function loadTraded(
+  ctx: WorkContext,
+  tx: Transaction,
+  trades: readonly TransmissionRow[],
+): Promise<Map<string, InternalBook>> {
+  const keys = [...new Map(trades.map((trade) => [nameOf(trade), trade])).values()]
+  const instrumentIds = [...new Set(trades.map(({ instrumentId }) => instrumentId))]
+  const listed = await loadQuotedInstruments(tx, [], instrumentIds)
+  const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))
+  return new Map(books.map((book) => [nameOf(book), book]))
+}

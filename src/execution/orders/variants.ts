@@ -1,0 +1,203 @@
+/**
+ * Variants follow their parents: what AutoSync decides for an account is carried out in the order books of another
+ * strategy. Both strategies are locked, both sides are read whole, so a look is decided from the present alone and a
+ * second look without news does nothing.
+ */
+
+import { isLive, type OrdType, type Side } from '../../domain/codes.ts'
+import { type Decimal, dec, sign, zero } from '../../domain/decimal.ts'
+import { openingRejection } from '../../domain/margin/model-account.ts'
+import { type PlannedSync, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import { signed } from '../../domain/mirror/mirror-sync-state.ts'
+import { replaceOrder, withdrawOrder } from '../../domain/orders/book-request.ts'
+import { submitOrder } from '../../domain/orders/book-submit.ts'
+import type { BookContext, BookResult, OrderBook } from '../../domain/orders/order-book.ts'
+import { type Instant, second } from '../../domain/time.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
+import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
+import { loadVariantCases, type VariantCase } from '../../storage/mirror/variant-cases.ts'
+import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
+import { causedBy, worked } from '../../storage/orders/order-books.ts'
+import { newSignalIds } from '../../storage/orders/save-books.ts'
+import {
+  claimVariants,
+  findNextVariantLook,
+  insertVariantOrders,
+  isVariantDue,
+  type NewVariantOrder,
+  saveLooks,
+} from '../../storage/strategies/variants.ts'
+import { type DueSource, ratesOf, type Step, type WorkContext } from '../context.ts'
+import { bookContext, type SignalBook } from './booking.ts'
+import { loadWholeBooks, saveTimed } from './books.ts'
+import { marketOrder } from './internal-orders.ts'
+
+/** Variants that one transaction looks at: their strategies wait meanwhile. */
+const atOnce = 50
+
+/** Variants wait to be looked at. */
+export const variantStep: Step = {
+  name: 'followParents',
+  due: isVariantDue,
+  run: (ctx) => ctx.db.transaction((tx) => followParents(ctx, tx)),
+}
+
+/** When time alone makes the next variant worth a look. */
+export const nextVariantLook: DueSource = findNextVariantLook
+
+async function followParents(ctx: WorkContext, tx: Transaction): Promise<number> {
+  const now = ctx.clock.now()
+  const variants = await claimVariants(tx, now, atOnce)
+  if (variants.length === 0) return 0
+  const cases = await loadVariantCases(tx, variants, now)
+  const wanted = cases.flatMap((one) => {
+    const none = { ending: new Set<string>(), unknown: new Set<string>(), irreplaceable: new Set<string>() }
+    return actsOf(one, planSync(one.input, { noOpening: false, rejected: one.rejected, ...none }))
+  })
+  await carryOut(ctx, tx, wanted)
+  await saveLooks(
+    tx,
+    cases.flatMap((one) => nextLook(one, now)),
+  )
+  return variants.length
+}
+
+/** One change of a variant's book; `newId` is taken by those that make an order. */
+interface Act {
+  readonly one: VariantCase
+  readonly symbol: string
+  readonly apply: (book: OrderBook, newId: string, context: BookContext) => BookResult
+  /** What the new order is; null where none is made. */
+  readonly makes: Pick<NewVariantOrder, 'copiedSignalId' | 'filledBefore'> | null
+}
+
+/** What a plan means for the books, in the order in which it is carried out: closes before opens. */
+function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
+  const orderOf = (id: string) => one.orders.get(id)!
+  const changed = (id: string, leaves: Decimal, terms: Terms): Act => {
+    const row = orderOf(id)
+    const timeInForce = one.signals.get(row.sourceId)?.timeInForce ?? row.timeInForce
+    return {
+      apply: (book, newId, context) => {
+        const quantity = (book.orders.get(id)?.filledQuantity ?? zero).plus(leaves)
+        return replaceOrder(book, id, { newId, quantity, timeInForce, ...terms }, context)
+      },
+      makes: { copiedSignalId: row.sourceId, filledBefore: row.signalFilledBefore },
+      ...{ one, symbol: symbolOf(one, row.instrumentId) },
+    }
+  }
+  const corrected = (openClose: 'O' | 'C', symbol: string, side: Side, quantity: Decimal): Act => ({
+    apply: (book, id, context) => submitOrder(book, marketOrder({ id, side, quantity, openClose }), context),
+    makes: { copiedSignalId: null, filledBefore: '0' },
+    ...{ one, symbol },
+  })
+  return [
+    ...actions.cancel.map(
+      (id): Act => ({
+        apply: (book, _, context) => withdrawOrder(book, id, 'no longer wanted', context),
+        ...{ one, symbol: symbolOf(one, orderOf(id).instrumentId), makes: null },
+      }),
+    ),
+    ...actions.toMarket.map(({ clientOrderId, quantity }) =>
+      changed(clientOrderId, quantity, { type: '1', limit: null, stop: null }),
+    ),
+    ...[...actions.replace, ...retimed(one, actions)].map(({ clientOrderId, quantity, ...terms }) =>
+      changed(clientOrderId, quantity, terms),
+    ),
+    ...actions.place.filter((placement) => fits(one, placement)).map((placement) => placed(one, placement)),
+    ...actions.close.map(({ symbol, side, quantity }) => corrected('C', symbol, side, quantity)),
+    ...actions.open.map(({ symbol, side, quantity }) => corrected('O', symbol, side, quantity)),
+  ]
+}
+
+/** Copies that differ from their signals in the time in force alone, of which the plan knows nothing. */
+function retimed({ input, orders, signals }: VariantCase, actions: PlannedSync['actions']) {
+  const { cancel, toMarket, replace } = actions
+  const moved = new Set([...cancel, ...[...toMarket, ...replace].map(({ clientOrderId }) => clientOrderId)])
+  return input.orders.flatMap(({ clientOrderId, signalId, type, limit, stop, leaves: quantity }) => {
+    const theirs = signals.get(Number(signalId))?.timeInForce
+    const isBehind = theirs !== undefined && theirs !== orders.get(clientOrderId)?.timeInForce
+    const isLeft = isBehind && quantity.greaterThan(0) && !moved.has(clientOrderId)
+    return isLeft ? [{ clientOrderId, type, quantity, limit, stop }] : []
+  })
+}
+
+interface Terms {
+  readonly type: OrdType
+  readonly limit: Decimal | null
+  readonly stop: Decimal | null
+}
+
+const symbolOf = ({ instruments }: VariantCase, instrumentId: number): string =>
+  [...instruments.values()].find(({ id }) => id === instrumentId)?.symbol ?? ''
+
+type Placement = PlannedSync['actions']['place'][number]
+
+/** Nothing is opened on the other side of what is still held: its close comes first. */
+const fits = ({ input }: VariantCase, { signal }: Placement): boolean =>
+  signal.openClose === 'C' ||
+  sign(input.accountPositions.get(signal.symbol) ?? zero) * sign(signed(dec(1), signal.side)) >= 0
+
+/** A copy as the signal is: its type and prices, and its time in force. */
+function placed(one: VariantCase, { signal, quantity }: Placement): Act {
+  const { symbol, side, openClose, type, limit, stop, filled } = signal
+  const copiedSignalId = Number(signal.signalId)
+  const timeInForce = one.signals.get(copiedSignalId)?.timeInForce ?? '1'
+  return {
+    apply: (book, id, context) => {
+      const plain = marketOrder({ id, side, quantity, openClose })
+      return submitOrder(book, { ...plain, type, limit, stop, timeInForce }, context)
+    },
+    makes: { copiedSignalId, filledBefore: filled.toFixed() },
+    ...{ one, symbol },
+  }
+}
+
+/** Lets the acts of each book follow one another, and writes what they made. */
+async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[]): Promise<void> {
+  if (acts.length === 0) return
+  const now = ctx.clock.now()
+  const keyed = acts.map((act) => ({
+    strategyId: act.one.variant.strategyId,
+    instrumentId: act.one.instruments.get(act.symbol)?.id ?? 0,
+    ...act,
+  }))
+  const keys = [...new Map(keyed.map((act) => [nameOf(act), act])).values()]
+  const instruments = await loadQuotedInstruments(tx, [], [...new Set(keys.map((key) => key.instrumentId))])
+  const books = new Map<string, SignalBook>(
+    (await loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))).map((book) => [
+      nameOf(book),
+      book,
+    ]),
+  )
+  const accounts = await loadModelAccounts(tx, keys, ratesOf(ctx))
+  const ids = await newSignalIds(tx, acts.length)
+  const made: NewVariantOrder[] = []
+  for (const [place, act] of keyed.entries()) {
+    const book = books.get(nameOf(act))
+    if (!book) continue
+    const id = ids[place] as number
+    const rejection = openingRejection(accounts.get(act.strategyId), act.instrumentId, now)
+    const result = act.apply(book.book, `${id}`, bookContext(now, rejection))
+    books.set(nameOf(act), worked(book, result, now, causedBy({ parent: act.one.variant.parentId })))
+    if (act.makes && result.book.orders.has(`${id}`))
+      made.push({ signalId: id, variantId: act.strategyId, ...act.makes })
+  }
+  await saveTimed(ctx, tx, [...books.values()])
+  await insertVariantOrders(tx, made)
+}
+
+const nameOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
+  `${strategyId} ${instrumentId}`
+
+/** A copy that its signal has left behind may trade on by itself for a while. */
+function nextLook({ variant: { strategyId }, orders }: VariantCase, now: Instant) {
+  const ends = [...orders.values()].flatMap(({ status, copiedStatus, signalEndedAt }) =>
+    isLive(status) && copiedStatus === '2' && signalEndedAt !== null
+      ? [signalEndedAt + driftGraceSeconds * second]
+      : [],
+  )
+  const at = Math.min(...ends.filter((end) => end > now))
+  return Number.isFinite(at) ? [{ strategyId, at }] : []
+}

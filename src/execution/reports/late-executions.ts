@@ -1,0 +1,351 @@
+/**
+ * Executions that are told only after a dividend or a split of what they traded, as when a broker was not reachable
+ * over night. The order is in new units where it was alive at the split, the ledger always; the execution itself stays
+ * as it was told. What takes an execution back, or corrects it, after such an action counts as of that execution: it
+ * was told in its units, and what the action has brought for it goes back as well.
+ */
+import { isLive } from '../../domain/codes.ts'
+import {
+  type Decimal,
+  dec,
+  max,
+  min,
+  one,
+  quantityPlaces,
+  roundTo,
+  sign,
+  zero,
+} from '../../domain/decimal.ts'
+import { type Adjustment, passAction, type Traded } from '../../domain/positions/late-execution.ts'
+import {
+  applyFill,
+  type Conversion,
+  flat,
+  type Position,
+  type PositionChange,
+  takeBack,
+} from '../../domain/positions/position.ts'
+import type { Restated } from '../../domain/positions/split.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { LedgerKey } from '../../storage/accounts/ledgers.ts'
+import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
+import {
+  type BookedAction,
+  type LedgerAdjustment,
+  loadAdjustments,
+  saveAdjustments,
+} from '../../storage/brokers/late-executions.ts'
+import {
+  type BustedExecution,
+  type ReportedOrder,
+  type ReportRow,
+  targetOf,
+} from '../../storage/brokers/reports.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import type { BatchExecution } from './report-batch.ts'
+
+const factorsOf = (actions: readonly BookedAction[]): Restated =>
+  actions.reduce(
+    ({ units, price }, { newUnits, oldUnits, resizes }) => ({
+      units: resizes ? units : units.times(newUnits).div(oldUnits),
+      price: price.times(oldUnits).div(newUnits),
+    }),
+    { units: one, price: one },
+  )
+
+/** An execution as it was told, what was booked since, and what became of its units in the order that had it. */
+export interface ToldExecution extends Pick<BatchExecution, 'quantity' | 'px' | 'report'> {
+  readonly since: readonly BookedAction[]
+  readonly inOrder: Restated
+}
+
+/** A report as it was told, with what was booked since. */
+type LateReport = Pick<ToldExecution, 'report' | 'since' | 'inOrder'>
+
+/** What a batch is applied to. */
+interface Given {
+  readonly reports: readonly ReportRow[]
+  readonly orders: readonly ReportedOrder[]
+  /** Executions that reports take back, or may take the place of. */
+  readonly busted: readonly BustedExecution[]
+  readonly standing: readonly StandingExecution[]
+}
+
+/** The execution that a report cancels or corrects: when it was made, and of what. */
+type Origin = Pick<BustedExecution, 'at'> &
+  Pick<ReportRow, 'instrumentId'> & { readonly [K in 'quantity' | 'px']: string | null }
+
+/** Of those reports that cancel or correct an execution which is booked, or told before them in the batch. */
+function originsOf({ reports, busted }: Pick<Given, 'reports' | 'busted'>): ReadonlyMap<number, Origin> {
+  const known = new Map<string, Origin>(busted.map((row) => [`${row.accountId} ${row.execId}`, row]))
+  const origins = new Map<number, Origin>()
+  for (const report of reports) {
+    const { id, kind, accountId, reportKey, occurredAt, instrumentId, quantity, px } = report
+    const origin = known.get(`${accountId} ${targetOf(report)}`)
+    if (origin) origins.set(id, origin)
+    const name = `${accountId} ${reportKey}`
+    if (kind === 'fill' && !known.has(name))
+      known.set(name, {
+        instrumentId,
+        quantity,
+        px,
+        ...origin,
+        at: Math.min(occurredAt, origin?.at ?? occurredAt),
+      })
+  }
+  return origins
+}
+
+/** What reports are about, from the earliest moment on as of which they may count. */
+export function momentsOf(
+  given: Pick<Given, 'reports' | 'busted' | 'standing'>,
+): Pick<ReportRow, 'instrumentId' | 'occurredAt'>[] {
+  const origins = [...originsOf(given).values(), ...given.standing]
+  return [...given.reports, ...origins.map(({ at, instrumentId }) => ({ instrumentId, occurredAt: at }))]
+}
+
+/** The late executions of a batch. */
+export class LateExecutions {
+  readonly #actions: readonly BookedAction[]
+  readonly #late = new Map<number, LateReport>()
+  /** Executions that are taken back or may give way, as they were told; those of this batch once they are booked. */
+  readonly #booked = new Map<string, Pick<ToldExecution, 'quantity' | 'px'> & { readonly at: Instant }>()
+  readonly #known = new Map<string, LedgerAdjustment>()
+  readonly #adjusted = new Map<string, LedgerAdjustment>()
+
+  /** `actions`: what was booked since the earliest of the reports and of what they are about. */
+  constructor(actions: readonly BookedAction[], { busted, standing }: Pick<Given, 'busted' | 'standing'>) {
+    this.#actions = actions
+    if (actions.length === 0) return
+    for (const { accountId, execId, quantity, px, at } of [...busted, ...standing])
+      this.#booked.set(`${accountId} ${execId}`, { quantity: dec(quantity), px: dec(px), at })
+  }
+
+  /** Everything as the orders count it now; the same where nothing is late. */
+  inPresentUnits(given: Given, orderOf: (report: ReportRow) => ReportedOrder | undefined): Given {
+    if (this.#actions.length === 0) return given
+    const added = new Map<number, Decimal>()
+    const origins = originsOf(given)
+    const reports = given.reports.map((row) => {
+      const order = orderOf(row)
+      const told = this.#inUnitsOf(origins.get(row.id), row)
+      const report = this.#asOf(told, origins.get(told.id))
+      const { instrumentId } = report
+      const since = this.#since(instrumentId, report.occurredAt)
+      if (!order) {
+        if (since.length > 0) this.#late.set(report.id, { report, since, inOrder: factorsOf([]) })
+        return told
+      }
+      // An order that a split has restated did not end before it.
+      const ends = this.#actions.filter(
+        (action) => action.instrumentId === instrumentId && hasRestated(action, order),
+      )
+      const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
+      if (since.length === 0) return { ...told, occurredAt, splitAt: ends.at(-1)?.at }
+      const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
+      this.#late.set(report.id, { report, since, inOrder })
+      if (report.kind !== 'fill' || report.quantity === null || report.px === null)
+        return { ...told, occurredAt }
+      const restated = restatedBy(report.quantity, report.px, inOrder)
+      // What is corrected had its room.
+      if (report.corrects === null) added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
+      // Its broker's count is one of its own units: it says nothing of what is booked in new ones.
+      const cumQty = inOrder.units.equals(one) ? report.cumQty : null
+      return { ...told, occurredAt, ...restated, cumQty }
+    })
+    const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
+    const inUnitsOfOrder = <Row extends BustedExecution | StandingExecution>(row: Row): Row => {
+      const order = orders.get(`${row.accountId} ${row.orderId}`)
+      if (!order) return row
+      const restating = this.#since(order.instrumentId, row.at).filter((action) => hasRestated(action, order))
+      return restating.length > 0
+        ? { ...row, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
+        : row
+    }
+    const [busted, standing] = [given.busted.map(inUnitsOfOrder), given.standing.map(inUnitsOfOrder)]
+    const chains = given.orders.map((order) => {
+      const inLast = this.#inLast(order, given.orders)
+      return { ...roomFor(order, added.get(order.id)), ...(inLast && { inLast }) }
+    })
+    return { reports, busted, standing, orders: chains }
+  }
+
+  /** What splits since it was replaced have made of an order's units, in the order that was alive at them. */
+  #inLast(order: ReportedOrder, orders: readonly ReportedOrder[]): Restated | undefined {
+    if (order.status !== '5') return undefined
+    const next = (of: ReportedOrder): ReportedOrder => {
+      const found = orders.findLast((one) => one.accountId === of.accountId && one.replacesOrderId === of.id)
+      return found && of.status === '5' ? next(found) : of
+    }
+    const last = next(order)
+    const since = this.#actions.filter(
+      (action) =>
+        action.instrumentId === order.instrumentId &&
+        hasRestated(action, last) &&
+        !hasRestated(action, order),
+    )
+    return since.length > 0 ? factorsOf(since) : undefined
+  }
+
+  /** What was told of an execution that is booked now; undefined where it is in present units. */
+  told({ report, busts, quantity, px, isInferred }: BatchExecution): ToldExecution | undefined {
+    const late = this.#late.get(report.id)
+    if (!late) return undefined
+    const { inOrder } = late
+    const own = { ...report, occurredAt: late.report.occurredAt }
+    if (busts) {
+      const booked = this.#booked.get(`${report.accountId} ${busts.execId}`)
+      if (!booked) return undefined
+      // It was there until it was taken back, and before it was booked it was not.
+      const since = this.#since(report.instrumentId, Math.max(own.occurredAt, booked.at))
+      return { ...booked, report: own, since, inOrder }
+    }
+    // What is left of an inferred fill has nothing that was told.
+    const numbers = isInferred
+      ? { quantity: quantity.div(inOrder.units), px: px.div(inOrder.price) }
+      : { quantity: dec(late.report.quantity ?? 0), px: dec(late.report.px ?? 0) }
+    this.#booked.set(`${report.accountId} ${report.reportKey}`, { ...numbers, at: own.occurredAt })
+    return { ...late, ...numbers, report: own }
+  }
+
+  /** Reads what the actions have done to these ledgers. */
+  async load(tx: Transaction, ledgers: readonly LedgerKey[]): Promise<void> {
+    if (this.#late.size === 0) return
+    const actions = this.#actions.map(({ id }) => id)
+    const accounts = [...new Set(ledgers.map(({ accountId }) => accountId))]
+    for (const row of await loadAdjustments(tx, actions, accounts)) this.#known.set(adjustmentName(row), row)
+  }
+
+  /** The position with the execution and what has become of it since; cash is that of the execution alone. */
+  apply(
+    position: Position,
+    execution: BatchExecution,
+    { told, terms }: { readonly told: ToldExecution; readonly terms: Conversion },
+  ): Pick<PositionChange, 'position' | 'opened' | 'cash'> {
+    const { side, order, busts, report } = execution
+    const ledger = { setupId: order?.setupId ?? null, accountId: report.accountId }
+    const { units, price } = factorsOf(told.since)
+    const plain = { side, quantity: told.quantity.times(units), price: told.px.times(price) }
+    const { cash } = applyFill(position, plain, terms)
+    const signed = side === '1' ? told.quantity : told.quantity.negated()
+    let traded: Traded = { quantity: signed, price: told.px }
+    let paidOff = zero
+    for (const action of told.since) {
+      paidOff = paidOffBy(action, this.#adjustment(action, ledger), paidOff)
+      traded = this.#pass(traded, action, { ledger, terms, px: traded.price })
+    }
+    const quantity = position.quantity.plus(traded.quantity)
+    if (quantity.isZero()) return { position: flat, opened: zero, cash }
+    // An average is that of all units: a fraction that was paid for was one of them.
+    const isPart = sign(paidOff) === sign(position.quantity)
+    const whole = isPart ? { ...position, quantity: position.quantity.plus(paidOff) } : position
+    const change = busts ? { position: takeBack(whole, plain), opened: zero } : applyFill(whole, plain, terms)
+    const avgPx = change.position.avgPx ?? plain.price
+    return {
+      position: { quantity, avgPx, avgCost: change.position.avgCost ?? avgPx },
+      opened: min(change.opened, quantity.abs()),
+      cash,
+    }
+  }
+
+  #adjustment(action: BookedAction, ledger: Omit<LedgerKey, 'instrumentId'>): Adjustment {
+    const name = adjustmentName({ actionId: action.id, ...ledger })
+    return this.#adjusted.get(name) ?? this.#known.get(name) ?? { before: zero, change: zero, cash: zero }
+  }
+
+  #pass(
+    traded: Traded,
+    action: BookedAction,
+    { ledger, terms, px }: { ledger: Omit<LedgerKey, 'instrumentId'>; terms: Conversion; px: Decimal },
+  ): Traded {
+    const name = adjustmentName({ actionId: action.id, ...ledger })
+    const known = this.#adjustment(action, ledger)
+    const worth = terms.pointValue.times(terms.fx)
+    const { kind, newUnits, oldUnits, resizes, amount, close } = action
+    const passed =
+      kind === 'dividend'
+        ? ({ kind, amount: amount.times(terms.fx) } as const)
+        : ({
+            ...{ kind, ratio: { new: newUnits, old: oldUnits }, multiplies: !resizes },
+            close: (close ?? px).times(worth),
+          } as const)
+    const result = passAction(traded, passed, known)
+    this.#adjusted.set(name, { actionId: action.id, ...ledger, at: action.at, ...result.adjusted })
+    return result.traded
+  }
+
+  save(tx: Transaction): Promise<void> {
+    return saveAdjustments(tx, [...this.#adjusted.values()])
+  }
+
+  /** What an action came before counts as of the execution that it cancels or corrects. */
+  #asOf(report: ReportRow, origin: Origin | undefined): ReportRow {
+    if (!origin) return report
+    const instrumentId = report.kind === 'bust' ? origin.instrumentId : report.instrumentId
+    const [before, since] = [origin.at, report.occurredAt].map((at) => this.#since(instrumentId, at))
+    const occurredAt = before?.length === since?.length ? report.occurredAt : origin.at
+    return { ...report, instrumentId, occurredAt }
+  }
+
+  /** A correction in the units of what it corrects: some brokers tell it in those of today. */
+  #inUnitsOf(origin: Origin | undefined, report: ReportRow): ReportRow {
+    if (!origin || report.kind !== 'fill' || report.quantity === null || report.px === null) return report
+    const { units, price } = factorsOf(this.#since(report.instrumentId, origin.at))
+    if (price.equals(one) || origin.quantity === null || origin.px === null) return report
+    const before = { quantity: dec(origin.quantity), px: dec(origin.px) }
+    const told = { quantity: dec(report.quantity), px: dec(report.px) }
+    const now = { quantity: before.quantity.times(units), px: before.px.times(price) }
+    if (!apart(told, now).lessThan(apart(told, before))) return report
+    // What is left of a unit is paid for, and no part of what the broker tells.
+    const isWhole = told.quantity.minus(now.quantity).abs().lessThan(one)
+    const quantity = isWhole ? before.quantity : roundTo(told.quantity.div(units), quantityPlaces)
+    return { ...report, quantity: quantity.toFixed(), px: roundTo(told.px.div(price), 12).toFixed() }
+  }
+
+  #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
+    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.dayFrom > at)
+  }
+}
+
+type Numbers = { readonly [K in 'quantity' | 'px']: Decimal }
+
+/** How far a correction lies from what it corrects: how many times as much, and as dear. */
+const apart = (told: Numbers, known: Numbers): Decimal =>
+  timesApart(told.quantity, known.quantity).times(timesApart(told.px, known.px))
+
+const timesApart = (one: Decimal, other: Decimal): Decimal => max(one.div(other), other.div(one))
+
+const restatedBy = (quantity: string, px: string, { units, price }: Restated) => ({
+  quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),
+  px: roundTo(dec(px).times(price), 12).toFixed(),
+})
+
+/** What a ledger was paid for instead of units, after this action too, in units of then. */
+function paidOffBy(
+  { kind, newUnits, oldUnits, resizes }: BookedAction,
+  { before, change }: Adjustment,
+  paidOff: Decimal,
+): Decimal {
+  if (kind !== 'split' || resizes) return paidOff
+  return before.plus(paidOff).times(newUnits).div(oldUnits).minus(before).minus(change)
+}
+
+const adjustmentName = ({
+  actionId,
+  setupId,
+  accountId,
+}: Omit<LedgerKey, 'instrumentId'> & { actionId: number }): string =>
+  `${actionId} ${accountId} ${setupId ?? 'own'}`
+
+/** What is alive at a split is restated by it. */
+const hasRestated = (action: BookedAction, { status, endedAt }: ReportedOrder): boolean =>
+  action.kind === 'split' && (isLive(status) || endedAt === null || endedAt >= action.at)
+
+/** What a split cut off of an order that had executed already is no overfill. */
+function roomFor(order: ReportedOrder, added: Decimal | undefined): ReportedOrder {
+  const total = dec(order.cumQty).plus(added ?? zero)
+  const beyond = total.minus(order.orderQty)
+  return added && beyond.greaterThan(0) && beyond.lessThan(1)
+    ? { ...order, orderQty: total.toFixed() }
+    : order
+}

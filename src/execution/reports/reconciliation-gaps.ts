@@ -1,0 +1,318 @@
+/**
+ * What follows from a broker's word on accounts, under their locks. Reports that never came are made up for, as
+ * reports like any other; a position that nobody explains switches AutoSync off; what no rule settles is told to the
+ * operator. Nothing is traded.
+ */
+
+import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
+import { clientOrderIdPrefix, parseClientOrderId } from '../../domain/orders/client-order-id.ts'
+import { type OrderGap, orderGaps } from '../../domain/orders/order-gap.ts'
+import { isLag } from '../../domain/positions/broker-lag.ts'
+import { externalActivity } from '../../domain/positions/external-activity.ts'
+import { dayLength, formatDay, type Instant, minute, second } from '../../domain/time.ts'
+import {
+  findOwnOrders,
+  listSentOrders,
+  loadOrderGaps,
+  loadPositionGaps,
+  type OrderGapRow,
+  type PositionGapChange,
+  type PositionGapRow,
+  type ReconciledAccount,
+  type SentOrder,
+  saveOrderGaps,
+  savePositionGaps,
+  sumBooked,
+} from '../../storage/brokers/reconciliation.ts'
+import { disableSync, insertReports, type NewReport, type NewTotal } from '../../storage/brokers/reports.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadNearEffects } from '../../storage/market/calendar-effects.ts'
+import { insertIncidents, type NewIncident } from '../../storage/work/incidents.ts'
+import type { AccountSnapshot, OrderStanding } from '../brokers/broker.ts'
+import type { WorkContext } from '../context.ts'
+
+/** How long a difference has to last, unchanged, before it is believed. */
+export const patience = minute
+
+/** What was learnt about some accounts of a broker, at one time. */
+export interface Findings {
+  readonly brokerId: number
+  readonly snapshots: ReadonlyMap<number, AccountSnapshot>
+  /** Accounts of which the broker said something that is no answer. */
+  readonly unreadable: readonly number[]
+  /** Orders of ours, as the broker has them; null where it has none. */
+  readonly standings: readonly {
+    readonly order: SentOrder
+    readonly clientOrderId: string
+    readonly standing: OrderStanding | null
+  }[]
+}
+
+const number = /^-?\d+(\.\d+)?$/
+
+/** Whether all quantities and prices of an answer are numbers. */
+export const isReadable = ({ positions, working }: AccountSnapshot): boolean =>
+  [...positions.values()].every((quantity) => number.test(quantity)) && working.every(isStanding)
+
+const isStanding = ({ cumQty, avgPx }: OrderStanding): boolean =>
+  number.test(cumQty) && (avgPx === null || number.test(avgPx))
+
+/** An order's name among those of all accounts; brokers may fold the case of ids. */
+export const orderNameOf = (accountId: number, clientOrderId: string): string =>
+  `${accountId} ${clientOrderId.toUpperCase()}`
+
+/** What is to be written of some accounts. */
+interface Outcome {
+  readonly orders: OrderGapRow[]
+  readonly positions: PositionGapChange[]
+  readonly reports: (NewReport | NewTotal)[]
+  readonly incidents: NewIncident[]
+  /** Accounts that hold what nobody explains. */
+  readonly mismatched: number[]
+}
+
+/** Draws the conclusions for locked accounts; answers how many differences were settled. */
+export async function conclude(
+  ctx: WorkContext,
+  tx: Transaction,
+  findings: Findings,
+  accounts: readonly ReconciledAccount[],
+): Promise<number> {
+  const now = ctx.clock.now()
+  const outcome: Outcome = { orders: [], positions: [], reports: [], incidents: [], mismatched: [] }
+  // Told anew each day: one that an operator has ended would be the last word otherwise.
+  const today = formatDay(Math.floor(now / dayLength))
+  for (const accountId of findings.unreadable)
+    outcome.incidents.push(incident('MalformedSnapshot', findings, accountId, `snapshot:${today}`, {}, now))
+  const ids = accounts.map(({ id }) => id)
+  if (ids.length > 0) {
+    const incomplete = await compareOrders(tx, findings, ids, outcome, now)
+    await nameStrangers(ctx, tx, findings, ids, outcome, now)
+    await comparePositions(ctx, tx, findings, accounts, incomplete, outcome, now)
+    await saveOrderGaps(tx, ids, outcome.orders, now)
+    await savePositionGaps(tx, ids, outcome.positions, now)
+    await insertReports(tx, outcome.reports)
+    await disableSync(tx, outcome.mismatched, 'PositionMismatch', now)
+  }
+  await insertIncidents(tx, outcome.incidents)
+  return outcome.reports.length + outcome.incidents.length
+}
+
+const incident = (
+  kind: string,
+  { brokerId }: Findings,
+  accountId: number,
+  key: string,
+  detail: Record<string, unknown>,
+  occurredAt: Instant,
+): NewIncident => ({
+  key: `${kind}:${brokerId}:${accountId}:${key}`,
+  kind,
+  detail: { brokerId, accountId, ...detail },
+  occurredAt,
+})
+
+/** Where executions are missing: positions say nothing there. */
+interface Incomplete {
+  readonly accounts: Set<number>
+  /** Account and symbol, where that may last: nobody makes up for what is unclear. */
+  readonly positions: Set<string>
+}
+
+/** Orders against the broker's; answers where executions are missing. */
+async function compareOrders(
+  tx: Transaction,
+  findings: Findings,
+  ids: readonly number[],
+  outcome: Outcome,
+  now: Instant,
+): Promise<Incomplete> {
+  const locked = new Set(ids)
+  const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
+  const incomplete: Incomplete = { accounts: new Set(), positions: new Set() }
+  const short = new Set<string>()
+  // What a broker counts of a replacement may be its predecessor's: that is made up for first, and then asked again.
+  for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
+    const { accountId, id: orderId, replacesOrderId } = order
+    if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
+    const theirs = standing && { status: standing.status, cumQty: dec(standing.cumQty) }
+    const gaps = orderGaps(ourOrder(order), theirs)
+    // Whether an order that still waits to be sent has arrived is asked by whoever sends it.
+    if (gaps.length === 0 || (gaps[0] === 'absent' && order.isPending)) continue
+    const isShort = gaps.includes('total') || gaps.includes('unclear')
+    if (gaps.includes('total')) incomplete.accounts.add(accountId)
+    if (gaps.includes('unclear')) incomplete.positions.add(`${accountId} ${order.symbol}`)
+    const told = [...gaps, standing?.status, standing?.cumQty].join(' ')
+    const before = seen.get(`${accountId} ${orderId}`)
+    const known = before?.told === told ? before : { since: now, isConfirmed: false }
+    const waits = isShort && short.has(`${accountId} ${replacesOrderId}`)
+    if (waits || (isShort && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
+    const isSettled = !waits && !known.isConfirmed && now - known.since > patience
+    if (isSettled) settle({ ...findings, now }, order, clientOrderId, gaps, standing, outcome)
+    const isConfirmed = known.isConfirmed || isSettled
+    outcome.orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
+  }
+  return incomplete
+}
+
+const ourOrder = ({ status, executed, restated, replacesOrderId }: SentOrder) => ({
+  ...{ status, executed: dec(executed), restated: restated?.map(dec) ?? null },
+  isReplacement: replacesOrderId !== null,
+})
+
+/** An order before those that replace it. */
+const byAge = (one: Findings['standings'][number], other: Findings['standings'][number]): number =>
+  one.order.id - other.order.id
+
+/** Makes up for the reports that never came; what no report could say is told to the operator. */
+function settle(
+  { brokerId, now }: Findings & { now: Instant },
+  { accountId, symbol, side, id: orderId }: SentOrder,
+  clientOrderId: string,
+  gaps: readonly OrderGap[],
+  standing: OrderStanding | null,
+  outcome: Outcome,
+): void {
+  for (const kind of gaps) {
+    const reportKey = `reconciled:${kind}:${clientOrderId}:${now}`
+    const report = { brokerId, accountId, clientOrderId, reportKey, symbol, text: null, occurredAt: now }
+    const px = standing?.avgPx ?? null
+    if (isForOperator(kind) || (kind === 'total' && px === null)) {
+      const key = `${kind}:${brokerId}:${accountId}:${clientOrderId}`
+      const detail = { brokerId, accountId, clientOrderId, orderId, ...standing }
+      outcome.incidents.push({ key, kind: operatorKinds[kind], detail, occurredAt: now })
+    } else if (kind === 'total')
+      outcome.reports.push({ ...report, kind, side, quantity: standing?.cumQty ?? '0', px: px ?? '0' })
+    else outcome.reports.push({ ...report, kind })
+  }
+}
+
+const operatorKinds = {
+  absent: 'OrderAbsent',
+  stillWorking: 'OrderStillWorking',
+  unclear: 'MissingExecutions',
+  total: 'MissingExecutions',
+} as const
+
+const isForOperator = (kind: OrderGap): kind is 'absent' | 'stillWorking' | 'unclear' =>
+  kind === 'absent' || kind === 'stillWorking' || kind === 'unclear'
+
+/** Working orders that carry our name and that we do not work. */
+async function nameStrangers(
+  ctx: WorkContext,
+  tx: Transaction,
+  findings: Findings,
+  ids: readonly number[],
+  outcome: Outcome,
+  now: Instant,
+): Promise<void> {
+  const { environment } = ctx.settings
+  const prefix = clientOrderIdPrefix(environment)
+  const known = new Set(
+    findings.standings.map(({ order, clientOrderId }) => orderNameOf(order.accountId, clientOrderId)),
+  )
+  const strangers = ids.flatMap((accountId) =>
+    (findings.snapshots.get(accountId)?.working ?? [])
+      .map(({ clientOrderId }) => ({ accountId, clientOrderId }))
+      .filter(({ clientOrderId }) => clientOrderId.toUpperCase().startsWith(prefix))
+      .filter(({ clientOrderId }) => !known.has(orderNameOf(accountId, clientOrderId))),
+  )
+  const keyed = strangers.map((one) => ({ ...one, key: parseClientOrderId(one.clientOrderId) }))
+  const readable = keyed.flatMap(({ accountId, key, clientOrderId }) =>
+    key ? [{ ...key, accountId, clientOrderId }] : [],
+  )
+  const places = await findOwnOrders(tx, readable)
+  const ended = new Set([...places].map((place) => readable[place]?.clientOrderId))
+  for (const { accountId, clientOrderId } of keyed) {
+    const kind = ended.has(clientOrderId) ? 'OrderStillWorking' : 'UnknownOrder'
+    outcome.incidents.push(incident(kind, findings, accountId, clientOrderId, { clientOrderId }, now))
+  }
+}
+
+/** Positions against the books; what differs for too long ends AutoSync in its account. */
+async function comparePositions(
+  { settings }: WorkContext,
+  tx: Transaction,
+  findings: Findings,
+  accounts: readonly ReconciledAccount[],
+  incomplete: Incomplete,
+  outcome: Outcome,
+  now: Instant,
+): Promise<void> {
+  const ids = accounts.map(({ id }) => id)
+  const booked = groupBy(await sumBooked(tx, ids, settings.environment), ({ accountId }) => accountId)
+  const gaps = groupBy(await loadPositionGaps(tx, ids), ({ accountId }) => accountId)
+  const sent = await listSentOrders(tx, ids, now)
+  const moving = new Set([
+    ...incomplete.accounts,
+    ...sent.flatMap(({ accountId, isInFlight }) => (isInFlight ? [accountId] : [])),
+  ])
+  const compared = accounts.flatMap((account) => {
+    const positions = findings.snapshots.get(account.id)?.positions ?? new Map<string, string>()
+    const ours = new Map((booked.get(account.id) ?? []).map((row) => [row.symbol, dec(row.quantity)]))
+    const seen = new Map((gaps.get(account.id) ?? []).map((row) => [row.symbol, row]))
+    return [...new Set([...positions.keys(), ...ours.keys(), ...seen.keys()])].map((symbol): Compared => {
+      const [book, before] = [ours.get(symbol) ?? zero, seen.get(symbol)]
+      const accepted = dec(before?.accepted ?? 0)
+      const broker = dec(positions.get(symbol) ?? 0)
+      const difference = broker.minus(book).minus(accepted)
+      return { account, accountId: account.id, symbol, book, broker, accepted, difference, before }
+    })
+  })
+  const differing = compared.filter(({ difference }) => !difference.isZero())
+  const effectsOn = await loadNearEffects(tx, differing, now)
+  for (const one of compared) {
+    const { account, symbol, book, broker, accepted, difference, before } = one
+    const isMissing = moving.has(account.id) || incomplete.positions.has(`${account.id} ${symbol}`)
+    const isMoving = isMissing || isLag(book.plus(accepted), difference, effectsOn(one))
+    const gap = positionGap(one, isMoving, now)
+    if (!gap) continue
+    outcome.positions.push(gap)
+    if (!gap.isConfirmed || before?.isConfirmed === true) continue
+    const detail = { symbol, broker: broker.toFixed(), booked: book.toFixed() }
+    outcome.incidents.push(
+      incident('PositionMismatch', findings, account.id, `${symbol}:${now}`, detail, now),
+    )
+    if (account.isSyncEnabled) outcome.mismatched.push(account.id)
+  }
+}
+
+/** One symbol in one account, in the books and at the broker. */
+interface Compared {
+  readonly account: ReconciledAccount
+  readonly accountId: number
+  readonly symbol: string
+  readonly book: Decimal
+  readonly broker: Decimal
+  /** What the owner was told of and let stand. */
+  readonly accepted: Decimal
+  /** What neither explains. */
+  readonly difference: Decimal
+  readonly before: PositionGapRow | undefined
+}
+
+/** What is to be remembered of one symbol; null where nothing differs and nothing was accepted. */
+function positionGap(
+  { account, symbol, book, broker, accepted, difference, before }: Compared,
+  isMoving: boolean,
+  now: Instant,
+): PositionGapChange | null {
+  const isSame = before !== undefined && difference.equals(before.difference)
+  const isConfirmed = isSame && before.isConfirmed
+  const since = isSame && (isConfirmed || !isMoving) ? before.since : now
+  const reason = externalActivity({
+    ...{
+      prefix: '',
+      executions: [],
+      ledgers: [book, accepted],
+      brokerPosition: broker,
+      isInFlight: isMoving,
+    },
+    ...{ mismatchAgeSeconds: (now - since) / second, graceSeconds: patience / second },
+    ignoreManualOrders: account.ignoresManualOrders,
+  })
+  if (difference.isZero() && accepted.isZero()) return null
+  const row = { accountId: account.id, symbol, difference, accepted, since }
+  return { ...row, isConfirmed: !difference.isZero() && (isConfirmed || reason !== null) }
+}

@@ -1,0 +1,150 @@
+/**
+ * Holds accounts against their brokers' own word: when a worker starts, when a link is back, and every minute. What
+ * differs is believed once it has lasted a minute unchanged. A broker that does not answer has said nothing: no
+ * question that failed changes anything.
+ */
+
+import { dec } from '../../domain/decimal.ts'
+import { chunked, groupBy } from '../../domain/group.ts'
+import { clientOrderId } from '../../domain/orders/client-order-id.ts'
+import { minute } from '../../domain/time.ts'
+import {
+  findNextConfirmation,
+  isReconciliationDue,
+  lastReport,
+  listEndedOrders,
+  listReconciledAccounts,
+  listReconciledBrokers,
+  listSentOrders,
+  lockQuietAccounts,
+  type SentOrder,
+  scheduleReconciliation,
+  sumBooked,
+} from '../../storage/brokers/reconciliation.ts'
+import { askingLeaseMs, claimLease, guardLease, type Lease, releaseLease } from '../../storage/work/leases.ts'
+import type { Broker } from '../brokers/broker.ts'
+import type { DueSource, Step, WorkContext } from '../context.ts'
+import { keepLease } from '../leases.ts'
+import { conclude, type Findings, isReadable, orderNameOf, patience } from './reconciliation-gaps.ts'
+
+export const reconciliationPeriod = minute
+const accountsAtOnce = 1_000
+/** Orders that ended longer ago explain no difference. */
+const endedLately = 24 * 60 * minute
+
+/** Asks the brokers whose time has come about all their accounts; answers how many differences were settled. */
+export async function reconcile(
+  ctx: WorkContext,
+  adapter: string,
+  broker: Broker,
+  isForced: boolean,
+): Promise<number> {
+  let settled = 0
+  for (const brokerId of await listReconciledBrokers(ctx.db.read, adapter, ctx.clock.now(), isForced)) {
+    const lease = await claimLease(ctx.db.write, `reconcile:${brokerId}`, ctx.workerId, askingLeaseMs)
+    if (!lease) continue
+    try {
+      settled += await reconcileBroker(ctx, lease, brokerId, broker)
+      ctx.tally.answeredAt.set(adapter, performance.now())
+    } catch (error) {
+      ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
+    } finally {
+      await scheduleReconciliation(ctx.db.write, brokerId, ctx.clock.now() + reconciliationPeriod)
+      await releaseLease(ctx.db.write, lease)
+    }
+  }
+  return settled
+}
+
+async function reconcileBroker(
+  ctx: WorkContext,
+  lease: Lease,
+  brokerId: number,
+  broker: Broker,
+): Promise<number> {
+  let settled = 0
+  for (let last = 0; ; ) {
+    const ids = await listReconciledAccounts(ctx.db.read, brokerId, last, accountsAtOnce)
+    if (ids.length === 0) return settled
+    last = ids.at(-1) ?? last
+    const mark = await lastReport(ctx.db.write)
+    const findings = await ask(ctx, brokerId, broker, ids)
+    settled += await ctx.db.transaction(async (tx) => {
+      await guardLease(tx, lease)
+      const accounts = await lockQuietAccounts(tx, [...findings.snapshots.keys()], mark)
+      return conclude(ctx, tx, findings, accounts)
+    })
+    if (!(await keepLease(ctx, lease, askingLeaseMs))) return settled
+  }
+}
+
+/** Asks for what the accounts hold and work, and for every order of ours that the answer leaves open. */
+async function ask(
+  ctx: WorkContext,
+  brokerId: number,
+  broker: Broker,
+  ids: readonly number[],
+): Promise<Findings> {
+  const asked = new Set(ids)
+  const all = (await broker.snapshot(ctx, ids)).filter(({ accountId }) => asked.has(accountId))
+  const said = all.filter(isReadable)
+  const unreadable = all.filter((snapshot) => !isReadable(snapshot)).map(({ accountId }) => accountId)
+  const snapshots = new Map(said.map((snapshot) => [snapshot.accountId, snapshot]))
+  const sums = await sumBooked(ctx.db.read, ids, ctx.settings.environment)
+  const booked = groupBy(sums, ({ accountId }) => accountId)
+  const suspects = said.flatMap(({ accountId, positions }) => {
+    const ours = booked.get(accountId) ?? []
+    const agrees = ours.every(({ symbol, quantity }) => dec(positions.get(symbol) ?? 0).equals(quantity))
+    return agrees && ours.length === positions.size ? [] : [accountId]
+  })
+  const orders = [
+    ...(await listSentOrders(ctx.db.read, ids, ctx.clock.now())),
+    ...(await listEndedOrders(ctx.db.read, suspects, ctx.clock.now(), endedLately)),
+  ]
+  const working = new Map(
+    said.flatMap(({ accountId, working }) =>
+      working.map((one) => [orderNameOf(accountId, one.clientOrderId), one] as const),
+    ),
+  )
+  const named = orders.map((order) => ({ order, clientOrderId: idOf(ctx, order) }))
+  const standings: Findings['standings'][number][] = named.flatMap(({ order, clientOrderId }) => {
+    const standing = working.get(orderNameOf(order.accountId, clientOrderId))
+    return standing ? [{ order, clientOrderId, standing }] : []
+  })
+  const open = named.filter(
+    ({ order, clientOrderId }) => !working.has(orderNameOf(order.accountId, clientOrderId)),
+  )
+  for (const chunk of chunked(open, broker.limits.batch)) {
+    const names = chunk.map(({ order, clientOrderId }) => ({ clientOrderId, ...order }))
+    const answers = await broker.find(ctx, brokerId, names)
+    for (const [place, one] of chunk.entries()) {
+      const standing = answers[place]
+      if (standing !== undefined) standings.push({ standing, ...one })
+    }
+  }
+  return { brokerId, snapshots, unreadable, standings }
+}
+
+const idOf = ({ settings }: WorkContext, order: SentOrder): string =>
+  clientOrderId({ environment: settings.environment, ...order })
+
+/** Brokers are asked at the start, when a link is back, and when their time has come. */
+export function reconciliationStep(adapter: string, broker: Broker): Step {
+  let isForced = true
+  return {
+    name: `reconcile ${adapter}`,
+    due: (now) => {
+      if (!broker.isUp()) isForced = true
+      if (!broker.isUp()) return false
+      return isForced || isReconciliationDue(adapter, now)
+    },
+    run: (ctx) => {
+      const forced = isForced
+      isForced = false
+      return reconcile(ctx, adapter, broker, forced)
+    },
+  }
+}
+
+/** When a difference that is watched has lasted long enough. */
+export const nextConfirmation: DueSource = (sql) => findNextConfirmation(sql, patience)

@@ -1,0 +1,79 @@
+/**
+ * What reports mean beyond their orders: somebody else has traded, the broker has closed the account to us, a stop
+ * of the owner's has filled. All in the transaction that books the report.
+ */
+import type { Instant } from '../../domain/time.ts'
+import { disableAutotrade, disableSync, type ReportedAccount } from '../../storage/brokers/reports.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import {
+  cancelClosings,
+  cancelExcluded,
+  type ExitedSymbol,
+  insertExclusions,
+} from '../../storage/mirror/sync-writes.ts'
+import { insertTransmissions } from '../../storage/mirror/transmissions.ts'
+import { insertIncidents } from '../../storage/work/incidents.ts'
+import type { Batch, BatchExecution } from './report-batch.ts'
+
+/** Writes everything that follows from a batch; its orders and executions are booked. */
+export async function followBatch(
+  tx: Transaction,
+  batch: Batch,
+  accounts: readonly ReportedAccount[],
+  now: Instant,
+): Promise<void> {
+  await Promise.all([
+    insertIncidents(tx, incidentsOf(batch, accounts)),
+    disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
+    leaveAlone(tx, batch, now),
+    insertTransmissions(tx, batch.executions.flatMap(ownTrade)),
+  ])
+  await disableAutotrade(tx, batch.closures, now)
+}
+
+/** A trade of an account that no order of ours explains; one that is taken back is a trade the other way. */
+const ownTrade = ({ order, report, side, quantity, px }: BatchExecution) =>
+  order === null
+    ? [
+        {
+          ...{ accountId: report.accountId, execId: report.reportKey, side, quantity, px },
+          ...{ instrumentId: report.instrumentId, executedAt: report.occurredAt },
+        },
+      ]
+    : []
+
+/** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
+const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>
+  accounts
+    .filter(
+      ({ id, isSyncEnabled, ignoresManualOrders }) =>
+        foreign.has(id) && isSyncEnabled && !ignoresManualOrders,
+    )
+    .map(({ id }) => id)
+
+function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[]): Batch['incidents'] {
+  const allowed = new Set(
+    accounts.filter(({ ignoresManualOrders }) => ignoresManualOrders).map(({ id }) => id),
+  )
+  return incidents.filter(
+    ({ kind, detail }) => kind !== 'ExternalExecution' || !allowed.has(detail.accountId as number),
+  )
+}
+
+/**
+ * Symbols out of which a stop of the owner's, or his own order, has taken an account. After a stop nothing else closes
+ * there; after either nothing opens there, what rests at the broker included.
+ */
+async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant): Promise<void> {
+  const filled = (source: 'L' | 'M') =>
+    executions.flatMap(({ order, side, busts }: BatchExecution): ExitedSymbol[] =>
+      order?.source === source && busts === null
+        ? [{ setupId: order.setupId, instrumentId: order.instrumentId, side }]
+        : [],
+    )
+  const [stopped, discarded] = [filled('L'), filled('M')]
+  await insertExclusions(tx, stopped, 'AutoStopLoss', now)
+  await insertExclusions(tx, discarded, 'Manual', now)
+  await cancelClosings(tx, stopped, now)
+  await cancelExcluded(tx, [...stopped, ...discarded], now)
+}

@@ -1,0 +1,221 @@
+/**
+ * Accounts that a site's admin has approved, for Autotrade or for broker transmit, and those that still wait. An
+ * account may be approved before it is connected. One that feeds a strategy with its own trades is never
+ * mirrored into and not kept in step.
+ */
+import type { SecurityType } from '../../domain/codes.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { accountTables, ofSites, type SiteFilter, siteColumns } from './account-listings.ts'
+import { isTradeLeader } from './accounts.ts'
+
+/** 0 autotrade, 1 broker transmit. */
+export type ConnectionType = 0 | 1
+
+export interface ApprovedRow {
+  id: number
+  account: string
+  personId: number
+  brokerId: number
+  whiteLabelSiteId: number | null
+  geoSite: string | null
+  isCfd: boolean
+  isDeleted: boolean
+}
+
+const approvedColumns = fragment`
+  approved.id, approved.account, approved.person_id as "personId", approved.broker_id as "brokerId",
+  approved.is_cfd as "isCfd", approved.deleted_at is not null as "isDeleted", ${siteColumns}`
+
+const approvedTables = fragment`
+  approved join person p on p.id = approved.person_id
+  join site on site.id = p.site_id left join site region on region.id = site.parent_site_id`
+
+export interface Approval {
+  connectionType: ConnectionType
+  personId: number | bigint
+  brokerId: number
+  account: string
+  isCfd: boolean
+  addedBy: number
+  addedAt: string
+}
+
+/**
+ * Approves an account; one that is approved already keeps its row. Nothing where somebody else's approval of the number
+ * stands, unless it is void: `isHolder` says that the number is that of the person's own account.
+ */
+export const approveAccount = (
+  sql: Sql,
+  approval: Approval,
+  isHolder: boolean,
+): Promise<ApprovedRow | undefined> =>
+  sql.maybe<ApprovedRow>`
+    with approved as (
+      insert into approved_account (connection_type, person_id, broker_id, account, is_cfd, added_by_person_id, added_at)
+      values (${approval.connectionType}::smallint, ${approval.personId}::bigint, ${approval.brokerId}::int,
+        ${approval.account}, ${approval.isCfd}::boolean, ${approval.addedBy}::bigint, ${approval.addedAt}::timestamptz)
+      on conflict (connection_type, broker_id, account) do update
+        set person_id = excluded.person_id, is_cfd = excluded.is_cfd, deleted_at = null,
+          added_by_person_id = excluded.added_by_person_id,
+          added_at = case when approved_account.deleted_at is null then approved_account.added_at
+            else excluded.added_at end
+        where approved_account.deleted_at is not null or approved_account.person_id = excluded.person_id
+          or ${isHolder}::boolean
+      returning *
+    )
+    select ${approvedColumns} from ${approvedTables}`
+
+/** For whom the number is approved. */
+export const findApproved = async (
+  sql: Sql,
+  { connectionType, brokerId, account }: Pick<Approval, 'connectionType' | 'brokerId' | 'account'>,
+): Promise<number | undefined> =>
+  (
+    await sql.maybe<{ personId: number }>`
+      select person_id as "personId" from approved_account
+      where connection_type = ${connectionType}::smallint and broker_id = ${brokerId}::int
+        and account = ${account}::text and deleted_at is null`
+  )?.personId
+
+/** Whether a person belongs to the sites; undefined when there is no such person. */
+export const findMembership = async (
+  sql: Sql,
+  personId: number | bigint,
+  sites: SiteFilter,
+): Promise<boolean | undefined> =>
+  (
+    await sql.maybe<{ isMember: boolean }>`
+      select (${ofSites(sites)}) as "isMember"
+      from person p join site on site.id = p.site_id left join site region on region.id = site.parent_site_id
+      where p.id = ${personId}::bigint`
+  )?.isMember
+
+export interface ApprovalAsked {
+  connectionType: ConnectionType
+  account: string
+  personId?: number | bigint | undefined
+  brokerId?: number | undefined
+}
+
+/** Living approvals of this number whose person belongs to the sites. */
+export const listApprovals = (sql: Sql, asked: ApprovalAsked, sites: SiteFilter): Promise<ApprovedRow[]> =>
+  sql.rows<ApprovedRow>`
+    select ${approvedColumns} from approved_account ${approvedTables}
+    where approved.connection_type = ${asked.connectionType}::smallint and approved.deleted_at is null
+      and approved.account = ${asked.account}
+      and (${asked.personId}::bigint is null or approved.person_id = ${asked.personId}::bigint)
+      and (${asked.brokerId}::int is null or approved.broker_id = ${asked.brokerId}::int)
+      and ${ofSites(sites)}
+    order by approved.id`
+
+/** Whether a member of the sites has an account of this number, or had it approved. */
+export const isNumberOfSites = async (sql: Sql, account: string, sites: SiteFilter): Promise<boolean> =>
+  (
+    await sql.one<{ isKnown: boolean }>`
+      select exists (select from ${accountTables} where a.account = ${account} and ${ofSites(sites)})
+        or exists (
+          select from approved_account ${approvedTables} where approved.account = ${account} and ${ofSites(sites)}
+        ) as "isKnown"`
+  ).isKnown
+
+/** Withdraws approvals. */
+export async function withdrawApproval(sql: Sql, id: number, deletedAt: string): Promise<void> {
+  await sql.run`update approved_account set deleted_at = ${deletedAt}::timestamptz where id = ${id}::bigint`
+}
+
+/**
+ * Whose the account of this number at the broker is, and whether anything mirrors into it; nothing when there is none.
+ * It is locked, by a statement of its own: another would read what was so before it waited.
+ */
+export async function lockMirroredAccount(
+  sql: Sql,
+  brokerId: number,
+  account: string,
+): Promise<{ id: number; personId: number; isMirrored: boolean } | undefined> {
+  await sql.run`
+    select from account where broker_id = ${brokerId}::int and account = ${account} for no key update`
+  return sql.maybe`
+    select a.id, a.person_id as "personId", exists (
+      select from setup where setup.account_id = a.id and setup.stopped_at is null) as "isMirrored"
+    from account a where a.broker_id = ${brokerId}::int and a.account = ${account}`
+}
+
+/** An account that waits for an approval, of its site's admin or of its holder. */
+export interface PendingRow {
+  id: number
+  status: 'Pending' | 'Approved' | 'Declined'
+  declinedAt: number | null
+  askedAt: number
+  account: string
+  personId: number
+  brokerName: string
+  brokerId: number
+  connectionName: string
+  firstName: string
+  lastName: string
+  email: string
+  countryCode: string
+  divisionCode: string | null
+  language: string
+  whiteLabelSiteId: number | null
+  geoSite: string | null
+  siteDomain: string | null
+  introducingBrokerId: number | null
+  introducingBroker: string | null
+  salesRepId: number | null
+  salesRep: string | null
+  strategyId: number | null
+  strategyName: string | null
+  isTradeLeader: boolean
+  authenticatedAt: number | null
+  futures: boolean
+  forex: boolean
+  stocks: boolean
+  options: boolean
+}
+
+const chosen = (name: string): Fragment => fragment`coalesce((r.choices ->> ${name})::boolean, false)`
+
+const classOf: Record<SecurityType, string> = {
+  CS: 'stocksEnabled',
+  FUT: 'futuresEnabled',
+  OPT: 'optionsEnabled',
+  FOR: 'forexEnabled',
+}
+
+/**
+ * Accounts of the sites that wait. With a request to their holder: until it is completed, expired or replaced.
+ * Without: those that nobody approved and nothing is mirrored into.
+ */
+export const listPendingAccounts = (
+  sql: Sql,
+  sites: SiteFilter,
+  filter: { brokerId?: number | undefined; securityType?: SecurityType | undefined },
+): Promise<PendingRow[]> =>
+  sql.rows<PendingRow>`
+    select a.id, a.account, a.person_id as "personId", b.name as "brokerName", a.broker_id as "brokerId",
+      b.connection_name as "connectionName", p.first_name as "firstName", p.last_name as "lastName", p.email,
+      p.country_code as "countryCode", p.division_code as "divisionCode", p.language, ${siteColumns},
+      site.domain as "siteDomain", a.introducing_broker_id as "introducingBrokerId",
+      a.introducing_broker as "introducingBroker", a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep",
+      ${isTradeLeader} as "isTradeLeader", a.authenticated_at as "authenticatedAt",
+      r.strategy_id as "strategyId", strategy.name as "strategyName",
+      case when r.status in ('Processing', 'PendingBroker') then 'Approved'
+        when r.status = 'Failed' or withdrawn.deleted_at is not null then 'Declined' else 'Pending' end as status,
+      case when r.id is null then withdrawn.deleted_at else r.ended_at end as "declinedAt",
+      coalesce(r.created_at, a.created_at) as "askedAt", ${chosen('futuresEnabled')} as futures,
+      ${chosen('forexEnabled')} as forex, ${chosen('stocksEnabled')} as stocks, ${chosen('optionsEnabled')} as options
+    from ${accountTables}
+    left join lateral (
+      select distinct on (q.strategy_id) q.* from approval_request q where q.account_id = a.id
+      order by q.strategy_id, q.created_at desc, q.xid desc
+    ) r on r.status in ('PendingCustomer', 'Processing', 'PendingBroker', 'Failed')
+    left join strategy on strategy.id = r.strategy_id
+    left join approved_account withdrawn on withdrawn.connection_type = 0 and withdrawn.broker_id = a.broker_id
+      and withdrawn.account = a.account and withdrawn.person_id = a.person_id
+    where ${ofSites(sites)}
+      and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
+      and (r.id is not null or (withdrawn.id is null or withdrawn.deleted_at is not null) and not exists (
+        select from setup where setup.account_id = a.id and setup.stopped_at is null))
+      and ${filter.securityType ? chosen(classOf[filter.securityType]) : fragment`true`}
+    order by a.id, r.strategy_id`

@@ -1,0 +1,142 @@
+/**
+ * All that ever moved the cash and the positions of books, in the order in which it was booked: fills, executions and
+ * those that were taken back, dividends, splits and entries of cash.
+ */
+import type { SecurityType, Side } from '../../domain/codes.ts'
+import { type Decimal, dec } from '../../domain/decimal.ts'
+import type { BookedAdjustment, BookedFill } from '../../domain/positions/ledger-state.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import type { BookKind } from './daily-close.ts'
+import { countsFrom, executions } from './setup-entries.ts'
+
+/** A fill with the book it belongs to. */
+export interface BookFillRow extends BookedFill {
+  readonly bookId: number
+  readonly commission: Decimal
+  /** Of a strategy. */
+  readonly signalId: number | null
+}
+
+export interface BookAdjustmentRow extends BookedAdjustment {
+  readonly bookId: number
+}
+
+type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission'
+
+type FillRow = Omit<BookFillRow, Texts | 'ledger'> & Record<Texts, string> & { ledger: number | null }
+
+/** All fills of books in the order in which they were booked, of some instruments or of all. */
+export async function loadBookFills(
+  sql: Sql,
+  kind: BookKind,
+  ids: readonly number[],
+  instrumentIds: readonly number[] | null = null,
+): Promise<BookFillRow[]> {
+  const isAsked = (id: Fragment): Fragment =>
+    instrumentIds === null ? fragment`true` : fragment`${id} = any(${instrumentIds}::bigint[])`
+  const rows =
+    kind === 'strategy'
+      ? await sql.rows<FillRow>`
+          select f.strategy_id as "bookId", f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
+            f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
+            f.cash_change as "cashChange", f.filled_at as at, f.commission, f.signal_id as "signalId",
+            false as "takesBack"
+          from fill f join instrument i on i.id = f.instrument_id
+          where f.strategy_id = any(${ids}::bigint[]) and ${isAsked(fragment`f.instrument_id`)}
+          order by f.strategy_id, f.id`
+      : await sql.rows<FillRow>`
+          select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
+            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
+            e.cash_change as "cashChange", ${countsFrom} as at, e.commission,
+            null::bigint as "signalId", e.busts is not null as "takesBack"
+          from ${executions} join instrument i on i.id = e.instrument_id
+          where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
+          order by e.account_id, e.id`
+  return rows.map(({ ledger, ...row }) => ({
+    ...row,
+    ...(ledger !== null && { ledger }),
+    side: row.side as Side,
+    securityType: row.securityType as SecurityType,
+    quantity: dec(row.quantity),
+    price: dec(row.price),
+    pointValue: dec(row.pointValue),
+    fx: dec(row.fx),
+    cashChange: dec(row.cashChange),
+    commission: dec(row.commission),
+  }))
+}
+
+interface AdjustmentRow {
+  readonly bookId: number
+  readonly instrumentId: number | null
+  readonly ledger: number | null
+  readonly at: Instant
+  readonly quantityChange: string
+  readonly cashChange: string
+  readonly newUnits: string | null
+  readonly oldUnits: string | null
+  readonly resizes: boolean | null
+}
+
+/** What dividends, splits and entries of cash did to books, in the order in which they took effect. */
+export async function loadBookAdjustments(
+  sql: Sql,
+  kind: BookKind,
+  ids: readonly number[],
+): Promise<BookAdjustmentRow[]> {
+  const rows =
+    kind === 'strategy'
+      ? await sql.rows<AdjustmentRow>`
+          select j.strategy_id as "bookId", a.instrument_id as "instrumentId", null::bigint as ledger,
+            a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
+            a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
+          from position_adjustment j join corporate_action a on a.id = j.action_id
+          where j.strategy_id = any(${ids}::bigint[]) order by j.strategy_id, a.takes_effect_at, a.kind, a.id`
+      : await sql.rows<AdjustmentRow>`
+          select j.account_id as "bookId", a.instrument_id as "instrumentId", j.setup_id as ledger,
+            a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
+            a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
+          from account_adjustment j join corporate_action a on a.id = j.action_id
+          where j.account_id = any(${ids}::bigint[])
+          union all
+          select account_id, null, setup_id, booked_at, 0, cash_change, null, null, null from account_entry
+          where account_id = any(${ids}::bigint[])
+          order by "bookId", at`
+  return rows.map(({ ledger, newUnits, oldUnits, resizes, ...row }) => ({
+    split:
+      newUnits === null || oldUnits === null
+        ? null
+        : { ratio: { new: dec(newUnits), old: dec(oldUnits) }, multiplies: !resizes },
+    ...row,
+    ...(ledger !== null && { ledger }),
+    quantityChange: dec(row.quantityChange),
+    cashChange: dec(row.cashChange),
+  }))
+}
+
+/** The instruments of which one of the setups held something at its moment. */
+export const listHeldInstruments = async (
+  sql: Sql,
+  moments: readonly { readonly setupId: number; readonly accountId: number; readonly at: Instant }[],
+): Promise<number[]> => {
+  const rows = await sql.rows<{ id: number }>`
+    select distinct moved.instrument_id as id
+    from unnest(${moments.map(({ accountId }) => accountId)}::bigint[],
+      ${moments.map(({ setupId }) => setupId)}::bigint[], ${moments.map(({ at }) => instant(at))}::timestamptz[])
+      asked (account_id, setup_id, at)
+    cross join lateral (
+      select e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end as quantity,
+        ${countsFrom} as at
+      from ${executions}
+      where e.account_id = asked.account_id and e.setup_id = asked.setup_id
+      union all
+      select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
+      join corporate_action c on c.id = j.action_id
+      where j.account_id = asked.account_id and j.setup_id = asked.setup_id
+    ) moved
+    where moved.at <= asked.at
+    group by asked.setup_id, moved.instrument_id having sum(moved.quantity) <> 0`
+  return rows.map(({ id }) => id)
+}

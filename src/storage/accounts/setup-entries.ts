@@ -1,0 +1,26 @@
+/**
+ * What moves the books of a setup: its executions, dividends and splits of what it holds, and entries of cash. Each
+ * counts from the moment at which it took effect.
+ */
+import { type Fragment, fragment } from '../database/sql.ts'
+
+/** Executions `e`, those that take another one back beside the `original`. */
+export const executions: Fragment = fragment`
+  execution e left join execution original on original.broker_id = e.broker_id
+    and original.account_id = e.account_id and original.exec_id = e.busts`
+
+/**
+ * What is taken back counts from when its broker said so, and never before it was executed: an execution that is told
+ * late, with its own moment, takes the place of one that was inferred since.
+ */
+export const countsFrom: Fragment = fragment`greatest(e.executed_at, original.executed_at)`
+
+/** Rows of `cash_change` and `at` of the setup in the row `setup`, in the account of the row `a`. */
+export const cashOfSetup: Fragment = fragment`
+  select e.cash_change, ${countsFrom} as at from ${executions}
+  where e.account_id = a.id and e.setup_id = setup.id
+  union all
+  select j.cash_change, c.takes_effect_at from account_adjustment j
+  join corporate_action c on c.id = j.action_id where j.account_id = a.id and j.setup_id = setup.id
+  union all
+  select n.cash_change, n.booked_at from account_entry n where n.account_id = a.id and n.setup_id = setup.id`

@@ -1,0 +1,139 @@
+/** Contracts whose trading ends: which one is next, what it is worth at its end, and what its end writes. */
+
+import type { PutOrCall, SecurityType } from '../../domain/codes.ts'
+import { type Decimal, dec } from '../../domain/decimal.ts'
+import type { CalendarName } from '../../domain/market/calendar.ts'
+import type { Settlement } from '../../domain/market/instrument.ts'
+import type { Instant } from '../../domain/time.ts'
+import { lockHolders, lockHoldingAccounts, lockMarks } from '../accounts/holders.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { cancelOrders } from '../mirror/account-orders.ts'
+
+/** A contract that time has something to do with. Numbers are exact texts. */
+export interface EndingRow {
+  readonly id: number
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly calendar: CalendarName
+  /** YYYY-MM-DD. */
+  readonly lastTradingDay: string | null
+  readonly expiry: string | null
+  readonly root: string
+  /** Of an option whose underlying is an instrument here. */
+  readonly underlyingId: number | null
+  readonly putOrCall: PutOrCall | null
+  readonly strike: string | null
+  readonly pointValue: string
+  readonly settlement: Settlement | null
+  readonly dueAt: Instant
+  /** It has ended before; what accounts are told of only now is settled. */
+  readonly isAgain: boolean
+}
+
+/** True while a contract waits for its end. */
+export const isEndDue = (now: Instant): Fragment => fragment`exists (
+  select from instrument where due_at <= ${instant(now)}::timestamptz)`
+
+/** When time next ends something about a contract. */
+export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
+  const next = await sql.maybe<{ at: Instant }>`
+    select due_at as at from instrument where due_at is not null order by due_at limit 1`
+  return next?.at
+}
+
+/**
+ * The contract whose end comes first, claimed. Its row is locked behind those of its holders: who has one of theirs
+ * writes rows that name the contract, and would wait for its end while that waits for him. The lock keeps such rows out,
+ * so that what is booked beside the end is seen by it or finds it ended.
+ */
+export async function claimEnding(tx: Transaction, now: Instant): Promise<EndingRow | undefined> {
+  const next = await tx.maybe<{ id: number; underlyingId: number | null }>`
+    select i.id, u.id as "underlyingId" ${endingTables}
+    where i.due_at <= ${instant(now)}::timestamptz order by i.due_at, i.id limit 1`
+  if (!next) return undefined
+  await lockMarks(tx, [next.id, next.underlyingId ?? next.id])
+  await lockHolders(tx, [next.id])
+  await lockHoldingAccounts(tx, next.id)
+  return tx.maybe<EndingRow>`
+    select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
+      i.expiry, i.root, u.id as "underlyingId", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
+      i.settlement, i.due_at as "dueAt", i.ended_at is not null as "isAgain" ${endingTables}
+    where i.id = ${next.id}::bigint and i.due_at <= ${instant(now)}::timestamptz for update of i`
+}
+
+const endingTables = fragment`
+  from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying`
+
+/** Settles contracts that have ended again: an account was told late of what it traded in them. */
+export const settleAgain = (tx: Transaction, ids: readonly number[], now: Instant): Promise<number> =>
+  tx.run`
+    update instrument set due_at = ${instant(now)}::timestamptz
+    where id = any(${uncounted(ids, 'bigint')}::bigint[]) and ended_at is not null`
+
+/** Notes when time next ends something about the contract; null: its trading has ended for good. */
+export const postponeEnd = (
+  tx: Transaction,
+  id: number,
+  next: Instant | null,
+  now: Instant,
+): Promise<number> =>
+  tx.run`
+    update instrument set due_at = ${instant(next)}::timestamptz,
+      ended_at = case when ${instant(next)}::timestamptz is null then ${instant(now)}::timestamptz end
+    where id = ${id}::bigint`
+
+/** The settlement value that was entered for options on an underlying which expire on a day (YYYY-MM-DD). */
+export async function findSettlementValue(
+  sql: Sql,
+  underlyingId: number,
+  expiry: string,
+): Promise<Decimal | undefined> {
+  const row = await sql.maybe<{ amount: string }>`
+    select amount from corporate_action
+    where instrument_id = ${underlyingId}::bigint and kind = 'settlement' and ex_date = ${expiry}::date`
+  return row && dec(row.amount)
+}
+
+/** What a setup, or the owner himself, holds of a contract that ends. */
+export interface EndingLedger {
+  /** Both null for what is the owner's own. */
+  readonly setupId: number | null
+  readonly strategyId: number | null
+  readonly accountId: number
+  readonly brokerId: number
+  readonly currency: string
+  readonly quantity: string
+  readonly avgPx: string | null
+  readonly openedAt: Instant | null
+}
+
+/** The ledgers that hold the instrument; their accounts are locked. */
+export async function lockEndingLedgers(tx: Transaction, instrumentId: number): Promise<EndingLedger[]> {
+  // Some may have come before the contract was locked.
+  await lockHoldingAccounts(tx, instrumentId)
+  return tx.rows<EndingLedger>`
+    select p.setup_id as "setupId", p.account_id as "accountId", a.broker_id as "brokerId",
+      p.strategy_id as "strategyId", a.currency, p.quantity, p.avg_px as "avgPx", p.opened_at as "openedAt"
+    from account_position p join account a on a.id = p.account_id
+    where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 order by p.account_id, p.setup_id`
+}
+
+/** Ends what accounts have at work in an instrument: the broker's orders expire, what it has not seen is withdrawn. */
+export async function expireAccountOrders(tx: Transaction, instrumentId: number, at: Instant): Promise<void> {
+  await cancelOrders(
+    tx,
+    fragment`o.instrument_id = ${instrumentId}::bigint and o.status = 'A' and o.attempts = 0`,
+    { at, info: 'contract expired' },
+  )
+  await tx.run`
+    with expired as (
+      update paper_order set status = 'C', needs_match = false
+      where instrument_id = ${instrumentId}::bigint and status in ('0', '1')
+      returning broker_id, account_id, client_order_id
+    )
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select broker_id, 'A' || nextval('paper_report_id_seq'), account_id, client_order_id,
+      'expire', i.symbol, ${instant(at)}::timestamptz
+    from expired join instrument i on i.id = ${instrumentId}::bigint`
+}

@@ -1,0 +1,96 @@
+/** What payment providers tell by themselves: taken in once each, in any order, and applied by a worker. */
+
+import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import type { ProviderName } from './charges.ts'
+import type { ChargeAnswer } from './settlement.ts'
+
+export interface NewPaymentEvent {
+  readonly provider: ProviderName
+  /** The provider's name of the event; one that is known changes nothing. */
+  readonly eventRef: string
+  readonly kind: 'paid' | 'declined'
+  /** In minor units, with its currency. */
+  readonly amount: number
+  readonly currency: string
+  readonly paymentRef: string
+  readonly chargeId: number
+  readonly attempt: number
+  readonly reason: string | null
+}
+
+/** That a payment was given back, or its payer wants it back. */
+export interface PaymentTakenBack {
+  readonly provider: ProviderName
+  readonly eventRef: string
+  readonly kind: 'paymentRefunded' | 'paymentDisputed'
+  readonly paymentRef: string
+}
+
+/**
+ * Takes an event in and wakes the workers; one about a charge that does not exist is left. A payment of another amount,
+ * or that was taken for another charge, pays nothing: the operator is told.
+ */
+export async function takePaymentEvent(sql: Sql, event: NewPaymentEvent, at: number): Promise<void> {
+  const { provider, eventRef, paymentRef, kind } = event
+  await sql.run`
+    with named as (
+      select charge.id, ${kind} = 'declined' or (charge.amount = ${event.amount}::bigint
+        and charge.currency = ${event.currency} and not exists (
+          select from charge other where other.provider = charge.provider and other.payment_ref = ${paymentRef}
+            and other.id <> charge.id)) as fits
+      from charge where charge.id = ${event.chargeId}::bigint and charge.provider = ${provider}
+    ), taken as (
+      insert into payment_event (provider, event_ref, kind, payment_ref, charge_id, attempt, reason, occurred_at)
+      select ${provider}, ${eventRef}, ${kind}, ${paymentRef}, named.id, ${event.attempt}::int, ${event.reason},
+        ${instant(at)}::timestamptz
+      from named where fits
+      on conflict (provider, event_ref) do nothing
+      returning id
+    ), told as (
+      insert into incident (incident_key, kind, detail, occurred_at)
+      select ${`paidOtherwise ${provider} ${paymentRef}`}, 'paidOtherwise', jsonb_build_object('chargeId', named.id,
+        'paymentRef', ${paymentRef}::text, 'amount', ${event.amount}::bigint, 'currency', ${event.currency}::text),
+        ${instant(at)}::timestamptz
+      from named where not fits
+      on conflict (incident_key) do nothing
+    )
+    select pg_notify('work', '') from taken`
+}
+
+/** Tells the operator, once, of a payment of ours that was taken back; the books go on showing it as paid. */
+export const notePaymentTakenBack = (sql: Sql, event: PaymentTakenBack, at: number): Promise<number> =>
+  sql.run`
+    insert into incident (incident_key, kind, detail, occurred_at)
+    select ${`${event.kind} ${event.provider} ${event.eventRef}`}, ${event.kind}, jsonb_build_object('chargeId',
+      charge.id, 'paymentRef', charge.payment_ref), ${instant(at)}::timestamptz
+    from charge where charge.provider = ${event.provider} and charge.payment_ref = ${event.paymentRef}
+    on conflict (incident_key) do nothing`
+
+/** A condition in SQL: an event waits. */
+export const areEventsWaiting: Fragment = fragment`exists (select from payment_event where applied_at is null)`
+
+/** Takes waiting events out of the queue, the oldest first, as answers to their charges. */
+export async function takeWaitingEvents(
+  tx: Transaction,
+  now: number,
+  limit: number,
+): Promise<ChargeAnswer[]> {
+  const rows = await tx.rows<{
+    chargeId: number
+    attempt: number
+    kind: 'paid' | 'declined'
+    paymentRef: string
+    reason: string | null
+    at: number
+  }>`
+    update payment_event set applied_at = ${instant(now)}::timestamptz
+    where id = any(array(select id from payment_event where applied_at is null order by id limit ${limit}::int
+      for update skip locked))
+    returning charge_id as "chargeId", attempt, kind, payment_ref as "paymentRef", reason, occurred_at as at`
+  return rows.map(({ kind, reason, ...answer }) =>
+    kind === 'paid'
+      ? { outcome: 'paid', ...answer }
+      : { outcome: 'declined', reason: reason ?? 'declined', ...answer },
+  )
+}

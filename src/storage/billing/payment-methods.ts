@@ -1,0 +1,23 @@
+/** How people pay: a provider's references, never a number of a card. */
+
+import type { Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import type { ProviderName } from './charges.ts'
+
+export interface PaymentMethod {
+  readonly personId: number
+  readonly provider: ProviderName
+  readonly customerRef: string
+  readonly methodRef: string
+  readonly at: number
+}
+
+/** The person pays this way from now on. */
+export async function savePaymentMethod(sql: Sql, method: PaymentMethod): Promise<void> {
+  await sql.run`
+    insert into payment_method (person_id, provider, customer_ref, method_ref, changed_at)
+    values (${method.personId}::bigint, ${method.provider}, ${method.customerRef}, ${method.methodRef},
+      ${instant(method.at)}::timestamptz)
+    on conflict (person_id, provider) do update set customer_ref = excluded.customer_ref,
+      method_ref = excluded.method_ref, changed_at = excluded.changed_at`
+}

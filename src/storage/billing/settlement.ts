@@ -1,0 +1,216 @@
+/**
+ * What comes of payments: the charge, the subscription and the ledger move in one transaction. An answer counts
+ * once, for the attempt it was given to. That a payment was made is a fact: it is booked also when nobody waits
+ * for it any more, and then told to the operator.
+ */
+import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
+import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import type { Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { insertIncidents } from '../work/incidents.ts'
+import type { NewCharge, ProviderName } from './charges.ts'
+import { beginUpgrades } from './plan-subscriptions.ts'
+
+export type ChargeAnswer = {
+  readonly chargeId: number
+  readonly attempt: number
+  /** Business time. */
+  readonly at: number
+  /** The provider's name of the payment. */
+  readonly paymentRef: string | null
+} & ({ readonly outcome: 'paid' } | { readonly outcome: 'declined'; readonly reason: string })
+
+interface ChargeRow {
+  id: number
+  subscriptionId: number
+  attempt: number
+  status: 'due' | 'paid' | 'failed'
+  purpose: NewCharge['purpose']
+  /** Whether the attempt has no answer yet. */
+  isAsked: boolean
+  paymentRef: string | null
+  provider: ProviderName
+  basePrice: number | bigint
+  markup: number | bigint
+  currency: string
+  personId: number
+  ownerPersonId: number | null
+  ownerPercent: number | null
+  siteId: number
+  subscriptionStatus: SubscriptionStatus
+}
+
+/** Books the answers that are news; answers how many were. */
+export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]): Promise<number> {
+  const rows = await lockCharges(
+    sql,
+    answers.map(({ chargeId }) => chargeId),
+  )
+  const found = new Map(rows.map((row) => [row.id, row]))
+  const paid: Settled<'paid'>[] = []
+  const declined: Settled<'declined'>[] = []
+  const late: Settled<'paid'>[] = []
+  for (const answer of answers) {
+    const charge = found.get(answer.chargeId)
+    if (!charge) continue
+    if (answer.outcome === 'paid') {
+      if (charge.status === 'paid') {
+        if (charge.paymentRef !== answer.paymentRef) late.push({ charge, answer })
+        continue
+      }
+      paid.push({ charge, answer })
+      // A fee is settled when its term is over, and that may be the last one.
+      if (charge.subscriptionStatus === 'ended' && charge.purpose !== 'performance')
+        late.push({ charge, answer })
+      charge.status = 'paid'
+      charge.paymentRef = answer.paymentRef
+    } else if (charge.isAsked && charge.attempt === answer.attempt) {
+      charge.isAsked = false
+      declined.push({ charge, answer })
+    }
+  }
+  const refused = declined.filter(({ charge }) => charge.status === 'due')
+  await savePaid(sql, paid)
+  await saveDeclined(sql, refused)
+  await insertIncidents(sql, late.map(unexpectedPayment))
+  return paid.length + refused.length
+}
+
+interface Settled<Outcome extends ChargeAnswer['outcome']> {
+  readonly charge: ChargeRow
+  readonly answer: Extract<ChargeAnswer, { outcome: Outcome }>
+}
+
+const unexpectedPayment = ({ charge, answer }: Settled<'paid'>) => ({
+  key: `payment ${charge.provider} ${answer.paymentRef}`,
+  kind: charge.subscriptionStatus === 'ended' ? 'paidAfterTheEnd' : 'paidTwice',
+  detail: { chargeId: charge.id, paymentRef: answer.paymentRef },
+  occurredAt: answer.at,
+})
+
+const lockCharges = (sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> =>
+  sql.rows<ChargeRow>`
+    select c.id, c.subscription_id as "subscriptionId", c.attempts as attempt, c.status, c.purpose,
+      c.claimed_until is not null as "isAsked",
+      c.payment_ref as "paymentRef", c.provider, c.base_price as "basePrice", c.markup, c.currency,
+      s.person_id as "personId", strategy.owner_person_id as "ownerPersonId",
+      strategy.owner_share_percent as "ownerPercent", coalesce(plan.site_id, s.site_id) as "siteId",
+      s.status as "subscriptionStatus"
+    from charge c join subscription s on s.id = c.subscription_id
+      left join strategy on strategy.id = s.strategy_id left join plan on plan.id = coalesce(c.plan_id, s.plan_id)
+    where c.id = any(${ids}::bigint[]) order by s.id, c.id for update of s, c`
+
+async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<void> {
+  if (settled.length === 0) return
+  const ids = settled.map(({ charge }) => charge.id)
+  const times = settled.map(({ answer }) => instant(answer.at))
+  await sql.run`
+    update charge set status = 'paid', paid_at = answer.at, payment_ref = answer.ref, next_try_at = null,
+      claimed_until = null
+    from unnest(${ids}::bigint[], ${times}::timestamptz[],
+      ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, ref)
+    where charge.id = answer.id`
+  await beginUpgrades(sql, ids)
+  await sql.run`
+    update subscription set status = 'active', billing_failures = 0
+    where id = any(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[]) and ended_at is null
+      and not exists (select from charge owed where owed.subscription_id = subscription.id
+        and owed.status = 'failed' and owed.purpose <> 'upgrade')`
+  await book(
+    sql,
+    settled.flatMap(({ charge, answer }) =>
+      transfersOf({
+        price: { base: BigInt(charge.basePrice), markup: BigInt(charge.markup) },
+        ...charge,
+        ownerPercent: charge.ownerPercent ?? 0,
+      }).map((transfer) => ({ charge, at: answer.at, ...transfer })),
+    ),
+  )
+}
+
+type Booking = Transfer & { readonly charge: ChargeRow; readonly at: number }
+
+/** The account's key in the ledger. */
+function nameOf(account: LedgerAccount, currency: string): string {
+  const { kind } = account
+  const whose = partsOf(account)
+  return `${kind}:${whose.personId ?? whose.siteId ?? whose.provider ?? ''}:${currency}`
+}
+
+const partsOf = (account: LedgerAccount) => ({
+  personId: 'personId' in account ? account.personId : null,
+  siteId: 'siteId' in account ? account.siteId : null,
+  provider: 'provider' in account ? account.provider : null,
+})
+
+async function book(sql: Sql, bookings: readonly Booking[]): Promise<void> {
+  const accounts = new Map(
+    bookings.flatMap(({ from, to, charge: { currency } }) =>
+      [from, to].map((account) => [nameOf(account, currency), { account, currency }] as const),
+    ),
+  )
+  // In the order of their names, so that two bookings never wait for each other's accounts.
+  const wanted = [...accounts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)
+  const parts = wanted.map(({ account }) => partsOf(account))
+  await sql.run`
+    insert into ledger_account (kind, person_id, site_id, provider, currency)
+    select * from unnest(${wanted.map(({ account }) => account.kind)}::text[],
+      ${parts.map(({ personId }) => personId)}::bigint[], ${parts.map(({ siteId }) => siteId)}::bigint[],
+      ${parts.map(({ provider }) => provider)}::text[], ${wanted.map(({ currency }) => currency)}::text[])
+    on conflict (name) do nothing`
+  await sql.run`
+    insert into ledger_transfer (charge_id, reason, from_account_id, to_account_id, amount, currency, booked_at)
+    select asked.charge_id, asked.reason, giving.id, taking.id, asked.amount, giving.currency, asked.at
+    from unnest(${bookings.map(({ charge }) => charge.id)}::bigint[],
+      ${bookings.map(({ reason }) => reason)}::text[],
+      ${bookings.map(({ from, charge }) => nameOf(from, charge.currency))}::text[],
+      ${bookings.map(({ to, charge }) => nameOf(to, charge.currency))}::text[],
+      ${bookings.map(({ amount }) => amount)}::bigint[],
+      ${bookings.map(({ at }) => instant(at))}::timestamptz[])
+      asked (charge_id, reason, giving, taking, amount, at)
+    join ledger_account giving on giving.name = asked.giving
+    join ledger_account taking on taking.name = asked.taking`
+}
+
+/**
+ * A first payment that fails opens nothing, an upgrade that fails changes nothing; a later payment is tried again until
+ * the subscription is suspended.
+ */
+async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): Promise<void> {
+  if (settled.length === 0) return
+  const verdicts = settled.map(({ charge, answer }) => {
+    const isFirst = charge.subscriptionStatus === 'pending'
+    const isUpgrade = charge.purpose === 'upgrade'
+    const again = isFirst || isUpgrade ? undefined : nextTry(charge.attempt, answer.at)
+    const status = isFirst ? 'ended' : again === undefined && !isUpgrade ? 'suspended' : 'active'
+    return { charge, answer, again, status }
+  })
+  const times = settled.map(({ answer }) => instant(answer.at))
+  const reasons = settled.map(({ answer }) => answer.reason)
+  await sql.run`
+    update charge set status = case when answer.again is null then 'failed' else 'due' end,
+      next_try_at = answer.again, claimed_until = null, payment_ref = answer.ref, failure_reason = answer.reason,
+      failed_at = answer.at
+    from unnest(${settled.map(({ charge }) => charge.id)}::bigint[], ${times}::timestamptz[],
+      ${verdicts.map(({ again }) => instant(again ?? null))}::timestamptz[], ${reasons}::text[],
+      ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, again, reason, ref)
+    where charge.id = answer.id`
+  // Of one subscription a term and a fee may be declined at once: each counts, and the worst of it holds.
+  const worst = ['active', 'suspended', 'ended'] as const
+  await sql.run`
+    update subscription set billing_failures = billing_failures + answer.failures,
+      billing_failure_reason = answer.reason, billing_failed_at = answer.at,
+      status = case when ended_at is not null or answer.status = 'active' then subscription.status
+        else answer.status end,
+      ended_at = case when answer.status = 'ended' then coalesce(ended_at, answer.at) else ended_at end,
+      end_reason = case when answer.status = 'ended' then coalesce(end_reason, 'unpaid') else end_reason end
+    from (
+      select id, count(*)::int as failures, max(at) as at, (array_agg(reason order by at desc, place desc))[1] as reason,
+        (${worst}::text[])[max(array_position(${worst}::text[], status))] as status
+      from unnest(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[], ${times}::timestamptz[],
+        ${verdicts.map(({ status }) => status)}::text[], ${reasons}::text[])
+        with ordinality said (id, at, status, reason, place)
+      group by id
+    ) answer
+    where subscription.id = answer.id`
+}

@@ -1,0 +1,99 @@
+/**
+ * What an adapter that follows its accounts one by one has to know of them: whom to follow, how far their history
+ * was read, and which of their orders are being replaced.
+ */
+import type { ClientOrderKey } from '../../domain/orders/client-order-id.ts'
+import type { Instant } from '../../domain/time.ts'
+import { fragment, type Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { mayBeDone } from '../market/calendar-effects.ts'
+import { toldOf } from '../market/units-since-splits.ts'
+
+/** Accounts that follow, or followed, a strategy at an enabled broker of the adapter and have their credentials. */
+export async function listFollowedAccounts(sql: Sql, adapter: string): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
+    select a.id from account a join broker b on b.id = a.broker_id
+    where b.adapter = ${adapter} and b.is_enabled and a.broker_user_id is not null
+      and exists (select from account_credential c where c.account_id = a.id)
+      and exists (select from setup where setup.account_id = a.id)
+    order by a.id`
+  return rows.map(({ id }) => id)
+}
+
+/** How far each account's history was read; what lies before its first setup is not ours to book. */
+export const loadPulls = (
+  sql: Sql,
+  accountIds: readonly number[],
+): Promise<{ accountId: number; startedAt: Instant; pulledUntil: Instant | null }[]> =>
+  sql.rows`
+    select s.account_id as "accountId", min(s.started_at) as "startedAt", max(p.pulled_until) as "pulledUntil"
+    from setup s left join broker_pull p on p.account_id = s.account_id
+    where s.account_id = any(${accountIds}::bigint[]) group by s.account_id`
+
+/** Notes how far an account's history was read; never back. */
+export async function savePull(sql: Sql, accountId: number, until: Instant): Promise<void> {
+  await sql.run`
+    insert into broker_pull (account_id, pulled_until)
+    values (${accountId}::bigint, ${instant(until)}::timestamptz)
+    on conflict (account_id) do update
+      set pulled_until = greatest(broker_pull.pulled_until, excluded.pulled_until)`
+}
+
+/** Orders of accounts, named as their client order ids name them. */
+export type NamedOrder = ClientOrderKey & { readonly accountId: number }
+
+const named = (orders: readonly NamedOrder[]) => ({
+  accounts: orders.map(({ accountId }) => accountId),
+  setups: orders.map(({ setupId }) => setupId),
+  sources: orders.map(({ source }) => source),
+  sourceIds: orders.map(({ sourceId }) => sourceId),
+  revisions: orders.map(({ revision }) => revision),
+})
+
+/** Which of these orders have a replacement that was sent and not refused, by their places. */
+export async function findReplacing(sql: Sql, orders: readonly NamedOrder[]): Promise<Set<number>> {
+  if (orders.length === 0) return new Set()
+  const { accounts, setups, sources, sourceIds, revisions } = named(orders)
+  const rows = await sql.rows<{ place: number }>`
+    select k.place::int as place
+    from unnest(${accounts}::bigint[], ${setups}::bigint[], ${sources}::text[], ${sourceIds}::bigint[],
+      ${revisions}::int[]) with ordinality k (account_id, setup_id, source, source_id, revision, place)
+    join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
+      and o.revision = k.revision and o.account_id = k.account_id
+    where exists (select from account_order n where n.account_id = o.account_id and n.replaces_order_id = o.id
+      and n.attempts > 0 and n.status not in ('4', '8'))`
+  return new Set(rows.map(({ place }) => place - 1))
+}
+
+/** An order of a chain, with what it is known to have executed. */
+export interface ExecutedOrder extends NamedOrder {
+  readonly isLast: boolean
+  readonly executed: string
+  /** Over a split that is booked or about to be: the same in the units of now; otherwise null. */
+  readonly restated: string | null
+}
+
+/** An order and those that it has replaced in turn, as far as the broker counts them into its quantity. */
+export const listReplaced = async (sql: Sql, order: NamedOrder, now: Instant): Promise<ExecutedOrder[]> =>
+  sql.rows<ExecutedOrder>`
+    with recursive chain as (
+      select o.account_id, o.id, o.replaces_order_id, o.carried_qty, 0 as depth
+      from account_order o
+      where o.source_id = ${order.sourceId}::bigint and o.setup_id = ${order.setupId}::bigint
+        and o.source = ${order.source} and o.revision = ${order.revision}::int
+        and o.account_id = ${order.accountId}::bigint
+      union all
+      select o.account_id, o.id, o.replaces_order_id, o.carried_qty, chain.depth + 1
+      from chain join account_order o on o.account_id = chain.account_id and o.id = chain.replaces_order_id
+        and o.carried_qty = chain.carried_qty
+    )
+    select ${order.environment} as environment, o.account_id as "accountId", o.setup_id as "setupId", o.source,
+      o.source_id as "sourceId", o.revision, chain.depth = 0 as "isLast", told.executed,
+      case when exists (
+        select from corporate_action a where a.kind = 'split' and a.instrument_id = o.instrument_id
+          and a.takes_effect_at > o.posted_at and ${mayBeDone(now)}
+      ) then round(told.restated, 8) end as restated
+    from chain join account_order o on o.account_id = chain.account_id and o.id = chain.id
+    join instrument i on i.id = o.instrument_id
+    ${toldOf(fragment`true`)}
+    where chain.depth = 0 or o.attempts > 0`

@@ -1,0 +1,332 @@
+/**
+ * The paper broker's own book. It is another party that happens to live in the same database: it shares no row
+ * with the platform's side but instruments and quotes, and tells what it did through reports alone. An
+ * order exists once per account and client order id, whatever is asked how often.
+ */
+
+import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import { type Decimal, dec } from '../../domain/decimal.ts'
+import type { CalendarName } from '../../domain/market/calendar.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import type { PriceRange } from '../work/matching.ts'
+
+/** A request as the book takes it; `quantity` is the total, of a replacement with what its chain has filled. */
+export interface PaperRequest {
+  readonly accountId: number
+  readonly clientOrderId: string
+  readonly instrumentId: number
+  readonly symbol: string
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly timeInForce: TimeInForce
+  readonly positionEffect: PositionEffect
+  readonly quantity: string
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly acceptedAt: Instant
+  readonly expiresAt: Instant | null
+  /** Scripted: refused with this text, or filled no further than this. */
+  readonly rejectText: string | null
+  readonly fillCap: string | null
+}
+
+/** What the book says of a request; `text` where it refuses. */
+export interface PaperAnswer {
+  readonly place: number
+  readonly status: OrdStatus | null
+  readonly text: string | null
+}
+
+export const loadCalendars = async (
+  sql: Sql,
+  instrumentIds: readonly number[],
+): Promise<Map<number, CalendarName>> => {
+  const rows = await sql.rows<{ id: number; calendar: CalendarName }>`
+    select id, calendar from instrument where id = any(${uncounted(instrumentIds, 'bigint')}::bigint[])`
+  return new Map(rows.map(({ id, calendar }) => [id, calendar]))
+}
+
+const requestRows = (requests: readonly PaperRequest[]): Fragment => {
+  const column = <K extends keyof PaperRequest>(name: K): PaperRequest[K][] =>
+    requests.map((request) => request[name])
+  return fragment`unnest(${requests.map((_, place) => place)}::int[], ${column('accountId')}::bigint[],
+    ${column('clientOrderId')}::text[], ${column('instrumentId')}::bigint[], ${column('symbol')}::text[],
+    ${column('side')}::text[], ${column('ordType')}::text[], ${column('timeInForce')}::text[],
+    ${column('positionEffect')}::text[], ${column('quantity')}::numeric[], ${column('limitPx')}::numeric[],
+    ${column('stopPx')}::numeric[], ${requests.map(({ acceptedAt }) => instant(acceptedAt))}::timestamptz[],
+    ${requests.map(({ expiresAt }) => instant(expiresAt))}::timestamptz[], ${column('rejectText')}::text[],
+    ${column('fillCap')}::numeric[])
+    asked (place, account_id, client_order_id, instrument_id, symbol, side, ord_type, time_in_force,
+      position_effect, quantity, limit_px, stop_px, accepted_at, expires_at, reject_text, fill_cap)`
+}
+
+/** An answer's key: the broker numbers what it says. */
+const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
+
+/** Takes new orders; one whose id is known stays what it is. */
+export const insertPaperOrders = (
+  sql: Sql,
+  brokerId: number,
+  requests: readonly PaperRequest[],
+): Promise<PaperAnswer[]> =>
+  sql.rows<PaperAnswer>`
+    with asked as materialized (select * from ${requestRows(requests)}), taken as (
+      insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type, time_in_force,
+        position_effect, order_qty, limit_px, stop_px, status, needs_match, accepted_at, expires_at, reject_text,
+        fill_cap)
+      select account_id, client_order_id, ${brokerId}::int, instrument_id, side, ord_type, time_in_force,
+        position_effect, quantity, limit_px, stop_px, case when reject_text is null then '0' else '8' end,
+        reject_text is null, accepted_at, expires_at, reject_text, fill_cap
+      from asked
+      on conflict (account_id, client_order_id) do nothing
+      returning account_id, client_order_id, status, reject_text, accepted_at
+    ), told as (
+      insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at)
+      select ${brokerId}::int, ${nextKey}, account_id, client_order_id,
+        case taken.status when '0' then 'ack' else 'reject' end, symbol, taken.reject_text, taken.accepted_at
+      from taken join asked using (account_id, client_order_id)
+    )
+    select asked.place, coalesce(taken.status, known.status) as status,
+      coalesce(taken.reject_text, known.reject_text) as text
+    from asked left join taken using (account_id, client_order_id)
+    left join paper_order known using (account_id, client_order_id)`
+
+/** Replaces working orders: the new one starts with what is left of the total. */
+export const replacePaperOrders = (
+  tx: Transaction,
+  brokerId: number,
+  requests: readonly PaperRequest[],
+  replaced: readonly string[],
+): Promise<PaperAnswer[]> =>
+  tx.rows<PaperAnswer>`
+    with asked as materialized (
+      select asked.*, x.client_order_id as replaced from ${requestRows(requests)}
+      join unnest(${replaced.map((_, place) => place)}::int[], ${replaced}::text[]) x (place, client_order_id)
+        using (place)
+    ), old as (
+      update paper_order o set status = '5', needs_match = false
+      from asked
+      where o.account_id = asked.account_id and o.client_order_id = asked.replaced and o.status in ('0', '1')
+        and not exists (select from paper_order known where known.account_id = asked.account_id
+          and known.client_order_id = asked.client_order_id)
+      returning asked.place, o.carried_qty + o.cum_qty as executed
+    ), taken as (
+      insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type, time_in_force,
+        position_effect, order_qty, carried_qty, limit_px, stop_px, status, needs_match, accepted_at, expires_at, replaces)
+      select account_id, client_order_id, ${brokerId}::int, instrument_id, side, ord_type, time_in_force,
+        position_effect, greatest(quantity - executed, 0), executed, limit_px, stop_px,
+        case when quantity > executed then '0' else '2' end, quantity > executed, accepted_at, expires_at, replaced
+      from asked join old using (place)
+      on conflict (account_id, client_order_id) do nothing
+      returning account_id, client_order_id, status, accepted_at
+    ), told as (
+      insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+      select ${brokerId}::int, ${nextKey}, account_id, client_order_id, 'replace', symbol, taken.accepted_at
+      from taken join asked using (account_id, client_order_id)
+    )
+    select asked.place, coalesce(taken.status, known.status) as status,
+      case when coalesce(taken.status, known.status) is null then 'the order is not working' end as text
+    from asked left join taken using (account_id, client_order_id)
+    left join paper_order known using (account_id, client_order_id)`
+
+/** Cancels working orders; the answer is the status before, null where there is no such order. */
+export const cancelPaperOrders = (
+  sql: Sql,
+  brokerId: number,
+  names: readonly { readonly accountId: number; readonly clientOrderId: string }[],
+  at: Instant,
+): Promise<PaperAnswer[]> =>
+  sql.rows<PaperAnswer>`
+    with asked as materialized (
+      select * from unnest(${names.map((_, place) => place)}::int[],
+        ${names.map(({ accountId }) => accountId)}::bigint[],
+        ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) a (place, account_id, client_order_id)
+    ), canceled as (
+      update paper_order o set status = '4', needs_match = false
+      from asked where o.account_id = asked.account_id and o.client_order_id = asked.client_order_id
+        and o.status in ('0', '1')
+      returning o.account_id, o.client_order_id, o.instrument_id
+    ), told as (
+      insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+      select ${brokerId}::int, ${nextKey}, account_id, client_order_id, 'cancel', i.symbol, ${instant(at)}::timestamptz
+      from canceled join instrument i on i.id = canceled.instrument_id
+    )
+    select asked.place, case when canceled.account_id is null then known.status else '4' end as status,
+      null::text as text
+    from asked left join canceled using (account_id, client_order_id)
+    left join paper_order known using (account_id, client_order_id)`
+
+/** How an order of the book stands; `place` counts the names that were asked for. */
+export interface PaperStanding {
+  readonly place: number
+  readonly accountId: number
+  readonly clientOrderId: string
+  readonly status: OrdStatus
+  readonly cumQty: string
+  readonly avgPx: string | null
+}
+
+const standing = fragment`
+  o.account_id as "accountId", o.client_order_id as "clientOrderId", o.status, o.cum_qty as "cumQty", (
+    select sum(case r.kind when 'fill' then r.quantity else -r.quantity end * r.px) / nullif(o.cum_qty, 0)
+    from paper_report r where r.account_id = o.account_id and r.client_order_id = o.client_order_id
+      and r.kind in ('fill', 'bust')) as "avgPx"`
+
+/** How these orders stand, those that exist. */
+export const findPaperOrders = (
+  sql: Sql,
+  names: readonly { readonly accountId: number; readonly clientOrderId: string }[],
+): Promise<PaperStanding[]> =>
+  sql.rows<PaperStanding>`
+    select asked.place, ${standing} from unnest(${names.map((_, place) => place)}::int[],
+      ${names.map(({ accountId }) => accountId)}::bigint[],
+      ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) asked (place, account_id, client_order_id)
+    join paper_order o using (account_id, client_order_id)`
+
+/** A working order of the book. */
+export interface PaperOrderRow {
+  readonly id: number
+  readonly accountId: number
+  readonly brokerId: number
+  readonly clientOrderId: string
+  readonly instrumentId: number
+  readonly side: Side
+  readonly ordType: OrdType
+  readonly positionEffect: PositionEffect
+  readonly orderQty: string
+  readonly cumQty: string
+  /** What was executed before, by those it replaced, and what splits have made of it all. */
+  readonly carriedQty: string
+  readonly fillCap: string | null
+  readonly fills: number
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly isTriggered: boolean
+  readonly acceptedAt: Instant
+  readonly expiresAt: Instant | null
+}
+
+const orderColumns = fragment`
+  o.id, o.account_id as "accountId", o.broker_id as "brokerId", o.client_order_id as "clientOrderId",
+  o.instrument_id as "instrumentId", o.side, o.ord_type as "ordType", o.position_effect as "positionEffect",
+  o.order_qty as "orderQty", o.cum_qty as "cumQty", o.carried_qty as "carriedQty", o.fill_cap as "fillCap",
+  o.fills, o.limit_px as "limitPx", o.stop_px as "stopPx", o.is_triggered as "isTriggered", o.accepted_at as "acceptedAt", o.expires_at as "expiresAt"`
+
+/** Locks working orders that prices in these ranges may fill or trigger. */
+export async function lockReachedPaper(
+  tx: Transaction,
+  ranges: readonly PriceRange[],
+): Promise<PaperOrderRow[]> {
+  const column = <K extends keyof PriceRange>(name: K): PriceRange[K][] => ranges.map((range) => range[name])
+  return tx.rows<PaperOrderRow>`
+    select ${orderColumns}
+    from unnest(${column('instrumentId')}::bigint[], ${column('buyLow')}::numeric[], ${column('buyHigh')}::numeric[],
+      ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
+      r (instrument_id, buy_low, buy_high, sell_low, sell_high)
+    join paper_order o on o.instrument_id = r.instrument_id and o.status in ('0', '1')
+    where o.ord_type = '1' or o.is_triggered
+      or o.ord_type = '2' and (o.side = '1' and o.limit_px >= r.buy_low or o.side = '2' and o.limit_px <= r.sell_high)
+      or o.ord_type = '3' and (o.side = '1' and o.stop_px <= r.buy_high or o.side = '2' and o.stop_px >= r.sell_low)
+    order by o.account_id, o.id for update of o`
+}
+
+/** Instruments of the batch, by symbol or id, in which the book has working orders. */
+export async function listWorkedInstruments(
+  sql: Sql,
+  symbols: readonly string[],
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
+    select id from instrument i
+    where (symbol = any(${symbols}::text[]) or id = any(${ids}::bigint[]))
+      and exists (select from paper_order o where o.instrument_id = i.id and o.status in ('0', '1'))`
+  return rows.map(({ id }) => id)
+}
+
+/** True when accepted orders were not yet held against the last quote. */
+export const isPaperArrivalDue = (now: Instant): Fragment => fragment`exists (
+  select from paper_order where needs_match and accepted_at <= ${instant(now)}::timestamptz)`
+
+/** Locks orders that were accepted and not yet held against the last quote; those that others hold are passed over. */
+export const lockPaperArrivals = (tx: Transaction, now: Instant, limit: number): Promise<PaperOrderRow[]> =>
+  tx.rows<PaperOrderRow>`
+    select ${orderColumns} from paper_order o
+    where o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz
+    order by o.accepted_at, o.id limit ${limit}::int for update skip locked`
+
+/** Orders after a moment of the market. */
+export interface PaperChange {
+  readonly id: number
+  readonly status: OrdStatus
+  readonly cumQty: Decimal
+  readonly fills: number
+  readonly isTriggered: boolean
+}
+
+/** Writes orders as the market left them; they have met the last quote. */
+export async function savePaperOrders(tx: Transaction, changes: readonly PaperChange[]): Promise<void> {
+  if (changes.length === 0) return
+  const column = <K extends keyof PaperChange>(name: K): PaperChange[K][] =>
+    changes.map((change) => change[name])
+  await tx.run`
+    update paper_order o set status = c.status, cum_qty = c.cum_qty, fills = c.fills, is_triggered = c.is_triggered,
+      needs_match = false
+    from unnest(${uncounted(column('id'), 'bigint')}, ${column('status')}::text[], ${column('cumQty')}::numeric[],
+      ${column('fills')}::int[], ${column('isTriggered')}::boolean[]) c (id, status, cum_qty, fills, is_triggered)
+    where o.id = c.id`
+}
+
+/** True when a working order's day is over. */
+export const isPaperExpiryDue = (now: Instant): Fragment => fragment`exists (
+  select from paper_order where expires_at <= ${instant(now)}::timestamptz and status in ('0', '1'))`
+
+/** Ends day orders whose session is over and tells of it; answers how many. */
+export const expirePaperOrders = (sql: Sql, now: Instant): Promise<number> =>
+  sql.run`
+    with expired as (
+      update paper_order set status = 'C', needs_match = false
+      where expires_at <= ${instant(now)}::timestamptz and status in ('0', '1')
+      returning broker_id, account_id, client_order_id, instrument_id, expires_at
+    )
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select broker_id, ${nextKey}, account_id, client_order_id, 'expire', i.symbol, expires_at
+    from expired join instrument i on i.id = expired.instrument_id`
+
+/** When the book next acts by time alone. */
+export async function findNextPaperMoment(sql: Sql): Promise<Instant | undefined> {
+  const { at } = await sql.one<{ at: Instant | null }>`
+    select least(
+      (select min(expires_at) from paper_order where expires_at is not null and status in ('0', '1')),
+      (select min(accepted_at) from paper_order where needs_match)) as at`
+  return at ?? undefined
+}
+
+/** Counts a scripted execution on the order that it names; answers its total as `PaperFill` has it, null where it is unknown. */
+export async function fillPaperOrder(
+  tx: Transaction,
+  execution: { readonly accountId: number; readonly clientOrderId: string; readonly quantity: Decimal },
+): Promise<Decimal | null> {
+  const [filled] = await tx.rows<{ cumQty: string }>`
+    update paper_order set cum_qty = cum_qty + ${execution.quantity}::numeric, fills = fills + 1,
+      status = case when status not in ('0', '1') then status
+        when cum_qty + ${execution.quantity}::numeric >= order_qty then '2' else '1' end,
+      needs_match = needs_match and cum_qty + ${execution.quantity}::numeric < order_qty
+    where account_id = ${execution.accountId}::bigint and client_order_id = ${execution.clientOrderId}::text
+    returning carried_qty + cum_qty as "cumQty"`
+  return filled ? dec(filled.cumQty) : null
+}
+
+/** The working orders of accounts. */
+export const listWorkingPaper = (sql: Sql, accountIds: readonly number[]): Promise<PaperStanding[]> =>
+  sql.rows<PaperStanding>`
+    select 0 as place, ${standing} from paper_order o
+    where o.account_id = any(${accountIds}::bigint[]) and o.status in ('0', '1') order by o.id`
+
+/** What accounts own; the paper broker keeps no money of its own beside the account's. */
+export const listPaperBalances = (
+  sql: Sql,
+  accountIds: readonly number[],
+): Promise<{ accountId: number; currency: string; cash: string }[]> =>
+  sql.rows`select id as "accountId", currency, cash from account where id = any(${accountIds}::bigint[])`

@@ -1,0 +1,281 @@
+/**
+ * Accounts held against what their brokers say: when each broker is asked, what is booked here, and what has been
+ * seen to differ. A difference has to last; one that changes begins anew.
+ */
+
+import type { OrdStatus, Side } from '../../domain/codes.ts'
+import type { Decimal } from '../../domain/decimal.ts'
+import { clientOrderIdPrefix, type OrderSource } from '../../domain/orders/client-order-id.ts'
+import type { Instant } from '../../domain/time.ts'
+import { live } from '../database/order-statuses.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { mayBeDone } from '../market/calendar-effects.ts'
+import { sinceSplits, toldOf, unitsBy, wasAlive } from '../market/units-since-splits.ts'
+import type { OrderKey } from '../mirror/account-orders.ts'
+
+/** Brokers of the adapter with accounts, whose time has come; all of them where `isForced`. */
+const dueBrokers = (adapter: string, now: Instant, isForced: boolean): Fragment => fragment`
+  broker b left join reconciliation r on r.broker_id = b.id
+  where b.adapter = ${adapter} and (${isForced}::boolean or coalesce(r.due_at <= ${instant(now)}::timestamptz, true))
+    and exists (select from account a where a.broker_id = b.id)`
+
+/** True while a broker is to be asked. */
+export const isReconciliationDue = (adapter: string, now: Instant): Fragment =>
+  fragment`exists (select from ${dueBrokers(adapter, now, false)})`
+
+/** The brokers to ask now. */
+export async function listReconciledBrokers(
+  sql: Sql,
+  adapter: string,
+  now: Instant,
+  isForced: boolean,
+): Promise<number[]> {
+  const rows = await sql.rows<{
+    id: number
+  }>`select b.id from ${dueBrokers(adapter, now, isForced)} order by b.id`
+  return rows.map(({ id }) => id)
+}
+
+export async function scheduleReconciliation(sql: Sql, brokerId: number, at: Instant): Promise<void> {
+  await sql.run`
+    insert into reconciliation (broker_id, due_at) values (${brokerId}::int, ${instant(at)}::timestamptz)
+    on conflict (broker_id) do update set due_at = excluded.due_at`
+}
+
+/** When a difference has lasted long enough to be believed; undefined when none is watched. */
+export async function findNextConfirmation(sql: Sql, patience: number): Promise<Instant | undefined> {
+  const { at } = await sql.one<{ at: Instant | null }>`
+    select min(greatest(r.due_at, g.since + ${patience + 1} * interval '1 millisecond')) as at
+    from (
+      select account_id, since from order_gap where confirmed_at is null
+      union all
+      select account_id, since from position_gap where confirmed_at is null and difference <> 0
+    ) g join account a on a.id = g.account_id join reconciliation r on r.broker_id = a.broker_id`
+  return at ?? undefined
+}
+
+/** Accounts that follow, or followed, a strategy at the broker, by id after `after`. */
+export async function listReconciledAccounts(
+  sql: Sql,
+  brokerId: number,
+  after: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
+    select a.id from account a
+    where a.broker_id = ${brokerId}::int and a.id > ${after}::bigint
+      and exists (select from setup where setup.account_id = a.id)
+    order by a.id limit ${limit}::int`
+  return rows.map(({ id }) => id)
+}
+
+/** How far reports have come: what is taken in later has a greater number. */
+export const lastReport = async (sql: Sql): Promise<number> =>
+  (await sql.one<{ id: number }>`select coalesce(max(id), 0) as id from broker_report`).id
+
+/**
+ * What the ledgers of accounts add up to, by symbol, those of owners included; flat symbols left out. An execution
+ * under an id of ours that no order explains is nobody's: it is left out, and so found.
+ */
+export const sumBooked = (
+  sql: Sql,
+  accountIds: readonly number[],
+  environment: string,
+): Promise<{ accountId: number; symbol: string; quantity: string }[]> =>
+  sql.rows`
+    select booked.account_id as "accountId", i.symbol, sum(booked.quantity) as quantity from (
+      select account_id, instrument_id, quantity from account_position
+      where account_id = any(${accountIds}::bigint[]) and quantity <> 0
+      union all
+      select e.account_id, e.instrument_id, trunc(case e.side when '1' then -since.units else since.units end * e.quantity)
+      from execution e
+      join broker_report r on r.broker_id = e.broker_id and r.account_id = e.account_id and r.report_key = e.exec_id
+      ${sinceSplits(fragment`e.instrument_id`, fragment`e.executed_at`, fragment`true`)}
+      where e.setup_id is null and e.account_id = any(${accountIds}::bigint[])
+        and starts_with(upper(r.client_order_id), ${clientOrderIdPrefix(environment)}::text)
+    ) booked join instrument i on i.id = booked.instrument_id
+    group by booked.account_id, i.symbol having sum(booked.quantity) <> 0`
+
+/** An order that was sent. */
+export interface SentOrder extends OrderKey {
+  readonly setupId: number
+  readonly source: OrderSource
+  readonly sourceId: number
+  readonly revision: number
+  readonly account: string
+  readonly symbol: string
+  readonly side: Side
+  readonly status: OrdStatus
+  readonly replacesOrderId: number | null
+  /** Something is still to be sent, or to be asked. */
+  readonly isPending: boolean
+  /** Net executions under its own id, told and inferred, as they were told. */
+  readonly executed: string
+  /** Of one that was alive at a split: the same in the units of today, and of a split of this night; otherwise null. */
+  readonly restated: readonly string[] | null
+  /** Sent and not yet answered, or a market order not yet complete. */
+  readonly isInFlight: boolean
+}
+
+const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[]> =>
+  sql.rows<SentOrder>`
+    select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
+      a.account, i.symbol, o.side, o.status, o.replaces_order_id as "replacesOrderId",
+      o.pending_action is not null as "isPending",
+      told.executed, case when splits.count > 0
+        then array[round(told.restated, 8), round(told.restated * splits.ahead, 8)]::text[] end as restated,
+      o.status in ('A', '6', 'E') or o.pending_action is not null
+        or o.status in ('0', '1') and (o.ord_type = '1' or not o.is_acknowledged) as "isInFlight"
+    from account_order o join account a on a.id = o.account_id join instrument i on i.id = o.instrument_id
+    ${toldOf(wasAlive)}
+    cross join lateral (
+      select count(*) as count, ${unitsBy(fragment`a.booked_at is null`)} as ahead
+      from corporate_action a
+      where a.kind = 'split' and not a.resizes
+        and a.instrument_id = any(array[i.id, (select u.id from instrument u where u.symbol = i.underlying)])
+        and a.takes_effect_at > o.posted_at and ${wasAlive}
+        and (a.booked_at is not null or ${mayBeDone(now)})
+    ) splits
+    where o.attempts > 0 and ${which}`
+
+/** The accounts' orders that live. */
+export const listSentOrders = (sql: Sql, accountIds: readonly number[], now: Instant): Promise<SentOrder[]> =>
+  listOrders(
+    sql,
+    now,
+    fragment`o.status in ${live}
+      and o.setup_id = any(array(select id from setup where account_id = any(${accountIds}::bigint[])))`,
+  )
+
+/** The accounts' orders that ended at most so long ago. */
+export const listEndedOrders = async (
+  sql: Sql,
+  accountIds: readonly number[],
+  now: Instant,
+  age: number,
+): Promise<SentOrder[]> =>
+  accountIds.length === 0
+    ? []
+    : listOrders(
+        sql,
+        now,
+        fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(now - age)}::timestamptz`,
+      )
+
+/** Which of these orders exist. */
+export async function findOwnOrders(
+  sql: Sql,
+  keys: readonly Pick<SentOrder, 'accountId' | 'setupId' | 'source' | 'sourceId' | 'revision'>[],
+): Promise<Set<number>> {
+  if (keys.length === 0) return new Set()
+  const rows = await sql.rows<{ place: number }>`
+    select k.place from unnest(${keys.map((_, place) => place)}::int[], ${keys.map(({ accountId }) => accountId)}::bigint[],
+      ${keys.map(({ setupId }) => setupId)}::bigint[], ${keys.map(({ source }) => source)}::text[],
+      ${keys.map(({ sourceId }) => sourceId)}::bigint[], ${keys.map(({ revision }) => revision)}::int[])
+      k (place, account_id, setup_id, source, source_id, revision)
+    join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
+      and o.revision = k.revision and o.account_id = k.account_id`
+  return new Set(rows.map(({ place }) => place))
+}
+
+export interface ReconciledAccount {
+  readonly id: number
+  readonly isSyncEnabled: boolean
+  readonly ignoresManualOrders: boolean
+}
+
+/** Locks those of the accounts of which nothing was reported after `mark` and nothing waits to be applied. */
+export const lockQuietAccounts = (
+  tx: Transaction,
+  accountIds: readonly number[],
+  mark: number,
+): Promise<ReconciledAccount[]> =>
+  tx.rows<ReconciledAccount>`
+    select id, is_sync_enabled as "isSyncEnabled", ignore_manual_orders as "ignoresManualOrders" from account
+    where id = any(${accountIds}::bigint[])
+      and not exists (select from broker_report r where r.id > ${mark}::bigint and r.account_id = account.id)
+      and not exists (select from broker_report r where r.applied_at is null and r.account_id = account.id)
+    order by id for no key update skip locked`
+
+/** A difference that was seen before. */
+export interface OrderGapRow {
+  readonly accountId: number
+  readonly orderId: number
+  readonly told: string
+  readonly since: Instant
+  readonly isConfirmed: boolean
+}
+
+export interface PositionGapRow {
+  readonly accountId: number
+  readonly symbol: string
+  readonly difference: string
+  readonly accepted: string
+  readonly since: Instant
+  readonly isConfirmed: boolean
+}
+
+export const loadOrderGaps = (tx: Transaction, accountIds: readonly number[]): Promise<OrderGapRow[]> =>
+  tx.rows<OrderGapRow>`
+    select account_id as "accountId", order_id as "orderId", told, since, confirmed_at is not null as "isConfirmed"
+    from order_gap where account_id = any(${accountIds}::bigint[])`
+
+export const loadPositionGaps = (tx: Transaction, accountIds: readonly number[]): Promise<PositionGapRow[]> =>
+  tx.rows<PositionGapRow>`
+    select account_id as "accountId", symbol, difference, accepted, since, confirmed_at is not null as "isConfirmed"
+    from position_gap where account_id = any(${accountIds}::bigint[])`
+
+export type PositionGapChange = Omit<PositionGapRow, 'difference' | 'accepted'> & {
+  readonly difference: Decimal
+  readonly accepted: Decimal
+}
+
+/** Writes what differs in these accounts; what does not any more is forgotten. */
+export async function saveOrderGaps(
+  tx: Transaction,
+  accountIds: readonly number[],
+  gaps: readonly OrderGapRow[],
+  now: Instant,
+): Promise<void> {
+  await tx.run`
+    with gap as (
+      select * from unnest(${gaps.map(({ accountId }) => accountId)}::bigint[],
+        ${gaps.map(({ orderId }) => orderId)}::bigint[], ${gaps.map(({ told }) => told)}::text[],
+        ${gaps.map(({ since }) => instant(since))}::timestamptz[],
+        ${gaps.map(({ isConfirmed }) => isConfirmed)}::boolean[]) g (account_id, order_id, told, since, is_confirmed)
+    ), gone as (
+      delete from order_gap o where o.account_id = any(${accountIds}::bigint[])
+        and (o.account_id, o.order_id) not in (select account_id, order_id from gap)
+    )
+    insert into order_gap (account_id, order_id, told, since, confirmed_at)
+    select account_id, order_id, told, since, case when is_confirmed then ${instant(now)}::timestamptz end from gap
+    on conflict (account_id, order_id) do update
+      set told = excluded.told, since = excluded.since, confirmed_at = excluded.confirmed_at`
+}
+
+/** Writes what these accounts hold beyond the books; what is explained is forgotten. */
+export async function savePositionGaps(
+  tx: Transaction,
+  accountIds: readonly number[],
+  gaps: readonly PositionGapChange[],
+  now: Instant,
+): Promise<void> {
+  await tx.run`
+    with gap as (
+      select * from unnest(${gaps.map(({ accountId }) => accountId)}::bigint[],
+        ${gaps.map(({ symbol }) => symbol)}::text[], ${gaps.map(({ difference }) => difference)}::numeric[],
+        ${gaps.map(({ accepted }) => accepted)}::numeric[],
+        ${gaps.map(({ since }) => instant(since))}::timestamptz[],
+        ${gaps.map(({ isConfirmed }) => isConfirmed)}::boolean[])
+        g (account_id, symbol, difference, accepted, since, is_confirmed)
+    ), gone as (
+      delete from position_gap p where p.account_id = any(${accountIds}::bigint[])
+        and (p.account_id, p.symbol) not in (select account_id, symbol from gap)
+    )
+    insert into position_gap (account_id, symbol, difference, accepted, since, confirmed_at)
+    select account_id, symbol, difference, accepted, since, case when is_confirmed then ${instant(now)}::timestamptz end
+    from gap
+    on conflict (account_id, symbol) do update set difference = excluded.difference, accepted = excluded.accepted,
+      since = excluded.since, confirmed_at = excluded.confirmed_at`
+}

@@ -1,0 +1,95 @@
+/** Copies that their signal left behind: what is decided from when their grace is over. */
+import type { SecurityType } from '../../domain/codes.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { type CopyRow, copyColumns } from './account-orders.ts'
+
+/** True when the grace of a copy is over. */
+export const isChaseDue = (now: Instant): Fragment =>
+  fragment`exists (select from account_order where chase_at <= ${instant(now)}::timestamptz)`
+
+/** When the next grace is over. */
+export async function findNextChase(sql: Sql): Promise<Instant | undefined> {
+  const { at } = await sql.one<{ at: Instant | null }>`
+    select min(chase_at) as at from account_order where chase_at is not null`
+  return at ?? undefined
+}
+
+/** A copy with what it is to be brought to. Numbers of settings are those of the instrument's class. */
+export interface ChaseRow extends CopyRow {
+  readonly securityType: SecurityType
+  readonly strategyPosition: string
+  readonly position: string
+  /** The owner, the follower, or a circumstance forbids to go after the price. */
+  readonly isLeft: boolean
+  readonly scalingPercentage: number
+  readonly enabled: boolean
+  readonly long: boolean
+  readonly short: boolean
+  readonly closingOrdersOnly: boolean
+  readonly minimum: number
+  readonly maximum: number | null
+  readonly maximumDollars: number | null
+  readonly lot: number
+  /** The highest revision that this copy has had. */
+  readonly lastRevision: number
+}
+
+const byClass = (stocks: string, options: string, futures: string, forex: string): Fragment => ({
+  strings: [
+    `case i.security_type when 'CS' then ${stocks} when 'OPT' then ${options} when 'FUT' then ${futures} else ${forex} end`,
+  ],
+  values: [],
+})
+
+/**
+ * Locks due copies and everything they are decided from: first their strategies (those that others hold are
+ * passed over), then the orders.
+ */
+export async function lockDueChases(tx: Transaction, now: Instant, limit: number): Promise<ChaseRow[]> {
+  const strategies = await tx.rows<{ id: number }>`
+    select id from strategy where id in (
+      select strategy_id from account_order where chase_at <= ${instant(now)}::timestamptz
+      order by chase_at limit ${limit}::int)
+    order by id for no key update skip locked`
+  if (strategies.length === 0) return []
+  // Few joins: planning grows with their number faster than anything else here.
+  return tx.rows<ChaseRow>`
+    select ${copyColumns}, i.security_type as "securityType",
+      coalesce((select quantity from position where strategy_id = o.strategy_id and instrument_id = i.id), 0)
+        as "strategyPosition",
+      coalesce((select quantity from account_position where setup_id = t.id and instrument_id = i.id), 0) as position,
+      s.do_not_sync_to_open or not t.chase_filled or t.stopped_at is not null or a.is_autotrade_disabled
+        or (select not is_enabled from broker where id = o.broker_id) or exists (
+          select from setup_exclusion x where x.setup_id = t.id and x.instrument_id = i.id) as "isLeft",
+      t.scaling_percentage as "scalingPercentage",
+      ${byClass('t.stocks_enabled', 't.options_enabled', 't.futures_enabled', 't.forex_enabled')} as enabled,
+      ${byClass('t.stocks_long', 't.options_long', 't.futures_long', 't.forex_long')} as long,
+      ${byClass('t.stocks_short', 't.options_short', 't.futures_short', 't.forex_short')} as short,
+      t.closing_orders_only as "closingOrdersOnly",
+      ${byClass('0', 't.min_options', 't.min_futures', 't.min_forex')} as minimum,
+      ${byClass('null', 't.max_options', 't.max_futures', 't.max_forex')} as maximum,
+      case i.security_type when 'CS' then t.max_stocks_dollars end as "maximumDollars",
+      case i.security_type when 'FOR' then coalesce(t.forex_lot_size, 1) else 1 end as lot,
+      (select max(n.revision) from account_order n
+        where n.source_id = o.source_id and n.setup_id = o.setup_id and n.source = 'S') as "lastRevision"
+    from account_order o
+    join signal s on s.id = o.source_id
+    join instrument i on i.id = o.instrument_id
+    join setup t on t.id = o.setup_id
+    join account a on a.id = o.account_id
+    where o.chase_at <= ${instant(now)}::timestamptz and o.source = 'S'
+      and o.strategy_id = any(${strategies.map(({ id }) => id)}::bigint[])
+    order by o.account_id, o.id limit ${limit}::int for update of o`
+}
+
+/** The copies go on as they are. */
+export const settleChases = (
+  tx: Transaction,
+  keys: readonly Pick<CopyRow, 'accountId' | 'id'>[],
+): Promise<number> =>
+  tx.run`
+    update account_order o set chase_at = null
+    where (o.account_id, o.id) in (select * from unnest(${keys.map(({ accountId }) => accountId)}::bigint[],
+      ${keys.map(({ id }) => id)}::bigint[]))`

@@ -1,0 +1,78 @@
+/** What stopped setups still hold and are to close. */
+
+import type { Instant } from '../../domain/time.ts'
+import { live } from '../database/order-statuses.ts'
+import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+
+/** True while a stopped setup may still hold what is to be closed. */
+export const isClosingDue: Fragment = fragment`exists (
+  select from setup where stopped_at is not null and not positions_left_open and closed_at is null)`
+
+const isWorking = fragment`o.status in ${live}`
+
+/**
+ * A position (p) of a setup on which nothing works. After a refusal of the broker nothing is tried before the holder
+ * says once more that it is to be closed, and nothing while Autotrade is disabled in the account (a).
+ */
+const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
+  and not exists (
+    select from account_order o where o.setup_id = setup.id and o.instrument_id = p.instrument_id and ${isWorking})
+  and coalesce((
+    select o.status <> '8' or o.id <= coalesce(setup.retries_after, 0) from account_order o
+    where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
+    order by o.revision desc limit 1), true)`
+
+/** A setup that holds nothing and has nothing at work. */
+const isOver = fragment`
+  not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
+  and not exists (select from account_order o where o.setup_id = setup.id and ${isWorking})`
+
+/**
+ * Locks such setups as have something to do; those that others hold are passed over. Those that wait, for their orders
+ * or their holder, are not among them, lest many of them keep all others waiting.
+ */
+export const claimClosingSetups = async (tx: Transaction, limit: number): Promise<number[]> => {
+  const rows = await tx.rows<{ id: number }>`
+    select setup.id from setup join account a on a.id = setup.account_id
+    where stopped_at is not null and not positions_left_open and closed_at is null
+      and (exists (select from account_position p where p.setup_id = setup.id and ${isClosable}) or ${isOver})
+    order by setup.id limit ${limit}::int for update of setup skip locked`
+  return rows.map(({ id }) => id)
+}
+
+/** An open position without a working order in a stopped setup. */
+export interface ClosingRow {
+  readonly setupId: number
+  readonly accountId: number
+  readonly brokerId: number
+  readonly strategyId: number
+  readonly instrumentId: number
+  readonly quantity: string
+  readonly scalingPercentage: number
+  readonly fence: number
+  /** Closing orders so far. */
+  readonly revision: number
+  readonly bid: string | null
+  readonly ask: string | null
+}
+
+/** What the setups hold and is to be closed now. */
+export const loadClosings = (tx: Transaction, setupIds: readonly number[]): Promise<ClosingRow[]> =>
+  tx.rows<ClosingRow>`
+    select setup.id as "setupId", setup.account_id as "accountId", a.broker_id as "brokerId",
+      setup.strategy_id as "strategyId", p.instrument_id as "instrumentId", p.quantity,
+      setup.scaling_percentage as "scalingPercentage", setup.fence, q.bid, q.ask, (
+        select coalesce(max(o.revision) + 1, 0) from account_order o
+        where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X') as revision
+    from setup join account a on a.id = setup.account_id
+    join account_position p on p.setup_id = setup.id
+    left join quote q on q.instrument_id = p.instrument_id
+    where setup.id = any(${setupIds}::bigint[]) and ${isClosable}
+    order by setup.account_id, setup.id, p.instrument_id`
+
+/** Setups that hold nothing and have nothing at work are closed for good; answers how many. */
+export const settleClosings = (tx: Transaction, setupIds: readonly number[], now: Instant): Promise<number> =>
+  tx.run`
+    update setup set closed_at = ${instant(now)}::timestamptz
+    where id = any(${setupIds}::bigint[]) and ${isOver}`

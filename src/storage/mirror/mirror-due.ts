@@ -1,0 +1,47 @@
+/**
+ * Which signals are to be mirrored now. Exits protect what an account has got, so they wait a moment for the copies of
+ * their entry; what has come by then is protected, and what comes later gets its exits as it comes.
+ */
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+
+/** How long exits wait for copies of their entry to which nothing has happened, in milliseconds. */
+const patience = 2_000
+
+/**
+ * Exits (as `s`) that still wait. What has traded, in an account or at the strategy, is waited for no longer; and an exit
+ * that replaces another takes over copies that protect already.
+ */
+const waitsForEntry = (
+  now: Instant,
+): Fragment => fragment`(s.exit_role is not null and s.mirrored_at is null and s.replaces_signal_id is null and (
+  exists (select from signal e where e.id = s.parent_signal_id and e.mirror_due)
+  or s.working_at > ${instant(now - patience)}::timestamptz and s.cum_qty = 0 and s.status in ('A', '0')
+    and exists (
+      select from account_order o where o.source_id = s.parent_signal_id and o.source = 'S'
+        and o.status in ('A', '0'))))`
+
+/**
+ * Signals (as `s`) that wait for their followers. One that has just arrived is first held against the last quote:
+ * what it fills and ends at once is then known when its copies are planned.
+ */
+export const isMirrorDue = (now: Instant): Fragment => fragment`(s.mirror_due
+  and not (s.needs_match and exists (select from quote where quote.instrument_id = s.instrument_id))
+  and not ${waitsForEntry(now)})`
+
+/** True while any signal waits for its followers. */
+export const isMirroringDue = (now: Instant): Fragment =>
+  fragment`exists (select from signal s where ${isMirrorDue(now)})`
+
+/** True while followers of a strategy (as `setup`) have not heard of what it holds. Exits that wait are no news yet. */
+export const isUnheard = (now: Instant): Fragment => fragment`exists (
+  select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id and not ${waitsForEntry(now)})`
+
+/** When exits have waited long enough. */
+export async function findNextExits(sql: Sql): Promise<Instant | undefined> {
+  const { at } = await sql.one<{ at: Instant | null }>`
+    select min(working_at) as at from signal
+    where mirror_due and exit_role is not null and mirrored_at is null and replaces_signal_id is null`
+  return at === null ? undefined : at + patience
+}

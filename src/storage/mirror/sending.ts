@@ -1,0 +1,190 @@
+/**
+ * Account orders on their way to a broker. A claim is the durable mark that an attempt was begun: it commits
+ * before the broker hears anything, so whoever finds an old one knows that the broker must be asked. Locks are
+ * taken in one order: account, setup, order.
+ */
+
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
+import { isUnconfirmed } from './order-confirmations.ts'
+import { endUnseen } from './unseen-orders.ts'
+
+/** True while a broker of the adapter has an order to hear of. */
+export const isSendingDue = (adapter: string): Fragment => fragment`exists (
+  select from broker b where b.adapter = ${adapter} and b.is_enabled and exists (
+    select from account_order o where o.broker_id = b.id and o.pending_action is not null
+      and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp())))`
+
+/** Enabled brokers of the adapter with such orders. */
+export async function listSendingBrokers(sql: Sql, adapter: string): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
+    select b.id from broker b where b.adapter = ${adapter} and b.is_enabled and exists (
+      select from account_order o where o.broker_id = b.id and o.pending_action is not null
+        and not ${isUnconfirmed} and (o.claimed_until is null or o.claimed_until <= clock_timestamp()))
+    order by b.id`
+  return rows.map(({ id }) => id)
+}
+
+/** An order to send, with what decides whether it may be. */
+export interface SendRow extends CopyRow {
+  readonly pendingAction: 'new' | 'cancel' | 'replace'
+  readonly symbol: string
+  readonly account: string
+  readonly isDisabled: boolean
+  readonly isSyncEnabled: boolean
+  readonly isStopped: boolean
+  /** The operator lets nobody open anything. */
+  readonly noOpening: boolean
+  readonly fence: number
+  readonly isConfirmationNeeded: boolean
+  readonly confirmBy: Instant | null
+}
+
+/**
+ * Locks the next orders of a broker, one per account, the oldest first. An order whose claim runs holds back
+ * the account's later ones; one whose outcome is unknown does not, nor one that waits for its holder's word, nor a
+ * replacement that waits for its predecessor to be acknowledged. Accounts that are being written are passed over.
+ */
+export async function lockNextSends(tx: Transaction, brokerId: number, limit: number): Promise<SendRow[]> {
+  const next = await tx.rows<OrderKey>`
+    select account_id as "accountId", id from (
+      select distinct on (o.account_id) o.account_id, o.id, o.claimed_until
+      from account_order o
+      where o.broker_id = ${brokerId}::int and o.pending_action is not null and not ${isUnconfirmed}
+        and (o.unknown_at is null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
+        and not (o.pending_action = 'replace' and exists (
+          select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
+            and x.status in ('A', '6')))
+      order by o.account_id, o.id
+    ) head
+    where claimed_until is null or claimed_until <= clock_timestamp()
+    limit ${limit}::int`
+  if (next.length === 0) return []
+  const accountIds = next.map(({ accountId }) => accountId)
+  const accounts = await tx.rows<{ id: number }>`
+    select id from account where id = any(${uncounted(accountIds, 'bigint')}::bigint[])
+    order by id for share skip locked`
+  const free = new Set(accounts.map(({ id }) => id))
+  const keys = next.filter(({ accountId }) => free.has(accountId))
+  const [, rows] = await Promise.all([lockSetups(tx, keys), lockSends(tx, keys)])
+  return rows
+}
+
+const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
+  select from setup where id in (select o.setup_id from account_order o where ${theseOrders(keys)})
+  order by id for share`
+
+const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
+  select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
+    a.is_sync_enabled as "isSyncEnabled",
+    setup.stopped_at is not null as "isStopped", setup.fence,
+    exists (select from platform_switch where name = 'noOpeningOrders' and value = 'true') as "noOpening",
+    setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
+  from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
+  join setup on setup.id = o.setup_id
+  where ${theseOrders(keys)} and o.pending_action is not null
+  order by o.account_id, o.id for update of o skip locked`
+
+/** The orders that these replace, locked; by their id. */
+export async function lockReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {
+  const keys = rows.flatMap(({ accountId, replacesOrderId: id }) => (id === null ? [] : [{ accountId, id }]))
+  if (keys.length === 0) return new Map()
+  const replaced = await tx.rows<CopyRow>`
+    select ${copyColumns} from account_order o where ${theseOrders(keys)}
+    order by o.account_id, o.id for update`
+  return new Map(replaced.map((row) => [row.id, row]))
+}
+
+/** How long a claim keeps others away, by the database's clock. */
+export const sendClaimSeconds = 10
+
+/** Marks the attempts as begun. */
+export async function markAttempts(tx: Transaction, keys: readonly OrderKey[], fence: number): Promise<void> {
+  await tx.run`
+    update account_order o set attempts = attempts + 1, claim_fence = ${fence}::bigint,
+      claimed_until = clock_timestamp() + ${sendClaimSeconds} * interval '1 second'
+    where ${theseOrders(keys)}`
+}
+
+/** Requests the replacement of these orders; each replacement starts with what its order has filled by now. */
+export async function requestReplaces(tx: Transaction, keys: readonly OrderKey[]): Promise<void> {
+  if (keys.length === 0) return
+  await tx.run`
+    with replaced as (
+      update account_order x set status = 'E', chase_at = null
+      from account_order o
+      where ${theseOrders(keys)} and x.account_id = o.account_id and x.id = o.replaces_order_id
+        and x.status in ('0', '1', 'E')
+      returning x.account_id, x.id, x.cum_qty, x.filled_value, x.avg_px
+    )
+    update account_order o set cum_qty = r.cum_qty, filled_value = r.filled_value, avg_px = r.avg_px
+    from replaced r
+    where o.account_id = r.account_id and o.replaces_order_id = r.id and ${theseOrders(keys)}`
+}
+
+/** Sends a replacement as an order of its own, or points it at the order that is still at work. */
+export async function redirectReplacement(
+  tx: Transaction,
+  key: OrderKey,
+  to: { readonly anew: CopyRow } | { readonly replaces: number },
+): Promise<void> {
+  if ('replaces' in to) {
+    await tx.run`
+      update account_order o set replaces_order_id = ${to.replaces}::bigint where ${theseOrders([key])}`
+    return
+  }
+  const { cumQty, filledValue } = to.anew
+  await tx.run`
+    update account_order o set pending_action = 'new', carried_qty = ${cumQty}::numeric,
+      carried_value = ${filledValue}::numeric, cum_qty = ${cumQty}::numeric, filled_value = ${filledValue}::numeric,
+      avg_px = ${filledValue}::numeric / nullif(${cumQty}::numeric, 0)
+    where ${theseOrders([key])}`
+}
+
+/** What came of an attempt, for the row. */
+export interface Attempted extends OrderKey {
+  readonly action: 'new' | 'cancel' | 'replace'
+  readonly outcome: 'done' | 'unsent' | 'unknown'
+}
+
+/** How long an order `o` is left alone before its broker is asked again: longer with each attempt. */
+export const askingPause = fragment`least(30, 2 ^ least(o.attempts, 5) / 2) * interval '1 second'`
+
+/**
+ * Writes what came of attempts made under the fence. An action that was overtaken by another (a cancel) stays
+ * as it is. What is unknown is asked for again after a pause that grows with the attempts.
+ */
+export async function saveAttempts(
+  tx: Transaction,
+  attempts: readonly Attempted[],
+  fence: number,
+  now: Instant,
+): Promise<void> {
+  await tx.run`
+    update account_order o set
+      pending_action = case when t.outcome = 'done' and o.pending_action = t.action then null else o.pending_action end,
+      attempts = o.attempts - case when t.outcome = 'unsent' then 1 else 0 end,
+      unknown_at = case when t.outcome = 'unknown' and t.action <> 'cancel' then coalesce(o.unknown_at, ${instant(now)}::timestamptz) end,
+      claimed_until = case when t.outcome = 'unknown' then clock_timestamp() + ${askingPause} end
+    from unnest(${attempts.map(({ accountId }) => accountId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[],
+      ${attempts.map(({ action }) => action)}::text[], ${attempts.map(({ outcome }) => outcome)}::text[])
+      t (account_id, id, action, outcome)
+    where o.account_id = t.account_id and o.id = t.id and o.claim_fence = ${fence}::bigint
+      and o.claimed_until is not null`
+}
+
+/** Copies that no broker of the adapter has seen although they were made at or before `before`. */
+const queued = (adapter: string, before: Instant): Fragment => fragment`
+  o.pending_action is not null and o.status = 'A' and o.attempts = 0 and o.source = 'S'
+  and o.posted_at <= ${instant(before)}::timestamptz
+  and o.broker_id in (select id from broker where adapter = ${adapter})`
+
+/** True when such copies exist. */
+export const isQueueStale = (adapter: string, before: Instant): Fragment =>
+  fragment`exists (select from account_order o where ${queued(adapter, before)})`
+
+/** Gives such copies up; answers how many rows moved. What they were to do is AutoSync's from now on. */
+export const dropQueue = (tx: Transaction, adapter: string, before: Instant, now: Instant): Promise<number> =>
+  endUnseen(tx, queued(adapter, before), { at: now, info: 'broker not reachable', syncAt: now })

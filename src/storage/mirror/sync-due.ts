@@ -1,0 +1,119 @@
+/**
+ * Which setups AutoSync has to look at, and when. A mark is written in the transaction of what it is about, under
+ * the account's or the strategy's lock, in the order of the setups; a cycle takes it away under both locks.
+ */
+import type { Instant } from '../../domain/time.ts'
+import type { Database } from '../database/database.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { claimStrategies } from '../work/matching.ts'
+import { isUnheard } from './mirror-due.ts'
+
+/** Makes a cycle due at once, or at another moment, for setups that a query names. */
+const mark = (sql: Sql, setups: Fragment, at: Instant): Promise<number> => sql.run`
+  insert into sync_due (setup_id, due_at) select id, ${instant(at)}::timestamptz from (${setups}) named order by id
+  on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at)
+    where sync_due.due_at > excluded.due_at`
+
+/** Something has happened in these setups. */
+export async function markSetups(tx: Sql, setupIds: readonly number[], now: Instant): Promise<void> {
+  if (setupIds.length === 0) return
+  await mark(tx, fragment`select distinct id from unnest(${setupIds}::bigint[]) named (id)`, now)
+}
+
+/** Something has happened to these strategies: all who follow them are looked at. */
+export const markFollowers = (
+  tx: Transaction,
+  strategyIds: readonly number[],
+  now: Instant,
+): Promise<number> =>
+  mark(
+    tx,
+    fragment`select id from setup where strategy_id = any(${strategyIds}::bigint[]) and stopped_at is null`,
+    now,
+  )
+
+const accountsAtOnce = 500
+/** Milliseconds: whoever holds an account's lock, such as a cycle, may take all of its own time. */
+const accountPatience = 60_000
+
+/**
+ * What kept everybody from opening, or with `brokerId` those who have their accounts there, is over, and that is
+ * committed. Under the locks of their accounts: a cycle that still read it as it was would take the mark away. Few at
+ * once, for nothing is sent or booked in an account meanwhile.
+ */
+export async function markAccounts(
+  db: Pick<Database, 'transaction'>,
+  now: Instant,
+  brokerId: number | null = null,
+): Promise<void> {
+  const markAfter = (last: number) => async (tx: Transaction) => {
+    const accounts = await tx.rows<{ id: number }>`
+      select id from account
+      where id > ${last}::bigint and (${brokerId}::int is null or broker_id = ${brokerId}::int)
+      order by id limit ${accountsAtOnce}::int for no key update`
+    const ids = accounts.map(({ id }) => id)
+    const setups = fragment`select id from setup where account_id = any(${ids}::bigint[]) and stopped_at is null`
+    if (ids.length > 0) await mark(tx, setups, now)
+    return ids.at(-1)
+  }
+  let last: number | undefined = 0
+  while (last !== undefined)
+    last = await db.transaction(markAfter(last), { statementTimeoutMs: accountPatience })
+}
+
+/**
+ * Setups (as `setup`) whose cycle is due. A strategy whose signals still wait for their copies waits as well:
+ * its followers have not heard of what it holds.
+ */
+export const dueSyncs = (now: Instant): Fragment => fragment`
+  sync_due d join setup on setup.id = d.setup_id
+  where d.due_at <= ${instant(now)}::timestamptz
+    and not ${isUnheard(now)}`
+
+/** True while a cycle is due. */
+export const isSyncDue = (now: Instant): Fragment => fragment`exists (select from ${dueSyncs(now)})`
+
+/** When the next cycle is due, of those that only wait for time; what waits for signals follows on their own moments. */
+export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
+  const { at } = await sql.one<{ at: Instant | null }>`
+    select min(d.due_at) as at from sync_due d join setup on setup.id = d.setup_id
+    where not exists (select from signal s where s.mirror_due and s.strategy_id = setup.strategy_id)`
+  return at ?? undefined
+}
+
+/**
+ * Locks the next due setups: their strategies, then their accounts; those that others hold are passed over. Marks
+ * of setups that have stopped, or in which Autotrade is disabled, are dropped: nothing is done there.
+ */
+export async function claimSyncs(tx: Transaction, now: Instant, limit: number): Promise<number[]> {
+  const named = await tx.rows<{ id: number; accountId: number; strategyId: number }>`
+    select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${dueSyncs(now)}
+    order by setup.id limit ${limit}::int`
+  if (named.length === 0) return []
+  const strategyIds = named.map(({ strategyId }) => strategyId)
+  const accountIds = named.map(({ accountId }) => accountId)
+  const isFree = await claimStrategies(tx, strategyIds)
+  const accounts = await tx.rows<{ id: number }>`
+    select id from account where id = any(${uncounted(accountIds, 'bigint')}::bigint[])
+    order by id for no key update skip locked`
+  const isOurs = new Set(accounts.map(({ id }) => id))
+  return named
+    .filter(({ accountId, strategyId }) => isFree.has(strategyId) && isOurs.has(accountId))
+    .map(({ id }) => id)
+}
+
+/** The marks of claimed setups are done; where a moment is given they are looked at again then. */
+export async function settleSyncs(
+  tx: Transaction,
+  setupIds: readonly number[],
+  again: readonly { readonly setupId: number; readonly at: Instant }[],
+): Promise<void> {
+  await tx.run`delete from sync_due where setup_id = any(${uncounted(setupIds, 'bigint')}::bigint[])`
+  if (again.length === 0) return
+  await tx.run`
+    insert into sync_due (setup_id, due_at)
+    select * from unnest(${again.map(({ setupId }) => setupId)}::bigint[],
+      ${again.map(({ at }) => instant(at))}::timestamptz[]) a (setup_id, due_at) order by setup_id
+    on conflict (setup_id) do update set due_at = least(sync_due.due_at, excluded.due_at)`
+}

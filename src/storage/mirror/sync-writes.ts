@@ -1,0 +1,133 @@
+/** What a cycle of AutoSync writes beside orders: permissions that are used up, exclusions that have ended. */
+
+import { directionOf, type Side } from '../../domain/codes.ts'
+import { type SyncGroup, syncGroups } from '../../domain/mirror/sync-groups.ts'
+import type { OrderSource } from '../../domain/orders/client-order-id.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, identifier, type Transaction } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { cancelOrders } from './account-orders.ts'
+
+/** A group's pass in a setup is complete. */
+export interface CompletedPass {
+  readonly setupId: number
+  readonly group: SyncGroup
+}
+
+/** Takes the permissions to open back and notes when. */
+export async function savePasses(
+  tx: Transaction,
+  passes: readonly CompletedPass[],
+  now: Instant,
+): Promise<void> {
+  for (const group of syncGroups) {
+    const ids = passes.filter((pass) => pass.group === group).map(({ setupId }) => setupId)
+    if (ids.length === 0) continue
+    await tx.run`
+      update setup set ${identifier(`will_sync_${group}`)} = false,
+        ${identifier(`last_sync_${group}`)} = ${instant(now)}::timestamptz
+      where id = any(${ids}::bigint[])`
+  }
+}
+
+/** A symbol of a setup, by its instrument. */
+export interface SetupSymbol {
+  readonly setupId: number
+  readonly instrumentId: number
+}
+
+/** The symbols as rows `named` of a setup and an instrument. */
+const namedSymbols = (symbols: readonly SetupSymbol[]): Fragment => fragment`
+  unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
+    ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]) named (setup_id, instrument_id)`
+
+/** Withdraws what would still close in symbols out of which a stop has taken an account; its own orders are none of it. */
+export const cancelClosings = (
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  at: Instant,
+): Promise<void> =>
+  cancelIn(tx, symbols, fragment`o.position_effect = 'C' and o.source <> 'L'`, { at, info: 'stopped out' })
+
+/** Withdraws what would open in those of the symbols that are left alone. */
+export const cancelExcluded = (
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  at: Instant,
+): Promise<void> => {
+  const opens = fragment`o.position_effect = 'O' and exists (
+    select from setup_exclusion x where x.setup_id = o.setup_id and x.instrument_id = o.instrument_id)`
+  return cancelIn(tx, symbols, opens, { at, info: 'symbol left alone' })
+}
+
+async function cancelIn(
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  which: Fragment,
+  end: Parameters<typeof cancelOrders>[2],
+): Promise<void> {
+  if (symbols.length === 0) return
+  const named = fragment`select setup_id, instrument_id from ${namedSymbols(symbols)}`
+  await cancelOrders(tx, fragment`(o.setup_id, o.instrument_id) in (${named}) and ${which}`, end)
+}
+
+/** Symbols that are followed again. */
+export async function deleteExclusions(tx: Transaction, symbols: readonly SetupSymbol[]): Promise<void> {
+  if (symbols.length === 0) return
+  await tx.run`
+    delete from setup_exclusion x using ${namedSymbols(symbols)}
+    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id`
+}
+
+/** A symbol in which an exit has traded on this side. */
+export interface ExitedSymbol extends SetupSymbol {
+  readonly side: Side
+}
+
+/**
+ * Leaves symbols alone while the strategy holds them on the side that the exit has left; where it is flat or has gone
+ * over to the other side meanwhile there is nothing to leave.
+ */
+export async function insertExclusions(
+  tx: Transaction,
+  symbols: readonly ExitedSymbol[],
+  reason: 'AutoStopLoss' | 'Manual',
+  now: Instant,
+): Promise<void> {
+  if (symbols.length === 0) return
+  await tx.run`
+    insert into setup_exclusion (setup_id, instrument_id, sign, reason, excluded_at)
+    select distinct named.setup_id, named.instrument_id, sign(p.quantity)::smallint, ${reason},
+      ${instant(now)}::timestamptz
+    from unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
+      ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${symbols.map(({ side }) => -directionOf(side))}::int[]) named (setup_id, instrument_id, sign)
+    join setup on setup.id = named.setup_id
+    join position p on p.strategy_id = setup.strategy_id and p.instrument_id = named.instrument_id
+      and sign(p.quantity) = named.sign
+    where setup.stopped_at is null
+    on conflict (setup_id, instrument_id) do nothing`
+}
+
+/** What the orders of one kind and one setup have in common, revision after revision. */
+export interface RevisedOrder {
+  readonly setupId: number
+  readonly sourceId: number
+}
+
+/** The revision that the next order of each has. */
+export async function nextRevisions(
+  tx: Transaction,
+  source: OrderSource,
+  orders: readonly RevisedOrder[],
+): Promise<Map<string, number>> {
+  if (orders.length === 0) return new Map()
+  const rows = await tx.rows<RevisedOrder & { next: number }>`
+    select named.setup_id as "setupId", named.source_id as "sourceId", coalesce((
+        select max(o.revision) + 1 from account_order o
+        where o.source_id = named.source_id and o.setup_id = named.setup_id and o.source = ${source}
+      ), 0) as next
+    from unnest(${orders.map(({ setupId }) => setupId)}::bigint[],
+      ${orders.map(({ sourceId }) => sourceId)}::bigint[]) named (setup_id, source_id)`
+  return new Map(rows.map(({ setupId, sourceId, next }) => [`${setupId} ${sourceId}`, next]))
+}

@@ -1,0 +1,56 @@
+/** What variants and their parents hold, side by side, and how they came to hold it. */
+import type { SecurityType, Side } from '../../domain/codes.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { Sql } from '../database/sql.ts'
+
+/** A symbol that a variant or its parent holds. */
+export interface VariantPositionRow {
+  readonly strategyId: number
+  readonly instrumentId: number
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly parentQuantity: string
+  readonly quantity: string
+}
+
+/** The symbols of these variants, by variant and symbol. */
+export const listVariantPositions = (
+  sql: Sql,
+  strategyIds: readonly number[],
+): Promise<VariantPositionRow[]> => sql.rows<VariantPositionRow>`
+  select v.strategy_id as "strategyId", i.id as "instrumentId", i.symbol, i.security_type as "securityType",
+    coalesce(sum(p.quantity) filter (where p.strategy_id = v.parent_id), 0) as "parentQuantity",
+    coalesce(sum(p.quantity) filter (where p.strategy_id = v.strategy_id), 0) as quantity
+  from variant v
+    cross join lateral (
+      select * from position where strategy_id in (v.strategy_id, v.parent_id) and quantity <> 0) p
+    join instrument i on i.id = p.instrument_id
+  where v.strategy_id = any(${strategyIds}::bigint[]) group by v.strategy_id, i.id order by v.strategy_id, i.symbol`
+
+export interface FamilyFillRow {
+  /** Place of the symbol that was asked for. */
+  readonly place: number
+  readonly isParent: boolean
+  readonly side: Side
+  readonly quantity: string
+  readonly at: Instant
+}
+
+/** Fills of one symbol that are read back at most. */
+const fillsAtMost = 500
+
+/** The fills of variants and their parents in these symbols since the variants exist, each symbol's newest first. */
+export const listFamilyFills = (
+  sql: Sql,
+  asked: readonly { readonly strategyId: number; readonly instrumentId: number }[],
+): Promise<FamilyFillRow[]> => sql.rows<FamilyFillRow>`
+  select a.place::int as place, f.*
+  from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
+      ${asked.map(({ instrumentId }) => instrumentId)}::bigint[]) with ordinality a (strategy_id, instrument_id, place)
+    join variant v on v.strategy_id = a.strategy_id
+    cross join lateral (
+      select f.strategy_id = v.parent_id as "isParent", f.side, f.quantity, f.filled_at as at from fill f
+      where f.strategy_id in (v.strategy_id, v.parent_id) and f.instrument_id = a.instrument_id
+        and f.filled_at >= v.created_at
+      order by f.filled_at desc, f.id desc limit ${fillsAtMost}::int
+    ) f`

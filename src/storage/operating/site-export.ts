@@ -1,0 +1,191 @@
+/**
+ * What a white-label site exports about its members: sign-ins, subscriptions, accounts and what their orders
+ * executed in a stretch of time. Every list is bounded and newest first, and says how many there are in all.
+ */
+import type { Instant } from '../../domain/time.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+import { orderNumber } from '../mirror/account-orders.ts'
+
+export interface ExportFilter {
+  readonly siteId: number
+  /** Both ends are part of it. */
+  readonly from: Instant
+  readonly until: Instant
+  readonly personId: number | bigint | null
+  readonly strategyId: number | bigint | null
+}
+
+/** Rows of an export, and how many there were without the limit. */
+export interface Exported<Row> {
+  readonly rows: readonly Row[]
+  readonly total: number
+}
+
+/** Runs a query whose rows carry `total`, their number before the limit. */
+async function exported<Row extends object>(
+  sql: Sql,
+  query: Fragment,
+  limit: number,
+): Promise<Exported<Row>> {
+  const rows = await sql.rows<Row & { total: number }>`
+    select *, count(*) over ()::int as total from (${query}) wanted order by wanted.rank desc, wanted.id desc
+    limit ${limit}::int`
+  return { rows, total: rows[0]?.total ?? 0 }
+}
+
+const within = (column: Fragment, { from, until }: ExportFilter): Fragment =>
+  fragment`${column} between ${instant(from)}::timestamptz and ${instant(until)}::timestamptz`
+
+const ofPerson = (column: Fragment, { personId }: ExportFilter): Fragment =>
+  personId === null ? fragment`true` : fragment`${column} = ${personId}::bigint`
+
+const ofStrategy = (column: Fragment, { strategyId }: ExportFilter): Fragment =>
+  strategyId === null ? fragment`true` : fragment`${column} = ${strategyId}::bigint`
+
+export interface SignInRow {
+  id: number
+  personId: number
+  kind: 'sso' | 'login'
+  outcome: 'success' | 'failure'
+  at: Instant
+  ipAddress: string | null
+}
+
+const signIns = (filter: ExportFilter): Fragment => fragment`
+  select id, person_id as "personId", kind, outcome, occurred_at as at, ip_address as "ipAddress", occurred_at as rank
+  from sign_in
+  where site_id = ${filter.siteId}::bigint and ${within(fragment`occurred_at`, filter)}
+    and ${ofPerson(fragment`person_id`, filter)}`
+
+export const exportSignIns = (sql: Sql, filter: ExportFilter, limit: number): Promise<Exported<SignInRow>> =>
+  exported<SignInRow>(sql, signIns(filter), limit)
+
+/** All sign-ins of the stretch, listed or not. */
+export const countSignIns = (
+  sql: Sql,
+  filter: ExportFilter,
+): Promise<{ sso: number; login: number; failed: number }> =>
+  sql.one<{ sso: number; login: number; failed: number }>`
+    select count(*) filter (where kind = 'sso')::int as sso, count(*) filter (where kind = 'login')::int as login,
+      count(*) filter (where outcome = 'failure')::int as failed
+    from (${signIns(filter)}) asked`
+
+export interface SubscriptionExportRow {
+  id: number
+  personId: number
+  strategyId: number
+  isSimulation: boolean
+  isAlive: boolean
+  startedAt: Instant
+  endedAt: Instant | null
+  /** Of the present term, in dollars. */
+  cost: string
+}
+
+/** Subscriptions to strategies that ran at any time of the stretch. */
+export const exportSubscriptions = (
+  sql: Sql,
+  filter: ExportFilter,
+  limit: number,
+): Promise<Exported<SubscriptionExportRow>> =>
+  exported<SubscriptionExportRow>(
+    sql,
+    fragment`
+      select id, person_id as "personId", strategy_id as "strategyId", kind = 'simulated' as "isSimulation",
+        status = 'active' as "isAlive", started_at as "startedAt", ended_at as "endedAt",
+        (base_price + markup)::numeric / 100 as cost, started_at as rank
+      from subscription
+      where site_id = ${filter.siteId}::bigint and strategy_id is not null
+        and started_at <= ${instant(filter.until)}::timestamptz
+        and (ended_at is null or ended_at >= ${instant(filter.from)}::timestamptz)
+        and ${ofPerson(fragment`person_id`, filter)} and ${ofStrategy(fragment`strategy_id`, filter)}`,
+    limit,
+  )
+
+/** The site's accounts `a` that existed by the end of the stretch; with a strategy those that ever followed it. */
+const accountsOf = (filter: ExportFilter): Fragment => fragment`
+  a.site_id = ${filter.siteId}::bigint and a.created_at <= ${instant(filter.until)}::timestamptz
+  and ${ofPerson(fragment`a.person_id`, filter)}
+  and (${filter.strategyId}::bigint is null or exists (
+    select from setup where setup.account_id = a.id and setup.strategy_id = ${filter.strategyId}::bigint))`
+
+/** Accounts that follow somebody now, what they follow, and accounts barred from Autotrade. */
+export const countAutotrade = (
+  sql: Sql,
+  filter: ExportFilter,
+): Promise<{ accounts: number; setups: number; disabled: number }> =>
+  sql.one<{ accounts: number; setups: number; disabled: number }>`
+    select count(distinct setup.account_id)::int as accounts, count(setup.id)::int as setups,
+      count(distinct a.id) filter (where a.is_autotrade_disabled)::int as disabled
+    from account a left join setup on setup.account_id = a.id and setup.stopped_at is null
+      and ${ofStrategy(fragment`setup.strategy_id`, filter)}
+    where ${accountsOf(filter)}`
+
+export interface StabilityRow {
+  personId: number
+  account: string
+  connects: number
+  disconnects: number
+  disables: number
+}
+
+/** What befell each account in the stretch; the most troubled first. */
+export const exportStability = (
+  sql: Sql,
+  filter: ExportFilter,
+  limit: number,
+): Promise<Exported<StabilityRow>> =>
+  exported<StabilityRow>(
+    sql,
+    fragment`
+      select a.id, a.person_id as "personId", a.account,
+        count(*) filter (where e.kind = 'connect')::int as connects,
+        count(*) filter (where e.kind = 'disconnect')::int as disconnects,
+        count(*) filter (where e.kind = 'disable')::int as disables,
+        count(*) filter (where e.kind <> 'connect')::int as rank
+      from account a left join account_event e on e.account_id = a.id and ${within(fragment`e.occurred_at`, filter)}
+      where ${accountsOf(filter)} group by a.id`,
+    limit,
+  )
+
+export interface ExecutionExportRow {
+  /** The account order's. */
+  id: number
+  personId: number
+  account: string
+  strategyId: number
+  /** The number under which the order is listed. */
+  signalId: number
+  symbol: string
+  side: '1' | '2'
+  quantity: string
+  avgPx: string
+  at: Instant
+}
+
+/** What each order executed in the stretch; what its broker took back does not count. */
+export const exportExecutions = (
+  sql: Sql,
+  filter: ExportFilter,
+  limit: number,
+): Promise<Exported<ExecutionExportRow>> =>
+  exported<ExecutionExportRow>(
+    sql,
+    fragment`
+      select o.id, a.person_id as "personId", a.account, o.strategy_id as "strategyId",
+        ${orderNumber} as "signalId", i.symbol, o.side,
+        trim_scale(sum(x.quantity)) as quantity, trim_scale(sum(x.quantity * x.px) / sum(x.quantity)) as "avgPx",
+        max(x.executed_at) as at, max(x.executed_at) as rank
+      from execution x
+      join account a on a.id = x.account_id
+      join account_order o on o.account_id = x.account_id and o.id = x.order_id
+      join instrument i on i.id = x.instrument_id
+      where a.site_id = ${filter.siteId}::bigint and ${within(fragment`x.executed_at`, filter)}
+        and ${ofPerson(fragment`a.person_id`, filter)} and ${ofStrategy(fragment`o.strategy_id`, filter)}
+        and x.busts is null and not exists (
+          select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id
+            and b.busts = x.exec_id)
+      group by o.account_id, o.id, a.person_id, a.account, o.strategy_id, o.source, o.source_id, i.symbol, o.side`,
+    limit,
+  )

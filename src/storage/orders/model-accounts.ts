@@ -1,0 +1,190 @@
+/**
+ * The money of strategies, many in one statement: cash, positions at their last quotes, and the instruments
+ * that somebody is about to trade. Read under the strategies' locks it is exact until the commit.
+ */
+
+import { type Decimal, dec, decOrNull, one } from '../../domain/decimal.ts'
+import { baseCurrencyOf } from '../../domain/margin/margin-position.ts'
+import type { Holding, ModelAccount } from '../../domain/margin/model-account.ts'
+import type { CalendarName } from '../../domain/market/calendar.ts'
+import { cutoffOf } from '../../domain/market/expiration.ts'
+import type { PlanRates } from '../../domain/positions/commission.ts'
+import { live } from '../database/order-statuses.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type InstrumentQuestion, listedAsAsked } from '../market/instruments.ts'
+import {
+  type MarginInstrumentRow,
+  marginInstrumentColumns,
+  marginInstrumentOf,
+} from '../market/margin-instruments.ts'
+import { loadRates } from '../market/quotes.ts'
+import { type BookKey, bookKeys } from '../work/matching.ts'
+import { bookCurrency } from './order-books.ts'
+
+/** Numbers are exact texts. */
+interface HoldingRow extends BookKey, MarginInstrumentRow {
+  readonly cash: string
+  readonly quantity: string
+  readonly avgPx: string | null
+  readonly bid: string | null
+  readonly ask: string | null
+  readonly underlyingPrice: string | null
+  readonly lastFx: string | null
+  readonly calendar: CalendarName
+  readonly lastTradingDay: string | null
+}
+
+/**
+ * The accounts of strategies with what they hold and nothing else. One that holds nothing is missing: its cash is
+ * all there is.
+ */
+export const loadHeldAccounts = (
+  sql: Sql,
+  strategyIds: readonly number[],
+): Promise<Map<number, ModelAccount>> =>
+  // No instrument has the number 0: only what is held is found.
+  loadModelAccounts(
+    sql,
+    strategyIds.map((strategyId) => ({ strategyId, instrumentId: 0 })),
+    null,
+  )
+
+/** The accounts of the keys' strategies, with everything they hold and the keys' instruments; charged by `plan`. */
+export const loadModelAccounts = async (
+  sql: Sql,
+  keys: readonly BookKey[],
+  plan: PlanRates | null,
+): Promise<Map<number, ModelAccount>> =>
+  keys.length === 0
+    ? new Map()
+    : loadAccounts(
+        sql,
+        keys.map(({ strategyId }) => strategyId),
+        fragment`select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)`,
+        plan,
+      )
+
+/** The same for instruments by their names, as far as they are known. */
+export async function loadNamedAccounts(
+  sql: Sql,
+  questions: readonly (InstrumentQuestion & { readonly strategyId: number | bigint })[],
+  plan: PlanRates | null,
+): Promise<Map<number, ModelAccount>> {
+  const asked = questions.flatMap((question) => question.spellings.map((symbol) => ({ symbol, ...question })))
+  if (asked.length === 0) return new Map()
+  const strategyIds = asked.map(({ strategyId }) => strategyId)
+  const wanted = fragment`
+    select asked.strategy_id, i.id as instrument_id
+    from unnest(${uncounted(strategyIds, 'bigint')}, ${asked.map(({ symbol }) => symbol)}::text[],
+      ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ currency }) => currency)}::text[],
+      ${asked.map(({ exchange }) => exchange)}::text[], ${asked.map(({ lastDay }) => lastDay)}::date[])
+      asked (strategy_id, symbol, security_type, currency, exchange, last_day)
+    join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type and ${listedAsAsked}`
+  return loadAccounts(sql, strategyIds, wanted, plan)
+}
+
+async function loadAccounts(
+  sql: Sql,
+  strategyIds: readonly (number | bigint)[],
+  wanted: Fragment,
+  plan: PlanRates | null,
+): Promise<Map<number, ModelAccount>> {
+  const rows = await loadHoldings(sql, strategyIds, wanted)
+  const named = rows.flatMap((row) => [row.currency, baseCurrencyOf(row) ?? row.currency])
+  const rates = await loadRates(sql, bookCurrency, named)
+  const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
+  for (const row of rows) {
+    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [], rates: plan }
+    account.holdings.push(holdingOf(row, rates))
+    accounts.set(row.strategyId, account)
+  }
+  return accounts
+}
+
+/** `wanted` gives pairs of a strategy and an instrument that it may not hold yet. */
+const loadHoldings = (
+  sql: Sql,
+  strategyIds: readonly (number | bigint)[],
+  wanted: Fragment,
+): Promise<HoldingRow[]> =>
+  sql.rows<HoldingRow>`
+    select s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
+      p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
+      case when i.currency <> ${bookCurrency} then (
+        select f.fx from fill f where f.strategy_id = s.id and f.instrument_id = i.id
+        order by f.id desc limit 1) end as "lastFx",
+      ${marginInstrumentColumns}, i.calendar, i.last_trading_day as "lastTradingDay"
+    from (
+      ${wanted}
+      union
+      select strategy_id, instrument_id from position
+      where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0
+    ) held
+    join strategy s on s.id = held.strategy_id
+    join instrument i on i.id = held.instrument_id
+    left join position p on p.strategy_id = s.id and p.instrument_id = i.id
+    left join quote q on q.instrument_id = i.id
+    left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
+    left join quote u on u.instrument_id = ui.id
+    order by s.id, i.id`
+
+const rateOf = (currency: string | null, rates: ReadonlyMap<string, Decimal>): Decimal | null =>
+  currency === bookCurrency ? one : (rates.get(currency ?? '') ?? null)
+
+const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holding => ({
+  instrumentId: row.instrumentId,
+  quantity: dec(row.quantity),
+  avgPx: decOrNull(row.avgPx),
+  bid: decOrNull(row.bid),
+  ask: decOrNull(row.ask),
+  fx: rateOf(row.currency, rates) ?? decOrNull(row.lastFx) ?? one,
+  baseRate: rateOf(baseCurrencyOf(row), rates),
+  underlyingPrice: decOrNull(row.underlyingPrice),
+  cutoffAt: cutoffOf(row),
+  instrument: marginInstrumentOf(row),
+})
+
+const hasCall = (strategy: Fragment, info: string): Fragment => fragment`exists (
+  select from signal s where s.strategy_id = ${strategy} and s.info = ${info}
+    and s.status in ${live})`
+
+/** Which of the strategies work on a margin call already. The caller has locked them. */
+export async function listCalled(
+  tx: Transaction,
+  strategyIds: readonly number[],
+  info: string,
+): Promise<Set<number>> {
+  const rows = await tx.rows<{ id: number }>`
+    select id from unnest(${strategyIds}::bigint[]) asked (id) where ${hasCall(fragment`asked.id`, info)}`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** True while the mark of an instrument has moved. */
+export const isMarginDue: Fragment = fragment`exists (select from quote where margin_due)`
+
+/**
+ * Takes up to `limit` instruments whose mark has moved and answers whose margin that moves: who holds one of them, an
+ * option on it, or what is quoted in the currency of a pair. Strategies that work on a margin call already are left
+ * out.
+ */
+export async function claimMarked(tx: Transaction, info: string, limit: number): Promise<BookKey[]> {
+  return tx.rows<BookKey>`
+    with marked as materialized (
+      update quote set margin_due = false where instrument_id = any(array(
+        select instrument_id from quote where margin_due order by instrument_id limit ${limit} for update skip locked))
+      returning instrument_id
+    ), moved as (
+      select instrument_id from marked
+      union
+      select o.id from marked join instrument u on u.id = marked.instrument_id
+      join instrument o on o.security_type = 'OPT' and o.underlying = u.symbol
+      union
+      select i.id from marked join instrument pair on pair.id = marked.instrument_id and pair.security_type = 'FOR'
+      join instrument i on i.currency = case ${bookCurrency}
+        when right(pair.symbol, 3) then left(pair.symbol, 3) when left(pair.symbol, 3) then right(pair.symbol, 3) end
+    )
+    select p.strategy_id as "strategyId", min(p.instrument_id) as "instrumentId"
+    from moved join position p on p.instrument_id = moved.instrument_id and p.quantity <> 0
+    where not ${hasCall(fragment`p.strategy_id`, info)}
+    group by p.strategy_id order by p.strategy_id`
+}

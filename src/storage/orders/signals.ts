@@ -1,0 +1,287 @@
+/**
+ * Signals as they are placed, many in one statement, and what is read before. Every writer locks the strategy's
+ * row first, so what it then reads about the strategy cannot change before it commits.
+ */
+
+import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
+import type { CalendarName } from '../../domain/market/calendar.ts'
+import type { ExitRole } from '../../domain/orders/order-book.ts'
+import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
+import { type InstrumentQuestion, listedAsAsked } from '../market/instruments.ts'
+
+export interface LockedStrategy {
+  id: number
+  isAlive: boolean
+  noSubsAllowed: boolean
+  membershipVersion: number
+}
+
+/** Locks the strategies against every other placement, fill and change of followers until the commit. */
+export async function lockStrategies(
+  sql: Sql,
+  ids: readonly (number | bigint)[],
+): Promise<Map<number, LockedStrategy>> {
+  const rows = await sql.rows<LockedStrategy>`
+    select id, is_alive as "isAlive", no_subs_allowed as "noSubsAllowed", membership_version as "membershipVersion"
+    from strategy where id = any(${uncounted(ids, 'bigint')}::bigint[]) order by id for no key update`
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** One order's question: what would it trade, and what does its strategy hold of it? */
+export interface PlacingQuestion extends InstrumentQuestion {
+  strategyId: number | bigint
+  /** How many ids the order needs beside its own. */
+  moreIds?: number
+  /** A reversal of the position needs one more. Absent: it cannot be one. */
+  reverses?: Side
+}
+
+export interface PlacingRow {
+  place: number
+  /** The id the signal will have. */
+  signalId: number
+  moreIds: number[]
+  instrumentId: number
+  calendar: CalendarName
+  tick: string
+  isTradable: boolean
+  /** YYYY-MM-DD; null where trading does not end. */
+  lastTradingDay: string | null
+  position: string
+  bid: string | null
+  ask: string | null
+}
+
+/**
+ * Answers the questions that have a known instrument; `place` is the question's index. Ids rise with it, so that of
+ * orders of one moment the one that was asked for first comes first.
+ */
+export async function loadPlacing(
+  sql: Sql,
+  questions: readonly PlacingQuestion[],
+): Promise<Map<number, PlacingRow>> {
+  const asked = questions.flatMap((question, place) =>
+    question.spellings.map((symbol) => ({ place, symbol, ...question })),
+  )
+  const rows = await sql.rows<PlacingRow>`
+    select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
+      i.last_trading_day as "lastTradingDay",
+      coalesce(p.quantity, 0) as position, q.bid, q.ask,
+      nextval('signal_id_seq') as "signalId",
+      case when asked.more_ids > 0 or p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
+        then array(select nextval('signal_id_seq') from generate_series(1, asked.more_ids
+          + case when p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
+            then 1 else 0 end)) else '{}' end as "moreIds"
+    from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],
+      ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[],
+      ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[],
+      ${asked.map(({ currency }) => currency)}::text[], ${asked.map(({ exchange }) => exchange)}::text[],
+      ${asked.map(({ lastDay }) => lastDay)}::date[])
+      asked (place, strategy_id, symbol, security_type, more_ids, reverses, currency, exchange, last_day)
+    join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type
+      and ${listedAsAsked}
+    left join position p on p.strategy_id = asked.strategy_id and p.instrument_id = i.id
+    left join quote q on q.instrument_id = i.id
+    order by asked.place`
+  return new Map(rows.map((row) => [row.place, row]))
+}
+
+export interface NewSignal {
+  id: number
+  strategyId: number | bigint
+  instrumentId: number
+  side: Side
+  ordType: OrdType
+  timeInForce: TimeInForce
+  positionEffect: PositionEffect
+  orderQty: string
+  limitPx: string | null
+  stopPx: string | null
+  status: OrdStatus
+  isHeld: boolean
+  cumQty: string
+  avgPx: string | null
+  postedAt: string
+  workingAt: string | null
+  expiresAt: string | null
+  endedAt: string | null
+  replacesSignalId: number | null
+  parentSignalId: number | null
+  depth: number
+  exitRole: ExitRole | null
+  coversFrom: string
+  ocaGroupId: number | null
+  waitsForParent: boolean
+  isParked: boolean
+  parkedUntil: string | null
+  profitTarget: string | null
+  stopLoss: string | null
+  doNotCreateOcaGroup: boolean
+  doNotSyncToOpen: boolean
+  /** Made to reach desired positions. */
+  fromDesired: boolean
+  rejectText: string | null
+  info: string | null
+  requestId: string | null
+  referencePx: string | null
+  needsMatch: boolean
+  /** Of an order that nobody copies; null for one that its followers wait for. */
+  mirroredAt: string | null
+}
+
+/** Columns of every new signal, with their types. */
+const usualColumns = [
+  ['id', 'id', 'bigint'],
+  ['strategyId', 'strategy_id', 'bigint'],
+  ['instrumentId', 'instrument_id', 'bigint'],
+  ['side', 'side', 'text'],
+  ['ordType', 'ord_type', 'text'],
+  ['timeInForce', 'time_in_force', 'text'],
+  ['positionEffect', 'position_effect', 'text'],
+  ['orderQty', 'order_qty', 'numeric'],
+  ['limitPx', 'limit_px', 'numeric'],
+  ['stopPx', 'stop_px', 'numeric'],
+  ['status', 'status', 'text'],
+  ['postedAt', 'posted_at', 'timestamptz'],
+  ['workingAt', 'working_at', 'timestamptz'],
+  ['expiresAt', 'expires_at', 'timestamptz'],
+  ['requestId', 'request_id', 'text'],
+  ['referencePx', 'reference_px', 'numeric'],
+  ['needsMatch', 'needs_match', 'boolean'],
+] as const satisfies readonly (readonly [keyof NewSignal, string, string])[]
+
+/** Columns that most signals have at the table's own default, which stands behind the type. */
+const rareColumns = [
+  ['isHeld', 'is_held', 'boolean', false],
+  ['cumQty', 'cum_qty', 'numeric', '0'],
+  ['avgPx', 'avg_px', 'numeric', null],
+  ['endedAt', 'ended_at', 'timestamptz', null],
+  ['replacesSignalId', 'replaces_signal_id', 'bigint', null],
+  ['parentSignalId', 'parent_signal_id', 'bigint', null],
+  ['depth', 'depth', 'smallint', 0],
+  ['exitRole', 'exit_role', 'text', null],
+  ['coversFrom', 'covers_from', 'numeric', '0'],
+  ['ocaGroupId', 'oca_group_id', 'bigint', null],
+  ['waitsForParent', 'waits_for_parent', 'boolean', false],
+  ['isParked', 'is_parked', 'boolean', false],
+  ['parkedUntil', 'parked_until', 'timestamptz', null],
+  ['profitTarget', 'profit_target', 'numeric', null],
+  ['stopLoss', 'stop_loss', 'numeric', null],
+  ['doNotCreateOcaGroup', 'do_not_create_oca_group', 'boolean', false],
+  ['doNotSyncToOpen', 'do_not_sync_to_open', 'boolean', false],
+  ['fromDesired', 'from_desired', 'boolean', false],
+  ['rejectText', 'reject_text', 'text', null],
+  ['info', 'info', 'text', null],
+  ['mirroredAt', 'mirrored_at', 'timestamptz', null],
+] as const satisfies readonly (readonly [keyof NewSignal, string, string, unknown])[]
+
+const allColumns = [...usualColumns, ...rareColumns]
+
+const isPlain = (signal: NewSignal): boolean =>
+  rareColumns.every(([member, , , usual]) => signal[member] === usual)
+
+/** Writes signals. One that works is due for mirroring, to those who follow its strategy now. */
+export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Promise<void> {
+  // Two statements for all there is: a column that says nothing costs as much to read as any other.
+  const arePlain = signals.every(isPlain)
+  const columns = arePlain ? usualColumns : allColumns
+  const names = { strings: [columns.map(([, column]) => column).join(', ')], values: [] }
+  const arrays = columns.map(([member, , type]): Fragment => {
+    const values = signals.map((signal) => signal[member])
+    return member === 'id' ? uncounted(values, type) : { strings: ['', `::${type}[]`], values: [values] }
+  })
+  const isDue = arePlain
+    ? fragment`working_at is not null`
+    : fragment`working_at is not null and mirrored_at is null`
+  await sql.run`
+    insert into signal (${names}, mirror_due, membership_horizon)
+    overriding system value
+    select ${names}, ${isDue}, case when ${isDue} then (
+      select membership_version from strategy where strategy.id = new.strategy_id) end
+    from unnest(${join(arrays, ', ')}) new (${names})`
+}
+
+export interface NewSignalEvent {
+  signalId: number
+  /** Place among the events written by this statement for the signal, from 0. */
+  offset: number
+  /** True when the signal is new too: then the event's number is known without looking. */
+  isFirst?: boolean
+  event: string
+  status: OrdStatus
+  occurredAt: string
+  cause: Record<string, unknown>
+}
+
+/** Appends events behind those a signal has already. The signal's strategy is locked by the caller. */
+export async function insertSignalEvents(sql: Sql, events: readonly NewSignalEvent[]): Promise<void> {
+  const column = <K extends keyof NewSignalEvent>(name: K): NewSignalEvent[K][] =>
+    events.map((event) => event[name])
+  await sql.run`
+    insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
+    select signal_id,
+      1 + place + case when is_first then 0 else
+        (select coalesce(max(seq), 0) from signal_event known where known.signal_id = new.signal_id) end,
+      event, status, occurred_at, cause
+    from unnest(${column('signalId')}::bigint[], ${column('offset')}::int[], ${events.map(({ isFirst = false }) => isFirst)}::boolean[],
+      ${column('event')}::text[], ${column('status')}::text[], ${column('occurredAt')}::timestamptz[],
+      ${events.map((event) => JSON.stringify(event.cause))}::jsonb[])
+      new (signal_id, place, is_first, event, status, occurred_at, cause)`
+}
+
+export interface StoredSignal {
+  id: number
+  strategyId: number
+  instrumentId: number
+  side: Side
+  positionEffect: PositionEffect
+  orderQty: string
+  cumQty: string
+  avgPx: string | null
+  status: OrdStatus
+  isHeld: boolean
+  parentSignalId: number | null
+  isParked: boolean
+  parkedUntil: number | null
+  profitTarget: string | null
+  stopLoss: string | null
+  doNotCreateOcaGroup: boolean
+}
+
+/** A signal as it stands; the caller has locked its strategy. */
+export const findSignal = (sql: Sql, id: number | bigint): Promise<StoredSignal | undefined> =>
+  sql.maybe<StoredSignal>`
+    select id, strategy_id as "strategyId", instrument_id as "instrumentId", side,
+      position_effect as "positionEffect", order_qty as "orderQty", cum_qty as "cumQty", avg_px as "avgPx",
+      status, is_held as "isHeld", parent_signal_id as "parentSignalId", is_parked as "isParked",
+      parked_until as "parkedUntil", profit_target as "profitTarget", stop_loss as "stopLoss",
+      do_not_create_oca_group as "doNotCreateOcaGroup"
+    from signal where id = ${id}::bigint`
+
+/** A signal that others are to depend on. */
+export interface ParentRow {
+  id: number
+  strategyId: number
+  side: Side
+  openClose: PositionEffect
+  status: OrdStatus
+  depth: number
+  cumQty: string
+}
+
+/** The signals of these ids; the caller has locked their strategies. */
+export async function loadParents(
+  sql: Sql,
+  ids: readonly (number | bigint)[],
+): Promise<Map<string, ParentRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql.rows<ParentRow>`
+    select id, strategy_id as "strategyId", side, position_effect as "openClose", status, depth, cum_qty as "cumQty"
+    from signal where id = any(${ids}::bigint[])`
+  return new Map(rows.map((row) => [String(row.id), row]))
+}
+
+/** Tells every worker that there is work; they find it themselves. */
+export async function wakeWorkers(sql: Sql): Promise<void> {
+  await sql.run`select pg_notify('work', '')`
+}

@@ -1,0 +1,35 @@
+/** Confirmed e-mail addresses: a link holds a token, its hash is here, and who has the link has the address. */
+import type { Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+
+export interface NewConfirmation {
+  personId: number
+  email: string
+  tokenHash: Uint8Array
+  createdAt: number
+  expiresAt: number
+}
+
+export const insertConfirmation = (sql: Sql, confirmation: NewConfirmation): Promise<number> =>
+  sql.run`
+    insert into email_confirmation (person_id, email, token_hash, created_at, expires_at)
+    values (${confirmation.personId}::bigint, ${confirmation.email}, ${confirmation.tokenHash}::bytea,
+      ${instant(confirmation.createdAt)}::timestamptz, ${instant(confirmation.expiresAt)}::timestamptz)`
+
+/**
+ * Takes a link at its word: its person's address counts as confirmed from the first use on. A link that has run
+ * out, or was sent to an address that the person has given up, changes nothing; false says so.
+ */
+export async function confirmEmail(sql: Sql, tokenHash: Uint8Array, now: number): Promise<boolean> {
+  const at = instant(now)
+  const confirmed = await sql.maybe`
+    with link as (
+      update email_confirmation set confirmed_at = coalesce(confirmed_at, ${at}::timestamptz)
+      where token_hash = ${tokenHash}::bytea and (expires_at > ${at}::timestamptz or confirmed_at is not null)
+      returning person_id, email
+    )
+    update person set email_validated_at = coalesce(email_validated_at, ${at}::timestamptz)
+    from link where person.id = link.person_id and person.email = link.email
+    returning person.id`
+  return confirmed !== undefined
+}

@@ -1,0 +1,99 @@
+/**
+ * Mail on its way. A message is written in the transaction of what it tells of, sent afterwards at least once,
+ * and deleted when it was sent. Claims go by the database's clock, tries by the business clock.
+ */
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+
+/** What the words of each kind of message need. */
+export interface MailFacts {
+  readonly 'confirm-email': {
+    readonly firstName: string
+    readonly siteName: string
+    /** What the link's token is made of. */
+    readonly seed: string
+  }
+  readonly 'autosync-off': {
+    readonly firstName: string
+    readonly siteName: string
+    readonly account: string
+    readonly brokerName: string
+    readonly reason: SyncDisabledReason
+  }
+}
+
+/** Why AutoSync was switched off without its owner. */
+export type SyncDisabledReason = 'ExternalExecution' | 'PositionMismatch'
+
+interface Mail<Kind extends keyof MailFacts> {
+  readonly id: number
+  readonly kind: Kind
+  readonly address: string
+  readonly facts: MailFacts[Kind]
+  readonly attempts: number
+}
+
+/** A message of any of these kinds. */
+export type MailRow<Kind extends keyof MailFacts = keyof MailFacts> = {
+  [Each in Kind]: Mail<Each>
+}[Kind]
+
+/** A message that goes out as soon as a worker finds it. */
+export const insertMail = <Kind extends keyof MailFacts>(
+  sql: Sql,
+  mail: Pick<Mail<Kind>, 'kind' | 'address' | 'facts'>,
+  now: number,
+): Promise<number> =>
+  sql.run`
+    insert into mail (kind, address, facts, created_at, next_try_at)
+    values (${mail.kind}, ${mail.address}, ${JSON.stringify(mail.facts)}::jsonb, ${instant(now)}::timestamptz,
+      ${instant(now)}::timestamptz)`
+
+/** Tells the holders of accounts that AutoSync was switched off there. */
+export const insertSyncMail = (
+  sql: Sql,
+  accountIds: readonly number[],
+  reason: SyncDisabledReason,
+  now: number,
+): Promise<number> =>
+  sql.run`
+    insert into mail (kind, address, facts, created_at, next_try_at)
+    select 'autosync-off', p.email, jsonb_build_object('firstName', p.first_name, 'siteName', site.name,
+      'account', a.account, 'brokerName', b.name, 'reason', ${reason}::text),
+      ${instant(now)}::timestamptz, ${instant(now)}::timestamptz
+    from account a join person p on p.id = a.person_id join site on site.id = p.site_id
+    join broker b on b.id = a.broker_id
+    where a.id = any(${accountIds}::bigint[]) order by a.id`
+
+/** Condition: a message is due at the business time `now`. */
+export const isMailDue = (now: number): Fragment =>
+  fragment`exists (select from mail where next_try_at <= ${instant(now)}::timestamptz
+    and (claimed_until is null or claimed_until < clock_timestamp()))`
+
+/** How long a message is claimed for; longer than a server may take to accept it. */
+export const mailClaimSeconds = 180
+
+/** Claims the oldest due message. It is looked for once: as a list to be joined with, it could be once per row. */
+export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =>
+  sql.maybe<MailRow>`
+    update mail set claimed_until = clock_timestamp() + ${mailClaimSeconds} * interval '1 second'
+    where id = (
+      select id from mail where next_try_at <= ${instant(now)}::timestamptz
+        and (claimed_until is null or claimed_until < clock_timestamp())
+      order by id limit 1 for update skip locked
+    )
+    returning id, kind, address, facts, attempts`
+
+/** Forgets a message that was sent. */
+export const deleteMail = (sql: Sql, id: number): Promise<number> =>
+  sql.run`delete from mail where id = ${id}::bigint`
+
+/** Puts a message back whose sending failed. */
+export const postponeMail = (sql: Sql, id: number, nextTryAt: number): Promise<number> =>
+  sql.run`
+    update mail set attempts = attempts + 1, next_try_at = ${instant(nextTryAt)}::timestamptz, claimed_until = null
+    where id = ${id}::bigint`
+
+/** The earliest moment at which a message is tried again. */
+export const nextMailAt = async (sql: Sql): Promise<number | undefined> =>
+  (await sql.one<{ at: number | null }>`select min(next_try_at) as at from mail`).at ?? undefined

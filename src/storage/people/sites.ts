@@ -1,0 +1,23 @@
+/** Sites: the platform's own, the regions, and the white-label sites below them or beside them. */
+import { fragment, type Sql } from '../database/sql.ts'
+
+export interface SiteRow {
+  id: number
+  kind: 'platform' | 'geo' | 'whitelabel'
+  code: string
+  name: string
+  domain: string | null
+  parentSiteId: number | null
+}
+
+const columns = fragment`id, kind, code, name, domain, parent_site_id as "parentSiteId"`
+
+export const findSite = (sql: Sql, id: number | bigint): Promise<SiteRow | undefined> =>
+  sql.maybe<SiteRow>`select ${columns} from site where id = ${id}::bigint`
+
+export const findSiteByCode = (sql: Sql, code: string): Promise<SiteRow | undefined> =>
+  sql.maybe<SiteRow>`select ${columns} from site where code = ${code}`
+
+/** The regions, by id. */
+export const listGeoSites = (sql: Sql): Promise<SiteRow[]> =>
+  sql.rows<SiteRow>`select ${columns} from site where kind = 'geo' order by id`

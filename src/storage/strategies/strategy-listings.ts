@@ -1,0 +1,146 @@
+/** Strategies as they are listed, each with what it trades and whether its owner follows it with money. */
+
+import type { SecurityType } from '../../domain/codes.ts'
+import type { Actor } from '../../domain/people/access.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type CursorRefusal, type Page, type PageRequest, page } from '../database/page.ts'
+import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
+import { visibleTo } from '../people/access.ts'
+import type { StrategyHead } from './strategy-details.ts'
+
+export interface StrategyRow extends StrategyHead {
+  isAlive: boolean
+  isPrivate: boolean
+  /** Null where it belongs to no white-label site. */
+  whiteLabelSiteId: number | null
+  isResellable: boolean
+  isTradeOwnSystem: boolean
+}
+
+const ownSystem: Fragment = fragment`exists (
+  select from setup join account on account.id = setup.account_id
+  where setup.strategy_id = strategy.id and setup.stopped_at is null and account.kind = 0
+    and account.person_id = strategy.owner_person_id)`
+
+/** What every listing shows of a strategy; from `strategy` and its `site`. */
+const strategyColumns: Fragment = fragment`
+  strategy.id, strategy.name, strategy.is_alive as "isAlive", strategy.is_private as "isPrivate",
+  strategy.started_at as "startedAt", strategy.monthly_cost as "monthlyCost",
+  strategy.owner_person_id as "ownerPersonId", strategy.stocks_enabled as "stocksEnabled",
+  strategy.options_enabled as "optionsEnabled", strategy.futures_enabled as "futuresEnabled",
+  strategy.forex_enabled as "forexEnabled", case when site.kind = 'whitelabel' then site.id end as "whiteLabelSiteId",
+  strategy.is_resellable as "isResellable", ${ownSystem} as "isTradeOwnSystem"`
+
+const enabled: Readonly<Record<SecurityType, Fragment>> = {
+  CS: fragment`strategy.stocks_enabled`,
+  OPT: fragment`strategy.options_enabled`,
+  FUT: fragment`strategy.futures_enabled`,
+  FOR: fragment`strategy.forex_enabled`,
+}
+
+/** May trade the class and has held an instrument of it, or nothing at all yet. */
+const trades = (securityType: SecurityType): Fragment => fragment`${enabled[securityType]} and (
+  exists (select from position p join instrument i on i.id = p.instrument_id
+    where p.strategy_id = strategy.id and i.security_type = ${securityType})
+  or not exists (select from position p where p.strategy_id = strategy.id))`
+
+export interface StrategyFilter {
+  readonly securityType?: SecurityType | undefined
+  /** Epoch milliseconds; strategies that started earlier. */
+  readonly startedBefore?: number | undefined
+  /** A part of the name in any letter case; % stands for any text, _ for any character. */
+  readonly name?: string | undefined
+  readonly ownerPersonId?: number | bigint | undefined
+  readonly siteId?: number | bigint | undefined
+  readonly isTradeOwnSystem?: boolean | undefined
+}
+
+/** The strategies that the viewer may see and that pass every part of the filter. */
+function matching(viewer: Actor, filter: StrategyFilter): Fragment {
+  const { securityType, startedBefore, name, ownerPersonId, siteId, isTradeOwnSystem } = filter
+  const parts = [
+    visibleTo(viewer),
+    ...(securityType === undefined ? [] : [trades(securityType)]),
+    ...(startedBefore === undefined
+      ? []
+      : [fragment`strategy.started_at < to_timestamp(${startedBefore}::float8 / 1000)`]),
+    ...(name === undefined ? [] : [fragment`strategy.name ilike '%' || ${name}::text || '%' escape ''`]),
+    ...(ownerPersonId === undefined ? [] : [fragment`strategy.owner_person_id = ${ownerPersonId}::bigint`]),
+    ...(siteId === undefined ? [] : [fragment`strategy.site_id = ${siteId}::bigint`]),
+    ...(isTradeOwnSystem === undefined ? [] : [fragment`${ownSystem} = ${isTradeOwnSystem}::boolean`]),
+  ]
+  return join(parts, ' and ')
+}
+
+/** Strategies that pass, in the order of their making. */
+export const pageStrategies = (
+  sql: Sql,
+  viewer: Actor,
+  filter: StrategyFilter,
+  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
+): Promise<Page<StrategyRow> | CursorRefusal> =>
+  page<StrategyRow>(
+    sql,
+    {
+      select: strategyColumns,
+      from: fragment`strategy join site on site.id = strategy.site_id`,
+      where: matching(viewer, filter),
+      key: [{ column: fragment`strategy.id`, type: 'bigint' }],
+      order,
+      xid: fragment`strategy.xid`,
+    },
+    request,
+  )
+
+const siblings: Fragment = fragment`(select count(*)::int - 1 from strategy other
+  where other.owner_person_id = strategy.owner_person_id)`
+
+export interface StrategyFigures {
+  id: number
+  startedAt: number
+  calmar: number | null
+  sharpe: number | null
+  ageInDays: number
+  trades: number
+  siblings: number
+}
+
+/** What every strategy that passes is ranked by. */
+export const listFigures = (sql: Sql, viewer: Actor, filter: StrategyFilter): Promise<StrategyFigures[]> =>
+  sql.rows<StrategyFigures>`
+    select strategy.id, strategy.started_at as "startedAt", f.calmar, f.sharpe,
+      coalesce(f.age_in_days, 0) as "ageInDays", coalesce(f.trades, 0) as trades, ${siblings} as siblings
+    from strategy join site on site.id = strategy.site_id left join strategy_statistics f on f.strategy_id = strategy.id
+    where ${matching(viewer, filter)}`
+
+/** These strategies, in the order of the ids. */
+export async function listStrategies(sql: Sql, ids: readonly number[]): Promise<StrategyRow[]> {
+  const rows = await sql.rows<StrategyRow>`
+    select ${strategyColumns} from strategy join site on site.id = strategy.site_id
+    where strategy.id = any(${ids}::bigint[])`
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+export interface Following {
+  siblings: number
+  /** Value of the last close; the starting capital before the first. */
+  value: string
+  /** Live accounts that autotrade it, and their scaling percentages added up. */
+  accounts: number
+  percent: number
+  /** When a live account last joined, left or chose anew. */
+  changedAt: Instant | null
+}
+
+/** How much follows a strategy. */
+export const findFollowing = (sql: Sql, id: number | bigint): Promise<Following> =>
+  sql.one<Following>`
+    select ${siblings} as siblings, coalesce(f.value, strategy.starting_cash) as value,
+      count(setup.id) filter (where setup.stopped_at is null)::int as accounts,
+      coalesce(sum(setup.scaling_percentage) filter (where setup.stopped_at is null), 0)::float8 as percent,
+      max(setup.changed_at) as "changedAt"
+    from strategy left join strategy_statistics f on f.strategy_id = strategy.id
+    left join (setup join account on account.id = setup.account_id and account.kind = 0)
+      on setup.strategy_id = strategy.id
+    where strategy.id = ${id}::bigint group by strategy.id, f.value`

@@ -1,0 +1,102 @@
+/** Watch lists: named sets of strategies that belong to a person. */
+import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { fragment, type Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+
+interface PageAsked {
+  request: PageRequest
+  order: 'asc' | 'desc'
+}
+
+export interface WatchListRow {
+  id: number
+  personId: number
+  name: string
+  createdAt: number
+}
+
+/** The lists of a person, by id. */
+export function pageWatchLists(
+  sql: Sql,
+  personId: number | bigint,
+  { request, order }: PageAsked,
+): Promise<Page<WatchListRow> | CursorRefusal> {
+  const query: PageQuery = {
+    select: fragment`id, person_id as "personId", name, created_at as "createdAt"`,
+    from: fragment`watch_list`,
+    where: fragment`person_id = ${personId}::bigint`,
+    key: [{ column: fragment`id`, type: 'bigint' }],
+    order,
+    xid: fragment`xid`,
+  }
+  return page<WatchListRow>(sql, query, request)
+}
+
+export interface WatchListMemberRow {
+  id: number
+  strategyId: number
+  personId: number
+  addedAt: number
+}
+
+/** The strategies on a list, in the order in which they were added. */
+export function pageWatchListMembers(
+  sql: Sql,
+  watchListId: number,
+  { request, order }: PageAsked,
+): Promise<Page<WatchListMemberRow> | CursorRefusal> {
+  const query: PageQuery = {
+    select: fragment`
+      m.id, m.strategy_id as "strategyId", l.person_id as "personId", m.added_at as "addedAt"`,
+    from: fragment`watch_list_member m join watch_list l on l.id = m.watch_list_id`,
+    where: fragment`m.watch_list_id = ${watchListId}::bigint`,
+    key: [{ column: fragment`m.id`, type: 'bigint' }],
+    order,
+    xid: fragment`m.xid`,
+  }
+  return page<WatchListMemberRow>(sql, query, request)
+}
+
+/** Whether the person has a list of this id. */
+export const hasWatchList = async (
+  sql: Sql,
+  personId: number | bigint,
+  watchListId: number | bigint,
+): Promise<boolean> =>
+  (await sql.maybe`
+    select from watch_list where id = ${watchListId}::bigint and person_id = ${personId}::bigint`) !==
+  undefined
+
+/** A new list; false when the person has one of this name. */
+export const insertWatchList = async (
+  sql: Sql,
+  list: Omit<WatchListRow, 'id' | 'personId'> & { personId: number | bigint },
+): Promise<boolean> =>
+  (await sql.run`
+    insert into watch_list (person_id, name, created_at)
+    values (${list.personId}::bigint, ${list.name}, ${instant(list.createdAt)}::timestamptz)
+    on conflict (person_id, name) do nothing`) > 0
+
+/** Deletes a list with its members. */
+export const deleteWatchList = (sql: Sql, watchListId: number | bigint): Promise<number> =>
+  sql.run`delete from watch_list where id = ${watchListId}::bigint`
+
+/** Puts a strategy on a list; one that is there keeps its place. */
+export const insertWatchListMember = (
+  sql: Sql,
+  member: { watchListId: number | bigint; strategyId: number | bigint; addedAt: number },
+): Promise<number> =>
+  sql.run`
+    insert into watch_list_member (watch_list_id, strategy_id, added_at)
+    values (${member.watchListId}::bigint, ${member.strategyId}::bigint, ${instant(member.addedAt)}::timestamptz)
+    on conflict (watch_list_id, strategy_id) do nothing`
+
+/** Takes a strategy off a list; false when it was not there. */
+export const deleteWatchListMember = async (
+  sql: Sql,
+  watchListId: number | bigint,
+  strategyId: number | bigint,
+): Promise<boolean> =>
+  (await sql.run`
+    delete from watch_list_member
+    where watch_list_id = ${watchListId}::bigint and strategy_id = ${strategyId}::bigint`) > 0
