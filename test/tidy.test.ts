@@ -1,6 +1,6 @@
 /**
  * The house stays as drawn: imports go down the floors and never in a circle, files and functions stay
- * readable, nothing is left for later, nothing is exported or installed that nobody uses.
+ * readable and say what they do, nothing is left for later, nothing is exported or installed that nobody uses.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -46,6 +46,27 @@ function longFunctions(path: string): string[] {
   }
   visit(tree)
   return found
+}
+
+/** Functions and classes that others may call, and that do not say what they do. Of overloads one has to. */
+function undocumented(path: string): string[] {
+  const tree = ts.createSourceFile(path, sources.get(path) ?? '', ts.ScriptTarget.Latest, true)
+  const callable = (
+    node: ts.Node,
+  ): node is ts.FunctionDeclaration | ts.ClassDeclaration | ts.VariableStatement =>
+    ts.isFunctionDeclaration(node) ||
+    ts.isClassDeclaration(node) ||
+    (ts.isVariableStatement(node) &&
+      node.declarationList.declarations.some(
+        ({ initializer }) => initializer && ts.isArrowFunction(initializer),
+      ))
+  const nameOf = (node: ts.FunctionDeclaration | ts.ClassDeclaration | ts.VariableStatement): string =>
+    (ts.isVariableStatement(node) ? node.declarationList.declarations[0] : node)?.name?.getText() ?? 'default'
+  const exported = tree.statements
+    .filter(callable)
+    .filter(({ modifiers }) => modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword))
+  const said = new Set(exported.filter((node) => ts.getJSDocCommentsAndTags(node).length > 0).map(nameOf))
+  return exported.filter((node) => !said.has(nameOf(node))).map((node) => `${path}: ${nameOf(node)}`)
 }
 
 /** The circles that a walk along the arrows meets. */
@@ -111,6 +132,10 @@ describe('the house', () => {
       .filter((path) => (sources.get(path)?.split('\n').length ?? 0) - 1 > linesMax)
     expect(long).toEqual([])
     expect(product.filter((path) => !isTable(path)).flatMap(longFunctions)).toEqual([])
+  })
+
+  test('what others may call says what it does', () => {
+    expect(product.flatMap(undocumented)).toEqual([])
   })
 
   test('the domain knows no clock, no chance and no waiting', () => {

@@ -18,6 +18,7 @@ interface SignedHeads {
   readonly signature: string
 }
 
+/** The file with the signed ends of the audit log. */
 export const headsFile = (config: Config): string => join(config.dataDir, 'audit-heads.json')
 
 /** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */

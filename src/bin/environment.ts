@@ -8,5 +8,6 @@ export interface Environments {
   orders: string
 }
 
+/** How this installation marks its keys and its orders: live ones, or those of a demo. */
 export const environments = (config: Config): Environments =>
   config.production ? { keys: 'live', orders: 'L' } : { keys: 'demo', orders: 'D' }

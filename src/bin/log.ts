@@ -2,6 +2,9 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
 import type { Config } from './config.ts'
 
+/**
+ * A log of one JSON line per entry, to standard error unless another stream is given; secrets are struck out.
+ */
 export const openLog = (
   config: Pick<Config, 'logLevel'>,
   process: string,

@@ -118,6 +118,7 @@ const PageParams = {
 }
 type PageMembers = typeof PageParams
 
+/** A row that reads. */
 export const get = <P extends Members, E extends Field>(plan: Plan<P, E>): Row<P, E> => ({
   ...plan,
   method: 'GET',
@@ -129,14 +130,20 @@ export const page = <P extends Members, E extends Field>(plan: Plan<P, E>): Row<
   paginated: true,
   params: { ...plan.params, ...PageParams },
 })
+
+/** A row that makes something; its parameters come in the body. */
 export const post = <P extends Members, E extends Field>(plan: Plan<P, E>): Row<P, E> => ({
   ...plan,
   method: 'POST',
 })
+
+/** A row that changes what is there; its parameters come in the body. */
 export const put = <P extends Members, E extends Field>(plan: Plan<P, E>): Row<P, E> => ({
   ...plan,
   method: 'PUT',
 })
+
+/** A row that ends something. */
 export const remove = <P extends Members, E extends Field>(plan: Plan<P, E>): Row<P, E> => ({
   ...plan,
   method: 'DELETE',

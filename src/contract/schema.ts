@@ -167,6 +167,7 @@ export const code = <const T extends string>(...values: readonly T[]): Field<T, 
   presence: 'always',
 })
 
+/** A list of `items`; the limits count them. */
 export const array = <R, W, S, G>(
   items: Field<R, W, S, G>,
   limits: { min?: number; max?: number; unique?: boolean } = {},
@@ -183,6 +184,7 @@ export type ObjectField<M extends Members> = Field<
   'always'
 > & { readonly shape: { kind: 'object'; members: M } }
 
+/** An object of these members and no others. */
 export const object = <M extends Members>(members: M): ObjectField<M> => ({
   shape: { kind: 'object', members },
   presence: 'always',
@@ -227,6 +229,8 @@ export const personal = <R, W, S, G>(field: Field<R, W, S, G>): Field<R, W, S, G
   presence: 'maybe',
   personal: true,
 })
+
+/** The same field, never to be logged or told again. */
 export const secret = <F extends Field>(field: F): F => ({ ...field, secret: true })
 /** A member of answers that callers may echo in a request; it is checked for nothing and not read. */
 export const echoed = <R, W, S, G>(field: Field<R, W, S, G>): Field<never, W, S, G, 'maybe'> => ({

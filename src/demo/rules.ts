@@ -55,6 +55,8 @@ export interface Wishes {
 export type Rule = (view: RuleView) => Wishes
 
 export const nothing: Wishes = { cancels: [], orders: [] }
+
+/** Wishes that place orders and cancel none. */
 export const order = (...orders: OrderWish[]): Wishes => ({ cancels: [], orders })
 
 /** The rule, asked once a week: after the week's last close. */
@@ -159,5 +161,6 @@ function protectOrSell(view: RuleView, held: Decimal, price: Decimal, closes: re
   return order({ symbol: 'SPX', side: '2', quantity: held, stop, isLasting: true })
 }
 
+/** The mean of at least one value. */
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length

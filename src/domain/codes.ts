@@ -23,9 +23,11 @@ export type SignalType = 1 | 4 | 5 | 6
 /** Statuses in which an order may still trade; the others are terminal. */
 export const liveStatuses: readonly OrdStatus[] = ['A', '0', '1', '6', 'E']
 
+/** Whether an order of this status may still be executed. */
 export const isLive = (status: OrdStatus): boolean => liveStatuses.includes(status)
 
 /** +1 for a buy, -1 for a sell. */
 export const directionOf = (side: Side): 1 | -1 => (side === '1' ? 1 : -1)
 
+/** The side that takes back what this one did. */
 export const oppositeOf = (side: Side): Side => (side === '1' ? '2' : '1')

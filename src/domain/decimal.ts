@@ -54,5 +54,8 @@ export const floorTo = (value: Decimal, step: Decimal): Decimal => value.div(ste
 /** Smallest multiple of `step` not below `value`; `step` > 0. */
 export const ceilTo = (value: Decimal, step: Decimal): Decimal => value.div(step).ceil().times(step)
 
+/** The smaller of two. */
 export const min = (a: Decimal, b: Decimal): Decimal => (a.lessThan(b) ? a : b)
+
+/** The larger of two. */
 export const max = (a: Decimal, b: Decimal): Decimal => (a.greaterThan(b) ? a : b)

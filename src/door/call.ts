@@ -76,6 +76,7 @@ export const post = <Body>(
   },
 })
 
+/** A call that reads: it has no body, and answers 200 with what `run` returns. */
 export const get = (path: string, run: (door: DoorState) => Promise<unknown>): DoorCall => ({
   method: 'GET',
   path,

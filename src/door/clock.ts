@@ -7,6 +7,7 @@ export interface DoorClock {
   set(at: Instant): void
 }
 
+/** A clock that stands still until it is set. */
 export function createClock(at: Instant): DoorClock {
   let time = at
   return {

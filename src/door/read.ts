@@ -96,6 +96,7 @@ export const maybe =
   (raw, path, faults) =>
     raw === undefined || raw === null ? undefined : read(raw, path, faults)
 
+/** Reads what may be missing or null. */
 export const withDefault =
   <T>(read: Read<T>, standard: T): Read<T> =>
   (raw, path, faults) =>

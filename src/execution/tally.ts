@@ -16,6 +16,7 @@ export interface Tally {
   books: { readonly violations: number; readonly at: number } | undefined
 }
 
+/** Counts from nothing. */
 export const newTally = (): Tally => ({
   leasesLost: 0,
   fenceRefusals: 0,

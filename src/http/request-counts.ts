@@ -17,6 +17,7 @@ export interface RequestCounts {
 
 const boundsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000]
 
+/** Counts from nothing. */
 export const newRequestCounts = (): RequestCounts => ({
   operations: new Map(),
   limited: { address: 0, wrongKeys: 0, key: 0 },
@@ -36,6 +37,7 @@ export function countRequest(counts: RequestCounts, operation: string, status: n
   count.buckets[place] = (count.buckets[place] ?? 0) + 1
 }
 
+/** The counts as metrics. */
 export const requestFamilies = ({ operations, limited }: RequestCounts): Family[] => [
   {
     name: 'requests_total',

@@ -58,6 +58,10 @@ export interface Server {
 const finishWithinMs = 10_000
 const routeUnknown = replyTo(refuse('RouteUnknown'))
 
+/**
+ * The server of all hosts: it knows its requests by host, method and path, and turns away what is malformed
+ * before any of them.
+ */
 export function createServer(options: ServerOptions): Server {
   const find = createRouter(options.hosts)
   const state = { isDraining: false }

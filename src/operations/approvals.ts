@@ -64,6 +64,7 @@ export interface Approvals {
   ): Promise<ApprovalView | undefined>
 }
 
+/** The requests of brokers and sites for a person's word, found by the token of their link. */
 export const createApprovals = (options: { db: Database; clock: Clock; secrets: Secrets }): Approvals => {
   const { db, clock, secrets } = options
   const find = async (token: string): Promise<ApprovalRow | undefined> => {

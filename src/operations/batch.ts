@@ -25,6 +25,7 @@ export interface BatchLoad {
   turnedAway: number
 }
 
+/** No load yet. */
 export const newLoad = (): BatchLoad => ({ waiting: 0, turnedAway: 0 })
 
 /** Thrown at a call that would have to wait behind too many others. */

@@ -70,11 +70,13 @@ export type Outcome<Row> =
   | { notModified: true; headers?: Record<string, string> }
   | Refused
 
+/** A refusal of the table, about a field where there is one, in the table's words or in these. */
 export const refuse = (refused: Refusal, field?: string, message?: string): Refused => ({
   refused,
   ...(field === undefined ? {} : { field }),
   ...(message === undefined ? {} : { message }),
 })
 
+/** Whether it was refused. */
 export const isRefused = (value: unknown): value is Refused =>
   typeof value === 'object' && value !== null && 'refused' in value

@@ -89,6 +89,7 @@ interface Subject {
   loading: Promise<void> | undefined
 }
 
+/** Limits that all processes of one database share. */
 export function createLimiter(options: LimiterOptions): Limiter {
   return new SharedLimiter(options)
 }

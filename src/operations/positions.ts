@@ -2,6 +2,7 @@
 import type { PositionRow } from '../storage/strategies/strategies.ts'
 import { shownSymbols } from './symbols.ts'
 
+/** A position as every operation shows it. */
 export const shownPosition = (row: PositionRow) => ({
   StrategyName: row.strategyName,
   Currency: row.currency,

@@ -6,6 +6,7 @@ export interface ErrorElement {
   readonly Message: string
 }
 
+/** A request that the platform refused. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number

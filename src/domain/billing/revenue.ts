@@ -16,6 +16,7 @@ export interface Shares {
   readonly platform: bigint
 }
 
+/** What the subscriber pays, in minor units. */
 export const totalOf = ({ base, markup }: Price): bigint => base + markup
 
 /** The owner's share is rounded down, in the favour of none but the platform that carries the payment's cost. */

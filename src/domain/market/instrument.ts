@@ -125,6 +125,8 @@ for (const { roots, ...group } of futureGroups) {
 
 /** The roots of the futures table and the pairs of the forex table: what can be derived without an import. */
 export const knownFutureRoots = (): string[] => [...futureRoots.keys()]
+
+/** Symbols of all currency pairs that may be traded. */
 export const knownForexPairs = (): string[] => [...tickOfPair.keys()]
 
 /** The security type of a bare native symbol. */

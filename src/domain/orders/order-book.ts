@@ -137,6 +137,7 @@ export const newBookOrder = (quantity: Decimal, fields: BookOrderFields): BookOr
   ...fields,
 })
 
+/** A book without orders that holds the position. */
 export const emptyBook = (position: Decimal): OrderBook => ({ position, orders: new Map() })
 
 /**

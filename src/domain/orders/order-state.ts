@@ -46,6 +46,7 @@ export const newOrder = (orderQuantity: Decimal, held: boolean): OrderState => (
   held,
 })
 
+/** Whether nothing is left to execute. */
 export const isComplete = (order: OrderState): boolean =>
   order.filledQuantity.greaterThanOrEqualTo(order.orderQuantity)
 

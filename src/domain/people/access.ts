@@ -50,6 +50,7 @@ export function isSiteAdmin(actor: Actor, object: Tenancy): boolean {
   return false
 }
 
+/** Whether the actor may act as the owner of the strategy. */
 export const ownsStrategy = (actor: Actor, strategy: StrategyFacts): boolean =>
   isPlatformAdmin(actor) || strategy.ownerPersonId === actor.personId
 

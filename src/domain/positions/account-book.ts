@@ -59,6 +59,7 @@ export interface Mark {
   readonly fx?: Decimal
 }
 
+/** A book of cash alone. */
 export const openBook = (cash: Decimal): AccountBook => ({ cash, cashDividends: zero, holdings: new Map() })
 
 const conversionOf = (holding: Holding): Conversion => ({ ...holding.instrument, fx: holding.fx })

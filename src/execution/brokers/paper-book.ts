@@ -31,6 +31,7 @@ export interface PaperBook {
   readonly fills: readonly PaperFill[]
 }
 
+/** The book of the waiting paper orders, before anything has been filled. */
 export const paperBook = (rows: readonly PaperOrderRow[]): PaperBook => ({
   orders: new Map(
     rows.map((row) => [

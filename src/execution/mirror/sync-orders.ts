@@ -169,4 +169,5 @@ export const cutExit = (
   at: Instant,
 ): Succession => follow(one, row, { sourceId: row.sourceId, ...terms, at, info: 'cut to the position' })
 
+/** Whether nothing of the order has been executed. */
 export const isUntouched = (row: SyncOrderRow): boolean => dec(row.cumQty).isZero()

@@ -16,6 +16,7 @@ import type { PriceRange } from '../../storage/work/matching.ts'
 import type { MarketBar, MarketQuote } from '../market/feed.ts'
 import { bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
 
+/** The quote as the domain reads it. */
 export const quoteOf = ({ bid, ask, bidSize, askSize }: MarketQuote): Quote => ({
   bid,
   ask,
@@ -70,6 +71,7 @@ export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: M
   )
 }
 
+/** When the bar was complete. */
 export const endOf = (bar: MarketBar): Instant => bar.endsAt ?? bar.at
 
 /** Whether the calendar is open at any moment of the bar. */

@@ -22,6 +22,7 @@ export interface StandingFill {
   readonly known: BookedExecution | null
 }
 
+/** A booked execution as one that stands. */
 export const standingFill = (row: StandingExecution): StandingFill => {
   const { orderId, execId, side, isInferred, at } = row
   return { orderId, execId, side, isInferred, at, quantity: dec(row.quantity), px: dec(row.px), known: row }

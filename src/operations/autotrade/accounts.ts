@@ -72,6 +72,7 @@ const shownAutotraded = (row: AutotradedRow) => ({
   SettingsLastUpdateUTC: row.settingsChangedAt,
 })
 
+/** Accounts that follow, of the caller's sites. */
 export const searchAutotradedAccounts: Handler<'SearchAutotradedAccounts'> = (ctx, params) => {
   const filter = {
     strategyId: params.StrategyId,
@@ -205,6 +206,7 @@ const shownPending = (row: PendingRow) => ({
   EnabledOptions: row.options,
 })
 
+/** Accounts that wait to be approved, with what they are worth now where that is known. */
 export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, params) => {
   const {
     BrokerId: brokerId,

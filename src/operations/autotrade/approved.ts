@@ -106,12 +106,19 @@ async function withdraw(
   return { results: [shownApproved({ ...row, isDeleted: true })] }
 }
 
+/** Approves an account for autotrading. */
 export const approvedAutotradeAccount: Handler<'ApprovedAutotradeAccount'> = (ctx, params) =>
   approve(ctx, 0, params)
+
+/** Approves an account to feed a strategy with its own trades. */
 export const approvedBrokerTransmitAccount: Handler<'ApprovedBrokerTransmitAccount'> = (ctx, params) =>
   approve(ctx, 1, params)
+
+/** Takes the approval for autotrading back. */
 export const deleteApprovedAutotradeAccount: Handler<'DeleteApprovedAutotradeAccount'> = (ctx, params) =>
   withdraw(ctx, 0, params)
+
+/** Takes the approval to feed a strategy back. */
 export const deleteApprovedBrokerTransmitAccount: Handler<'DeleteApprovedBrokerTransmitAccount'> = (
   ctx,
   params,

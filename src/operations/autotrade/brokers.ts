@@ -9,6 +9,7 @@ const shownBroker = (row: BrokerRow) => ({
   ConnectionName: row.connectionName,
 })
 
+/** Brokers in the order of their ids. */
 export const getBrokers: Handler<'GetBrokers'> = async (ctx, { IncludeDisabled }) => ({
   results: (await listBrokers(ctx.sql, IncludeDisabled)).map(shownBroker),
 })

@@ -21,6 +21,10 @@ import { loadCloseFacts } from '../../storage/accounts/daily-marks.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import type { Handler } from '../handler.ts'
 
+/**
+ * What each followed strategy has returned, in all and since the last end of a day; null where it cannot be
+ * told.
+ */
 export const getDashBoard: Handler<'GetDashBoard'> = async (ctx, { PersonId, Account }) => {
   const last = lastEnd(ctx.now)
   const early = earlyClose(ctx.now)

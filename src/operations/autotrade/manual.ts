@@ -52,6 +52,7 @@ async function lockTrading(ctx: Context, wanted: AccountAsked): Promise<AccountR
 
 const offTickWords = 'The price is no multiple of the tick size'
 
+/** A holder's own order to close what a followed strategy holds in his account. */
 export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, params) => {
   const { Order: order } = params
   const account = await lockTrading(ctx, params)
@@ -156,6 +157,7 @@ const factsOf = (order: OwnOrder): OwnOrderFacts => ({
 const untouchable = (): Refused =>
   refuse('CancelRejected', 'OrderId', 'An automatic stop loss can be neither canceled nor replaced')
 
+/** Cancels an order of the account with what replaces it; once more is no error while it lives. */
 export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx, params) => {
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account
@@ -174,6 +176,7 @@ export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx,
   return { results: [{ SignalId: order.number }] }
 }
 
+/** Gives a working order of the account another price, by an order that succeeds it. */
 export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ctx, params) => {
   const account = await lockTrading(ctx, params)
   if (isRefused(account)) return account

@@ -23,11 +23,13 @@ async function accountIds(
   return (await listAccounts(ctx.sql, { account, personId, brokerId })).map(({ id }) => id)
 }
 
+/** Live orders of an account, for all strategies or one. */
 export const getAutotradeActiveOrders: Handler<'GetAutotradeActiveOrders'> = async (ctx, params) => {
   const rows = await listActiveAccountOrders(ctx.sql, await accountIds(ctx, params), params.StrategyId)
   return { results: rows.map((row) => shownOrder(row, ctx.environment)) }
 }
 
+/** All orders of an account, live and over, by number. */
 export const getAutotradeHistoricalOrders: Handler<'GetAutotradeHistoricalOrders'> = async (ctx, params) => {
   const ids = await accountIds(ctx, params)
   const filter = {

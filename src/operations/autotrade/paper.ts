@@ -6,6 +6,7 @@ import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { findAccount } from './find-account.ts'
 
+/** Empties a paper account: as it was opened, and what is on its way is dropped. */
 export const resetPaperTrade: Handler<'ResetPaperTrade'> = async (ctx, params) => {
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account

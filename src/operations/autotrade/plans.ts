@@ -12,6 +12,7 @@ const shownPlan = (row: PlanRow) => ({
   Currency: row.currency,
 })
 
+/** The plans of a site by the month and the year, and who pays its fees. */
 export const getAutotradePlans: Handler<'GetAutotradePlans'> = async (ctx, params) => {
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
   if (isRefused(siteId)) return siteId

@@ -102,6 +102,7 @@ const shownSetup = (row: SetupRow) => ({
   LastModified: row.changedAt,
 })
 
+/** What the person follows and with which settings, in one account or in all. */
 export const getAutotradedStrategies: Handler<'GetAutotradedStrategies'> = (ctx, params) =>
   paged(ctx, 'GetAutotradedStrategies', params, shownSetup, (asked) =>
     pageSetups(

@@ -47,6 +47,7 @@ export const startSim: Handler<'StartSim'> = async (ctx, { PersonId: personId, S
   return { results: [{ PersonId: personId, Created: created, Skipped: skipped }] }
 }
 
+/** Ends a simulated subscription; a real one is not touched. */
 export const stopSim: Handler<'StopSim'> = async (ctx, { PersonId: personId, StrategyId: strategyId }) => {
   await lockStrategies(ctx.sql, [strategyId])
   const present = await lockSubscription(ctx.sql, personId, strategyId)

@@ -16,6 +16,7 @@ import { shownSettings } from './settings.ts'
 /** A report of positions; another kind would be of working orders. */
 const reportType = 1
 
+/** What AutoSync would find now, line by line: planned by the same function, and nothing is written. */
 export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport'> = async (ctx, params) => {
   const settings = await listSettings(ctx.sql, params.PersonId, params.Account)
   const wanted = settings.filter(
@@ -59,6 +60,7 @@ const named = (params: {
   StrategyIds?: readonly (number | bigint)[] | undefined
 }): number[] => [params.StrategyId ?? [], params.StrategyIds ?? []].flat().map(Number)
 
+/** Lets AutoSync open once what is missing, in the named strategies or in all that the account follows. */
 export const syncPositionsToOpen: Handler<'SyncPositionsToOpen'> = async (ctx, params) => {
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account

@@ -80,6 +80,7 @@ function windowOf({ FromWhen, ToWhen, DaysBack }: Asked, now: number): { from: n
   return { from, to }
 }
 
+/** What happened at a site within the window, to the second; both ends belong to it. */
 export const getWlInstrumentationExport: Handler<'GetWlInstrumentationExport'> = async (ctx, params) => {
   const { sql, now } = ctx
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)

@@ -3,8 +3,10 @@ import { findKeyRecord } from '../../storage/people/keys.ts'
 import { refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 
+/** Greets; a caller sees that his key works. */
 export const hello: Handler<'Hello'> = async (_ctx, { Name }) => ({ results: [`Hello, ${Name ?? ''}!`] })
 
+/** The caller's own key, masked, and whose it is. */
 export const getAccessKey: Handler<'GetAccessKey'> = async (ctx) => {
   const row = await findKeyRecord(ctx.sql, ctx.caller.accessKeyId)
   if (!row) return refuse('NotFound')

@@ -64,6 +64,7 @@ export const getKycScore: RecordedHandler<'GetKYCScore'> = {
   },
 }
 
+/** Notes what the checking service has found of a person, whom it knows by the token. */
 export const updateKycScore: Handler<'UpdateKYCScore'> = async (ctx, params) => {
   const row = await lockKyc(ctx.sql, hashOf(ctx, params.UserToken))
   if (row === undefined) return refuse('NotFound', 'UserToken')
@@ -72,6 +73,7 @@ export const updateKycScore: Handler<'UpdateKYCScore'> = async (ctx, params) => 
   return { results: [shownScore(changed)] }
 }
 
+/** Keeps what a person has told of himself, sealed; what was told before is replaced. */
 export const addKycInfo: Handler<'AddKYCInfo'> = async (ctx, params) => {
   const photos = readPhotos(params)
   if (isRefused(photos)) return photos

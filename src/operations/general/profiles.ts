@@ -132,6 +132,7 @@ async function askToConfirm(
   )
 }
 
+/** One person: all of himself, of another what everybody may see. */
 export const getProfile: Handler<'GetProfile'> = async (ctx, params) => {
   const row = await findPerson(ctx.sql, params.PersonId ?? ctx.caller.personId)
   if (row === undefined) return refuse('NotFound', 'PersonId')
@@ -139,6 +140,7 @@ export const getProfile: Handler<'GetProfile'> = async (ctx, params) => {
   return { results: [row.id === ctx.caller.personId ? person : publicView(Person, person)] }
 }
 
+/** People of the caller's sites. */
 export const searchProfiles: Handler<'SearchProfiles'> = (ctx, params) => {
   const filter = {
     personId: params.PersonId,
@@ -162,6 +164,7 @@ export const searchProfiles: Handler<'SearchProfiles'> = (ctx, params) => {
   )
 }
 
+/** Whether somebody has the number. */
 export const getPhoneAlreadyExists: Handler<'GetPhoneAlreadyExists'> = async (ctx, { Phone }) => {
   if (!isInternationalPhone(Phone))
     return refuse('MalformedValue', 'Phone', 'Must be a phone number in full international format')

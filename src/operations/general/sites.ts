@@ -7,6 +7,7 @@ import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 import { shownMember } from './people.ts'
 
+/** The sites that are not partners. */
 export const getGeoSites: Handler<'GetGeoSites'> = async (ctx) => ({
   results: (await listGeoSites(ctx.sql)).map(({ id, code, domain }) => ({
     Id: id,

@@ -20,6 +20,7 @@ const shownPlan = (LicenseType: string) => (row: PlanSubscriptionRow) => ({
   Cost: row.cost,
 })
 
+/** A person's plans as an investor. */
 export const getInvestorPlanSubscriptions: Handler<'GetInvestorPlanSubscriptions'> = (ctx, params) => {
   const wanted = { personId: params.PersonId, kind: 'investor', activeOnly: params.ActiveOnly } as const
   return paged(ctx, 'GetInvestorPlanSubscriptions', params, shownPlan('InvestorPlan'), (asked) =>
@@ -27,6 +28,7 @@ export const getInvestorPlanSubscriptions: Handler<'GetInvestorPlanSubscriptions
   )
 }
 
+/** A person's plans as a manager. */
 export const getManagerPlanSubscriptions: Handler<'GetManagerPlanSubscriptions'> = (ctx, params) => {
   const wanted = { personId: params.PersonId, kind: 'manager', activeOnly: params.ActiveOnly } as const
   return paged(ctx, 'GetManagerPlanSubscriptions', params, shownPlan('ManagerPlan'), (asked) =>
@@ -62,6 +64,7 @@ function shownSubscribed(row: SubscribedRow) {
   }
 }
 
+/** Strategies that a person subscribes to. */
 export const getSubscribedStrategies: Handler<'GetSubscribedStrategies'> = (ctx, params) =>
   paged(ctx, 'GetSubscribedStrategies', params, shownSubscribed, (asked) =>
     pageSubscribed(ctx.sql, { personId: params.PersonId, activeOnly: params.ActiveOnly }, asked),

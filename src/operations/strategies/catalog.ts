@@ -26,6 +26,7 @@ const shownEntry = (row: CatalogRow) => ({
   IsAlive: row.isAlive,
 })
 
+/** The strategies that a partner site offers, at its prices. */
 export const getSiteCatalog: Handler<'GetSiteCatalog'> = async (ctx, params) => {
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
   if (isRefused(siteId)) return siteId

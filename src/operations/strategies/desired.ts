@@ -37,6 +37,7 @@ import { type OrderDraft, type PlacedCall, placeDraft, savePlaced } from './orde
 
 type Desired = ParamsOf<'SetDesiredPositions'>['Positions'][number]
 
+/** Moves a strategy to the positions: cancels what is in the way, and orders the difference. */
 export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, { StrategyId, Positions }) => {
   const strategy = (await lockStrategies(ctx.sql, [StrategyId])).get(Number(StrategyId))
   if (!strategy) return refuse('NotFound', 'StrategyId')

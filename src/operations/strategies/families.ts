@@ -23,6 +23,7 @@ interface Compared {
   readonly since: Instant | null
 }
 
+/** Whether variants hold what their parent asks of them, and for how many seconds they have not. */
 export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx, params) => {
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
   if (isRefused(siteId)) return siteId

@@ -63,8 +63,10 @@ export const newStrategyOrder: BatchHandler<'NewStrategyOrder', PlacingFacts> = 
   },
 }
 
+/** Replaces a live signal by another, which has a number of its own. */
 export const replaceStrategyOrder: Handler<'ReplaceStrategyOrder'> = (ctx, { Order }) => replaced(ctx, Order)
 
+/** Cancels a signal; answers with the number of the order that ends. */
 export const cancelStrategyOrder: Handler<'CancelStrategyOrder'> = async (ctx, { StrategyId, SignalId }) => {
   const outcome = await cancelOrder(ctx.sql, ctx, StrategyId, SignalId)
   return isRefused(outcome) ? outcome : { results: [{ SignalId: outcome }] }
@@ -101,6 +103,7 @@ export const getStrategyOpenPositions: BatchHandler<'GetStrategyOpenPositions'> 
   },
 }
 
+/** Signals that are over: those of a strategy, or one by its number. */
 export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'> = (ctx, params) => {
   const filter = {
     strategyId: params.StrategyId,

@@ -5,6 +5,7 @@ import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 import { shownCard } from './card.ts'
 
+/** Strategies that the caller may see. */
 export const searchStrategies: Handler<'SearchStrategies'> = (ctx, params) => {
   const filter = {
     securityType: params.SecurityType,

@@ -65,6 +65,7 @@ function grouped(found: readonly Found[], by: keyof typeof groupings) {
     .map(({ name, members }) => ({ Group: name, ...shownFigures(figuresOf(members)) }))
 }
 
+/** Copies that were filled worse or later than their signal, beyond the tolerance, by trading session. */
 export const getRule575Status: Handler<'GetRule575Status'> = async (ctx, params) => {
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
   if (isRefused(siteId)) return siteId

@@ -33,6 +33,7 @@ const shownSubscriber = (row: SubscriberRow) => ({
   GeoSiteId: row.siteKind === 'geo' ? row.siteCode : row.parentCode,
 })
 
+/** Subscribers of one strategy, as far as the caller may know them. */
 export const getSubscribers: Handler<'GetSubscribers'> = (ctx, params) => {
   const wanted = { strategyId: params.StrategyId, activeOnly: params.ActiveOnly }
   return paged(ctx, 'GetSubscribers', params, shownSubscriber, (asked) =>
@@ -40,6 +41,7 @@ export const getSubscribers: Handler<'GetSubscribers'> = (ctx, params) => {
   )
 }
 
+/** What subscriptions have earned within the window. */
 export const getSubscriptionRevenue: Handler<'GetSubscriptionRevenue'> = (ctx, params) => {
   const filter = {
     strategyId: params.StrategyId,

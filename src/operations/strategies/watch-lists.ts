@@ -46,9 +46,11 @@ async function refusedList(ctx: Context, personId: Id, watchListId: Id): Promise
   return refuse(isPlatformAdmin(ctx.caller) ? 'NotFound' : 'Forbidden', 'WatchListId')
 }
 
+/** A person's watch lists. */
 export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
   paged(ctx, 'GetWatchLists', params, shownList, (asked) => pageWatchLists(ctx.sql, params.PersonId, asked))
 
+/** The strategies on one watch list. */
 export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, params) => {
   const refused = await refusedList(ctx, params.PersonId, params.WatchListId)
   if (refused) return refused
@@ -57,6 +59,7 @@ export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, p
   )
 }
 
+/** Makes or deletes a watch list, or adds a strategy to one or takes it off. */
 export const manageWatchList: Handler<'ManageWatchList'> = async (ctx, params) => {
   const personId = params.PersonId ?? ctx.caller.personId
   const isAdded = params.ModificationAction === 'ADD'

@@ -8,6 +8,7 @@ export interface BrokerRow {
   isEnabled: boolean
 }
 
+/** Brokers in the order of their ids. */
 export const listBrokers = (sql: Sql, includeDisabled: boolean): Promise<BrokerRow[]> =>
   sql.rows<BrokerRow>`
     select id, name, connection_name as "connectionName", is_enabled as "isEnabled" from broker

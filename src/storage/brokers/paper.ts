@@ -39,6 +39,7 @@ export interface PaperAnswer {
   readonly text: string | null
 }
 
+/** The calendar that each instrument trades by. */
 export const loadCalendars = async (
   sql: Sql,
   instrumentIds: readonly number[],

@@ -37,6 +37,7 @@ export async function listReconciledBrokers(
   return rows.map(({ id }) => id)
 }
 
+/** The broker's accounts are compared at this time, whatever was planned before. */
 export async function scheduleReconciliation(sql: Sql, brokerId: number, at: Instant): Promise<void> {
   await sql.run`
     insert into reconciliation (broker_id, due_at) values (${brokerId}::int, ${instant(at)}::timestamptz)
@@ -216,11 +217,13 @@ export interface PositionGapRow {
   readonly isConfirmed: boolean
 }
 
+/** Orders of the accounts whose count at the broker was another one. */
 export const loadOrderGaps = (tx: Transaction, accountIds: readonly number[]): Promise<OrderGapRow[]> =>
   tx.rows<OrderGapRow>`
     select account_id as "accountId", order_id as "orderId", told, since, confirmed_at is not null as "isConfirmed"
     from order_gap where account_id = any(${accountIds}::bigint[])`
 
+/** Positions of the accounts that the broker held otherwise. */
 export const loadPositionGaps = (tx: Transaction, accountIds: readonly number[]): Promise<PositionGapRow[]> =>
   tx.rows<PositionGapRow>`
     select account_id as "accountId", symbol, difference, accepted, since, confirmed_at is not null as "isConfirmed"

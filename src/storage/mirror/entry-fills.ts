@@ -8,6 +8,7 @@ export interface EntryCopy {
   readonly signalId: number
 }
 
+/** The name of an entry among those of all setups. */
 export const entryKey = (setupId: number, signalId: number): string => `${setupId} ${signalId}`
 
 /** What a setup's copies of an entry have executed; null where it has none. Both are columns or values. */

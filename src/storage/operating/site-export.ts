@@ -58,6 +58,7 @@ const signIns = (filter: ExportFilter): Fragment => fragment`
   where site_id = ${filter.siteId}::bigint and ${within(fragment`occurred_at`, filter)}
     and ${ofPerson(fragment`person_id`, filter)}`
 
+/** Sign-ins of the window, the latest first, at most `limit`, and how many there are in all. */
 export const exportSignIns = (sql: Sql, filter: ExportFilter, limit: number): Promise<Exported<SignInRow>> =>
   exported<SignInRow>(sql, signIns(filter), limit)
 

@@ -10,6 +10,7 @@ export interface NewConfirmation {
   expiresAt: number
 }
 
+/** Keeps the hash of a sent token. */
 export const insertConfirmation = (sql: Sql, confirmation: NewConfirmation): Promise<number> =>
   sql.run`
     insert into email_confirmation (person_id, email, token_hash, created_at, expires_at)

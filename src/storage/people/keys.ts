@@ -111,6 +111,7 @@ export interface KeyRecord {
   expiresAt: number
 }
 
+/** A key with its person and sites; the key itself is not kept. */
 export const findKeyRecord = (sql: Sql, accessKeyId: number): Promise<KeyRecord | undefined> =>
   sql.maybe<KeyRecord>`
     select k.id, k.masked, p.id as "personId", p.first_name as "firstName", p.last_name as "lastName", p.email,

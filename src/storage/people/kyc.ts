@@ -51,6 +51,7 @@ export const replaceToken = async (
 
 export type KycStanding = Pick<KycRow, 'startedAt' | 'finishedAt' | 'approvedAt' | 'score'>
 
+/** Writes how far the check of a person has come. */
 export const updateKyc = (sql: Sql, id: number, standing: KycStanding): Promise<KycRow> =>
   sql.one<KycRow>`
     update kyc set started_at = ${instant(standing.startedAt)}::timestamptz,

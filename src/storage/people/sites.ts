@@ -12,9 +12,11 @@ export interface SiteRow {
 
 const columns = fragment`id, kind, code, name, domain, parent_site_id as "parentSiteId"`
 
+/** The site of this id. */
 export const findSite = (sql: Sql, id: number | bigint): Promise<SiteRow | undefined> =>
   sql.maybe<SiteRow>`select ${columns} from site where id = ${id}::bigint`
 
+/** The site of this code. */
 export const findSiteByCode = (sql: Sql, code: string): Promise<SiteRow | undefined> =>
   sql.maybe<SiteRow>`select ${columns} from site where code = ${code}`
 

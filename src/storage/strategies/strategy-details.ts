@@ -118,6 +118,7 @@ export interface EquityHead extends StrategyHead {
   readonly startingCash: string
 }
 
+/** What an equity report says of its strategy before the first day. */
 export const findEquityHead = (sql: Sql, id: number | bigint): Promise<EquityHead | undefined> =>
   sql.maybe<EquityHead>`
     select id, name, started_at as "startedAt", owner_person_id as "ownerPersonId", monthly_cost as "monthlyCost",

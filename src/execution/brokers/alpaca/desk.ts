@@ -17,6 +17,7 @@ export interface Desk {
   pull(accountIds: readonly number[]): void
 }
 
+/** Whose reports these are, and when they were heard. */
 export const sourceOf = (ctx: WorkContext, { brokerId, accountId }: Session): Source => ({
   ...{ brokerId, accountId, now: ctx.clock.now() },
 })

@@ -19,6 +19,10 @@ export interface Notices {
   ofKey(ctx: WorkContext, named: Named): Promise<void>
 }
 
+/**
+ * Tells once a New York day that an account is closed, restricted or blocked, or that its key is refused the
+ * second time.
+ */
 export function createNotices(): Notices {
   const refusedOnce = new Set<number>()
   const tell = (ctx: WorkContext, named: Named, kind: ReportKind, text: string): Promise<void> => {

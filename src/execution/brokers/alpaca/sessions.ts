@@ -24,6 +24,7 @@ export type NoSession =
   | { readonly refused: string; readonly revoked: { readonly brokerId: number; readonly accountId: number } }
   | { readonly outcome: 'unsent' | 'unknown' }
 
+/** Whether the account can be spoken for. */
 export const isSession = (session: Session | NoSession): session is Session => 'client' in session
 
 export interface Sessions {

@@ -40,6 +40,10 @@ const sessionTypes = ['0', '1', '2', '3', '4', '5', 'A']
 const patienceMs = 10_000
 const asksMax = 3
 
+/**
+ * One logged-on conversation: hands messages on in the order of their numbers, once each, and asks for those
+ * that are missing.
+ */
 export class Conversation {
   readonly #engine: Engine
   readonly #listener: Listener

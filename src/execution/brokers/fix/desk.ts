@@ -29,6 +29,10 @@ interface Waiting {
   giveUp(): void
 }
 
+/**
+ * Requests that wait for their answers; one that is not answered in time, or whose connection ends, is
+ * unknown.
+ */
 export class Desk {
   readonly #send: (request: FixRequest, sent: (seqNum: number | undefined) => void) => void
   readonly #patienceMs: number

@@ -31,6 +31,7 @@ interface Surroundings {
   readonly parts: IntakeParts
 }
 
+/** Books the session's messages in their order, one batch at a time. */
 export class Intake {
   readonly #around: Surroundings
   #waiting: FixMessage[] = []

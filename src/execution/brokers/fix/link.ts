@@ -43,6 +43,7 @@ interface Open {
   isSettingAside: boolean
 }
 
+/** One counterparty: holds its lease, connects, and connects again when the connection ends. */
 export class FixLink {
   readonly #parts: LinkParts
   readonly #ending = new AbortController()

@@ -100,6 +100,7 @@ export function countOf(message: FixMessage, tag: number): number | null {
   return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null
 }
 
+/** Whether a Boolean field is there and true. */
 export const isYes = (message: FixMessage, tag: number): boolean => textOf(message, tag) === 'Y'
 
 const timestamp = /^(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)(\.\d+)?$/
