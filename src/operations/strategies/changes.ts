@@ -37,9 +37,9 @@ import {
   type OrderDraft,
   readOrder,
   refusedPrice,
-  type SignalIds,
   staysUnsynced,
-} from './orders.ts'
+} from './order-draft.ts'
+import type { SignalIds } from './order-placement.ts'
 
 /** What the table of requests answers to one for this signal. */
 function answerFor(signal: StoredSignal, request: 'cancel' | 'replace') {

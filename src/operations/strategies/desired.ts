@@ -33,7 +33,9 @@ import { shownOrder } from '../orders.ts'
 import { namedInstrument } from '../symbols.ts'
 import { cancelOrder } from './changes.ts'
 import { tradesAt, type Wish, withFirstUses } from './first-use.ts'
-import { type OrderDraft, type PlacedCall, placeDraft, savePlaced } from './orders.ts'
+import type { OrderDraft } from './order-draft.ts'
+import { type PlacedCall, placeDraft } from './order-placement.ts'
+import { savePlaced } from './orders.ts'
 
 type Desired = ParamsOf<'SetDesiredPositions'>['Positions'][number]
 

@@ -17,14 +17,9 @@ import { shownOrder } from '../orders.ts'
 import { pagedTogether } from '../paging.ts'
 import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
-import {
-  loadPlacingFacts,
-  type OrderCall,
-  type OrderInput,
-  type PlacingFacts,
-  placeOrders,
-  type SignalIds,
-} from './orders.ts'
+import type { OrderCall, OrderInput } from './order-draft.ts'
+import type { SignalIds } from './order-placement.ts'
+import { loadPlacingFacts, type PlacingFacts, placeOrders } from './orders.ts'
 import { findTransmitter } from './transmitters.ts'
 
 const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {

@@ -2,22 +2,14 @@
  * New orders of a strategy. The strategy is locked, what the order meets is read, its book decides and what
  * becomes of it is written; many orders go through the same few statements as one.
  */
-import type { StrategyOrderInput } from '../../contract/resources/order.ts'
-import type { ReadOf } from '../../contract/schema.ts'
-import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
-import { type Decimal, dec } from '../../domain/decimal.ts'
-import { type ModelAccount, openingRejection } from '../../domain/margin/model-account.ts'
-import { type CalendarName, readCalendarName } from '../../domain/market/calendar.ts'
-import { submitOrder } from '../../domain/orders/book-submit.ts'
+
+import { dec } from '../../domain/decimal.ts'
+import type { ModelAccount } from '../../domain/margin/model-account.ts'
 import type { Parent } from '../../domain/orders/conditional.ts'
-import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/orders/order-book.ts'
-import { currentPriceOf, midOf, type OrderPrices, offTick } from '../../domain/orders/placing.ts'
 import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
 import type { Sql } from '../../storage/database/sql.ts'
-import { instant } from '../../storage/database/wire.ts'
 import { loadModelAccounts, loadNamedAccounts } from '../../storage/orders/model-accounts.ts'
-import { causedBy, unworked, worked } from '../../storage/orders/order-books.ts'
-import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
+import { saveOrderBooks } from '../../storage/orders/save-books.ts'
 import {
   type LockedStrategy,
   loadParents,
@@ -29,101 +21,17 @@ import {
   wakeWorkers,
 } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
-import { type NamedInstrument, namedInstrument } from '../symbols.ts'
+import type { NamedInstrument } from '../symbols.ts'
 import { tradesAt, withFirstUses } from './first-use.ts'
-
-export type OrderInput = ReadOf<typeof StrategyOrderInput>
-export interface OrderCall {
-  ctx: Context
-  order: OrderInput
-}
-
-/** What new, cancel and replace answer. */
-export interface SignalIds {
-  SignalId: number
-  ProfitTargetSignalId?: number
-  StopLossSignalId?: number
-  ExitSignalsOCAGroupId?: number
-  ParkedUntilDate?: number
-}
-
-export interface PlacedCall {
-  readonly saved: SavedBook
-  readonly answer: SignalIds
-}
-
-/** The order in the domain's words. Quantities are unsigned. */
-export interface OrderDraft extends OrderPrices {
-  side: Side
-  ordType: OrdType
-  timeInForce: TimeInForce
-  openClose: PositionEffect | undefined
-  quantity: Decimal
-  doNotSyncToOpen: boolean
-}
-
-/** The instrument that the order names. */
-export const readOrder = ({ ctx, order }: OrderCall): NamedInstrument | Refused =>
-  namedInstrument(order, ctx.now) ?? refuse('InvalidSymbol', 'Symbol')
-
-const priceOf = (value: number | undefined): Decimal | undefined =>
-  value === undefined ? undefined : dec(value)
-
-/** Prices and quantities by their shortest exact text. */
-export const draftOf = (order: OrderInput): OrderDraft => ({
-  side: order.Side,
-  ordType: order.OrderType,
-  timeInForce: order.TIF,
-  openClose: order.OpenClose,
-  quantity: dec(order.OrderQuantity),
-  // A price of another order type than the one sent is not part of the order.
-  limitPx: order.OrderType === '2' ? priceOf(order.Limit) : undefined,
-  stopPx: order.OrderType === '3' ? priceOf(order.Stop) : undefined,
-  profitTarget: priceOf(order.ProfitTarget),
-  stopLoss: priceOf(order.StopLoss),
-  doNotSyncToOpen: order.DoNotSyncToOpen ?? false,
-})
-
-const fieldOf: Record<keyof OrderPrices, string> = {
-  limitPx: 'Order.Limit',
-  stopPx: 'Order.Stop',
-  profitTarget: 'Order.ProfitTarget',
-  stopLoss: 'Order.StopLoss',
-}
-
-/** Refuses a price that the instrument cannot be quoted at. */
-export function refusedPrice(prices: OrderPrices, tick: string): Refused | undefined {
-  const name = offTick(prices, dec(tick))
-  return name && refuse('InvalidParameter', fieldOf[name], 'The price is no multiple of the tick size')
-}
-
-const noParent = (words: string): Refused => refuse('InvalidParameter', 'Order.ParentSignalId', words)
-
-/** What the book refuses leaves nothing behind. */
-const refusalOf: Record<BookRefusal, (order: OrderInput) => Refused> = {
-  duplicateId: () => refuse('Unknown'),
-  unknownOrder: () => refuse('NotFound', 'SignalId'),
-  notAllowedNow: () => refuse('OrderRejected', 'SignalId'),
-  quantityNotPositive: () => refuse('InvalidParameter', 'Order.OrderQuantity'),
-  unknownParent: () => noParent('The strategy has no such signal'),
-  parentEnded: () => noParent('The parent has ended without being filled'),
-  tooManyAncestors: () => noParent('The parent has too many ancestors'),
-  exitsOfClosingOrder: ({ ProfitTarget }) =>
-    refuse(
-      'BadCombination',
-      `Order.${ProfitTarget === undefined ? 'StopLoss' : 'ProfitTarget'}`,
-      'A closing order has no exits',
-    ),
-  profitTargetOnWrongSide: ({ Side: side }) => misplaced('ProfitTarget', side),
-  stopLossOnWrongSide: ({ Side: side }) => misplaced('StopLoss', side),
-}
-
-const misplaced = (exit: string, side: Side): Refused =>
-  refuse(
-    'BadCombination',
-    `Order.${exit}`,
-    `On the wrong side for a ${side === '1' ? 'long' : 'short'} position`,
-  )
+import {
+  draftOf,
+  type OrderCall,
+  type OrderInput,
+  readOrder,
+  refusalOf,
+  refusedPrice,
+} from './order-draft.ts'
+import { type PlacedCall, placeDraft, type SignalIds } from './order-placement.ts'
 
 /** Ids that the order's family needs beside the order's own. */
 function familySize({ ProfitTarget, StopLoss, DoNotCreateOCAGroup }: OrderInput): number {
@@ -248,96 +156,9 @@ function decide(
   return typeof placed === 'string' ? refusalOf[placed](order) : placed
 }
 
-/** What an order has around it: the strategy's money, and its family where it has one. */
-interface Surroundings {
-  readonly account: ModelAccount | undefined
-  readonly family?: Family
-  /** Made to reach desired positions. */
-  readonly fromDesired?: boolean
-}
-
-interface Family {
-  readonly parent: Parent | null
-  /** Null for an order that starts at once. */
-  readonly parkedUntil: number | null
-  readonly doNotCreateOcaGroup: boolean
-}
-
-const alone: Family = { parent: null, parkedUntil: null, doNotCreateOcaGroup: false }
-
-/** What an order of a locked strategy becomes, to be written with others. */
-export function placeDraft(
-  ctx: Context,
-  strategy: LockedStrategy,
-  row: PlacingRow,
-  draft: OrderDraft,
-  { account, family = alone, fromDesired = false }: Surroundings,
-): PlacedCall | BookRefusal {
-  const { parkedUntil } = family
-  const ids = [...row.moreIds]
-  const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
-  const rejection = openingRejection(account, row.instrumentId, ctx.now)
-  const result = submitOrder(empty.book, bookDraft(draft, family, row), {
-    at: ctx.now,
-    newId: () => String(ids.shift() ?? missingId(row)),
-    rejection,
-  })
-  if (result.refusal) return result.refusal
-  const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
-  const book = worked(empty, result, ctx.now, causedBy(cause))
-  const orders = [...result.book.orders.values()]
-  const wishes = new Map(
-    orders.map((made) => [made.id, { fromDesired, ...wishOf(made, draft, family, { row, orders }) }]),
-  )
-  return {
-    saved: { wishes, requestId: ctx.requestId, ...book },
-    answer: {
-      SignalId: row.signalId,
-      ...exitIds(orders),
-      ...(parkedUntil !== null && { ParkedUntilDate: parkedUntil }),
-    },
-  }
-}
-
 /** Until when the order is parked; null for one that starts at once. */
 const releaseOf = ({ ParkedUntilDate }: OrderInput, { now }: Context): number | null =>
   ParkedUntilDate !== undefined && ParkedUntilDate > now ? ParkedUntilDate : null
-
-const bookDraft = (
-  draft: OrderDraft,
-  { parent, parkedUntil, doNotCreateOcaGroup }: Family,
-  row: PlacingRow,
-) => ({
-  id: String(row.signalId),
-  side: draft.side,
-  type: draft.ordType,
-  timeInForce: draft.timeInForce,
-  quantity: draft.quantity,
-  limit: draft.limitPx ?? null,
-  stop: draft.stopPx ?? null,
-  openClose: draft.openClose ?? null,
-  profitTarget: draft.profitTarget ?? null,
-  stopLoss: draft.stopLoss ?? null,
-  doNotCreateOcaGroup,
-  mid: midOf(row.bid, row.ask) ?? null,
-  parent,
-  isParked: parkedUntil !== null,
-})
-
-function missingId(row: PlacingRow): never {
-  throw new Error(`signal ${row.signalId} needs more ids than were taken`)
-}
-
-/** Names the book of an order that was placed. */
-export function bookKey(strategy: LockedStrategy, row: Pick<PlacingRow, 'instrumentId' | 'calendar'>) {
-  return { strategyId: strategy.id, instrumentId: row.instrumentId, calendar: calendarOf(row.calendar) }
-}
-
-function calendarOf(text: string): CalendarName {
-  const name = readCalendarName(text)
-  if (!name) throw new Error(`an instrument names the unknown calendar ${text}`)
-  return name
-}
 
 function parentOf(
   { ParentSignalId }: OrderInput,
@@ -348,38 +169,4 @@ function parentOf(
   const row = parents.get(String(ParentSignalId))
   if (!row || row.strategyId !== strategy.id) return 'unknownParent'
   return { filledQuantity: dec(row.cumQty), ...row, id: String(row.id) }
-}
-
-/** Only an opening order that rests can be missing in an account later; elsewhere the wish means nothing. */
-export const staysUnsynced = (draft: OrderDraft, openClose: PositionEffect): boolean =>
-  draft.doNotSyncToOpen && openClose === 'O' && draft.ordType !== '1'
-
-/** What the listing shows of an order beside its book; exits are named where their entry is. */
-function wishOf(
-  made: BookOrder,
-  draft: OrderDraft,
-  { parkedUntil, doNotCreateOcaGroup }: Family,
-  { row, orders }: { row: PlacingRow; orders: readonly BookOrder[] },
-): Omit<SignalWish, 'fromDesired'> {
-  const isEntry = orders.some(({ exit, parent }) => exit !== null && parent === made.id)
-  const shows = isEntry || orders.length === 1
-  return {
-    doNotSyncToOpen: made.exit === null && made.status !== '8' && staysUnsynced(draft, made.openClose),
-    parkedUntil: made.isParked ? instant(parkedUntil) : null,
-    profitTarget: shows ? (draft.profitTarget?.toFixed() ?? null) : null,
-    stopLoss: shows ? (draft.stopLoss?.toFixed() ?? null) : null,
-    doNotCreateOcaGroup: shows && doNotCreateOcaGroup,
-    referencePx: currentPriceOf(made.side, row.bid, row.ask)?.toFixed() ?? null,
-  }
-}
-
-function exitIds(orders: readonly BookOrder[]) {
-  const target = orders.find(({ exit }) => exit === 'profitTarget')
-  const loss = orders.find(({ exit }) => exit === 'stopLoss')
-  const group = target?.ocaGroup ?? null
-  return {
-    ...(target && { ProfitTargetSignalId: Number(target.id) }),
-    ...(loss && { StopLossSignalId: Number(loss.id) }),
-    ...(group !== null && { ExitSignalsOCAGroupId: Number(group) }),
-  }
 }
