@@ -4,7 +4,7 @@
  * reaches 10,000 orders books them: against one transaction for each.
  */
 import { dec } from '../src/domain/decimal.ts'
-import { completeInstrument } from '../src/domain/market/instrument.ts'
+import { completeInstrument } from '../src/domain/market/derive-instrument.ts'
 import type { WorkContext } from '../src/execution/context.ts'
 import type { MarketQuote } from '../src/execution/market/feed.ts'
 import { publishQuotes } from '../src/execution/orders/matcher.ts'

@@ -6,7 +6,7 @@
 import { readIndexBars } from '../src/demo/prices.ts'
 import { buildStage, contextOf, granted, type Stage } from '../src/demo/stage.ts'
 import { sessionOn } from '../src/domain/market/calendar.ts'
-import { completeInstrument } from '../src/domain/market/instrument.ts'
+import { completeInstrument } from '../src/domain/market/derive-instrument.ts'
 import { publishBars } from '../src/execution/orders/matcher.ts'
 import { newStrategyOrder } from '../src/operations/strategies/index.ts'
 import { insertInstruments } from '../src/storage/market/instruments.ts'

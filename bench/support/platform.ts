@@ -2,7 +2,7 @@
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { completeInstrument } from '../../src/domain/market/instrument.ts'
+import { completeInstrument } from '../../src/domain/market/derive-instrument.ts'
 import type { WorkContext } from '../../src/execution/context.ts'
 import { newTally } from '../../src/execution/tally.ts'
 import { isRefused } from '../../src/operations/context.ts'

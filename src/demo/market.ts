@@ -1,7 +1,8 @@
 /** The demo's instruments, and the simulation that carries their prices on after the recorded history. */
 
 import { dec } from '../domain/decimal.ts'
-import { completeInstrument, deriveInstrument, type Instrument } from '../domain/market/instrument.ts'
+import { completeInstrument, deriveInstrument } from '../domain/market/derive-instrument.ts'
+import type { Instrument } from '../domain/market/instrument.ts'
 import { runningDay } from '../domain/market/trading-day.ts'
 import { type Day, dayIn, dayLength, type Instant, newYork, partsOfDay, readDay } from '../domain/time.ts'
 import {

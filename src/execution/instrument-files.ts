@@ -6,7 +6,8 @@ import { parse } from 'csv-parse/sync'
 import type { SecurityType } from '../domain/codes.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import { calendarNames, readCalendarName } from '../domain/market/calendar.ts'
-import { completeInstrument, type Instrument, securityTypeOfSymbol } from '../domain/market/instrument.ts'
+import { completeInstrument, securityTypeOfSymbol } from '../domain/market/derive-instrument.ts'
+import type { Instrument } from '../domain/market/instrument.ts'
 import { type Day, readDay } from '../domain/time.ts'
 
 const types: Readonly<Record<string, SecurityType>> = {

@@ -2,7 +2,7 @@
  * What every platform has from its first start: the built-in paper broker and the currency pairs of the
  * tables, which also give the rates between currencies. Safe to run at every start of every process.
  */
-import { completeInstrument, knownForexPairs } from '../domain/market/instrument.ts'
+import { completeInstrument, knownForexPairs } from '../domain/market/derive-instrument.ts'
 import { dayIn, newYork } from '../domain/time.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { insertInstruments } from '../storage/market/instruments.ts'

@@ -1,7 +1,8 @@
 /** Symbols across the edge: what a request names, and what an answer shows of an instrument. */
 import type { SecurityType } from '../domain/codes.ts'
 import { dec } from '../domain/decimal.ts'
-import { futureEndingOn, type ListingTerms } from '../domain/market/instrument.ts'
+import { futureEndingOn } from '../domain/market/derive-instrument.ts'
+import type { ListingTerms } from '../domain/market/instrument.ts'
 import {
   expiryLabelOf,
   formatSymbol,

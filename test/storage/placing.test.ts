@@ -1,6 +1,6 @@
 /** What is read before orders are placed: their ids say who came first, whatever way the database takes to them. */
 import { expect, test } from 'vitest'
-import { completeInstrument } from '../../src/domain/market/instrument.ts'
+import { completeInstrument } from '../../src/domain/market/derive-instrument.ts'
 import { insertInstruments } from '../../src/storage/market/instruments.ts'
 import { loadPlacing } from '../../src/storage/orders/signals.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { forex, future, portfolio } from '../../../test/support/portfolio.ts'
 import { dec, one, zero } from '../decimal.ts'
-import { completeInstrument, type InstrumentInput } from '../market/instrument.ts'
+import { completeInstrument } from '../market/derive-instrument.ts'
+import type { InstrumentInput } from '../market/instrument.ts'
 import {
   bookFill,
   markSymbol,

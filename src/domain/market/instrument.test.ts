@@ -6,15 +6,12 @@ import { calendarNames } from './calendar.ts'
 import {
   completeInstrument,
   deriveInstrument,
-  exchangeSymbolOf,
   futureEndingOn,
-  type Instrument,
   knownForexPairs,
   knownFutureRoots,
-  platformSymbolOf,
   securityTypeOfSymbol,
-  syncGroupOf,
-} from './instrument.ts'
+} from './derive-instrument.ts'
+import { exchangeSymbolOf, type Instrument, platformSymbolOf, syncGroupOf } from './instrument.ts'
 import { formatSymbol, isListedMonth, parseExchangeSymbol, parseSymbol } from './symbol.ts'
 
 const today = readDay('2026-02-26') ?? 0

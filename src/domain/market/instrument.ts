@@ -1,33 +1,8 @@
-/**
- * Instruments: what is tradable and what its numbers mean. An instrument is entered by hand, imported, or
- * derived from its symbol and the tables of roots and pairs; all three go through the same defaults. Absent
- * facts are null.
- */
-
+/** Instruments: what is tradable, what its numbers mean and what it is called. Absent facts are null. */
 import type { PutOrCall, SecurityType } from '../codes.ts'
-import { type Decimal, dec, one } from '../decimal.ts'
-import { type Day, formatDay, partsOfDay, readDay } from '../time.ts'
+import { type Decimal, one } from '../decimal.ts'
 import type { CalendarName } from './calendar.ts'
-import { type LastTradingRule, lastTradingDayOf, optionLastTradingDay } from './expiration.ts'
-import {
-  type ExchangeSymbol,
-  expiryLabelOf,
-  type FutureParts,
-  formatSymbol,
-  guessSecurityType,
-  isListedMonth,
-  maturityOf,
-  type OptionParts,
-  type PlatformSymbol,
-  parseSymbol,
-  rootOf,
-  type SymbolParts,
-  type SymbolRefusal,
-  symbolTypeOf,
-} from './symbol.ts'
-import { forexPairs } from './tables/forex.ts'
-import { futureGroups } from './tables/futures.ts'
-import { indexOptionRoots } from './tables/index-options.ts'
+import { type ExchangeSymbol, expiryLabelOf, type PlatformSymbol, symbolTypeOf } from './symbol.ts'
 
 export type Settlement = 'physical' | 'cash'
 
@@ -70,68 +45,12 @@ export type InstrumentInput = Pick<Instrument, 'symbol' | 'securityType'> & {
 /** The eight groups in which followers switch mirroring on and off. */
 export type SyncGroup = `${'Stocks' | 'Options' | 'Futures'}${'USA' | 'Europe'}` | 'FuturesAsia' | 'Forex'
 
-type FutureRoot = {
-  exchange: string
-  calendar: CalendarName
-  lastTrading: LastTradingRule
-  currency: string
-  pointValue: Decimal
-  tick: Decimal
-  initialMargin: Decimal | null
-  maintenanceMargin: Decimal | null
-  description: string
-}
-
-const classDefaults: Record<SecurityType, { calendar: CalendarName; pointValue: Decimal; tick: Decimal }> = {
-  CS: { calendar: 'US_EQUITY', pointValue: dec(1), tick: dec('0.01') },
-  OPT: { calendar: 'US_EQUITY', pointValue: dec(100), tick: dec('0.01') },
-  FUT: { calendar: 'CME_GLOBEX', pointValue: dec(1), tick: dec('0.01') },
-  FOR: { calendar: 'FOREX', pointValue: dec(1000), tick: dec('0.00001') },
-}
-
 const european = new Set(
   'XEUR IFEU XLON XPAR XAMS XBRU XLIS XETR XFRA XSWX XMIL XMAD XSTO XHEL XCSE XOSL XWBO XDUB XLIF'.split(' '),
 )
 const asian = new Set(
   'XSES XHKG XHKF XTKS XOSE XKRX XTAI XTAF XASX XSFE XBOM XNSE XSHG XSHE XSGE XTKT'.split(' '),
 )
-
-/** The currencies of the pair table. */
-const currencies = new Set<string>()
-const tickOfPair = new Map<string, Decimal>()
-for (const { tick, pairs } of forexPairs) {
-  for (const pair of pairs.trim().split(/\s+/)) {
-    tickOfPair.set(pair, dec(tick))
-    currencies.add(pair.slice(0, 3)).add(pair.slice(3))
-  }
-}
-
-const futureRoots = new Map<string, FutureRoot>()
-for (const { roots, ...group } of futureGroups) {
-  for (const line of roots.trim().split('\n')) {
-    const [root = '', currency = '', pointValue = '', tick = '', initial = '', maintenance = '', ...words] =
-      line.trim().split(' ')
-    futureRoots.set(root, {
-      currency,
-      pointValue: dec(pointValue),
-      tick: dec(tick),
-      initialMargin: initial === '-' ? null : dec(initial),
-      maintenanceMargin: maintenance === '-' ? null : dec(maintenance),
-      description: words.join(' '),
-      ...group,
-    })
-  }
-}
-
-/** The roots of the futures table and the pairs of the forex table: what can be derived without an import. */
-export const knownFutureRoots = (): string[] => [...futureRoots.keys()]
-
-/** Symbols of all currency pairs that may be traded. */
-export const knownForexPairs = (): string[] => [...tickOfPair.keys()]
-
-/** The security type of a bare native symbol. */
-export const securityTypeOfSymbol = (symbol: string): SecurityType =>
-  guessSecurityType(symbol, (code) => currencies.has(code))
 
 /** What an exchange symbol says beside the name; absent where it leaves that to the name. */
 export interface ListingTerms {
@@ -147,72 +66,6 @@ export const isListedAs = (instrument: Instrument, { currency, exchange, lastDay
   (currency === undefined || currency === instrument.currency) &&
   (exchange === undefined || [exchange, 'DEFAULT'].includes(instrument.exchange)) &&
   (lastDay === undefined || lastDay === (instrument.lastTradingDay ?? lastDay))
-
-/**
- * The future of a root that trades for the last time on a day (YYYY-MM-DD). Delivery follows up to two months later,
- * as of crude oil. A root of no table names its contracts by the month of that day; undefined when none ends then.
- */
-export function futureEndingOn(root: string, lastDay: string): FutureParts | undefined {
-  const { year, month } = partsOfDay(readDay(lastDay) ?? 0)
-  const contracts = [0, 1, 2].map(
-    (later): FutureParts => ({
-      securityType: 'FUT',
-      root,
-      year: year + (month + later > 12 ? 1 : 0),
-      month: ((month + later - 1) % 12) + 1,
-    }),
-  )
-  if (!futureRoots.has(root)) return contracts[0]
-  return contracts.find((parts) => {
-    const instrument = deriveInstrument(parts)
-    return isListedMonth(parts) && typeof instrument !== 'string' && instrument.lastTradingDay === lastDay
-  })
-}
-
-/**
- * The instrument that a symbol names by the tables. Refuses futures and pairs that no table knows; whether a
- * stock or an option is listed, the symbol alone cannot tell.
- */
-export function deriveInstrument(parts: SymbolParts): Instrument | SymbolRefusal {
-  const symbol = formatSymbol(parts)
-  if (parts.securityType === 'FUT') return deriveFuture(symbol, parts)
-  if (parts.securityType === 'FOR') {
-    const tick = tickOfPair.get(symbol)
-    return tick
-      ? { ...blank(symbol, 'FOR', parts.quote, parts), description: `${parts.base}/${parts.quote}`, tick }
-      : 'InvalidSymbol'
-  }
-  return parts.securityType === 'OPT' ? deriveOption(symbol, parts) : blank(symbol, 'CS', 'USD', parts)
-}
-
-/**
- * An instrument from what was entered, the rest from its symbol and the defaults of its class. A symbol that
- * does not parse stands for itself. `today` resolves short years. A future keeps trading without end unless
- * a last trading day was entered; an option ends by its expiry.
- */
-export function completeInstrument(input: InstrumentInput, today: Day): Instrument {
-  const parts = parseSymbol(input.symbol, input.securityType, today)
-  const derived = typeof parts === 'string' ? parts : deriveInstrument(parts)
-  const base =
-    typeof derived === 'string' ? blank(input.symbol, input.securityType, quoteOf(parts), parts) : derived
-  const entered = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const all: Instrument = { ...base, lastTradingDay: null, ...entered, ...marginsOf(input) }
-  if (all.securityType !== 'OPT') return all
-  return {
-    ...all,
-    maturityMonthYear: input.maturityMonthYear ?? all.expiry?.replaceAll('-', '') ?? null,
-    settlement: all.settlement ?? 'physical',
-    lastTradingDay:
-      all.lastTradingDay ??
-      (all.expiry === base.expiry ? base.lastTradingDay : lastDayOfOption(all.calendar, all.expiry)),
-  }
-}
-
-/** One margin entered stands for both: beside it the other one of the table would be that of another day. */
-function marginsOf({ initialMargin, maintenanceMargin }: InstrumentInput): Partial<Instrument> {
-  const [initial, maintenance] = [initialMargin ?? maintenanceMargin, maintenanceMargin ?? initialMargin]
-  return initial && maintenance ? { initialMargin: initial, maintenanceMargin: maintenance } : {}
-}
 
 /** The platform form of an instrument's symbol. */
 export function platformSymbolOf(instrument: Instrument): PlatformSymbol {
@@ -252,78 +105,4 @@ export function syncGroupOf({
   const region = european.has(exchange) ? 'Europe' : 'USA'
   if (securityType === 'FUT') return asian.has(exchange) ? 'FuturesAsia' : `Futures${region}`
   return securityType === 'OPT' ? `Options${region}` : `Stocks${region}`
-}
-
-const quoteOf = (parts: SymbolParts | SymbolRefusal): string =>
-  typeof parts !== 'string' && parts.securityType === 'FOR' ? parts.quote : 'USD'
-
-function blank(
-  symbol: string,
-  securityType: SecurityType,
-  currency: string,
-  parts: SymbolParts | SymbolRefusal,
-): Instrument {
-  const known = typeof parts === 'string' ? undefined : parts
-  return {
-    symbol,
-    securityType,
-    description: symbol,
-    currency,
-    exchange: 'DEFAULT',
-    ...classDefaults[securityType],
-    initialMargin: null,
-    maintenanceMargin: null,
-    underlying: null,
-    root: known ? rootOf(known) : symbol,
-    maturityMonthYear: (known && maturityOf(known)) ?? null,
-    putOrCall: null,
-    strike: null,
-    expiry: null,
-    settlement: null,
-    indexOption: false,
-    lastTradingDay: null,
-  }
-}
-
-function deriveFuture(symbol: string, parts: FutureParts): Instrument | SymbolRefusal {
-  const known = futureRoots.get(parts.root)
-  if (!known) return 'InvalidSymbol'
-  const { lastTrading, ...facts } = known
-  const business = facts.exchange === 'XEUR' ? 'EUREX' : 'US_EQUITY'
-  return {
-    ...blank(symbol, 'FUT', facts.currency, parts),
-    ...facts,
-    description: `${facts.description} ${expiryLabelOf(maturityOf(parts))}`,
-    underlying: parts.root,
-    settlement: 'cash',
-    lastTradingDay: formatDay(lastTradingDayOf(lastTrading, parts.year, parts.month, business)),
-  }
-}
-
-function deriveOption(symbol: string, parts: OptionParts): Instrument {
-  const index = indexOptionRoots.get(parts.root)
-  const [year, month, day] = parts.expiry.split('-')
-  const kind = parts.putOrCall === '1' ? 'Call' : 'Put'
-  const calendar: CalendarName = index ? 'US_INDEX_OPTION' : 'US_EQUITY'
-  return {
-    ...blank(symbol, 'OPT', 'USD', parts),
-    calendar,
-    description: `${parts.root} ${year}-${month}-${day} ${parts.strike.toFixed()} ${kind}`,
-    underlying: index?.underlying ?? parts.root,
-    putOrCall: parts.putOrCall,
-    strike: parts.strike,
-    expiry: parts.expiry,
-    settlement: index ? 'cash' : 'physical',
-    indexOption: index !== undefined,
-    lastTradingDay: lastDayOfOption(calendar, parts.expiry, index?.morningSettled),
-  }
-}
-
-function lastDayOfOption(
-  calendar: CalendarName,
-  expiry: string | null,
-  morningSettled = false,
-): string | null {
-  const day = expiry === null ? undefined : readDay(expiry)
-  return day === undefined ? null : formatDay(optionLastTradingDay(calendar, day, morningSettled))
 }

@@ -2,7 +2,7 @@
 
 import type { SecurityType } from '../../domain/codes.ts'
 import { calendarNames, dayOrderExpiry, nextOpen, readCalendarName } from '../../domain/market/calendar.ts'
-import { completeInstrument, securityTypeOfSymbol } from '../../domain/market/instrument.ts'
+import { completeInstrument, securityTypeOfSymbol } from '../../domain/market/derive-instrument.ts'
 import { parseSymbol, spellingsOf } from '../../domain/market/symbol.ts'
 import { dayIn, instantAt, newYork, readDay } from '../../domain/time.ts'
 import type { MarketBar } from '../../execution/market/feed.ts'

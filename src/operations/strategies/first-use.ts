@@ -3,8 +3,10 @@
  * order takes it. Stocks are never made: whether one exists, its symbol cannot tell. An order that is refused
  * leaves no instrument behind.
  */
+
+import { deriveInstrument } from '../../domain/market/derive-instrument.ts'
 import { hasExpired } from '../../domain/market/expiration.ts'
-import { deriveInstrument, type Instrument, isListedAs } from '../../domain/market/instrument.ts'
+import { type Instrument, isListedAs } from '../../domain/market/instrument.ts'
 import { isListedMonth, type SymbolParts } from '../../domain/market/symbol.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../../storage/database/sql.ts'

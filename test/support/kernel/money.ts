@@ -2,7 +2,7 @@
 
 import type { SecurityType, Side } from '../../../src/domain/codes.ts'
 import { cents, dec } from '../../../src/domain/decimal.ts'
-import { completeInstrument } from '../../../src/domain/market/instrument.ts'
+import { completeInstrument } from '../../../src/domain/market/derive-instrument.ts'
 import {
   type AccountBook,
   bookDividend,
