@@ -289,6 +289,14 @@ describe('over HTTP', () => {
     expect(three.json).toMatchObject({ ResponseStatus: { ErrorCode: '429', Message: 'TooManyRequests' } })
   })
 
+  test('a key without limits of its own has those of the platform', async () => {
+    const { key } = await edge.key(await edge.person())
+    const answered = await edge.call(hello, { key, body: '{}' })
+    expect(answered.headers['ratelimit-policy']).toBe(
+      '"10s";q=100;w=10, "1h";q=3000;w=3600, "1d";q=20000;w=86400',
+    )
+  })
+
   test('counting may be switched off and on, and begin anew', async () => {
     let isOn = false
     const other = await startEdge({
