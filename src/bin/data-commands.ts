@@ -90,8 +90,11 @@ function addExportCommand(command: Command): void {
     .option('--host <host>', 'Gen, Geo or WL; the first that offers the listing')
     .option('--person <id>', 'with the rights of this person; otherwise everything is seen', readId)
     .option('--out <file>', 'a file, readable by its owner alone, instead of standard output')
-    .action((listing: string, words: string[], options: Output & ExportOptions) =>
-      withDatabase(async (db, config) => {
+    .action((listing: string, words: string[], options: Output & ExportOptions) => {
+      // What would be told in JSON is where the file is.
+      if (options.json && options.out === undefined)
+        throw new ConfigError('--json needs --out: a listing is CSV')
+      return withDatabase(async (db, config) => {
         const environment = environments(config).orders
         const run = createRunner({
           db,
@@ -105,8 +108,8 @@ function addExportCommand(command: Command): void {
         await writeExport(pages, options.out)
         if (options.out !== undefined)
           say(options, { listing, file: options.out }, `${listing} is in ${options.out}.`)
-      }),
-    )
+      })
+    })
 }
 
 /** What is known already changes nothing, so a file may be imported again. */

@@ -85,6 +85,15 @@ function readDomain(text: string): string {
   return text
 }
 
+/** As people type it in filters, where a blank or a comma would part it. Throws ConfigError. */
+function readCode(text: string): string {
+  if (!/^[a-z\d]([\w.-]{0,62}[a-z\d])?$/i.test(text))
+    throw new ConfigError(
+      'the code is up to 64 letters, digits, dots, hyphens and underscores, no mark at an end',
+    )
+  return text
+}
+
 async function insertedSite(
   sql: Sql,
   site: { code: string; kind: string; name: string; domain: string | undefined; region: string | undefined },
@@ -93,7 +102,7 @@ async function insertedSite(
   if (site.region !== undefined && kind === 'geo') throw new ConfigError('a region has no region above it')
   const parent = site.region === undefined ? {} : { parentSiteId: await regionOf(sql, site.region) }
   const domain = site.domain === undefined ? {} : { domain: readDomain(site.domain) }
-  const [code, name] = [readWords('the code', site.code), readWords('--name', site.name)]
+  const [code, name] = [readCode(site.code), readWords('--name', site.name)]
   return told(insertSite(sql, { kind, code, name, createdAt: Date.now(), ...domain, ...parent }))
 }
 

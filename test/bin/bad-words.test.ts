@@ -25,6 +25,7 @@ const ids = async () => {
 const key = 'keys issue --person'
 const account = 'people account PERSON'
 const tooLarge = 'is a whole number from 0 to 2147483647'
+const noCode = 'the code is up to 64 letters, digits, dots, hyphens and underscores, no mark at an end'
 
 test.each<[string, string]>([
   [`${key} abc`, 'abc is no id'],
@@ -37,6 +38,7 @@ test.each<[string, string]>([
   [`${key} PERSON --limits 0:5`, '0:5 is no limit such as 10:100'],
   [`${key} PERSON --limits 10:5,10:6`, '--limits name a length once'],
   ['export SearchStrategies --person abc', 'abc is no id'],
+  ['export SearchStrategies --json', '--json needs --out: a listing is CSV'],
   ['audit log --limit abc', '--limit is a whole number from 1 to 2147483647'],
   ['audit log --limit=-1', '--limit is a whole number from 1 to 2147483647'],
   ['replay file.csv --speed abc', '--speed is a number, 0 or more'],
@@ -51,7 +53,9 @@ test.each<[string, string]>([
   [`${account} U1 --broker BROKER --currency dollars`, '--currency is a code of three capital letters'],
   [`${account} BLANK --broker BROKER`, 'the number says nothing'],
   ['people add --first BLANK --last L --email b@x.org', '--first says nothing'],
-  ['sites add BLANK --kind geo --name North', 'the code says nothing'],
+  ['sites add BLANK --kind geo --name North', noCode],
+  ['sites add ../x --kind geo --name North', noCode],
+  ['sites add a,b --kind geo --name North', noCode],
   ['sites add east --kind whitelabel --name East --region west', 'there is no region west'],
   ['sites add east --kind whitelabel --name East --region nowhere', 'there is no region nowhere'],
   ['sites add east --kind geo --name East --domain :::', '--domain: ::: is no host name'],

@@ -14,7 +14,10 @@ export interface IndexClose {
 
 const columns = ['date', 'close']
 
-/** The rows of the file by day, of equal days the last. Throws a RangeError that names the line it cannot read. */
+/**
+ * The rows of the file by day. Throws a RangeError that names the line it cannot read, or that says of a day something
+ * else than a line before it.
+ */
 export function readIndexCloses(text: string | Buffer): IndexClose[] {
   let isTable = false
   const header = (names: string[]): string[] => {
@@ -35,6 +38,10 @@ export function readIndexCloses(text: string | Buffer): IndexClose[] {
       throw new RangeError(
         `line ${place + 2}: a date and a close above zero are needed, not '${date}', '${close}'`,
       )
+    const told = closes.get(day)
+    // Which of two is right nobody can tell from the file.
+    if (told !== undefined && !new Decimal(told).equals(close))
+      throw new RangeError(`line ${place + 2}: ${date} has two closes, ${told} and ${close}`)
     closes.set(day, close)
   }
   return [...closes].map(([day, close]) => ({ day, close })).sort((a, b) => a.day - b.day)
