@@ -61,6 +61,8 @@ import { followBatch } from './report-effects.ts'
 const accountsAtOnce = 1_000
 const reportsAtOnce = 4_000
 const statementTimeoutMs = 30_000
+/** How long reports that cannot be applied are left alone: as often as they are tried, those of all others wait. */
+const restMs = 5_000
 
 /** Applies every report that has arrived; answers how many. What cannot be applied holds up its own account alone. */
 export async function applyReports(ctx: WorkContext): Promise<number> {
@@ -85,22 +87,30 @@ async function applyAll(ctx: WorkContext, accountId: number | null): Promise<num
   return applied
 }
 
-/** Applies the reports of each account by themselves after all together have failed. Throws where nothing moves. */
+/** Applies the reports of each account by themselves after all together have failed. Throws where one of them fails. */
 async function applyApart(ctx: WorkContext, cause: unknown): Promise<number> {
-  const accounts = await listReportedAccounts(ctx.db.read, accountsAtOnce)
-  if (accounts.length < 2) throw cause
   ctx.log.warn({ error: cause }, 'reports cannot be applied together: each account by itself')
   let applied = 0
-  for (const { id: accountId } of accounts) {
+  let hasFailed = false
+  for (const { id: accountId } of await listReportedAccounts(ctx.db.read, accountsAtOnce, restingIn(ctx))) {
     try {
       applied += await applyAll(ctx, accountId)
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error
       ctx.log.error({ error, accountId }, 'reports of an account cannot be applied')
+      ctx.tally.reportsRestUntil.set(accountId, performance.now() + restMs)
+      hasFailed = true
     }
   }
-  if (applied === 0) throw cause
+  if (hasFailed) throw cause
   return applied
+}
+
+/** The accounts whose reports are left alone now. */
+function restingIn({ tally: { reportsRestUntil } }: WorkContext): number[] {
+  const now = performance.now()
+  for (const [accountId, until] of reportsRestUntil) if (until <= now) reportsRestUntil.delete(accountId)
+  return [...reportsRestUntil.keys()]
 }
 
 interface Applied {
@@ -109,7 +119,7 @@ interface Applied {
 }
 
 async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | null): Promise<Applied> {
-  const accounts = await claimReportedAccounts(tx, accountsAtOnce, accountId)
+  const accounts = await claimReportedAccounts(tx, accountsAtOnce, { accountId, except: restingIn(ctx) })
   if (accounts.length === 0) return { count: 0, isLast: true }
   const reports = await loadReports(
     tx,

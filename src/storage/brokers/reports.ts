@@ -78,27 +78,39 @@ export interface ReportedAccount {
   readonly ignoresManualOrders: boolean
 }
 
-const isReported = (accountId: number | null): Fragment =>
-  fragment`applied_at is null and (${accountId}::bigint is null or account_id = ${accountId}::bigint)`
+/** Whose reports are looked for: those of one account or of all, except these. */
+interface Reported {
+  readonly accountId: number | null
+  readonly except: readonly number[]
+}
+
+const isReported = ({ accountId, except }: Reported): Fragment => fragment`
+  applied_at is null and (${accountId}::bigint is null or account_id = ${accountId}::bigint)
+    and account_id <> all(${except}::bigint[])`
 
 /** True while reports wait to be applied. */
 export const areReportsWaiting: Fragment = fragment`exists (select from broker_report where applied_at is null)`
 
-/** Accounts that have unapplied reports. */
-export const listReportedAccounts = (sql: Sql, limit: number): Promise<{ readonly id: number }[]> => sql.rows`
-  select distinct account_id as id from broker_report where ${isReported(null)} order by id limit ${limit}::int`
+/** Accounts that have unapplied reports, except these. */
+export const listReportedAccounts = (
+  sql: Sql,
+  limit: number,
+  except: readonly number[],
+): Promise<{ readonly id: number }[]> => sql.rows`
+  select distinct account_id as id from broker_report where ${isReported({ accountId: null, except })}
+  order by id limit ${limit}::int`
 
 /** Locks such accounts, or this one alone; those that others hold are passed over. */
 export const claimReportedAccounts = (
   tx: Transaction,
   limit: number,
-  accountId: number | null,
+  whose: Reported,
 ): Promise<ReportedAccount[]> =>
   tx.rows<ReportedAccount>`
     select id, currency, is_sync_enabled as "isSyncEnabled", ignore_manual_orders as "ignoresManualOrders"
     from account where id in (
       select account_id from (
-        select distinct account_id from broker_report where ${isReported(accountId)} order by account_id
+        select distinct account_id from broker_report where ${isReported(whose)} order by account_id
       ) due limit ${limit}::int)
     order by id for no key update skip locked`
 
