@@ -82,9 +82,11 @@ export function openExchange(request: IncomingMessage): Exchange {
   return { request, head, requestId, startedAt: performance.now(), isLast: false }
 }
 
-/** Headers that break HTTP itself, whatever they are for. */
+/** A target or headers that break HTTP itself, whatever they are for. */
 export function isMalformed({ request, head }: Exchange): boolean {
   if (request.rawHeaders.length > headersMax * 2) return true
+  // The router would take it for the first page (RFC 9112, 3.2.4).
+  if (request.url === '*' && request.method !== 'OPTIONS') return true
   if (head.host === repeated || (head.host === undefined && request.httpVersion === '1.1')) return true
   // Older HTTP knows of no chunks, and no other coding is undone here: a proxy may see other ends than we (RFC 9112, 6.1).
   const coding = head.transferEncoding?.toLowerCase()

@@ -33,6 +33,7 @@ describe('framing', () => {
   test.each<[string, () => string]>([
     ['no HTTP at all', () => 'hello\r\n\r\n'],
     ['a lower-case method without a target', () => `get  HTTP/1.1\r\n${usual()}\r\n`],
+    ['a target that is for OPTIONS alone', () => `GET * HTTP/1.1\r\n${usual()}\r\n`],
     ['no Host', () => 'GET /gen/x HTTP/1.1\r\n\r\n'],
     ['two Hosts', () => 'GET /gen/x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['length and chunks', () => `${line}${usual()}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`],
