@@ -1,8 +1,9 @@
-/** What an account's owner has chosen binds AutoSync as it binds the copies: cases of what a joining account opens. */
+/** What an owner has chosen and what forbids to open bind AutoSync as they bind the copies: what a joining account opens. */
 import { expect, test } from 'vitest'
 import type { SecurityType } from '../../src/domain/codes.ts'
 import { identifier } from '../../src/storage/database/sql.ts'
 import { markSetups } from '../../src/storage/mirror/sync-due.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { makeAccountWorld, readOrders } from './account-world.ts'
@@ -69,19 +70,55 @@ const cases: readonly Case[] = [
   },
 ]
 
-test.each(cases)('an account that joins: $name', async ({ securityType, side, quantity, chosen, opened }) => {
+type Scene = Pick<Case, 'securityType' | 'side' | 'quantity'>
+
+/** A follower of a strategy that holds a position already. */
+async function joining({ securityType, side, quantity }: Scene) {
   const strategyId = await addStrategy(db)
   const pointValue = securityType === 'FOR' ? '1000' : '1'
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType, pointValue })
   await place(world, { strategyId, instrumentId, side, quantity })
   await world.quote(symbol, '100', '100')
   const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
-  const columns = ['will_sync_stocks_usa', 'will_sync_futures_usa', 'will_sync_forex']
-  for (const [column, value] of [...columns.map((name) => [name, true] as const), ...Object.entries(chosen)])
-    await db.write.run`
-      update setup set ${identifier(column)} = (jsonb_populate_record(null::setup,
-        ${JSON.stringify({ [column]: value })}::jsonb)).${identifier(column)} where id = ${setupId}`
+  return { strategyId, setupId }
+}
+
+const choose = (setupId: number, column: string, value: number | boolean) => db.write.run`
+  update setup set ${identifier(column)} = (jsonb_populate_record(null::setup,
+    ${JSON.stringify({ [column]: value })}::jsonb)).${identifier(column)} where id = ${setupId}`
+
+async function opened(setupId: number): Promise<number[]> {
+  for (const group of ['stocks_usa', 'futures_usa', 'forex']) await choose(setupId, `will_sync_${group}`, true)
   await markSetups(db.write, [setupId], world.clock.now())
   await world.drain()
-  expect((await readOrders(world, setupId)).map(({ orderQty }) => orderQty)).toEqual(opened)
+  return (await readOrders(world, setupId)).map(({ orderQty }) => orderQty)
+}
+
+test.each(cases)('an account that joins: $name', async ({ chosen, opened: expected, ...scene }) => {
+  const { setupId } = await joining(scene)
+  for (const [column, value] of Object.entries(chosen)) await choose(setupId, column, value)
+  expect(await opened(setupId)).toEqual(expected)
+})
+
+/** By what forbids to open: how it begins and ends. */
+const forbidden: Record<string, (isOn: boolean, strategyId: number) => Promise<unknown>> = {
+  'the mass switch': (isOn) => setSwitch(db.write, 'noOpeningOrders', isOn, world.clock.now()),
+  'a broker that is switched off': (isOn) =>
+    db.write.run`update broker set is_enabled = ${!isOn} where id = ${brokerId}`,
+  'a subscription that is suspended': (isOn, strategyId) =>
+    isOn
+      ? db.write.run`
+        insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, started_at,
+          term_started_at, term_ends_at)
+        select site_id, owner_person_id, id, 'paid', 'suspended', 0, now(), now(), now() + interval '30 days'
+        from strategy where id = ${strategyId}`
+      : db.write.run`update subscription set status = 'active' where strategy_id = ${strategyId}`,
+}
+
+test.each(Object.entries(forbidden))('%s: not an order is made until it is over', async (_name, forbid) => {
+  const { strategyId, setupId } = await joining({ securityType: 'FUT', ...buys })
+  await forbid(true, strategyId)
+  expect(await opened(setupId)).toEqual([])
+  await forbid(false, strategyId)
+  expect(await opened(setupId)).toEqual([4])
 })
