@@ -80,7 +80,7 @@ async function joining({ securityType, side, quantity }: Scene) {
   await place(world, { strategyId, instrumentId, side, quantity })
   await world.quote(symbol, '100', '100')
   const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
-  return { strategyId, setupId }
+  return { strategyId, setupId, symbol }
 }
 
 const choose = (setupId: number, column: string, value: number | boolean) => db.write.run`
@@ -121,4 +121,27 @@ test.each(Object.entries(forbidden))('%s: not an order is made until it is over'
   expect(await opened(setupId)).toEqual([])
   await forbid(false, strategyId)
   expect(await opened(setupId)).toEqual([4])
+})
+
+test('what it opens says what it was decided from, and the setup when', async () => {
+  const { setupId, symbol } = await joining({ securityType: 'FUT', ...buys })
+  await choose(setupId, 'scaling_percentage', 300)
+  await choose(setupId, 'max_futures', 7)
+  world.clock.time += 1000
+  expect(await opened(setupId)).toEqual([7])
+  await world.quote(symbol, '100', '101')
+  await choose(setupId, 'max_futures', 9)
+  expect(await opened(setupId)).toEqual([7, 2])
+  const rows = await db.read.rows`
+    select reason, strategy_qty::float8 as "strategyQty", scaling_percentage as scaling, held_qty::float8 as held,
+      reference_px::float8 as price
+    from account_order where setup_id = ${setupId} order by id`
+  const decided = { reason: 'Opening', strategyQty: 4, scaling: 300 }
+  expect(rows).toEqual([
+    { ...decided, held: 0, price: 100 },
+    { ...decided, held: 7, price: 101 },
+  ])
+  expect(
+    await db.read.one`select last_sync_futures_usa as at from setup where id = ${setupId}`,
+  ).toEqual({ at: world.clock.now() })
 })
