@@ -210,6 +210,18 @@ describe('planning', () => {
     expect(await db.read.rows`select from setup_exclusion where setup_id = ${setupId}`).toEqual([])
   })
 
+  test('follows it again also where the strategy was flat and has bought anew before anybody looked', async () => {
+    const { strategyId, instrumentId, setupId } = await scene(1)
+    await db.write
+      .run`insert into setup_exclusion values (${setupId}, ${instrumentId}, 1, 'NotJoined', now())`
+    const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4' })
+    await db.write.run`
+      update signal set status = '2', cum_qty = 4, avg_px = 50, ended_at = ${instant(opening)} where id = ${signal}`
+    await db.write.run`insert into position values (${strategyId}, ${instrumentId}, 4, 50, now())`
+    await mirrorSignals(world.ctx)
+    expect(await copiesOf(signal)).toMatchObject({ orders: 1, quantity: 4 })
+  })
+
   test('copies a signal that has filled before it was planned', async () => {
     const { strategyId, instrumentId, symbol, setupId } = await scene(1)
     const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '50' })
@@ -224,6 +236,17 @@ describe('planning', () => {
       select chase_at as "chaseAt" from account_order where source_id = ${signal}`
     expect(chaseAt).toBe(opening + 30_000)
     expect(symbol).not.toBe('')
+  })
+
+  test('AutoSync looks after a signal that was canceled before it was planned', async () => {
+    const { strategyId, instrumentId, setupId } = await scene(1)
+    const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '50' })
+    await endSignal(db.write, signal, '4', instant(opening))
+    await db.write.run`delete from sync_due where setup_id = ${setupId}`
+    await mirrorSignals(world.ctx)
+    expect(await db.read.rows`select setup_id as id from sync_due where setup_id = ${setupId}`).toEqual([
+      { id: setupId },
+    ])
   })
 
   test('ends copies of a signal that was canceled before it was planned, unseen by the broker', async () => {
