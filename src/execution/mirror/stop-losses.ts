@@ -46,8 +46,9 @@ function wantedStop(one: SyncCase, instrument: SyncInstrumentRow, rates: Rates):
   })
 }
 
+/** Whether a stop that has not traded is the wanted one. */
 const isSame = (row: SyncOrderRow, { stop, side, quantity }: Stop): boolean =>
-  row.side === side && dec(row.orderQty).minus(row.cumQty).equals(quantity) && stop.equals(row.stopPx ?? 0)
+  row.side === side && quantity.equals(row.orderQty) && stop.equals(row.stopPx ?? 0)
 
 /**
  * True where all that is held is being closed at the market. A stop placed beside that would trade past flat: what two
