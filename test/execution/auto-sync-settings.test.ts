@@ -88,7 +88,8 @@ const choose = (setupId: number, column: string, value: number | boolean) => db.
     ${JSON.stringify({ [column]: value })}::jsonb)).${identifier(column)} where id = ${setupId}`
 
 async function opened(setupId: number): Promise<number[]> {
-  for (const group of ['stocks_usa', 'futures_usa', 'forex']) await choose(setupId, `will_sync_${group}`, true)
+  for (const group of ['stocks_usa', 'futures_usa', 'forex'])
+    await choose(setupId, `will_sync_${group}`, true)
   await markSetups(db.write, [setupId], world.clock.now())
   await world.drain()
   return (await readOrders(world, setupId)).map(({ orderQty }) => orderQty)
@@ -141,7 +142,7 @@ test('what it opens says what it was decided from, and the setup when', async ()
     { ...decided, held: 0, price: 100 },
     { ...decided, held: 7, price: 101 },
   ])
-  expect(
-    await db.read.one`select last_sync_futures_usa as at from setup where id = ${setupId}`,
-  ).toEqual({ at: world.clock.now() })
+  expect(await db.read.one`select last_sync_futures_usa as at from setup where id = ${setupId}`).toEqual({
+    at: world.clock.now(),
+  })
 })
