@@ -109,6 +109,12 @@ describe('a query', () => {
     ['refuses a code of the wrong case', 'GetLeaderBoard', 'SecurityType=cs', ['1130 SecurityType']],
     ['needs one of two', 'GetStrategyHistoricalOrders', 'OrderStatus=2', ['1128 StrategyId']],
     ['counts a refused value as given', 'GetStrategyHistoricalOrders', 'SignalId=x', ['1130 SignalId']],
+    [
+      'takes a range of one moment, the last of its second',
+      'GetStrategyHistoricalOrders',
+      'StrategyId=1&StartDate=2024-01-01T00:00:00.999Z&EndDate=2024-01-01T00:00:00Z',
+      { StrategyId: 1, StartDate: 1_704_067_200_999, EndDate: 1_704_067_200_999, ...page },
+    ],
     ['needs the strategy of closed trades', 'GetStrategyHistoricalClosedTrades', '', ['1128 StrategyId']],
     ['needs more than dates', 'GetSubscriptionRevenue', 'StartDate=2024-01-01', ['1128 StrategyId']],
     [

@@ -25,6 +25,7 @@ describe('query string', () => {
     ['empty pairs', '&&A=1&', [['A', ['1']]]],
     ['second equals sign belongs to the value', 'A=b==', [['A', ['b==']]]],
     ['plus is a blank', 'A=x+y%2B', [['A', ['x y+']]]],
+    ['the last sign of ASCII beside an escape', 'A=~%20', [['A', ['~ ']]]],
     ['UTF-8', 'N%C3%A4me=%F0%9F%98%80', [['Näme', ['😀']]]],
     ['brackets and semicolons mean nothing', 'a[]=1;b=2', [['a[]', ['1;b=2']]]],
     [

@@ -100,6 +100,13 @@ describe('framing', () => {
     expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/)
   })
 
+  test('a body that comes in pieces is read whole', async () => {
+    const text = await edge.raw(
+      `${line}${usual()}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"Na\r\n8\r\nme":"A"}\r\n0\r\n\r\n`,
+    )
+    expect(text).toContain('"Results":["A"]')
+  })
+
   test('a thousand pipelined requests are answered in order', async () => {
     const one = (name: number) =>
       `${line}${usual()}Content-Length: 13\r\n\r\n{"Name":"${String(name).padStart(2, '0')}"}`
