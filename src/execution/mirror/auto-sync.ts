@@ -26,7 +26,7 @@ import {
   savePasses,
 } from '../../storage/mirror/sync-writes.ts'
 import type { Step, WorkContext } from '../context.ts'
-import { followEntries } from './entry-exits.ts'
+import { followClosing } from './closing-copies.ts'
 import { clampOwnExits } from './own-exits.ts'
 import {
   followStops,
@@ -66,7 +66,7 @@ async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promi
     ...(await carryOut(tx, planned, now)),
     ...(await guard(tx, stops, now)),
     ...(await clampOwnExits(tx, cases, now)),
-    ...(await followEntries(tx, cases, now)),
+    ...(await followClosing(tx, cases, now)),
   ])
   await deleteExclusions(
     tx,

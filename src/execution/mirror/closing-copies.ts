@@ -1,0 +1,142 @@
+/**
+ * Closing copies in accounts whose AutoSync is off. That nothing is repaired there does not leave them alone: the exits
+ * of an entry follow as far as the account's own entry has filled, for they are what it was sent with, and together
+ * copies never close more than is held, for a broker would open a position the other way with the rest.
+ */
+import { type Decimal, max, min, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
+import { clampClosing } from '../../domain/mirror/mirror-copy.ts'
+import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
+import { planSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import { readSymbol, type SyncOrder, type SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
+import { actsAgainst } from '../../domain/positions/open-close.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
+import { entryKey, loadEntryFills } from '../../storage/mirror/entry-fills.ts'
+import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
+import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
+import type { SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
+import { changedCopy, placedCopy } from './sync-orders.ts'
+
+/** A closing copy at work, or the exit of an entry that has never had one here. */
+interface ClosingCopy {
+  readonly signal: SyncSignal
+  readonly leaves: Decimal
+  readonly executed: Decimal
+  /** What AutoSync would have it work for. */
+  readonly wanted: Decimal
+  /** What is canceled where nothing is left to close; undefined where nothing works. */
+  readonly row: SyncOrderRow | undefined
+  /** Its broker has refused to change it. */
+  readonly isFixed: boolean
+  write(quantity: Decimal): Succession
+}
+
+const isCopyOf =
+  (signal: SyncSignal) =>
+  ({ signalId }: SyncOrder): boolean =>
+    `${signal.signalId}` === `${signalId}`
+
+const missing = (one: SyncCase, places: readonly Placement[], now: Instant): ClosingCopy[] =>
+  places
+    .filter(({ signal }) => signal.entry !== null && !one.input.orders.some(isCopyOf(signal)))
+    .map((place) => ({
+      ...{ signal: place.signal, leaves: zero, executed: zero, wanted: place.quantity },
+      ...{ row: undefined, isFixed: false },
+      write: (quantity) => placedCopy(one, { ...place, quantity }, now),
+    }))
+
+/** Oldest first. What is being canceled is not at work any more. */
+const standing = (one: SyncCase, replacements: readonly Replacement[], now: Instant): ClosingCopy[] =>
+  one.input.orders.flatMap((order): ClosingCopy[] => {
+    const { clientOrderId, leaves, executed, care } = order
+    const signal = one.input.signals.find((each) => isCopyOf(each)(order))
+    const row = one.orders.get(clientOrderId)
+    const isAtWork = care === 'follow' && leaves.greaterThan(zero) && row?.status !== '6'
+    if (signal?.openClose !== 'C' || !isAtWork) return []
+    const change = replacements.find((each) => each.clientOrderId === clientOrderId)
+    return [
+      {
+        ...{ signal, leaves, executed, row, wanted: change?.quantity ?? leaves },
+        isFixed: one.obstacles.irreplaceable.has(clientOrderId),
+        write: (quantity) => changedCopy(one, { ...(change ?? order), quantity }, now),
+      },
+    ]
+  })
+
+function closingCopies(one: SyncCase, now: Instant): ClosingCopy[] {
+  const hasEntries = one.input.signals.some(({ entry }) => entry !== null)
+  const { replace, place } = hasEntries
+    ? planSync({ ...one.input, isSyncEnabled: true }, one.obstacles).actions
+    : { replace: [], place: [] }
+  return [...standing(one, replace, now), ...missing(one, place, now)]
+}
+
+/** What a copy may work for by itself: more only as far as its entry has filled here, and by itself never less. */
+function grown({ signal, leaves, executed, wanted }: ClosingCopy, filled: Decimal | undefined): Decimal {
+  if (signal.entry === null) return leaves
+  return max(leaves, min(wanted, (filled ?? zero).minus(executed)))
+}
+
+/** What becomes of the copies of one setup and symbol: those that change, and those with nothing left to close. */
+interface Changes {
+  readonly successions: readonly Succession[]
+  readonly canceled: readonly SyncOrderRow[]
+}
+
+function changesOf(
+  one: SyncCase,
+  symbol: string,
+  copies: readonly ClosingCopy[],
+  filledOf: (copy: ClosingCopy) => Decimal | undefined,
+): Changes {
+  const held = one.input.accountPositions.get(symbol) ?? zero
+  const { byHand } = readSymbol(one.input, symbol, false)
+  const next = copies.map((copy) => ({
+    ocaGroup: copy.signal.ocaGroup,
+    leaves: actsAgainst(copy.signal.side, held) ? grown(copy, filledOf(copy)) : zero,
+  }))
+  // What the holder works takes its share first and is left alone.
+  const allowed = clampClosing([...byHand, ...next], held.abs()).slice(byHand.length)
+  const changed = copies.map((copy, at) => ({ copy, quantity: allowed[at]! }))
+  return {
+    successions: changed
+      .filter(({ copy, quantity }) => !quantity.isZero() && !quantity.equals(copy.leaves) && !copy.isFixed)
+      .map(({ copy, quantity }) => copy.write(quantity)),
+    canceled: changed.flatMap(({ copy: { row }, quantity }) => (row && quantity.isZero() ? [row] : [])),
+  }
+}
+
+/** Keeps closing copies as they should be where AutoSync is off; answers the setups in which something was done. */
+export async function followClosing(
+  tx: Transaction,
+  cases: readonly SyncCase[],
+  now: Instant,
+): Promise<number[]> {
+  const found = cases
+    .filter(({ input }) => !input.isSyncEnabled)
+    .flatMap((one) => closingCopies(one, now).map((copy) => ({ one, copy })))
+  if (found.length === 0) return []
+  const filled = await loadEntryFills(
+    tx,
+    found.flatMap(({ one, copy: { signal } }) =>
+      signal.entry === null ? [] : [{ setupId: one.setup.id, signalId: Number(signal.entry) }],
+    ),
+  )
+  const bySymbol = groupBy(found, ({ one, copy }) => `${one.setup.id} ${copy.signal.symbol}`)
+  const changes = [...bySymbol.values()].map((own) => {
+    const { one, copy } = own[0]
+    return changesOf(
+      one,
+      copy.signal.symbol,
+      own.map((each) => each.copy),
+      ({ signal }) => filled.get(entryKey(one.setup.id, Number(signal.entry))),
+    )
+  })
+  const canceled = changes.flatMap((each) => each.canceled)
+  const successions = changes.flatMap((each) => each.successions)
+  if (canceled.length > 0) await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'position closed' })
+  await saveSuccessions(tx, successions, now)
+  return [...canceled, ...successions.map(({ order }) => order)].map(({ setupId }) => setupId)
+}
