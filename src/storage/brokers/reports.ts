@@ -227,7 +227,7 @@ export interface OrderChange extends OrderKey {
 /** A cancel that was refused while a replacement is unanswered: it is asked again later, and holds nobody up. */
 const isAskedAgain = fragment`(o.status = '6' and o.pending_action is null and c.pending_action = 'cancel')`
 
-/** Writes orders as reports left them: what was reported is known again. */
+/** Writes orders as reports left them: what was reported is known again, and a cancel that came too late explains nothing. */
 export async function saveReportedOrders(tx: Transaction, changes: readonly OrderChange[]): Promise<void> {
   if (changes.length === 0) return
   const column = <K extends keyof OrderChange>(name: K): OrderChange[K][] =>
@@ -238,6 +238,7 @@ export async function saveReportedOrders(tx: Transaction, changes: readonly Orde
       filled_value = c.filled_value, reject_text = coalesce(c.reject_text, o.reject_text),
       ended_at = case when c.status in ${live} then null else coalesce(o.ended_at, c.ended_at) end,
       chase_at = case when c.status in ${live} then o.chase_at end,
+      info = case when o.status <> '6' or c.status in ('6', '4') then o.info end,
       unknown_at = case when ${isAskedAgain} then clock_timestamp() end,
       claimed_until = case when ${isAskedAgain} then clock_timestamp() + ${askingPause}
         when c.pending_action is not distinct from o.pending_action then o.claimed_until end
