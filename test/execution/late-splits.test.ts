@@ -7,6 +7,7 @@ import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
+import { untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld, readBroker, readIncidents } from './account-world.ts'
 import { opening } from './world.ts'
@@ -109,4 +110,22 @@ test('what an earlier split has cut off is no part of an average', async () => {
     from account_position where account_id = ${accountId} and quantity <> 0`
   expect([row, await cash()]).toEqual([{ quantity: 3, px: 5, isOpenedThen: true }, before])
   expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
+})
+
+test('two lists that name one opening by its holiday and by its own day are entered one after the other', async () => {
+  const { symbol } = await scene()
+  const split = { kind: 'split', symbol, new: dec(2), old: dec(1) } as const
+  const list = (day: string) => enterActions(world.ctx, [{ ...split, day }])
+  let second: ReturnType<typeof list> | undefined
+  await db.transaction(async (tx) => {
+    const within = {
+      ...world.ctx,
+      db: { ...db, transaction: <Told>(run: (own: typeof tx) => Promise<Told>) => run(tx) },
+    }
+    const first = await enterActions(within, [{ ...split, day: '2024-05-27' }])
+    expect(first).toMatchObject({ added: 1, known: 0 })
+    second = list('2024-05-28')
+    await untilWaiting(db.read)
+  })
+  expect(await second).toMatchObject({ added: 0, known: 1, faults: [] })
 })

@@ -15,6 +15,7 @@ import {
   findActionInstruments,
   findActions,
   insertActions,
+  lockEntering,
   type NewAction,
   wakeSettled,
 } from '../../storage/actions/corporate-actions.ts'
@@ -51,6 +52,7 @@ export const enterActions = (
   entered: readonly EnteredAction[],
 ): Promise<EnteredCount> =>
   db.transaction(async (tx) => {
+    await lockEntering(tx)
     const { actions, faults } = await readActions(tx, entered)
     if (faults.length > 0) return { added: 0, known: 0, faults }
     const now = clock.now()

@@ -40,6 +40,13 @@ export const dayName = (action: ActionName): string => `${actionName(action)} ${
 /** The numbers of an action: amount, or new and old units. */
 export type ActionNumbers = Pick<NewAction, 'amount' | 'newUnits' | 'oldUnits'>
 
+const enteringLock = 0x4c4f434b41435453n
+
+/** Lets one list at a time be entered: two of them may name one opening by different days, which no key could tell. */
+export async function lockEntering(tx: Transaction): Promise<void> {
+  await tx.run`select pg_advisory_xact_lock(${enteringLock}::bigint)`
+}
+
 /** Known actions of these names; what is known of a day itself by that as well. */
 export async function findActions(
   sql: Sql,
