@@ -8,7 +8,7 @@ import { groupBy } from '../../domain/group.ts'
 import { clampClosing } from '../../domain/mirror/mirror-copy.ts'
 import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
 import { planSync } from '../../domain/mirror/mirror-sync-plan.ts'
-import { readSymbol, type SyncOrder, type SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
+import type { SyncOrder, SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
 import { actsAgainst } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -92,13 +92,12 @@ function changesOf(
   filledOf: (copy: ClosingCopy) => Decimal | undefined,
 ): Changes {
   const held = one.input.accountPositions.get(symbol) ?? zero
-  const { byHand } = readSymbol(one.input, symbol, false)
   const next = copies.map((copy) => ({
     ocaGroup: copy.signal.ocaGroup,
     leaves: actsAgainst(copy.signal.side, held) ? grown(copy, filledOf(copy)) : zero,
   }))
-  // What the holder works takes its share first and is left alone.
-  const allowed = clampClosing([...byHand, ...next], held.abs()).slice(byHand.length)
+  // AutoSync alone counts what the holder works: a stop does not give way to his target before that has traded.
+  const allowed = clampClosing(next, held.abs())
   const changed = copies.map((copy, at) => ({ copy, quantity: allowed[at]! }))
   return {
     successions: changed
