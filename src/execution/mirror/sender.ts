@@ -21,9 +21,9 @@ import {
 import { claimLease, guardLease, type Lease, releaseLease, usualLeaseMs } from '../../storage/work/leases.ts'
 import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from '../brokers/broker.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { inLanes } from '../lanes.ts'
 import { keepLease } from '../leases.ts'
 import { type Claimed, claimSends } from './claims.ts'
-import { inLanes } from './lanes.ts'
 import { driftGrace } from './mirror-follow.ts'
 
 const ordersAtOnce = 200

@@ -3,7 +3,7 @@
  * sense, is left out, and the others are heard. What is learnt of orders by the way is taken in as reports.
  */
 import type { WorkContext } from '../../context.ts'
-import { inLanes } from '../../mirror/lanes.ts'
+import { inLanes } from '../../lanes.ts'
 import { type AccountSnapshot, BrokerUnreachable, type OrderName, type OrderStanding } from '../broker.ts'
 import { type Desk, lookUp, takeOrder } from './desk.ts'
 import type { Notices } from './notices.ts'
