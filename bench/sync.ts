@@ -8,12 +8,8 @@ import { createPaperBroker } from '../src/execution/brokers/paper.ts'
 import type { WorkContext } from '../src/execution/context.ts'
 import { reconcile } from '../src/execution/reports/reconciliation.ts'
 import { conclude } from '../src/execution/reports/reconciliation-gaps.ts'
-import {
-  lastReport,
-  listSentOrders,
-  lockQuietAccounts,
-  sumBooked,
-} from '../src/storage/brokers/reconciliation.ts'
+import { lastReport, lockQuietAccounts, sumBooked } from '../src/storage/brokers/reconciliation.ts'
+import { listSentOrders } from '../src/storage/brokers/sent-orders.ts'
 import type { Database } from '../src/storage/database/database.ts'
 import { startPlatform, workContext } from './support/platform.ts'
 import { type Bench, interleaved, type Method, ratioOf } from './support/report.ts'

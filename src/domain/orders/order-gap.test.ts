@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OrdStatus } from '../codes.ts'
 import { dec } from '../decimal.ts'
-import { type OrderGap, orderGaps } from './order-gap.ts'
+import { gapWords, type OrderGap, orderGaps, readGapWords } from './order-gap.ts'
 
 type Case = [name: string, ours: [OrdStatus, number], theirs: [OrdStatus, number] | null, gaps: OrderGap[]]
 
@@ -25,6 +25,8 @@ const cases: Case[] = [
   ['replaced there after a fill that is missing', ['1', 1], ['5', 2], ['total', 'cancel']],
   ['replaced there, and here it waits for that', ['E', 0], ['5', 0], []],
   ['replaced there while a cancel waits for its answer', ['6', 0], ['5', 0], []],
+  ['filled there although its quantity here is more', ['1', 3], ['2', 3], ['cancel']],
+  ['filled there, and ended here', ['4', 3], ['2', 3], []],
   ['unknown to the broker', ['0', 0], null, ['absent']],
   ['unknown to the broker and ended', ['8', 0], null, []],
 ]
@@ -37,6 +39,17 @@ test.each(cases)('%s', (_, [status, executed], theirs, gaps) => {
 test('a replacement is confirmed as one', () => {
   const ours = { status: 'A', executed: dec(0), restated: null, isReplacement: true } as const
   expect(orderGaps(ours, { status: '0', cumQty: dec(0) })).toEqual(['replace'])
+})
+
+test.each([
+  ['2', 'cancel'],
+  ['4', 'cancel'],
+  ['5', 'cancel'],
+  ['C', 'expire'],
+] as const)('while its count is unclear an order does not end (%s)', (status, end) => {
+  const ours = { status: '1', executed: dec(40), restated: [dec(80)], isReplacement: false } as const
+  expect(orderGaps(ours, { status, cumQty: dec(90) })).toEqual(['unclear'])
+  expect(orderGaps(ours, { status, cumQty: dec(80) })).toEqual([end])
 })
 
 const counts: [string, number, number[], number, OrderGap[]][] = [
@@ -54,4 +67,11 @@ const counts: [string, number, number[], number, OrderGap[]][] = [
 test.each(counts)('over a split a broker counts %s', (_, executed, restated, cumQty, gaps) => {
   const ours = { executed: dec(executed), restated: restated.map(dec), isReplacement: false }
   expect(orderGaps({ status: '1', ...ours }, { status: '1', cumQty: dec(cumQty) })).toEqual(gaps)
+})
+
+test.each([
+  { gaps: ['total', 'cancel'], status: '4', cumQty: '3' },
+  { gaps: ['absent'], status: null, cumQty: null },
+] as const)('a difference is read as it was written', (gap) => {
+  expect(readGapWords(gapWords(gap))).toEqual(gap)
 })

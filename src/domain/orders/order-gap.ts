@@ -32,7 +32,13 @@ export type OrderGap =
   | 'absent'
   | 'stillWorking'
 
-const ends: Partial<Record<OrdStatus, OrderGap>> = { '4': 'cancel', C: 'expire', '8': 'reject' }
+/** Filled without an execution that we miss: its quantity was reduced at the broker, so what is open here has ended. */
+const ends: Partial<Record<OrdStatus, OrderGap>> = {
+  '2': 'cancel',
+  '4': 'cancel',
+  C: 'expire',
+  '8': 'reject',
+}
 
 /** What is missing to bring our order to where the broker's stands, in the order in which it is to be told. */
 export function orderGaps(ours: OurOrder, theirs: TheirOrder | null): OrderGap[] {
@@ -44,6 +50,8 @@ export function orderGaps(ours: OurOrder, theirs: TheirOrder | null): OrderGap[]
     gaps.push(ours.isReplacement ? 'replace' : 'ack')
   const total = totalGap(ours, theirs.cumQty)
   if (total) gaps.push(total)
+  // An end would have what is missing, and nobody knows how much that is, traded once more.
+  if (total === 'unclear' || (total && theirs.status === '2')) return gaps
   const end = isReplacedByOthers(ours, theirs) ? 'cancel' : ends[theirs.status]
   if (isOurs && end) gaps.push(end)
   return gaps
@@ -66,3 +74,21 @@ function totalGap({ executed, restated }: OurOrder, cumQty: Decimal): 'total' | 
 /** Our own replacement would have made the order one that waits for it: what another one replaced has ended for us. */
 const isReplacedByOthers = (ours: OurOrder, theirs: TheirOrder): boolean =>
   theirs.status === '5' && (ours.status === '0' || ours.status === '1')
+
+/** What differs, and what the broker said of the order, as it is kept. */
+export interface ToldGap {
+  readonly gaps: readonly OrderGap[]
+  /** null where the broker has no such order. */
+  readonly status: string | null
+  readonly cumQty: string | null
+}
+
+/** The words of a difference: as long as they are the same, it lasts. */
+export const gapWords = ({ gaps, status, cumQty }: ToldGap): string => [...gaps, status, cumQty].join(' ')
+
+/** Reads the words of a difference back. */
+export function readGapWords(words: string): ToldGap {
+  const told = words.split(' ')
+  const [status, cumQty] = told.splice(-2)
+  return { gaps: told as OrderGap[], status: status || null, cumQty: cumQty || null }
+}

@@ -197,8 +197,9 @@ export class LateExecutions {
       const booked = this.#booked.get(`${report.accountId} ${busts.execId}`)
       if (!booked) return undefined
       // It was there until it was taken back, and before it was booked it was not.
-      const since = this.#since(report.instrumentId, Math.max(own.occurredAt, booked.at))
-      return { ...booked, report: own, since, inOrder }
+      const occurredAt = Math.max(own.occurredAt, booked.at)
+      const since = this.#since(report.instrumentId, occurredAt)
+      return { ...booked, report: { ...own, occurredAt }, since, inOrder }
     }
     // What is left of an inferred fill has nothing that was told.
     const numbers = isInferred

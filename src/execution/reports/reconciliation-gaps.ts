@@ -7,25 +7,23 @@
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { clientOrderIdPrefix, parseClientOrderId } from '../../domain/orders/client-order-id.ts'
-import { type OrderGap, orderGaps } from '../../domain/orders/order-gap.ts'
+import { gapWords, type OrderGap, orderGaps } from '../../domain/orders/order-gap.ts'
 import { isLag } from '../../domain/positions/broker-lag.ts'
 import { externalActivity } from '../../domain/positions/external-activity.ts'
 import { dayLength, formatDay, type Instant, minute, second } from '../../domain/time.ts'
 import {
-  findOwnOrders,
-  listSentOrders,
   loadOrderGaps,
   loadPositionGaps,
   type OrderGapRow,
   type PositionGapChange,
   type PositionGapRow,
   type ReconciledAccount,
-  type SentOrder,
   saveOrderGaps,
   savePositionGaps,
   sumBooked,
 } from '../../storage/brokers/reconciliation.ts'
 import { disableSync, insertReports, type NewReport, type NewTotal } from '../../storage/brokers/reports.ts'
+import { findOwnOrders, listSentOrders, type SentOrder } from '../../storage/brokers/sent-orders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadNearEffects } from '../../storage/market/calendar-effects.ts'
 import { insertIncidents, type NewIncident } from '../../storage/work/incidents.ts'
@@ -132,7 +130,8 @@ async function compareOrders(
   const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
   const incomplete: Incomplete = { accounts: new Set(), positions: new Set() }
   const short = new Set<string>()
-  // What a broker counts of a replacement may be its predecessor's: that is made up for first, and then asked again.
+  // What a broker counts of a replacement may be its predecessor's, and its end is that of both: the predecessor is made
+  // up for first, and then asked again.
   for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
     const { accountId, id: orderId, replacesOrderId } = order
     if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
@@ -143,10 +142,10 @@ async function compareOrders(
     const isShort = gaps.includes('total') || gaps.includes('unclear')
     if (gaps.includes('total')) incomplete.accounts.add(accountId)
     if (gaps.includes('unclear')) incomplete.positions.add(`${accountId} ${order.symbol}`)
-    const told = [...gaps, standing?.status, standing?.cumQty].join(' ')
+    const told = gapWords({ gaps, status: standing?.status ?? null, cumQty: standing?.cumQty ?? null })
     const before = seen.get(`${accountId} ${orderId}`)
     const known = before?.told === told ? before : { since: now, isConfirmed: false }
-    const waits = isShort && short.has(`${accountId} ${replacesOrderId}`)
+    const waits = short.has(`${accountId} ${replacesOrderId}`)
     if (waits || (isShort && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
     const isSettled = !waits && !known.isConfirmed && now - known.since > patience
     if (isSettled) settle({ ...findings, now }, order, clientOrderId, gaps, standing, outcome)

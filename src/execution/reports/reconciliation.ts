@@ -12,15 +12,13 @@ import {
   findNextConfirmation,
   isReconciliationDue,
   lastReport,
-  listEndedOrders,
   listReconciledAccounts,
   listReconciledBrokers,
-  listSentOrders,
   lockQuietAccounts,
-  type SentOrder,
   scheduleReconciliation,
   sumBooked,
 } from '../../storage/brokers/reconciliation.ts'
+import { listEndedOrders, listSentOrders, type SentOrder } from '../../storage/brokers/sent-orders.ts'
 import { askingLeaseMs, claimLease, guardLease, type Lease, releaseLease } from '../../storage/work/leases.ts'
 import type { Broker } from '../brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'

@@ -3,16 +3,12 @@
  * seen to differ. A difference has to last; one that changes begins anew.
  */
 
-import type { OrdStatus, Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
-import { clientOrderIdPrefix, type OrderSource } from '../../domain/orders/client-order-id.ts'
+import { clientOrderIdPrefix } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
-import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { mayBeDone } from '../market/calendar-effects.ts'
-import { sinceSplits, toldOf, unitsBy, wasAlive } from '../market/units-since-splits.ts'
-import type { OrderKey } from '../mirror/account-orders.ts'
+import { sinceSplits } from '../market/units-since-splits.ts'
 
 /** Brokers of the adapter with accounts, whose time has come; all of them where `isForced`. */
 const dueBrokers = (adapter: string, now: Instant, isForced: boolean): Fragment => fragment`
@@ -97,88 +93,6 @@ export const sumBooked = (
         and starts_with(upper(r.client_order_id), ${clientOrderIdPrefix(environment)}::text)
     ) booked join instrument i on i.id = booked.instrument_id
     group by booked.account_id, i.symbol having sum(booked.quantity) <> 0`
-
-/** An order that was sent. */
-export interface SentOrder extends OrderKey {
-  readonly setupId: number
-  readonly source: OrderSource
-  readonly sourceId: number
-  readonly revision: number
-  readonly account: string
-  readonly symbol: string
-  readonly side: Side
-  readonly status: OrdStatus
-  readonly replacesOrderId: number | null
-  /** Something is still to be sent, or to be asked. */
-  readonly isPending: boolean
-  /** Net executions under its own id, told and inferred, as they were told. */
-  readonly executed: string
-  /** Of one that was alive at a split: the same in the units of today, and of a split of this night; otherwise null. */
-  readonly restated: readonly string[] | null
-  /** Sent and not yet answered, or a market order not yet complete. */
-  readonly isInFlight: boolean
-}
-
-const listOrders = (sql: Sql, now: Instant, which: Fragment): Promise<SentOrder[]> =>
-  sql.rows<SentOrder>`
-    select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
-      a.account, i.symbol, o.side, o.status, o.replaces_order_id as "replacesOrderId",
-      o.pending_action is not null as "isPending",
-      told.executed, case when splits.count > 0
-        then array[round(told.restated, 8), round(told.restated * splits.ahead, 8)]::text[] end as restated,
-      o.status in ('A', '6', 'E') or o.pending_action is not null
-        or o.status in ('0', '1') and (o.ord_type = '1' or not o.is_acknowledged) as "isInFlight"
-    from account_order o join account a on a.id = o.account_id join instrument i on i.id = o.instrument_id
-    ${toldOf(wasAlive)}
-    cross join lateral (
-      select count(*) as count, ${unitsBy(fragment`a.booked_at is null`)} as ahead
-      from corporate_action a
-      where a.kind = 'split' and not a.resizes
-        and a.instrument_id = any(array[i.id, (select u.id from instrument u where u.symbol = i.underlying)])
-        and a.takes_effect_at > o.posted_at and ${wasAlive}
-        and (a.booked_at is not null or ${mayBeDone(now)})
-    ) splits
-    where o.attempts > 0 and ${which}`
-
-/** The accounts' orders that live. */
-export const listSentOrders = (sql: Sql, accountIds: readonly number[], now: Instant): Promise<SentOrder[]> =>
-  listOrders(
-    sql,
-    now,
-    fragment`o.status in ${live}
-      and o.setup_id = any(array(select id from setup where account_id = any(${accountIds}::bigint[])))`,
-  )
-
-/** The accounts' orders that ended at most so long ago. */
-export const listEndedOrders = async (
-  sql: Sql,
-  accountIds: readonly number[],
-  now: Instant,
-  age: number,
-): Promise<SentOrder[]> =>
-  accountIds.length === 0
-    ? []
-    : listOrders(
-        sql,
-        now,
-        fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(now - age)}::timestamptz`,
-      )
-
-/** Which of these orders exist. */
-export async function findOwnOrders(
-  sql: Sql,
-  keys: readonly Pick<SentOrder, 'accountId' | 'setupId' | 'source' | 'sourceId' | 'revision'>[],
-): Promise<Set<number>> {
-  if (keys.length === 0) return new Set()
-  const rows = await sql.rows<{ place: number }>`
-    select k.place from unnest(${keys.map((_, place) => place)}::int[], ${keys.map(({ accountId }) => accountId)}::bigint[],
-      ${keys.map(({ setupId }) => setupId)}::bigint[], ${keys.map(({ source }) => source)}::text[],
-      ${keys.map(({ sourceId }) => sourceId)}::bigint[], ${keys.map(({ revision }) => revision)}::int[])
-      k (place, account_id, setup_id, source, source_id, revision)
-    join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
-      and o.revision = k.revision and o.account_id = k.account_id`
-  return new Set(rows.map(({ place }) => place))
-}
 
 export interface ReconciledAccount {
   readonly id: number

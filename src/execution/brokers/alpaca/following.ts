@@ -5,7 +5,7 @@
  */
 import { clientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { listFollowedAccounts } from '../../../storage/brokers/broker-pulls.ts'
-import { listSentOrders } from '../../../storage/brokers/reconciliation.ts'
+import { listSentOrders } from '../../../storage/brokers/sent-orders.ts'
 import { claimLease, type Lease, releaseLease, usualLeaseMs } from '../../../storage/work/leases.ts'
 import type { Step, WorkContext } from '../../context.ts'
 import { inLanes } from '../../lanes.ts'
