@@ -12,8 +12,11 @@ const world = await makeAlpacaWorld(db)
 afterAll(() => world.close())
 const day = 86_400_000
 
-/** A copy of 10 at 50, of which 4 are executed, two for one, and then replaced by one at 26. */
-async function replacedOverSplit(restate: (order: { filled_qty: string; qty: string }) => void) {
+/** A copy of 10 at 50, of which 4 are executed, two for one, and then replaced by one at 26, or by a stop. */
+async function replacedOverSplit(
+  restate: (order: { filled_qty: string; qty: string }) => void,
+  price: { limit: string } | { stop: string } = { limit: '26' },
+) {
   world.clock.time = opening
   const one = await makeAlpacaScene(world)
   const signal = await one.order('1', '10', { limit: '50' })
@@ -30,7 +33,7 @@ async function replacedOverSplit(restate: (order: { filled_qty: string; qty: str
   const [theirs] = one.theirs()
   if (theirs) restate(theirs)
   await endSignal(db.write, signal, '5', new Date(world.clock.time).toISOString())
-  await one.order('1', '20', { limit: '26', replaces: signal })
+  await one.order('1', '20', { ...price, replaces: signal })
   return one
 }
 
@@ -49,4 +52,27 @@ test('is refused where Alpaca counts what is ours in no units', async () => {
   const one = await replacedOverSplit((order) => Object.assign(order, { filled_qty: '6', qty: '20' }))
   await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '1' }, { status: '8' }]))
   expect(one.theirs()).toHaveLength(1)
+})
+
+test.each([
+  ['old', '4'],
+  ['new', '8'],
+])('counts what executes while it is withdrawn where Alpaca counts in %s units', async (_, filled_qty) => {
+  let isFilled = false
+  const one = await replacedOverSplit((order) => Object.assign(order, { filled_qty, qty: '20' }), {
+    stop: '70',
+  })
+  world.alpaca.fault = (method) => {
+    if (method === 'DELETE' && !isFilled) {
+      isFilled = true
+      one.fill(2, 26)
+      Object.assign(one.theirs()[0] ?? {}, { filled_qty: String(Number(filled_qty) + 2) })
+    }
+    return undefined
+  }
+  await world.until(async () =>
+    expect(await one.orders()).toMatchObject([{ status: '5' }, { status: '1', orderQty: 20, cumQty: 10 }]),
+  )
+  expect(one.theirs().at(-1)).toMatchObject({ type: 'stop', qty: '10', filled_qty: '0' })
+  expect(await one.held()).toBe(10)
 })

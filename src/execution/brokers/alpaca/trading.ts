@@ -4,7 +4,7 @@
  * unknown, never sent twice.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Decimal, dec } from '../../../domain/decimal.ts'
+import { type Decimal, dec, max, zero } from '../../../domain/decimal.ts'
 import { clientOrderId, parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { isSameCount } from '../../../domain/orders/order-gap.ts'
 import { type ExecutedOrder, listReplaced } from '../../../storage/brokers/broker-pulls.ts'
@@ -118,8 +118,8 @@ export async function replaceOne(
   const gone = await withdraw(ctx, session, old)
   if (!gone) return unknown
   if (gone.status !== 'canceled') return tooLateToReplace(ctx, session, ticket, gone)
-  const left = restOf(ticket, before, gone)
-  if (left === undefined) return rejected(overSplit)
+  // Executed while it was withdrawn: of today, in whatever units the count goes on.
+  const left = rest.minus(max(zero, dec(gone.filledQty).minus(old.filledQty)))
   if (!left.greaterThan(0)) return rejected('as much has been executed already')
   return send(ctx, session, { ...request, qty: left.toFixed() })
 }
