@@ -4,8 +4,9 @@
  */
 import { describe, expect, test } from 'vitest'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { type FixWorld, makeFixWorld, missing, until } from './fix-world.ts'
-import { endSignal } from './world.ts'
+import { endSignal, quote } from './world.ts'
 
 const { world, db, exchange, brokerId, worked, scene, sentOrders, booked, expireClaims } =
   missing === null ? await makeFixWorld() : ({} as FixWorld)
@@ -81,6 +82,44 @@ describe.skipIf(missing !== null)('orders over FIX against QuickFIX', () => {
       expect(standing).toEqual({ status: '1', cumQty: '0', avgPx: null })
       await exchange.tell(`fill ${await id(1)} 6 95`)
       await reaches('2', 1)
+    })
+
+    test('a replacement of one that was sent anew takes over no more than that one has filled', async () => {
+      const { order, orders, held, reaches, id, account, accountId, symbol } = await scene()
+      const { clock, ctx } = world.worker
+      const now = () => new Date(clock.time).toISOString()
+      await order('1', '10')
+      await publishQuotes(ctx, [quote(symbol, '99', '100', clock.now())])
+      await reaches('2')
+      await exchange.tell('mode ack')
+      const exit = await order('2', '10', { limit: '110' })
+      await reaches('0', 1)
+      await exchange.tell(`fill ${await id(1)} 3 110`)
+      await reaches('1', 1)
+      await exchange.tell(`cancel ${await id(1)}`)
+      await reaches('4', 1)
+      // AutoSync closes what is left.
+      clock.time += 61_000
+      await reaches('1', 2)
+      await exchange.tell(`fill ${await id(2)} 2 110`)
+      await until(worked(async () => (await orders())[2]?.cumQty === 5))
+      await endSignal(db.write, exit, '5', now())
+      await order('2', '10', { limit: '115', replaces: exit })
+      await reaches('1', 3)
+      expect(await orders()).toMatchObject([
+        { status: '2' },
+        { status: '4', cumQty: 3 },
+        { status: '5', cumQty: 5 },
+        { status: '1', cumQty: 5 },
+      ])
+      const names = [{ accountId, account, clientOrderId: await id(3) }]
+      const [standing] = await world.worker.broker.find(ctx, brokerId, names)
+      expect(standing).toEqual({ status: '1', cumQty: '0', avgPx: null })
+      for (let minutes = 0; minutes < 3; minutes += 1) {
+        clock.time += 61_000
+        await world.worker.drain()
+      }
+      expect(await held()).toBe(5)
     })
 
     test('a refusal ends the order with the broker’s words', async () => {

@@ -8,6 +8,7 @@ import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { mayBeDone } from '../market/calendar-effects.ts'
 import { toldOf } from '../market/units-since-splits.ts'
+import { chainsOfNamed } from './sent-orders.ts'
 
 /** Accounts that follow, or followed, a strategy at an enabled broker of the adapter and have their credentials. */
 export async function listFollowedAccounts(sql: Sql, adapter: string): Promise<number[]> {
@@ -76,17 +77,12 @@ export interface ExecutedOrder extends NamedOrder {
 /** An order and those that it has replaced in turn, as far as the broker counts them into its quantity. */
 export const listReplaced = async (sql: Sql, order: NamedOrder, now: Instant): Promise<ExecutedOrder[]> =>
   sql.rows<ExecutedOrder>`
-    with recursive chain as (
-      select o.account_id, o.id, o.replaces_order_id, o.carried_qty, 0 as depth
-      from account_order o
+    with recursive named as (
+      select 0 as place, o.account_id, o.id from account_order o
       where o.source_id = ${order.sourceId}::bigint and o.setup_id = ${order.setupId}::bigint
         and o.source = ${order.source} and o.revision = ${order.revision}::int
         and o.account_id = ${order.accountId}::bigint
-      union all
-      select o.account_id, o.id, o.replaces_order_id, o.carried_qty, chain.depth + 1
-      from chain join account_order o on o.account_id = chain.account_id and o.id = chain.replaces_order_id
-        and o.carried_qty = chain.carried_qty
-    )
+    ), ${chainsOfNamed}
     select ${order.environment} as environment, o.account_id as "accountId", o.setup_id as "setupId", o.source,
       o.source_id as "sourceId", o.revision, chain.depth = 0 as "isLast", told.executed,
       case when exists (

@@ -13,6 +13,7 @@ import { netExecutions, sinceSplits, wasAlive } from '../market/units-since-spli
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import { guardLease, type Lease } from '../work/leases.ts'
 import { insertReports, type NewReport, type NewTotal } from './reports.ts'
+import { chainsOfNamed } from './sent-orders.ts'
 
 export interface FixSessionRow {
   /** The first number that has not been booked. */
@@ -159,24 +160,18 @@ export async function loadFixOrders(
     names.map((key) => key[name])
   const rows = await sql.rows<FixOrder & { readonly place: number }>`
     with recursive named as (
-      select k.place, k.client_order_id, o.account_id, o.id, o.replaces_order_id, o.carried_qty, o.instrument_id, o.side,
-        o.position_effect, o.order_qty - o.carried_qty as order_qty
+      select k.place, k.client_order_id, o.account_id, o.id, o.instrument_id, o.side, o.position_effect,
+        o.order_qty - o.carried_qty as order_qty
       from unnest(${names.map((_, place) => place)}::int[], ${column('accountId')}::bigint[], ${column('setupId')}::bigint[],
         ${column('source')}::text[], ${column('sourceId')}::bigint[], ${column('revision')}::int[],
         ${column('clientOrderId')}::text[]) k (place, account_id, setup_id, source, source_id, revision, client_order_id)
       join account_order o on o.source_id = k.source_id and o.setup_id = k.setup_id and o.source = k.source
         and o.revision = k.revision and o.account_id = k.account_id
-    ), replaced as (
-      select place, account_id, replaces_order_id as id from named where replaces_order_id is not null and carried_qty = 0
-      union all
-      select r.place, o.account_id, o.replaces_order_id from replaced r
-      join account_order o on o.account_id = r.account_id and o.id = r.id
-      where o.replaces_order_id is not null and o.carried_qty = 0
-    ), executed as (
+    ), ${chainsOfNamed}, executed as (
       select n.place, round(sum(e.quantity * since.units), 8) as quantity,
         sum(e.quantity * since.units * e.px * since.price) as value
       from named n join account_order o on o.account_id = n.account_id and o.id = n.id
-      join replaced r on r.place = n.place
+      join chain r on r.place = n.place and r.depth > 0
       join ${netExecutions} e on e.account_id = r.account_id and e.order_id = r.id
       ${sinceSplits(fragment`o.instrument_id`, fragment`e.executed_at`, wasAlive)}
       group by n.place

@@ -127,3 +127,18 @@ export async function findOwnOrders(
       and o.revision = k.revision and o.account_id = k.account_id`
   return new Set(rows.map(({ place }) => place))
 }
+
+/**
+ * `chain`: the rows of `named` (place and order), each with the orders that it has replaced in turn, as far as a broker
+ * counts them into it: one that was sent anew after the order before it had ended begins a chain of its own. Quantities
+ * of an order that ended before a split are in the units of then, so that what it carried says nothing there.
+ */
+export const chainsOfNamed: Fragment = fragment`
+  chain as (
+    select n.place, n.account_id, n.id, o.replaces_order_id, o.carried_qty, 0 as depth
+    from named n join account_order o on o.account_id = n.account_id and o.id = n.id
+    union all
+    select c.place, o.account_id, o.id, o.replaces_order_id, o.carried_qty, c.depth + 1
+    from chain c join account_order o on o.account_id = c.account_id and o.id = c.replaces_order_id
+    where o.status in ('5', 'E', '6') or o.carried_qty = c.carried_qty
+  )`
