@@ -5,6 +5,7 @@ import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
+import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -124,6 +125,37 @@ describe('missing executions', () => {
     expect(await held()).toBe(5)
     expect(await cash()).toBe(100_000 - 2 * 48 - 3 * 46)
     expect(await incidentsOf(accountId)).toEqual(['InferredFill'])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('stay inferred beside a new one also of an order that was sent anew', async () => {
+    const { accountId, symbol, order, orders, held } = await scene()
+    await world.quote(symbol, '99', '100')
+    await order('1', '6')
+    await world.drain()
+    await order('2', '6', { limit: '110' })
+    await world.drain()
+    const working = () => db.read.one<{ clientOrderId: string }>`
+      select client_order_id as "clientOrderId" from paper_order
+      where account_id = ${accountId} and status in ('0', '1')`
+    const fill = async (quantity: number): Promise<string> => {
+      const { clientOrderId } = await working()
+      const terms = { brokerId, accountId, clientOrderId, symbol, side: '2' as const, px: dec(110) }
+      return paper.controls.execution(ctx, { ...terms, quantity: dec(quantity) })
+    }
+    await fill(1)
+    const { clientOrderId } = await working()
+    await db.write.run`update paper_order set status = '4' where client_order_id = ${clientOrderId}`
+    const about = { brokerId, accountId, clientOrderId, symbol, text: null, occurredAt: world.clock.time }
+    await insertReports(db.write, [{ ...about, kind: 'cancel', reportKey: `c${clientOrderId}` }])
+    await world.drain()
+    expect(await orders()).toMatchObject([{ status: '2' }, { status: '4' }, { status: '1', cumQty: 1 }])
+    await unheard(accountId, () => fill(2))
+    await minutes(2)
+    expect(await held()).toBe(3)
+    await fill(1)
+    await world.drain()
+    expect(await held()).toBe(2)
     expect(await accountViolations(world)).toEqual([])
   })
 

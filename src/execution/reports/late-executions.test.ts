@@ -29,7 +29,7 @@ const working: ReportedOrder = {
     revision: 0,
   },
   ...{ status: '1', attempts: 1, pendingAction: null, isAcknowledged: true, orderQty: '12', cumQty: '4' },
-  ...{ filledValue: '192', replacesOrderId: null, endedAt: null },
+  ...{ carriedQty: '0', filledValue: '192', replacesOrderId: null, endedAt: null },
 }
 
 test.each([

@@ -234,7 +234,8 @@ class BatchState {
       ({ orderId, isInferred, at }) => isInferred && orderId === order.id && at >= (report.splitAt ?? at),
     )
     if (fills.length === 0) return
-    const booked = chain.reduce((most, { filledQuantity }) => max(most, filledQuantity), zero)
+    const all = chain.reduce((most, { filledQuantity }) => max(most, filledQuantity), zero)
+    const booked = all.minus(order.carriedQty)
     const known = foretold(quantity, booked, report.cumQty === null ? null : dec(report.cumQty))
     for (const { fill, rest } of replacedBy(fills, known)) {
       this.#takeOut(report, order, fill)

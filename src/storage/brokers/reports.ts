@@ -171,6 +171,8 @@ export interface ReportedOrder extends OrderKey {
   readonly isAcknowledged: boolean
   readonly orderQty: string
   readonly cumQty: string
+  /** What of it was executed by orders that had ended before it was sent anew. */
+  readonly carriedQty: string
   readonly filledValue: string
   readonly replacesOrderId: number | null
   readonly endedAt: Instant | null
@@ -205,8 +207,8 @@ export const lockReportedOrders = (
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.strategy_id as "strategyId",
       o.instrument_id as "instrumentId", o.source, o.source_id as "sourceId", o.revision, o.status, o.attempts,
       o.pending_action as "pendingAction", o.is_acknowledged as "isAcknowledged", o.order_qty as "orderQty",
-      o.cum_qty as "cumQty", o.filled_value as "filledValue", o.replaces_order_id as "replacesOrderId",
-      o.ended_at as "endedAt"
+      o.cum_qty as "cumQty", o.carried_qty as "carriedQty", o.filled_value as "filledValue",
+      o.replaces_order_id as "replacesOrderId", o.ended_at as "endedAt"
     from account_order o where (o.account_id, o.id) in (select account_id, id from chain)
     order by o.account_id, o.id for update`
 
