@@ -16,7 +16,7 @@ export interface TrackedOrder {
 
 /** The row of an order after the batch; `now` is its state by then. */
 export function changeOf(
-  { row, rejectText, endedAt, isAskedAgain }: TrackedOrder,
+  { row, before, rejectText, endedAt, isAskedAgain }: TrackedOrder,
   now: ChainOrder<number>,
 ): OrderChange {
   return {
@@ -31,7 +31,17 @@ export function changeOf(
     filledValue: now.filledValue,
     endedAt,
     rejectText,
+    late: lateOf(before, now),
   }
+}
+
+/** A replaced order's late executions are those of the last of its chain. */
+function lateOf({ status, filledQuantity, filledValue }: OrderState, now: OrderState): OrderChange['late'] {
+  const quantity = now.filledQuantity.minus(filledQuantity)
+  const value = now.filledValue.minus(filledValue)
+  return isLive(status) || status === '5' || (quantity.isZero() && value.isZero())
+    ? null
+    : { quantity, value }
 }
 
 /** What is still to be sent: nothing of an order that is over, nor what the report has answered. */

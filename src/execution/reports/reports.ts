@@ -31,6 +31,7 @@ import {
   saveLedgers,
 } from '../../storage/accounts/ledgers.ts'
 import { settleAgain } from '../../storage/actions/contract-ends.ts'
+import { carryLate } from '../../storage/brokers/carried.ts'
 import { loadStanding } from '../../storage/brokers/inferred-fills.ts'
 import { loadPassedActions } from '../../storage/brokers/late-executions.ts'
 import {
@@ -143,6 +144,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | 
   const now = ctx.clock.now()
   await Promise.all([
     saveReportedOrders(tx, batch.changes),
+    carryLate(tx, batch.changes),
     book(ctx, tx, batch.executions, { accounts, late }),
     settleReports(
       tx,

@@ -224,6 +224,8 @@ export interface OrderChange extends OrderKey {
   readonly endedAt: Instant | null
   /** Null leaves what is there. */
   readonly rejectText: string | null
+  /** How much more, or less, it has executed than when it ended, and the value of that. */
+  readonly late: { readonly quantity: Decimal; readonly value: Decimal } | null
 }
 
 /** A cancel that was refused while a replacement is unanswered: it is asked again later, and holds nobody up. */

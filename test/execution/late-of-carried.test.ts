@@ -1,0 +1,122 @@
+/** Orders that were sent anew after others had ended, and what becomes of them as those execute late or are taken back. */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { endSignal } from './world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const { clock, ctx } = world
+const brokerId = await addBroker(db)
+const makeOne = makeScene(world, brokerId)
+const day = 86_400_000
+
+/** 10 are held; of an exit at 110 its broker executed 3 and canceled the rest, which is at work anew. */
+async function sentAnew() {
+  clock.time = Date.parse('2024-03-12T15:00:00Z')
+  const scene = await makeOne()
+  const { accountId, symbol } = scene
+  await world.quote(symbol, '99', '100')
+  await scene.order('1', '10')
+  await world.drain()
+  const exit = await scene.order('2', '10', { limit: '110' })
+  await world.drain()
+  const names = async (): Promise<string[]> =>
+    (
+      await db.read.rows<{ name: string }>`
+        select client_order_id as name from paper_order where account_id = ${accountId} order by id`
+    ).map(({ name }) => name)
+  const first = (await names())[1] ?? ''
+  const about = { brokerId, accountId, symbol, side: '2', text: null } as const
+  const fill = async (clientOrderId: string, quantity: string, px: string, occurredAt = clock.time) => {
+    const reportKey = `e${clientOrderId}${quantity}`
+    await insertReports(db.write, [
+      { ...about, clientOrderId, kind: 'fill', reportKey, occurredAt, quantity, px },
+    ])
+    await world.drain()
+    return reportKey
+  }
+  const bust = async (execId: string) => {
+    const report = { ...about, clientOrderId: first, kind: 'bust', reportKey: `b${execId}` } as const
+    await insertReports(db.write, [{ ...report, text: execId, occurredAt: clock.time }])
+    await world.drain()
+  }
+  const execId = await fill(first, '3', '110')
+  await db.write.run`update paper_order set status = '4' where client_order_id = ${first}`
+  const end = { ...about, clientOrderId: first, kind: 'cancel', reportKey: `c${first}` } as const
+  await insertReports(db.write, [{ ...end, occurredAt: clock.time }])
+  await world.drain()
+  const shown = async () =>
+    (await scene.orders())
+      .slice(1)
+      .map(({ status, orderQty, cumQty, avgPx }) => [status, orderQty, cumQty, avgPx])
+  expect(await shown()).toEqual([
+    ['4', 10, 3, 110],
+    ['1', 10, 3, 110],
+  ])
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  const replace = async () => {
+    await endSignal(db.write, exit, '5', new Date(clock.time).toISOString())
+    await scene.order('2', '10', { limit: '120', replaces: exit })
+    await world.drain()
+  }
+  const violations = async () =>
+    (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))
+  return { ...scene, first, names, fill, bust, execId, shown, replace, violations }
+}
+
+test('a late execution is carried by the order that came after', async () => {
+  const { first, fill, shown, held, violations } = await sentAnew()
+  await fill(first, '1', '114')
+  expect(await shown()).toEqual([
+    ['4', 10, 4, 111],
+    // No more is closed than is held.
+    ['5', 11, 4, 111],
+    ['1', 10, 4, 111],
+  ])
+  expect(await held()).toBe(6)
+  expect(await violations()).toEqual([])
+})
+
+test('one that is taken back is carried no more', async () => {
+  const { bust, execId, shown, held, violations } = await sentAnew()
+  await bust(execId)
+  expect(await shown()).toEqual([
+    ['4', 10, 0, null],
+    ['0', 7, 0, null],
+  ])
+  expect(await held()).toBe(10)
+  expect(await violations()).toEqual([])
+})
+
+test('nor by what replaces the order that carried it, after a split', async () => {
+  const { first, names, symbol, fill, bust, execId, replace, shown, held, violations } = await sentAnew()
+  await fill((await names())[2] ?? '', '2', '110')
+  await replace()
+  expect(await shown()).toEqual([
+    ['4', 10, 3, 110],
+    ['5', 10, 5, 110],
+    ['1', 10, 5, 110],
+  ])
+  await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+  const yesterday = clock.time
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  await fill(first, '1', '110', yesterday)
+  await bust(execId)
+  expect(await shown()).toEqual([
+    ['4', 10, 1, 110],
+    ['5', 8, 3, 110],
+    ['5', 16, 6, 55],
+    ['1', 14, 6, 55],
+  ])
+  expect(await held()).toBe(14)
+  expect(await violations()).toEqual([])
+})
