@@ -244,6 +244,17 @@ describe.skipIf(missing !== null)('orders over FIX against QuickFIX', () => {
       ])
     })
 
+    test('an account of which nothing is told is left out, and the others are told', async () => {
+      const { account, accountId } = await scene()
+      const other = await scene()
+      // Such a number cannot be said in FIX.
+      await db.write.run`update account set account = ${`${account}é`} where id = ${accountId}`
+      const { broker, ctx } = world.worker
+      const told = await broker.snapshot(ctx, [other.accountId, accountId])
+      expect(told.map((one) => one.accountId)).toEqual([other.accountId])
+      await db.write.run`update account set account = ${account} where id = ${accountId}`
+    })
+
     test('what a replaced order executed unheard is made up for once, not for its replacement as well', async () => {
       const { order, reaches, id, held, executions } = await scene()
       await exchange.tell('mode ack')

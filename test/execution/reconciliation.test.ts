@@ -1,6 +1,7 @@
 /** Accounts held against the broker's own word: what is made up for, what is told, and what changes nothing. */
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
 import { testDatabase } from '../support/database.ts'
@@ -212,6 +213,83 @@ describe('a broker that says nothing', () => {
     await pass(86_400_000)
     await pass(1)
     expect(await incidentsOf(accountId)).toHaveLength(told + 1)
+  })
+
+  test('of one account’s orders keeps nothing from the others, and explains what that one holds', async () => {
+    const [silent, other] = [await scene(), await scene()]
+    for (const one of [silent, other]) {
+      await one.order('1', '6', { limit: '50' })
+      await world.drain()
+    }
+    await db.write
+      .run`update paper_order set status = 'C' where account_id = any(${[silent.accountId, other.accountId]}::bigint[])`
+    const broker: typeof paper.broker = {
+      ...paper.broker,
+      limits: { ...paper.broker.limits, batch: 1 },
+      snapshot: async (asking, ids) =>
+        (await paper.broker.snapshot(asking, ids)).map((one) =>
+          one.accountId === silent.accountId ? { ...one, positions: new Map([[silent.symbol, '2']]) } : one,
+        ),
+      find: async (asking, id, orders) => {
+        if (orders.some(({ accountId }) => accountId === other.accountId))
+          return paper.broker.find(asking, id, orders)
+        return orders.map(() => undefined)
+      },
+    }
+    for (let passed = 0; passed < 4; passed += 1) {
+      world.clock.time += 60_001
+      await reconcile(ctx, 'paper', broker, true)
+      await world.drain()
+    }
+    expect(await other.orders()).toMatchObject([{ status: 'C' }])
+    expect(await silent.orders()).toMatchObject([{ status: '0' }])
+    expect(await syncOf(silent.accountId)).toMatchObject({ sync: true })
+  })
+
+  test('of one account at all is not asked about its orders', async () => {
+    const [silent, other] = [await scene(), await scene()]
+    for (const one of [silent, other]) {
+      await one.order('1', '6', { limit: '50' })
+      await world.drain()
+    }
+    await db.write.run`update paper_order set status = 'C' where account_id = ${other.accountId}`
+    const broker: typeof paper.broker = {
+      ...paper.broker,
+      snapshot: async (asking, ids) =>
+        (await paper.broker.snapshot(asking, ids)).filter(({ accountId }) => accountId !== silent.accountId),
+      find: async (asking, id, orders) => {
+        if (orders.some(({ accountId }) => accountId === silent.accountId)) throw new BrokerUnreachable('')
+        return paper.broker.find(asking, id, orders)
+      },
+    }
+    for (let passed = 0; passed < 3; passed += 1) {
+      world.clock.time += 60_001
+      await reconcile(ctx, 'paper', broker, true)
+      await world.drain()
+    }
+    expect(await other.orders()).toMatchObject([{ status: 'C' }])
+  })
+
+  test('about one account’s orders keeps the others compared where it fails', async () => {
+    const one = await scene()
+    await one.order('1', '6', { limit: '50' })
+    await world.drain()
+    await secretly(one.accountId, one.symbol, '1', 3)
+    const other = await scene()
+    await secretly(other.accountId, other.symbol, '1', 3)
+    await db.write.run`update paper_order set status = 'C' where account_id = ${one.accountId}`
+    const broker: typeof paper.broker = {
+      ...paper.broker,
+      find: async () => {
+        throw new BrokerUnreachable('no word')
+      },
+    }
+    for (let passed = 0; passed < 3; passed += 1) {
+      world.clock.time += 60_001
+      await reconcile(ctx, 'paper', broker, true)
+    }
+    expect(await syncOf(other.accountId)).toMatchObject({ sync: false })
+    expect(await syncOf(one.accountId)).toMatchObject({ sync: true })
   })
 
   test('an account that is missing in the answer is not flat', async () => {

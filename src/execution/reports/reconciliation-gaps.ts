@@ -45,6 +45,8 @@ export interface Findings {
     readonly clientOrderId: string
     readonly standing: OrderStanding | null
   }[]
+  /** Accounts with a live order of which the broker did not say how it stands: it may explain what they hold. */
+  readonly unanswered: ReadonlySet<number>
 }
 
 const number = /^-?\d+(\.\d+)?$/
@@ -111,7 +113,7 @@ const incident = (
   occurredAt,
 })
 
-/** Where executions are missing: positions say nothing there. */
+/** Where executions are missing, or may be: positions say nothing there. */
 interface Incomplete {
   readonly accounts: Set<number>
   /** Account and symbol, where that may last: nobody makes up for what is unclear. */
@@ -128,7 +130,7 @@ async function compareOrders(
 ): Promise<Incomplete> {
   const locked = new Set(ids)
   const seen = new Map((await loadOrderGaps(tx, ids)).map((row) => [`${row.accountId} ${row.orderId}`, row]))
-  const incomplete: Incomplete = { accounts: new Set(), positions: new Set() }
+  const incomplete: Incomplete = { accounts: new Set(findings.unanswered), positions: new Set() }
   const short = new Set<string>()
   // What a broker counts of a replacement may be its predecessor's, and its end is that of both: the predecessor is made
   // up for first, and then asked again.

@@ -4,6 +4,7 @@
  * question that failed changes anything.
  */
 
+import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import { chunked, groupBy } from '../../domain/group.ts'
 import { clientOrderId } from '../../domain/orders/client-order-id.ts'
@@ -20,7 +21,7 @@ import {
 } from '../../storage/brokers/reconciliation.ts'
 import { listEndedOrders, listSentOrders, type SentOrder } from '../../storage/brokers/sent-orders.ts'
 import { askingLeaseMs, claimLease, guardLease, type Lease, releaseLease } from '../../storage/work/leases.ts'
-import type { Broker } from '../brokers/broker.ts'
+import { type Broker, BrokerUnreachable, type OrderStanding } from '../brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'
 import { keepLease } from '../leases.ts'
 import { conclude, type Findings, isReadable, orderNameOf, patience } from './reconciliation-gaps.ts'
@@ -96,7 +97,7 @@ async function ask(
     return agrees && ours.length === positions.size ? [] : [accountId]
   })
   const orders = [
-    ...(await listSentOrders(ctx.db.read, ids, ctx.clock.now())),
+    ...(await listSentOrders(ctx.db.read, [...snapshots.keys()], ctx.clock.now())),
     ...(await listEndedOrders(ctx.db.read, suspects, ctx.clock.now(), endedLately)),
   ]
   const working = new Map(
@@ -112,15 +113,35 @@ async function ask(
   const open = named.filter(
     ({ order, clientOrderId }) => !working.has(orderNameOf(order.accountId, clientOrderId)),
   )
-  for (const chunk of chunked(open, broker.limits.batch)) {
-    const names = chunk.map(({ order, clientOrderId }) => ({ clientOrderId, ...order }))
-    const answers = await broker.find(ctx, brokerId, names)
-    for (const [place, one] of chunk.entries()) {
-      const standing = answers[place]
-      if (standing !== undefined) standings.push({ standing, ...one })
-    }
+  const unanswered = new Set<number>()
+  for (const [place, standing] of (await findThem(ctx, brokerId, broker, open)).entries()) {
+    const one = open[place]!
+    if (standing !== undefined) standings.push({ standing, ...one })
+    else if (isLive(one.order.status)) unanswered.add(one.order.accountId)
   }
-  return { brokerId, snapshots, unreadable, standings }
+  return { brokerId, snapshots, unreadable, standings, unanswered }
+}
+
+type Named = Pick<Findings['standings'][number], 'order' | 'clientOrderId'>
+
+/** How orders stand, undefined where the broker does not say; once it does not answer at all it is left alone. */
+async function findThem(
+  ctx: WorkContext,
+  brokerId: number,
+  broker: Broker,
+  orders: readonly Named[],
+): Promise<(OrderStanding | null | undefined)[]> {
+  const found: (OrderStanding | null | undefined)[] = []
+  try {
+    for (const chunk of chunked(orders, broker.limits.batch)) {
+      const names = chunk.map(({ order, clientOrderId }) => ({ clientOrderId, ...order }))
+      found.push(...(await broker.find(ctx, brokerId, names)))
+    }
+  } catch (error) {
+    if (!(error instanceof BrokerUnreachable)) throw error
+    ctx.log.warn({ error, brokerId }, 'a broker did not say how orders stand')
+  }
+  return orders.map((_, place) => found[place])
 }
 
 const idOf = ({ settings }: WorkContext, order: SentOrder): string =>

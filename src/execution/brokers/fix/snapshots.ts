@@ -2,6 +2,7 @@
  * What a FIX broker says that accounts hold and work. A broker that does not tell positions, does not answer, or
  * answers in part has said nothing of an account: it is never taken as flat.
  */
+import { chunked } from '../../../domain/group.ts'
 import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { loadAccountNumbers, loadFixOrders } from '../../../storage/brokers/fix-sessions.ts'
 import type { WorkContext } from '../../context.ts'
@@ -16,7 +17,10 @@ import type { FixSettings } from './settings.ts'
 
 const accountsAtOnce = 20
 
-/** Asks for accounts a few at a time. Throws `BrokerUnreachable` unless every one of them was answered whole. */
+/**
+ * Asks for accounts a few at a time; those that are not answered whole are left out. Throws `BrokerUnreachable` where
+ * none of the first few is answered.
+ */
 export async function snapshotsOf(
   ctx: WorkContext,
   desk: Desk,
@@ -26,9 +30,15 @@ export async function snapshotsOf(
   if (!settings.tellsPositions) throw new BrokerUnreachable('this broker does not tell positions over FIX')
   const accounts = await loadAccountNumbers(ctx.db.read, accountIds)
   const snapshots: AccountSnapshot[] = []
-  for (let next = 0; next < accounts.length; next += accountsAtOnce) {
-    const some = accounts.slice(next, next + accountsAtOnce)
-    snapshots.push(...(await Promise.all(some.map((one) => snapshotOf(ctx, desk, settings, one)))))
+  for (const some of chunked(accounts, accountsAtOnce)) {
+    const asked = await Promise.allSettled(some.map((one) => snapshotOf(ctx, desk, settings, one)))
+    snapshots.push(...asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
+    for (const [place, one] of asked.entries()) {
+      if (one.status === 'fulfilled') continue
+      const error: unknown = one.reason
+      if (snapshots.length === 0 || !(error instanceof BrokerUnreachable)) throw error
+      ctx.log.warn({ error, accountId: some[place]?.id }, 'a broker did not say what an account holds')
+    }
   }
   return snapshots
 }
@@ -39,7 +49,8 @@ async function snapshotOf(
   settings: FixSettings,
   { id: accountId, account }: { readonly id: number; readonly account: string },
 ): Promise<AccountSnapshot> {
-  if (!isSendable(account)) throw new BrokerUnreachable('an account number cannot be said in FIX')
+  if (!isSendable(account))
+    throw new BrokerUnreachable(`the number of account ${accountId} cannot be said in FIX`)
   const [held, worked] = [`P${nonce()}`, `W${nonce()}`]
   const reports = collect(desk, held, askPositions(held, account, ctx.clock.now()), positionsProgress)
   const orders = settings.listsWorking
