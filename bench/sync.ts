@@ -101,7 +101,13 @@ async function alone(ctx: WorkContext, brokerId: number, id: number): Promise<vo
     const name = clientOrderId({ environment, ...order })
     return { order, clientOrderId: name, standing: working.get(name) ?? null }
   })
-  const findings = { brokerId, snapshots: new Map([[id, snapshot]]), unreadable: [], unanswered: new Set<number>(), standings }
+  const findings = {
+    brokerId,
+    snapshots: new Map([[id, snapshot]]),
+    unreadable: [],
+    unanswered: new Set<number>(),
+    standings,
+  }
   await ctx.db.transaction(async (tx) => conclude(ctx, tx, findings, await lockQuietAccounts(tx, [id], mark)))
 }
 
