@@ -153,6 +153,7 @@ async function naive(stage: Stage, setupIds: readonly number[]): Promise<Method>
     filledBefore: dec(0),
     strategyPosition: dec(0),
     referencePrice: dec('100.25'),
+    entryKept: dec(0),
   }
   return {
     name: 'account by account, a commit each',

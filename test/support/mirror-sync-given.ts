@@ -3,7 +3,7 @@
  * that is not stated as the product defaults it. `told` says a plan's actions as words.
  */
 import type { OrdStatus, SecurityType, Side } from '../../src/domain/codes.ts'
-import { type Decimal, dec } from '../../src/domain/decimal.ts'
+import { type Decimal, dec, zero } from '../../src/domain/decimal.ts'
 import type { SyncPlan } from '../../src/domain/mirror/mirror-sync.ts'
 import type { SyncInput, SyncOrder, SyncSignal } from '../../src/domain/mirror/mirror-sync-state.ts'
 import type { MirrorSettings } from '../../src/domain/mirror/mirror-target.ts'
@@ -51,6 +51,7 @@ const signal = ({ q, f = 0, limit, stop, ...rest }: Signal): SyncSignal => ({
   ocaGroup: null,
   replaces: null,
   entry: null,
+  entryKept: zero,
   ...rest,
 })
 

@@ -19,6 +19,8 @@ export type SignalFacts = {
   /** The strategy's signed position in the symbol now. */
   strategyPosition: Decimal
   referencePrice: Decimal | null
+  /** Of a bracket exit: what it leaves of the strategy's entry, unsigned; 0 for any other. */
+  entryKept: Decimal
 }
 
 /** Stands in a column for a cap that the follower did not set. */

@@ -25,6 +25,7 @@ type Given = {
   q: number
   executed?: number
   entryExecuted?: number
+  entryKept?: number
   percent?: number
   with?: Partial<MirrorSettings>
 }
@@ -43,6 +44,7 @@ function copyOf(given: Given) {
       settings: { ...settings, scalingPercentage: dec(given.percent ?? 100), ...given.with },
     },
     entryExecuted: given.entryExecuted === undefined ? null : dec(given.entryExecuted),
+    entryKept: dec(given.entryKept ?? 0),
   })
   return [copy.total.toNumber() + 0, copy.leaves.toNumber() + 0, copy.reason]
 }
@@ -71,6 +73,11 @@ const cases: readonly (readonly [string, Given, number, number, string | null])[
   ['less held than remains: nothing to sell', { base: 10, held: 3, side: '2', open: 'C', q: 5 }, 0, 0, null],
   ['a partly executed close', { base: 10, held: 10, side: '2', open: 'C', q: 10, executed: 4 }, 10, 6, null],
   ['an exit of an entry that both still work', { base: 0, side: '2', open: 'C', q: 4, entryExecuted: 2 }, 2, 2, null],
+  ['one that its owner made smaller', { base: 4, held: 4, side: '2', open: 'C', q: 2, entryExecuted: 4, entryKept: 2 }, 2, 2, null],
+  ['the same at half the size', { base: 4, held: 2, side: '2', open: 'C', q: 2, percent: 50, entryExecuted: 2, entryKept: 2 }, 1, 1, null],
+  ['less kept than makes one: all is covered', { base: 4, held: 2, side: '2', open: 'C', q: 3, percent: 50, entryExecuted: 2, entryKept: 1 }, 2, 2, 'RoundedToZero'],
+  ['one of a short, made smaller', { base: -4, held: -4, side: '1', open: 'C', q: 1, entryExecuted: 4, entryKept: 3 }, 1, 1, null],
+  ['more kept than this account has filled', { base: 0, held: 0, side: '2', open: 'C', q: 1, entryExecuted: 2, entryKept: 3 }, 0, 0, null],
 ]
 
 describe('copy quantity', () => {

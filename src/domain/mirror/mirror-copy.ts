@@ -48,6 +48,8 @@ export type CopyRequest = {
   sizing: Sizing
   /** For a bracket exit: what this account's copy of its entry executed; null for any other signal. */
   entryExecuted: Decimal | null
+  /** What the exits leave of the strategy's entry, unsigned: their owner made them smaller, or others closed it. */
+  entryKept: Decimal
 }
 
 /** `total` over the copy's life and the leaves still wanted, unsigned; the reason is that of the size after the signal. */
@@ -79,10 +81,16 @@ function closingTotal(request: CopyRequest): { total: Decimal; reason: ScalingRe
   return { total: max(zero, held.minus(kept.quantity.abs())), reason: kept.reason }
 }
 
-/** A bracket exit covers at least what the account's own entry executed, whatever the strategy's entry did. */
+/** What a bracket exit covers of the account's own entry, whatever the strategy's entry did. */
+function coveredOfEntry({ side, sizing, entryExecuted, entryKept }: CopyRequest): Decimal {
+  if (entryExecuted === null) return zero
+  return max(zero, entryExecuted.minus(size(entryKept.times(-directionOf(side)), sizing).quantity.abs()))
+}
+
+/** A bracket exit closes at least what it covers of its entry. */
 function closing(request: CopyRequest): CopyQuantity {
   const { total, reason } = closingTotal(request)
-  const covered = max(total, request.entryExecuted ?? zero)
+  const covered = max(total, coveredOfEntry(request))
   return { total: covered, leaves: max(zero, covered.minus(request.executed)), reason }
 }
 

@@ -36,6 +36,7 @@ type Signal = {
   filledBefore?: number
   p?: number
   ref?: number | null
+  kept?: number
 }
 
 const signalOf = ({
@@ -47,6 +48,7 @@ const signalOf = ({
   filledBefore = 0,
   p = 0,
   ref = null,
+  kept = 0,
 }: Signal): SignalFacts => ({
   assetClass: cls,
   side,
@@ -56,6 +58,7 @@ const signalOf = ({
   filledBefore: dec(filledBefore),
   strategyPosition: dec(p),
   referencePrice: ref === null ? null : dec(ref),
+  entryKept: dec(kept),
 })
 
 function outcome(signal: Signal, row: Row): [number, string | null] {
@@ -160,6 +163,7 @@ const signals = fc.record({
     fc.constantFrom(null, 1.234567891),
     fc.integer({ min: 0, max: 4000 }).map((ticks) => ticks / 100),
   ),
+  kept: positive(20),
 })
 
 const rows = fc.record({

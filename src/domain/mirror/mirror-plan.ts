@@ -62,6 +62,7 @@ function sized(signal: SignalFacts, follower: Follower, strategyBase: Decimal, r
     strategyBase,
     sizing: { settings: follower.settings, held, ...signal },
     entryExecuted: follower.entryExecuted,
+    entryKept: signal.entryKept,
   })
   if (signal.openClose === 'O') {
     return { quantity: leaves, code: reason ?? (leaves.isZero() ? 'NoIncrease' : null) } as const

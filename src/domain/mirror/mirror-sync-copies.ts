@@ -116,6 +116,7 @@ function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: Li
     strategyBase: state.strategyBase,
     sizing: { ...state.baseSizing, referencePrice: signal.referencePrice ?? state.baseSizing.referencePrice },
     entryExecuted: entry?.executed ?? null,
+    entryKept: signal.entryKept,
   }).leaves
 }
 

@@ -36,6 +36,8 @@ export type SyncSignal = {
   replaces: SignalKey | null
   /** For a bracket exit: the entry that it protects. */
   entry: SignalKey | null
+  /** What it leaves of that entry, unsigned. */
+  entryKept: Decimal
 }
 
 export type FinishedSignal = { status: OrdStatus; ageSeconds: number; doNotSyncToOpen: boolean }

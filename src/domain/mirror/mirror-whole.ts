@@ -27,6 +27,8 @@ export type WholeSignal = {
   /** The strategy's position without this signal's own fills, and what the signal still adds (signed). */
   position: number
   change: number
+  /** What an exit leaves of its entry, unsigned. */
+  kept: number
   price: number
   priceUnit: number
   /** For each number of the block column: whether it stops this signal. */
@@ -74,7 +76,7 @@ export function wholeSignal(signal: SignalFacts): WholeSignal | null {
   const position = signal.strategyPosition.minus(signal.filled.minus(signal.filledBefore).times(direction))
   const change = max(zero, signal.quantity.minus(signal.filledBefore)).times(direction)
   const price = signal.assetClass === 'CS' ? max(zero, signal.referencePrice ?? zero) : zero
-  const unit = unitOf([position, change])
+  const unit = unitOf([position, change, signal.entryKept])
   const priceUnit = unitOf([price])
   const whole: WholeSignal = {
     stock: signal.assetClass === 'CS',
@@ -84,18 +86,19 @@ export function wholeSignal(signal: SignalFacts): WholeSignal | null {
     unit,
     position: position.times(unit).toNumber(),
     change: change.times(unit).toNumber(),
+    kept: signal.entryKept.times(unit).toNumber(),
     price: price.times(priceUnit).toNumber(),
     priceUnit,
     stops: [null, ...skipCodes].map((_, number) => stopsSignal(number, signal)),
   }
-  return [whole.position, whole.change, whole.price].every(isWhole) ? whole : null
+  return [whole.position, whole.change, whole.kept, whole.price].every(isWhole) ? whole : null
 }
 
 /** Whether every number of the row and every product made of it is exact. */
 function fits(whole: WholeSignal, columns: FollowerColumns, row: number): boolean {
   const scaling = columns.scalingPercentage[row]!
   const ahead = columns.filledAhead[row]! * whole.unit
-  const reach = Math.abs(whole.position) + Math.abs(whole.change) + Math.abs(ahead)
+  const reach = Math.abs(whole.position) + Math.abs(whole.change) + Math.abs(ahead) + whole.kept
   const dollars = columns.maximumDollars[row]! * whole.priceUnit
   return (
     isWhole(columns.position[row]!) &&
@@ -162,14 +165,21 @@ function opening(base: number, held: number, place: Place): WholeSize {
   return { quantity: rise, reason: after.reason || (rise === 0 ? noIncrease : 0) }
 }
 
+/** What an exit covers of the account's own entry; `held` along the position. */
+function coveredOfEntry(held: number, place: Place): number {
+  const executed = place.columns.entryExecuted[place.row]!
+  if (Number.isNaN(executed)) return 0
+  const { kept } = place.whole
+  return kept === 0 ? executed : executed - size(kept, held, place).quantity
+}
+
 function closing(base: number, held: number, place: Place): WholeSize {
   const { whole, columns, row } = place
   const along = -held * whole.direction
   const left = -(base + whole.change) * whole.direction
   const kept = along > 0 && left > 0 ? size(left, along, place) : nothing
   const total = along > 0 ? Math.max(0, along - kept.quantity) : 0
-  const entry = columns.entryExecuted[row]!
-  const leaves = Number.isNaN(entry) ? total : Math.max(total, entry)
+  const leaves = Math.max(total, coveredOfEntry(Math.max(0, along), place))
   const free = Math.max(0, -columns.position[row]! * whole.direction - columns.closingLeaves[row]!)
   const quantity = Math.min(leaves, free)
   if (quantity > 0) return { quantity, reason: kept.reason }

@@ -115,6 +115,7 @@ function decide(
     strategyBase,
     sizing: { settings: follower.settings, held, ...facts },
     entryExecuted: follower.entryExecuted,
+    entryKept: facts.entryKept,
   })
   const allowed = withinLimits(facts, follower, slice.stopped[row] === 1, copy, leaves)
   plan.code[row] = codeNumber(allowed.block ?? reason ?? (allowed.leaves.isZero() ? 'NoIncrease' : null))

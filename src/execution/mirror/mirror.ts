@@ -72,6 +72,7 @@ function factsOf(signal: DueSignal): SignalFacts {
     filledBefore: dec(signal.filledBefore),
     strategyPosition: dec(signal.position),
     referencePrice: signal.referencePx === null ? null : dec(signal.referencePx),
+    entryKept: dec(signal.entryKept),
   }
 }
 

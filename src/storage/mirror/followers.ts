@@ -23,11 +23,11 @@ import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { lapsedSubscribers } from '../people/subscriptions.ts'
-import { executedOf } from './entry-fills.ts'
+import { chainOf, type EntryColumns, entryColumns, executedOf } from './entry-fills.ts'
 import { isMirrorDue } from './mirror-due.ts'
 
 /** A signal whose copies must be planned or must follow it. */
-export interface DueSignal {
+export interface DueSignal extends EntryColumns {
   readonly id: number
   readonly strategyId: number
   readonly instrumentId: number
@@ -56,8 +56,6 @@ export interface DueSignal {
   /** The strategy's signed position now. */
   readonly position: string
   readonly ocaGroupId: number | null
-  /** Of a bracket exit. */
-  readonly entrySignalId: number | null
 }
 
 /**
@@ -83,17 +81,12 @@ export const loadDueSignal = (
       s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
       s.limit_px as "limitPx", s.stop_px as "stopPx", s.status, s.cum_qty as "cumQty",
       coalesce(before.cum_qty, 0) as "filledBefore", s.ended_at as "endedAt",
-      case when s.replaces_signal_id is null then '{}' else array(
-        with recursive chain (id) as (
-          select s.replaces_signal_id
-          union all select r.replaces_signal_id from chain join signal r on r.id = chain.id
-          where r.replaces_signal_id is not null
-        ) select id from chain
-      ) end as predecessors, s.do_not_sync_to_open as "doNotSyncToOpen",
+      case when s.replaces_signal_id is null then '{}'
+        else ${chainOf(fragment`s.replaces_signal_id`)} end as predecessors, s.do_not_sync_to_open as "doNotSyncToOpen",
       s.reference_px as "referencePx", coalesce(s.membership_horizon, strategy.membership_version) as horizon,
       s.mirrored_at as "mirroredAt", coalesce(s.mirror_after_setup_id, 0) as "afterSetupId",
       coalesce(p.quantity, 0) as position, s.oca_group_id as "ocaGroupId",
-      case when s.exit_role is not null then s.parent_signal_id end as "entrySignalId"
+      ${entryColumns}
     from signal s
     join strategy on strategy.id = s.strategy_id
     join instrument i on i.id = s.instrument_id
@@ -221,10 +214,10 @@ const closingLeavesOf = (signal: DueSignal): Fragment =>
       ) once)`
 
 /** What the account's copy of an exit's entry executed; null where it has none. */
-const entryExecutedOf = ({ entrySignalId }: DueSignal): Fragment =>
-  entrySignalId === null
+const entryExecutedOf = ({ entryChain }: DueSignal): Fragment =>
+  entryChain.length === 0
     ? fragment`(select null::numeric as executed)`
-    : executedOf(fragment`${entrySignalId}::bigint`, fragment`member.id`)
+    : executedOf(fragment`${entryChain}::bigint[]`, fragment`member.id`)
 
 const { enabled, long, short, closingOrdersOnly } = permissionBits
 const permissions: Fragment = fragment`
@@ -292,7 +285,7 @@ export async function loadFollowers(
       ${listed('dollars', 'dollars', !isStock)}, ${listed('lot', 'lot', signal.securityType !== 'FOR')},
       ${listed('position', 'position')}, ${listed('executed', 'executed', isAlone)},
       ${listed('ahead', 'ahead', isAlone)}, ${listed('closing', 'closing', signal.positionEffect === 'O')},
-      ${listed('entry', 'entry', signal.entrySignalId === null)}
+      ${listed('entry', 'entry', signal.entryChain.length === 0)}
     from (
       select member.id, member.account_id, a.broker_id, member.fence, member.stopped::int as stopped, member.scaling,
         ${permissions} as permissions,

@@ -88,7 +88,8 @@ export const signalOf = (row: SyncSignalRow, symbol: string): SyncSignal => ({
   ocaGroup: row.ocaGroupId === null ? null : `${row.ocaGroupId}`,
   // Copies of the orders that it replaced are given under its own name.
   replaces: null,
-  entry: row.entrySignalId,
+  entry: row.entryChain[0] ?? null,
+  entryKept: dec(row.entryKept),
 })
 
 type OrderFacts = Pick<

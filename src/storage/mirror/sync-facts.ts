@@ -13,6 +13,7 @@ import { type InstrumentColumns, instrumentColumns } from '../market/instruments
 import { sinceSplits } from '../market/units-since-splits.ts'
 import { lapseOfSetup } from '../people/subscriptions.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
+import { chainOf, type EntryColumns, entryColumns } from './entry-fills.ts'
 
 export interface SyncSetupRow {
   readonly id: number
@@ -38,7 +39,7 @@ export interface HeldRow {
 }
 
 /** A strategy's order that works and whose copies were planned. */
-export interface SyncSignalRow {
+export interface SyncSignalRow extends EntryColumns {
   readonly id: number
   readonly strategyId: number
   readonly instrumentId: number
@@ -53,7 +54,6 @@ export interface SyncSignalRow {
   readonly referencePx: string | null
   readonly doNotSyncToOpen: boolean
   readonly ocaGroupId: number | null
-  readonly entrySignalId: number | null
   /** Itself and the signals that it replaced. */
   readonly chain: readonly number[]
 }
@@ -133,13 +133,8 @@ export const listSignals = (
       s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
       s.cum_qty as "cumQty", s.limit_px as "limitPx", s.stop_px as "stopPx", s.reference_px as "referencePx",
       s.do_not_sync_to_open as "doNotSyncToOpen", s.oca_group_id as "ocaGroupId",
-      case when s.exit_role is not null then s.parent_signal_id end as "entrySignalId",
-      case when s.replaces_signal_id is null then array[s.id] else array(
-        with recursive chain (id, replaces) as (
-          select s.id, s.replaces_signal_id
-          union all select r.id, r.replaces_signal_id from chain join signal r on r.id = chain.replaces
-        ) select id from chain
-      ) end as chain
+      ${entryColumns},
+      case when s.replaces_signal_id is null then array[s.id] else ${chainOf(fragment`s.id`)} end as chain
     from signal s
     where s.strategy_id = any(${strategyIds}::bigint[]) and s.status in ${live} and not s.is_held
       and (s.mirrored_at is not null or ${alsoUnplanned})

@@ -1,6 +1,6 @@
 /** The op mirror.sync: one AutoSync cycle of one account, numbers in and the list of actions out. */
 import type { OrdStatus, OrdType, PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
-import { type Decimal, dec } from '../../../src/domain/decimal.ts'
+import { type Decimal, dec, zero } from '../../../src/domain/decimal.ts'
 import { autoSync, type SyncActions } from '../../../src/domain/mirror/mirror-sync.ts'
 import type {
   SignalKey,
@@ -78,6 +78,7 @@ const signalOf = (read: PlainSignal): SyncSignal => ({
   ocaGroup: read.ocaGroup === null || read.ocaGroup === undefined ? null : `${read.ocaGroup}`,
   replaces: read.replaces ?? null,
   entry: null,
+  entryKept: zero,
 })
 
 const orderOf = (read: PlainOrder): SyncOrder => ({

@@ -1,6 +1,6 @@
 /** Mirroring ops: sizes, copies, AutoSync, auto stop loss, broker reports, external activity, execution gap. */
 import type { PositionEffect, SecurityType, Side } from '../../../src/domain/codes.ts'
-import { dec } from '../../../src/domain/decimal.ts'
+import { dec, zero } from '../../../src/domain/decimal.ts'
 import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror/mirror-copy.ts'
 import { target } from '../../../src/domain/mirror/mirror-target.ts'
 import { applyReportsOp, autoStopLossOp, classifyExternalOp, executionGapOp } from './mirror-account.ts'
@@ -56,6 +56,7 @@ function orderQuantityOp(input: {
       referencePrice: orNull(input.referencePrice),
     },
     entryExecuted: null,
+    entryKept: zero,
   })
   return { total: plain(copy.total), quantity: plain(copy.leaves), reason: copy.reason }
 }
