@@ -1,5 +1,6 @@
 /** Both sides of the worker over one paper broker, with a clock that stands still. */
 import { accountSteps, nextChase, nextConfirmation, nextSync } from '../../src/execution/account-side.ts'
+import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { createPaperBroker, type PaperBroker, type PaperOptions } from '../../src/execution/brokers/paper.ts'
 import type { Step } from '../../src/execution/context.ts'
 import { nextOverdue } from '../../src/execution/mirror/order-confirmations.ts'
@@ -20,14 +21,19 @@ export interface AccountWorld extends World {
   quote(symbol: string, bid: string, ask: string): Promise<void>
 }
 
-export function makeAccountWorld(db: Database, options: PaperOptions = {}): AccountWorld {
+/** `brokerOf` may stand between the platform and the paper broker. */
+export function makeAccountWorld(
+  db: Database,
+  options: PaperOptions = {},
+  brokerOf = (broker: Broker): Broker => broker,
+): AccountWorld {
   const paper = createPaperBroker(options)
   const world = makeWorld(db, {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
     dueSources: [nextSignalExpiry, nextChase, nextSync, nextConfirmation, nextOverdue, paper.dueSource],
   })
-  const steps = [...strategySteps, ...accountSteps({ paper: paper.broker })]
+  const steps = [...strategySteps, ...accountSteps({ paper: brokerOf(paper.broker) })]
   const worker = createWorker({ ctx: world.ctx, steps })
   return {
     ...world,

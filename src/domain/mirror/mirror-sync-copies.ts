@@ -135,7 +135,8 @@ function byAge(state: SymbolState): LiveCopy[] {
     .sort((one, other) => ageOf(one) - ageOf(other))
 }
 
-const samePrice = (one: Decimal | null, other: Decimal | null): boolean =>
+/** Whether two prices are the same; none is only the same as none. */
+export const samePrice = (one: Decimal | null, other: Decimal | null): boolean =>
   one === null || other === null ? one === other : one.equals(other)
 
 /** Brings one copy to its wanted leaves and its signal's prices. */

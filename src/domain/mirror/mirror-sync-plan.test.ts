@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { type Given, inputOf, told } from '../../../test/support/mirror-sync-given.ts'
-import { planSync, type SyncObstacles } from './mirror-sync-plan.ts'
+import { dec } from '../decimal.ts'
+import { type Change, planSync, type SyncObstacles } from './mirror-sync-plan.ts'
 
 const free: SyncObstacles = {
-  ...{ ending: new Set(), unknown: new Set(), rejected: new Map(), irreplaceable: new Set() },
+  ...{ ending: new Set(), unknown: new Set(), rejected: new Map(), refused: new Map() },
   noOpening: false,
 }
 const es = new Set(['ES'])
 const refused = (closes: boolean) => ({ rejected: new Map([['ES', { text: 'no', closes }]]) })
+
+const toBe = (change: Partial<Change>): SyncObstacles['refused'] =>
+  new Map([['a', { type: '2', quantity: dec(2), limit: dec(5), stop: null, ...change }]])
 
 const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
 const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', openClose: 'C' }] }
@@ -27,7 +31,13 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['changes none while one is canceled', moved, { ending: es }, []],
   ['turns a copy to market', behind, {}, ['market a 2']],
   ['turns none while one is canceled', behind, { ending: es }, []],
-  ['tries no refused change again', moved, { irreplaceable: new Set(['a']) }, []],
+  ['tries no refused change again', moved, { refused: toBe({}) }, []],
+  ['tries one to another price', moved, { refused: toBe({ limit: dec(6) }) }, ['replace a 2 @5']],
+  ['one for another quantity', moved, { refused: toBe({ quantity: dec(3) }) }, ['replace a 2 @5']],
+  ['one of another type', moved, { refused: toBe({ type: '3' }) }, ['replace a 2 @5']],
+  ['one to a stop', moved, { refused: toBe({ stop: dec(5) }) }, ['replace a 2 @5']],
+  ['turns no copy to market again', behind, { refused: toBe({ type: '1', limit: null }) }, []],
+  ['turns one whose new price was refused', behind, { refused: toBe({}) }, ['market a 2']],
   ['shrinks others all the same', moved, refused(true), ['replace a 2 @5']],
   ['opens nothing when the operator forbids it', { p: 2 }, { noOpening: true }, []],
   ['places a missing copy', { signals: [{ q: 2, limit: 5 }] }, {}, ['place 1 buy 2']],

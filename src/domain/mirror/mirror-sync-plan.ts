@@ -5,6 +5,7 @@
  */
 import { sign, zero } from '../decimal.ts'
 import { autoSync, type PositionOrder, type SyncPlan } from './mirror-sync.ts'
+import { type Replacement, samePrice } from './mirror-sync-copies.ts'
 import type { SyncReportRow } from './mirror-sync-report.ts'
 import { type SyncInput, type SyncOrder, signed } from './mirror-sync-state.ts'
 
@@ -15,6 +16,9 @@ export type Refusal = {
   readonly closes: boolean
 }
 
+/** What an order was to become: its leaves, type and prices. */
+export type Change = Omit<Replacement, 'clientOrderId'>
+
 export type SyncObstacles = {
   /** Symbols with an order whose cancel is under way. */
   readonly ending: ReadonlySet<string>
@@ -22,8 +26,8 @@ export type SyncObstacles = {
   readonly unknown: ReadonlySet<string>
   /** By symbol. */
   readonly rejected: ReadonlyMap<string, Refusal>
-  /** Orders whose replacement the broker refused last, by their client order ids. */
-  readonly irreplaceable: ReadonlySet<string>
+  /** The change that the broker refused last of an order, by its client order id. */
+  readonly refused: ReadonlyMap<string, Change>
   /** The operator forbids new risk everywhere. */
   readonly noOpening: boolean
 }
@@ -34,6 +38,20 @@ export type PlannedRow = SyncReportRow & { readonly text: string | null }
 export type PlannedSync = Omit<SyncPlan, 'report'> & { readonly report: readonly PlannedRow[] }
 
 type Named = { readonly symbol: string }
+
+const isSame = (one: Change, other: Change): boolean =>
+  one.type === other.type &&
+  one.quantity.equals(other.quantity) &&
+  samePrice(one.limit, other.limit) &&
+  samePrice(one.stop, other.stop)
+
+/** Whether the broker has refused just this change. Another one may be asked for. */
+export function isRefused({ refused }: SyncObstacles, { clientOrderId, ...change }: Replacement): boolean {
+  const last = refused.get(clientOrderId)
+  return last !== undefined && isSame(last, change)
+}
+
+const atMarket = { type: '1', limit: null, stop: null } as const
 
 /** A stop of the owner's has left an opposite position in a symbol that is left alone: it is closed all the same. */
 function overshoots(input: SyncInput, cleared: readonly string[]): PositionOrder[] {
@@ -65,18 +83,18 @@ function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
 /** What the next cycle does, and how the account stands before it. */
 export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSync {
   const { actions, report, clearedExclusions } = autoSync(input)
-  const { ending, unknown, rejected, irreplaceable, noOpening } = obstacles
+  const { ending, unknown, rejected, noOpening } = obstacles
   const mayMove = ({ symbol }: Named): boolean => !ending.has(symbol)
   const mayClose = (named: Named): boolean => mayMove(named) && rejected.get(named.symbol)?.closes !== true
   const mayOpen = (named: Named): boolean =>
     mayMove(named) && !rejected.has(named.symbol) && !unknown.has(named.symbol) && !noOpening
   const symbols = new Map(input.orders.map(({ clientOrderId, symbol }) => [clientOrderId, symbol]))
-  const mayChange = ({ clientOrderId }: { readonly clientOrderId: string }): boolean =>
-    mayMove({ symbol: symbols.get(clientOrderId) ?? '' }) && !irreplaceable.has(clientOrderId)
+  const mayChange = (change: Replacement): boolean =>
+    mayMove({ symbol: symbols.get(change.clientOrderId) ?? '' }) && !isRefused(obstacles, change)
   return {
     actions: {
       cancel: actions.cancel,
-      toMarket: actions.toMarket.filter(mayChange),
+      toMarket: actions.toMarket.filter((change) => mayChange({ ...atMarket, ...change })),
       replace: actions.replace.filter(mayChange),
       place: actions.place.filter(({ signal }) =>
         signal.openClose === 'C' ? mayClose(signal) : mayOpen(signal),

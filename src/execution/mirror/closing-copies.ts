@@ -7,7 +7,7 @@ import { type Decimal, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { clampClosing } from '../../domain/mirror/mirror-copy.ts'
 import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
-import { planSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import { isRefused, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { SyncOrder, SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
 import { actsAgainst } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -28,8 +28,8 @@ interface ClosingCopy {
   readonly wanted: Decimal
   /** What is canceled where nothing is left to close; undefined where nothing works. */
   readonly row: SyncOrderRow | undefined
-  /** Its broker has refused to change it. */
-  readonly isFixed: boolean
+  /** Whether its broker has refused to let it work for so much. */
+  wasRefused(quantity: Decimal): boolean
   write(quantity: Decimal): Succession
 }
 
@@ -43,7 +43,7 @@ const missing = (one: SyncCase, places: readonly Placement[], now: Instant): Clo
     .filter(({ signal }) => signal.entry !== null && !one.input.orders.some(isCopyOf(signal)))
     .map((place) => ({
       ...{ signal: place.signal, leaves: zero, executed: zero, wanted: place.quantity },
-      ...{ row: undefined, isFixed: false },
+      ...{ row: undefined, wasRefused: () => false },
       write: (quantity) => placedCopy(one, { ...place, quantity }, now),
     }))
 
@@ -56,11 +56,13 @@ const standing = (one: SyncCase, replacements: readonly Replacement[], now: Inst
     const isAtWork = care === 'follow' && leaves.greaterThan(zero) && row?.status !== '6'
     if (signal?.openClose !== 'C' || !isAtWork) return []
     const change = replacements.find((each) => each.clientOrderId === clientOrderId)
+    const { type, limit, stop } = change ?? order
+    const changed = (quantity: Decimal): Replacement => ({ clientOrderId, type, quantity, limit, stop })
     return [
       {
         ...{ signal, leaves, executed, row, wanted: change?.quantity ?? leaves },
-        isFixed: one.obstacles.irreplaceable.has(clientOrderId),
-        write: (quantity) => changedCopy(one, { ...(change ?? order), quantity }, now),
+        wasRefused: (quantity) => isRefused(one.obstacles, changed(quantity)),
+        write: (quantity) => changedCopy(one, changed(quantity), now),
       },
     ]
   })
@@ -101,7 +103,8 @@ function changesOf(
   const changed = copies.map((copy, at) => ({ copy, quantity: allowed[at]! }))
   return {
     successions: changed
-      .filter(({ copy, quantity }) => !quantity.isZero() && !quantity.equals(copy.leaves) && !copy.isFixed)
+      .filter(({ copy, quantity }) => !quantity.isZero() && !quantity.equals(copy.leaves))
+      .filter(({ copy, quantity }) => !copy.wasRefused(quantity))
       .map(({ copy, quantity }) => copy.write(quantity)),
     canceled: changed.flatMap(({ copy: { row }, quantity }) => (row && quantity.isZero() ? [row] : [])),
   }

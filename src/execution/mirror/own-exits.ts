@@ -4,6 +4,7 @@
  * also while AutoSync is off. At a broker they would open a position the other way.
  */
 import { type Decimal, zero } from '../../domain/decimal.ts'
+import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
 import { closableQuantity } from '../../domain/orders/manual-order.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -26,14 +27,15 @@ interface OwnExit {
 function excessiveExits(one: SyncCase): OwnExit[] {
   const { orders, accountPositions } = one.input
   const promised = new Map<string, Decimal>()
-  return orders.flatMap(({ care, clientOrderId, symbol, side, type, leaves }): OwnExit[] => {
+  return orders.flatMap(({ care, clientOrderId, symbol, side, type, leaves, limit, stop }): OwnExit[] => {
     const row = one.orders.get(clientOrderId)!
     if (care !== 'byHand' || leaves.isZero() || row.status === '6') return []
     const kind = `${symbol} ${type}`
     const before = promised.get(kind) ?? zero
     const closable = closableQuantity(side, leaves, accountPositions.get(symbol) ?? zero, before)
     if (typeof closable === 'string') return [{ one, row, leaves: null, info: infos[closable] }]
-    const isCut = closable.lessThan(leaves) && !one.obstacles.irreplaceable.has(clientOrderId)
+    const cut = { clientOrderId, type, quantity: closable, limit, stop }
+    const isCut = closable.lessThan(leaves) && !isRefused(one.obstacles, cut)
     promised.set(kind, before.plus(isCut ? closable : leaves))
     return isCut ? [{ one, row, leaves: closable, info: null }] : []
   })

@@ -7,7 +7,7 @@
 import { isLive } from '../../domain/codes.ts'
 import { type Decimal, dec, one as unit, zero } from '../../domain/decimal.ts'
 import { autoStopLoss } from '../../domain/mirror/auto-stop-loss.ts'
-import type { PlannedSync } from '../../domain/mirror/mirror-sync-plan.ts'
+import { isRefused, type PlannedSync } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { NewAccountOrder, OrderKey } from '../../storage/mirror/account-orders.ts'
 import type { Succession } from '../../storage/mirror/successions.ts'
@@ -50,6 +50,10 @@ function wantedStop(one: SyncCase, instrument: SyncInstrumentRow, rates: Rates):
 const isSame = (row: SyncOrderRow, { stop, side, quantity }: Stop): boolean =>
   row.side === side && quantity.equals(row.orderQty) && stop.equals(row.stopPx ?? 0)
 
+/** Whether the broker has refused to make just this of it. */
+const wasRefused = ({ obstacles }: SyncCase, { id }: SyncOrderRow, { stop, quantity }: Stop): boolean =>
+  isRefused(obstacles, { clientOrderId: `${id}`, type: '3', quantity, limit: null, stop })
+
 /**
  * True where all that is held is being closed at the market. A stop placed beside that would trade past flat: what two
  * exits overshot would come back as a position on the other side. What a holder is asked about first closes nothing yet.
@@ -78,7 +82,7 @@ function changesOf(
 ): StopChanges {
   if (current && (current.status === '6' || !isUntouched(current))) return nothing
   if (!stop) return current ? { ...nothing, cancel: [current] } : nothing
-  if (current && isSame(current, stop)) return nothing
+  if (current && (isSame(current, stop) || wasRefused(one, current, stop))) return nothing
   if (current?.side === stop.side)
     return { ...nothing, change: [changedStop(one, current, { revision, ...stop }, at)] }
   const { side, quantity } = stop

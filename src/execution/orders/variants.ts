@@ -52,7 +52,7 @@ async function followParents(ctx: WorkContext, tx: Transaction): Promise<number>
   if (variants.length === 0) return 0
   const cases = await loadVariantCases(tx, variants, now)
   const wanted = cases.flatMap((one) => {
-    const none = { ending: new Set<string>(), unknown: new Set<string>(), irreplaceable: new Set<string>() }
+    const none = { ending: new Set<string>(), unknown: new Set<string>(), refused: new Map() }
     return actsOf(one, planSync(one.input, { noOpening: false, rejected: one.rejected, ...none }))
   })
   await carryOut(ctx, tx, wanted)

@@ -210,6 +210,7 @@ interface Index {
   readonly orders: ReadonlyMap<number, readonly SyncOrderRow[]>
   readonly exclusions: ReadonlyMap<number, SyncFacts['exclusions']>
   readonly rejections: ReadonlyMap<number, SyncFacts['rejections']>
+  readonly refusals: ReadonlyMap<number, SyncFacts['refusals']>
 }
 
 const indexed = (facts: SyncFacts): Index => ({
@@ -221,6 +222,7 @@ const indexed = (facts: SyncFacts): Index => ({
   orders: groupBy(facts.orders, ({ setupId }) => setupId),
   exclusions: groupBy(facts.exclusions, ({ setupId }) => setupId),
   rejections: groupBy(facts.rejections, ({ setupId }) => setupId),
+  refusals: groupBy(facts.refusals, ({ setupId }) => setupId),
 })
 
 const midOf = ({ bid, ask }: SyncInstrumentRow): Decimal | null =>
@@ -292,6 +294,23 @@ function inputOf(facts: SetupFacts, index: Index, now: Instant): SyncInput {
   }
 }
 
+/** Refused changes as they would be asked for now: an order that has executed since has less left. */
+function refusedChanges(
+  orders: readonly SyncOrderRow[],
+  refusals: SyncFacts['refusals'],
+): SyncObstacles['refused'] {
+  const executed = new Map(orders.map(({ id, cumQty }) => [id, dec(cumQty)]))
+  return new Map(
+    refusals.map(({ orderId, orderQty, ordType, limitPx, stopPx }) => [
+      `${orderId}`,
+      {
+        ...{ type: ordType, limit: amount(limitPx), stop: amount(stopPx) },
+        quantity: dec(orderQty).minus(executed.get(orderId) ?? zero),
+      },
+    ]),
+  )
+}
+
 function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles {
   const symbolOf = symbolIn(index)
   const named = (rows: readonly SyncOrderRow[]) =>
@@ -301,7 +320,7 @@ function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles
     ending: named(orders.filter(({ status }) => status === '6')),
     unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
     rejected: new Map(rejections.map(({ instrumentId, ...refusal }) => [symbolOf(instrumentId), refusal])),
-    irreplaceable: new Set(rejections.map(({ replaces }) => `${replaces}`)),
+    refused: refusedChanges(orders, index.refusals.get(setup.id) ?? []),
     noOpening: setup.noOpening || !setup.isBrokerEnabled,
   }
 }

@@ -90,8 +90,16 @@ export interface RejectionRow {
   readonly instrumentId: number
   readonly text: string
   readonly closes: boolean
-  /** The order that it was to replace. */
-  readonly replaces: number | null
+}
+
+/** What the broker refused last to make of an order at work. */
+export interface RefusalRow {
+  readonly setupId: number
+  readonly orderId: number
+  readonly orderQty: string
+  readonly ordType: OrdType
+  readonly limitPx: string | null
+  readonly stopPx: string | null
 }
 
 export interface SyncFacts {
@@ -102,6 +110,7 @@ export interface SyncFacts {
   readonly orders: readonly SyncOrderRow[]
   readonly exclusions: readonly ExclusionRow[]
   readonly rejections: readonly RejectionRow[]
+  readonly refusals: readonly RefusalRow[]
   readonly instruments: readonly SyncInstrumentRow[]
 }
 
@@ -198,8 +207,7 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
-      coalesce(o.reject_text, 'rejected by the broker') as text, o.position_effect = 'C' as closes,
-      o.replaces_order_id as replaces
+      coalesce(o.reject_text, 'rejected by the broker') as text, o.position_effect = 'C' as closes
     from account_order o join setup t on t.id = o.setup_id
     where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.attempts > 0
       and o.id > t.retries_after and not exists (
@@ -209,6 +217,16 @@ const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[
         select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
           and x.status in ('2', '4', 'C') and x.cum_qty > o.carried_qty)
     order by o.setup_id, o.instrument_id, o.id desc`
+
+/** What brokers refused last to make of orders at work, before their owners asked to synchronise. */
+const listRefusals = (sql: Sql, ids: readonly number[]): Promise<RefusalRow[]> =>
+  sql.rows<RefusalRow>`
+    select distinct on (r.account_id, r.replaces_order_id) r.setup_id as "setupId", r.replaces_order_id as "orderId",
+      r.order_qty as "orderQty", r.ord_type as "ordType", r.limit_px as "limitPx", r.stop_px as "stopPx"
+    from account_order r join setup t on t.id = r.setup_id
+      join account_order x on x.account_id = r.account_id and x.id = r.replaces_order_id and x.status in ${live}
+    where r.setup_id = any(${ids}::bigint[]) and r.status = '8' and r.attempts > 0 and r.id > t.retries_after
+    order by r.account_id, r.replaces_order_id, r.id desc`
 
 /** Instruments with their last quotes. */
 export const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
@@ -221,12 +239,13 @@ export async function loadSyncFacts(sql: Sql, setupIds: readonly number[]): Prom
   const setups = await listSetups(sql, setupIds)
   const ids = setups.map(({ id }) => id)
   const strategyIds = [...new Set(setups.map(({ strategyId }) => strategyId))]
-  const [strategyPositions, signals, accountPositions, exclusions, rejections] = await Promise.all([
+  const [strategyPositions, signals, accountPositions, exclusions, rejections, refusals] = await Promise.all([
     listStrategyPositions(sql, strategyIds),
     listSignals(sql, strategyIds),
     listAccountPositions(sql, ids),
     listExclusions(sql, ids),
     listRejections(sql, ids),
+    listRefusals(sql, ids),
   ])
   const orders = await listOrders(
     sql,
@@ -235,5 +254,6 @@ export async function loadSyncFacts(sql: Sql, setupIds: readonly number[]): Prom
   )
   const named = [...strategyPositions, ...signals, ...accountPositions, ...orders, ...exclusions]
   const instruments = await listInstruments(sql, [...new Set(named.map(({ instrumentId }) => instrumentId))])
-  return { setups, strategyPositions, signals, accountPositions, orders, exclusions, rejections, instruments }
+  const ours = { accountPositions, orders, exclusions, rejections, refusals }
+  return { setups, strategyPositions, signals, ...ours, instruments }
 }

@@ -1,0 +1,139 @@
+/** What a broker refuses to change stays as it is, and is not asked for again before something else is wanted. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { minute } from '../../src/domain/time.ts'
+import type { Broker } from '../../src/execution/brokers/broker.ts'
+import { allowOpening } from '../../src/storage/mirror/setups.ts'
+import { markSetups } from '../../src/storage/mirror/sync-due.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
+import { accountViolations, makeAccountWorld, readHeld } from './account-world.ts'
+import { addInstrument, addStrategy, endSignal, place } from './world.ts'
+
+/** Changes that the broker was asked for while it made none, as quantity and price. */
+let asked: string[] = []
+let isRefusing = false
+
+const refusing = (broker: Broker): Broker => ({
+  ...broker,
+  replace: (ctx, brokerId, tickets) => {
+    if (!isRefusing) return broker.replace(ctx, brokerId, tickets)
+    asked.push(
+      ...tickets.map(({ quantity, limitPx, stopPx }) => `${Number(quantity)} @${Number(limitPx ?? stopPx)}`),
+    )
+    return Promise.resolve(tickets.map(() => ({ answer: 'rejected', text: 'no' }) as const))
+  },
+})
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db, {}, refusing)
+const { ctx, clock, paper } = world
+
+beforeEach(() => {
+  ;[asked, isRefusing] = [[], false]
+})
+
+/** A strategy with one follower, and a future at 100. */
+async function scene() {
+  const brokerId = await addBroker(db)
+  const strategyId = await addStrategy(db)
+  const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT' })
+  const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  await world.quote(symbol, '100', '100')
+  const order = async (wish: Partial<Parameters<typeof place>[1]>): Promise<number> => {
+    const id = await place(world, { strategyId, instrumentId, side: '1', quantity: '2', ...wish })
+    await world.drain()
+    return id
+  }
+  const sell = (wish: Partial<Parameters<typeof place>[1]>) => order({ side: '2', openClose: 'C', ...wish })
+  /** The strategy's owner gives an order another price. */
+  const move = async (id: number, limit: string): Promise<number> => {
+    await endSignal(db.write, id, '5', new Date(clock.time).toISOString())
+    return order({ limit, replaces: id })
+  }
+  return { brokerId, setupId, instrumentId, symbol, order, sell, move }
+}
+
+/** Many looks at every setup. */
+async function look(setupId: number): Promise<void> {
+  for (let at = 0; at < 5; at += 1) {
+    clock.time += minute
+    await markSetups(db.write, [setupId], clock.time)
+    await world.drain()
+  }
+}
+
+describe('a change that a broker refuses', () => {
+  test('is asked for once, whatever else is refused in the symbol, until its owner synchronises', async () => {
+    const { setupId, order, move } = await scene()
+    const [first, second] = [await order({ limit: '90' }), await order({ limit: '80' })]
+    isRefusing = true
+    await move(first, '91')
+    const moved = await move(second, '81')
+    await look(setupId)
+    expect(asked).toEqual(['2 @91', '2 @81'])
+    await move(moved, '82')
+    await look(setupId)
+    expect(asked.splice(0)).toEqual(['2 @91', '2 @81', '2 @82'])
+    clock.time += minute
+    await allowOpening(db.write, [setupId], clock.time)
+    await look(setupId)
+    expect(asked.splice(0)).toEqual(['2 @91', '2 @82'])
+    isRefusing = false
+    await allowOpening(db.write, [setupId], clock.time)
+    await look(setupId)
+    const working = await db.read.rows`
+      select limit_px::float8 as limit from account_order
+      where setup_id = ${setupId} and status = '0' order by limit_px`
+    expect(working).toEqual([{ limit: 82 }, { limit: 91 }])
+  })
+
+  test('of a protective stop is asked for once', async () => {
+    const { setupId, symbol, order } = await scene()
+    await db.write.run`update setup set auto_stop_loss_dollars = 100 where id = ${setupId}`
+    await order({})
+    isRefusing = true
+    await order({})
+    await look(setupId)
+    expect(asked).toHaveLength(1)
+    await world.quote(symbol, '100', '100')
+    await order({})
+    await look(setupId)
+    expect(asked).toHaveLength(2)
+    expect(asked[1]).toMatch(/^6 @/)
+  })
+
+  test.each([
+    ['copy', 1],
+    ['exit whose price its holder has changed', 5],
+  ])(
+    'of a %s that works for more than is held is asked for once, also while AutoSync is off',
+    async (_, type) => {
+      const { brokerId, setupId, instrumentId, symbol, order, sell } = await scene()
+      await order({ quantity: '4' })
+      await db.write.run`
+      update account a set is_sync_enabled = false from setup s where s.id = ${setupId} and a.id = s.account_id`
+      await sell({ limit: '110' })
+      await sell({ stop: '90' })
+      await db.write.run`
+      update account_order set signal_type = ${type} where setup_id = ${setupId} and stop_px = 90`
+      const { accountId, clientOrderId } = await db.read.one<{ accountId: number; clientOrderId: string }>`
+      select o.account_id as "accountId", p.client_order_id as "clientOrderId"
+      from account_order o join paper_order p on p.account_id = o.account_id and p.limit_px = 110
+      where o.setup_id = ${setupId} and o.limit_px = 110`
+      isRefusing = true
+      const execution = { brokerId, accountId, clientOrderId, symbol, side: '2', px: dec(110) } as const
+      await paper.controls.execution(ctx, { ...execution, quantity: dec(3) })
+      await world.drain()
+      expect(await readHeld(world, setupId, instrumentId)).toBe(1)
+      await look(setupId)
+      expect(asked).toEqual(['1 @90'])
+    },
+  )
+})
+
+afterEach(async () => {
+  isRefusing = false
+  await world.drain()
+  expect(await accountViolations(world)).toEqual([])
+})
