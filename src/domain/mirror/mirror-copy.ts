@@ -82,7 +82,12 @@ function closingTotal(request: CopyRequest): { total: Decimal; reason: ScalingRe
 }
 
 /** What a bracket exit covers of the account's own entry, whatever the strategy's entry did. */
-function coveredOfEntry({ side, sizing, entryExecuted, entryKept }: CopyRequest): Decimal {
+export function coveredOfEntry({
+  side,
+  sizing,
+  entryExecuted,
+  entryKept,
+}: Pick<CopyRequest, 'side' | 'sizing' | 'entryExecuted' | 'entryKept'>): Decimal {
   if (entryExecuted === null) return zero
   return max(zero, entryExecuted.minus(size(entryKept.times(-directionOf(side)), sizing).quantity.abs()))
 }

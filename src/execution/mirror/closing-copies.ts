@@ -5,7 +5,7 @@
  */
 import { type Decimal, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { clampClosing } from '../../domain/mirror/mirror-copy.ts'
+import { clampClosing, coveredOfEntry } from '../../domain/mirror/mirror-copy.ts'
 import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
 import { isRefused, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { SyncOrder, SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
@@ -75,10 +75,16 @@ function closingCopies(one: SyncCase, now: Instant): ClosingCopy[] {
   return [...standing(one, replace, now), ...missing(one, place, now)]
 }
 
-/** What a copy may work for by itself: more only as far as its entry has filled here, and by itself never less. */
-function grown({ signal, leaves, executed, wanted }: ClosingCopy, filled: Decimal | undefined): Decimal {
+/** What a copy may work for by itself: more only as far as it covers its entry here, and by itself never less. */
+function grown(one: SyncCase, copy: ClosingCopy, entryExecuted: Decimal | null): Decimal {
+  const { signal, leaves, executed, wanted } = copy
   if (signal.entry === null) return leaves
-  return max(leaves, min(wanted, (filled ?? zero).minus(executed)))
+  const held = one.input.accountPositions.get(signal.symbol) ?? zero
+  const covered = coveredOfEntry({
+    ...{ side: signal.side, entryExecuted, entryKept: signal.entryKept },
+    sizing: { held, ...one.input.termsOf(signal.symbol) },
+  })
+  return max(leaves, min(wanted, covered.minus(executed)))
 }
 
 /** What becomes of the copies of one setup and symbol: those that change, and those with nothing left to close. */
@@ -91,12 +97,12 @@ function changesOf(
   one: SyncCase,
   symbol: string,
   copies: readonly ClosingCopy[],
-  filledOf: (copy: ClosingCopy) => Decimal | undefined,
+  filledOf: (copy: ClosingCopy) => Decimal | null,
 ): Changes {
   const held = one.input.accountPositions.get(symbol) ?? zero
   const next = copies.map((copy) => ({
     ocaGroup: copy.signal.ocaGroup,
-    leaves: actsAgainst(copy.signal.side, held) ? grown(copy, filledOf(copy)) : zero,
+    leaves: actsAgainst(copy.signal.side, held) ? grown(one, copy, filledOf(copy)) : zero,
   }))
   // AutoSync alone counts what the holder works: a stop does not give way to his target before that has traded.
   const allowed = clampClosing(next, held.abs())
@@ -133,7 +139,7 @@ export async function followClosing(
       one,
       copy.signal.symbol,
       own.map((each) => each.copy),
-      ({ signal }) => filled.get(entryKey(one.setup.id, Number(signal.entry))),
+      ({ signal }) => filled.get(entryKey(one.setup.id, Number(signal.entry))) ?? null,
     )
   })
   const canceled = changes.flatMap((each) => each.canceled)
