@@ -1,6 +1,6 @@
 /**
  * Random lives against a model that is as plain as it can be: signals, settings, trading by hand, executions taken
- * back, reports that come twice, late or in another order, a broker that is silent or away, workers that die. After
+ * back, reports that come twice, late or in another order, a broker that is silent, away or stubborn, workers that die. After
  * quiet every account holds what its strategy means for it, or the report says why not; what is booked is the
  * broker's own book; no rule of the audit is broken. IN_STEP_RUNS=<number> lives more lives; SEED names others.
  */
@@ -19,10 +19,12 @@ import { loadSyncFacts } from '../../src/storage/mirror/sync-facts.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { Stubborn } from './stubborn-broker.ts'
 import { addInstrument, addStrategy, endSignal, opening, place, quote } from './world.ts'
 
 const { db } = await testDatabase()
-let world = makeAccountWorld(db)
+const stubborn = new Stubborn()
+let world = makeAccountWorld(db, {}, stubborn.between)
 let { ctx, paper } = world
 let brokerId = 0
 let orders = 0
@@ -64,6 +66,33 @@ async function trade({ strategyId, instrumentId, signals, bid }: Life, pick: num
     ...{ quantity: String(closes ? Math.min(wanted, Math.abs(held)) : wanted), goodTillCanceled: true },
   })
   signals.push(id)
+}
+
+/** The owner gives an order another price. */
+const move: Act = async (life, pick) => {
+  const id = life.signals[pick % Math.max(1, life.signals.length)] ?? 0
+  const live = await db.transaction(async (tx) => {
+    const row = await tx.maybe<{
+      side: '1' | '2'
+      openClose: 'O' | 'C'
+      quantity: string
+      limit: string | null
+    }>`
+      select s.side, s.position_effect as "openClose", s.order_qty as quantity, s.limit_px as limit
+      from signal s join strategy t on t.id = s.strategy_id
+      where s.id = ${id} and s.status = '0' and s.limit_px is not null for no key update of t`
+    if (row) await endSignal(tx, id, '5', instant(world.clock.time))
+    return row
+  })
+  if (!live) return
+  const { strategyId, instrumentId, signals, bid } = life
+  const { side, openClose, quantity } = live
+  signals.push(
+    await place(world, {
+      ...{ strategyId, instrumentId, side, openClose, quantity, replaces: id, goodTillCanceled: true },
+      limit: String(bid + (pick % 7) - 3),
+    }),
+  )
 }
 
 const withdraw: Act = ({ signals }, pick) =>
@@ -114,6 +143,7 @@ async function join(life: Life): Promise<void> {
 
 const acts: Record<string, Act> = {
   trade,
+  move,
   withdraw,
   quote: (life, pick) => {
     life.bid = 95 + (pick % 11)
@@ -156,6 +186,7 @@ const acts: Record<string, Act> = {
       text, occurred_at)
     select broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, text, occurred_at
     from late order by id desc on conflict (broker_id, account_id, report_key) do nothing`,
+  refuse: async (_, pick) => stubborn.refuse(pick),
   join,
   stop: async (life, pick) => {
     const setupId = setupOf(life, pick)
@@ -177,7 +208,9 @@ const acts: Record<string, Act> = {
   },
 }
 
-const weights: Record<string, number> = { trade: 8, withdraw: 3, quote: 6, step: 5, work: 3, die: 3, wait: 3 }
+const weights: Record<string, number> = {
+  ...{ trade: 8, move: 3, withdraw: 3, quote: 6, step: 5, work: 3, die: 3, wait: 3, refuse: 3 },
+}
 
 const lives = fc.array(
   fc.record({
@@ -217,10 +250,32 @@ async function comeToRest(life: Life): Promise<void> {
   await db.write.run`
     update signal set status = '4', ended_at = ${instant(world.clock.time)}, mirror_due = true, needs_match = false
     where strategy_id = ${life.strategyId} and status in ('0', '1')`
-  for (let round = 0; round < 3; round += 1) {
-    world.clock.time += 61_000
-    await settle()
+  const minutes = async (): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) {
+      world.clock.time += 61_000
+      await settle()
+    }
   }
+  await minutes()
+  if (stubborn.refuses === null) return
+  stubborn.asked = []
+  await minutes()
+  expectPatience()
+  stubborn.refuses = null
+  await change(life, async (tx) => {
+    await allowOpening(tx, life.setups, world.clock.time)
+    await markSetups(tx, life.setups, world.clock.time)
+  })
+  await minutes()
+}
+
+/** Of three quiet minutes: what was refused is not asked for again by itself, but for a cancel, once a minute. */
+function expectPatience(): void {
+  const { refuses, asked } = stubborn
+  const times = new Map<string, number>()
+  for (const { clientOrderId } of asked) times.set(clientOrderId, (times.get(clientOrderId) ?? 0) + 1)
+  count('requests refused in quiet', asked.length)
+  expect(Math.max(0, ...times.values()), `${refuses}`).toBeLessThanOrEqual(refuses === 'cancel' ? 3 : 0)
 }
 
 /** Reasons that may keep an account apart from its strategy when nothing moves any more. */
@@ -256,7 +311,8 @@ async function expectTheBrokersBook({ setups, instrumentId, symbol }: Life): Pro
 /** Every life has the platform to itself: it is as fast as the first, and its seed replays it alone. */
 async function beginAnew(): Promise<void> {
   await emptied(db, (tx) => tx.run`delete from lease`.then(() => undefined))
-  world = makeAccountWorld(db)
+  world = makeAccountWorld(db, {}, stubborn.between)
+  ;[stubborn.refuses, stubborn.asked] = [null, []]
   ctx = world.ctx
   paper = world.paper
   brokerId = await addBroker(db)

@@ -2,36 +2,25 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { minute } from '../../src/domain/time.ts'
-import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { allowOpening } from '../../src/storage/mirror/setups.ts'
 import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readHeld } from './account-world.ts'
+import { Stubborn } from './stubborn-broker.ts'
 import { addInstrument, addStrategy, endSignal, place } from './world.ts'
 
-/** Changes that the broker was asked for while it made none, as quantity and price. */
-let asked: string[] = []
-let isRefusing = false
-
-const refusing = (broker: Broker): Broker => ({
-  ...broker,
-  replace: (ctx, brokerId, tickets) => {
-    if (!isRefusing) return broker.replace(ctx, brokerId, tickets)
-    asked.push(
-      ...tickets.map(({ quantity, limitPx, stopPx }) => `${Number(quantity)} @${Number(limitPx ?? stopPx)}`),
-    )
-    return Promise.resolve(tickets.map(() => ({ answer: 'rejected', text: 'no' }) as const))
-  },
-})
-
 const { db } = await testDatabase()
-const world = makeAccountWorld(db, {}, refusing)
+const stubborn = new Stubborn()
+const world = makeAccountWorld(db, {}, stubborn.between)
 const { ctx, clock, paper } = world
 
 beforeEach(() => {
-  ;[asked, isRefusing] = [[], false]
+  ;[stubborn.asked, stubborn.refuses] = [[], null]
 })
+
+/** What the broker was asked for since the last time, as quantity and price. */
+const asked = (): string[] => stubborn.asked.splice(0).map(({ terms }) => terms)
 
 /** A strategy with one follower, and a future at 100. */
 async function scene() {
@@ -67,19 +56,19 @@ describe('a change that a broker refuses', () => {
   test('is asked for once, whatever else is refused in the symbol, until its owner synchronises', async () => {
     const { setupId, order, move } = await scene()
     const [first, second] = [await order({ limit: '90' }), await order({ limit: '80' })]
-    isRefusing = true
+    stubborn.refuses = 'replace'
     await move(first, '91')
     const moved = await move(second, '81')
     await look(setupId)
-    expect(asked).toEqual(['2 @91', '2 @81'])
+    expect(asked()).toEqual(['2 @91', '2 @81'])
     await move(moved, '82')
     await look(setupId)
-    expect(asked.splice(0)).toEqual(['2 @91', '2 @81', '2 @82'])
+    expect(asked()).toEqual(['2 @82'])
     clock.time += minute
     await allowOpening(db.write, [setupId], clock.time)
     await look(setupId)
-    expect(asked.splice(0)).toEqual(['2 @91', '2 @82'])
-    isRefusing = false
+    expect(asked()).toEqual(['2 @91', '2 @82'])
+    stubborn.refuses = null
     await allowOpening(db.write, [setupId], clock.time)
     await look(setupId)
     const working = await db.read.rows`
@@ -88,52 +77,70 @@ describe('a change that a broker refuses', () => {
     expect(working).toEqual([{ limit: 82 }, { limit: 91 }])
   })
 
+  test('to market is asked for once, and again when its owner synchronises', async () => {
+    const { setupId, instrumentId, symbol, order } = await scene()
+    const { accountId } = await db.read.one<{ accountId: number }>`
+      select account_id as "accountId" from setup where id = ${setupId}`
+    paper.controls.partial(accountId, '0')
+    await order({ limit: '99' })
+    await world.quote(symbol, '98', '99')
+    stubborn.refuses = 'replace'
+    await look(setupId)
+    expect(asked()).toEqual(['2 @0'])
+    stubborn.refuses = null
+    await look(setupId)
+    expect(await readHeld(world, setupId, instrumentId)).toBe(0)
+    await allowOpening(db.write, [setupId], clock.time)
+    await world.quote(symbol, '98', '99')
+    await look(setupId)
+    expect(await readHeld(world, setupId, instrumentId)).toBe(2)
+  })
+
   test('of a protective stop is asked for once', async () => {
     const { setupId, symbol, order } = await scene()
     await db.write.run`update setup set auto_stop_loss_dollars = 100 where id = ${setupId}`
     await order({})
-    isRefusing = true
+    stubborn.refuses = 'replace'
     await order({})
     await look(setupId)
-    expect(asked).toHaveLength(1)
+    expect(asked()).toEqual(['4 @75'])
     await world.quote(symbol, '100', '100')
     await order({})
     await look(setupId)
-    expect(asked).toHaveLength(2)
-    expect(asked[1]).toMatch(/^6 @/)
+    expect(asked()).toEqual([expect.stringMatching(/^6 @/)])
   })
 
   test.each([
-    ['copy', 1],
-    ['exit whose price its holder has changed', 5],
+    ['like its signal', 1],
+    ['whose price its holder has changed', 5],
   ])(
-    'of a %s that works for more than is held is asked for once, also while AutoSync is off',
+    'of an exit %s that works for more than is held is asked for once, also while AutoSync is off',
     async (_, type) => {
       const { brokerId, setupId, instrumentId, symbol, order, sell } = await scene()
       await order({ quantity: '4' })
       await db.write.run`
-      update account a set is_sync_enabled = false from setup s where s.id = ${setupId} and a.id = s.account_id`
+        update account a set is_sync_enabled = false from setup s where s.id = ${setupId} and a.id = s.account_id`
       await sell({ limit: '110' })
       await sell({ stop: '90' })
       await db.write.run`
-      update account_order set signal_type = ${type} where setup_id = ${setupId} and stop_px = 90`
+        update account_order set signal_type = ${type} where setup_id = ${setupId} and stop_px = 90`
       const { accountId, clientOrderId } = await db.read.one<{ accountId: number; clientOrderId: string }>`
-      select o.account_id as "accountId", p.client_order_id as "clientOrderId"
-      from account_order o join paper_order p on p.account_id = o.account_id and p.limit_px = 110
-      where o.setup_id = ${setupId} and o.limit_px = 110`
-      isRefusing = true
+        select o.account_id as "accountId", p.client_order_id as "clientOrderId"
+        from account_order o join paper_order p on p.account_id = o.account_id and p.limit_px = 110
+        where o.setup_id = ${setupId} and o.limit_px = 110`
+      stubborn.refuses = 'replace'
       const execution = { brokerId, accountId, clientOrderId, symbol, side: '2', px: dec(110) } as const
       await paper.controls.execution(ctx, { ...execution, quantity: dec(3) })
       await world.drain()
       expect(await readHeld(world, setupId, instrumentId)).toBe(1)
       await look(setupId)
-      expect(asked).toEqual(['1 @90'])
+      expect(asked()).toEqual(['1 @90'])
     },
   )
 })
 
 afterEach(async () => {
-  isRefusing = false
+  stubborn.refuses = null
   await world.drain()
   expect(await accountViolations(world)).toEqual([])
 })

@@ -35,7 +35,7 @@ import {
   type Rates,
   type StopChanges,
 } from './stop-losses.ts'
-import { changedCopy, correction, placedCopy } from './sync-orders.ts'
+import { changedCopy, correction, placedCopy, turnedCopy } from './sync-orders.ts'
 
 /** Setups that one transaction looks at: their strategies wait meanwhile. */
 const setupsAtOnce = 500
@@ -88,6 +88,27 @@ const revisedIn = ({ setup }: SyncCase, instrumentId: number): RevisedOrder => (
   sourceId: instrumentId,
 })
 
+/** Copies turn to market by themselves when their grace is over; these did not, as their brokers refused it. */
+async function planTurns(
+  tx: Transaction,
+  planned: readonly PlannedCase[],
+  now: Instant,
+): Promise<Succession[]> {
+  const stuck = planned
+    .flatMap(({ one, plan }) =>
+      plan.actions.toMarket.map(({ clientOrderId, quantity }) => ({
+        ...{ one, leaves: quantity, row: one.orders.get(clientOrderId)! },
+      })),
+    )
+    .filter(({ row }) => row.chaseAt === null)
+  const rows = stuck.map(({ row }) => row)
+  const revisions = await nextRevisions(tx, 'S', rows)
+  return stuck.map(({ one, row, leaves }) => {
+    const revision = revisions.get(`${row.setupId} ${row.sourceId}`) ?? 0
+    return turnedCopy(one, row, { leaves, revision }, now)
+  })
+}
+
 /** Writes what the plans demand, closes before opens; answers the setups in which something was done. */
 async function carryOut(tx: Transaction, planned: readonly PlannedCase[], now: Instant): Promise<number[]> {
   const canceled = planned.flatMap(({ one, plan }) =>
@@ -95,10 +116,12 @@ async function carryOut(tx: Transaction, planned: readonly PlannedCase[], now: I
   )
   if (canceled.length > 0)
     await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'no longer wanted' })
-  const successions = planned.flatMap(({ one, plan }): Succession[] => [
+  const turns = await planTurns(tx, planned, now)
+  const followed = planned.flatMap(({ one, plan }): Succession[] => [
     ...plan.actions.replace.map((replacement) => changedCopy(one, replacement, now)),
     ...plan.actions.place.map((placement) => placedCopy(one, placement, now)),
   ])
+  const successions = [...turns, ...followed]
   await saveSuccessions(tx, successions, now)
   const corrections = await planCorrections(tx, planned, now)
   await insertAccountOrders(tx, corrections)

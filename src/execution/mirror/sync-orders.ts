@@ -149,6 +149,17 @@ export function changedCopy(
   })
 }
 
+/** A copy that its signal has left behind, turned to market for what is still missing. */
+export function turnedCopy(
+  one: SyncCase,
+  copy: SyncOrderRow,
+  terms: { readonly leaves: Decimal; readonly revision: number },
+  at: Instant,
+): Succession {
+  const atMarket = { ordType: '1', timeInForce: '0', limitPx: null, stopPx: null } as const
+  return follow(one, copy, { sourceId: copy.sourceId, ...terms, at, ...atMarket, info: 'turned to market' })
+}
+
 /** A protective stop at another price or for another quantity. */
 export const changedStop = (
   one: SyncCase,

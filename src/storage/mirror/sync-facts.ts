@@ -61,6 +61,8 @@ export interface SyncSignalRow extends EntryColumns {
 /** An order at work, or a finished copy of a signal at work. */
 export interface SyncOrderRow extends CopyRow {
   readonly unknownAt: Instant | null
+  /** When it is to be turned to market by itself; null before its signal has filled, and after. */
+  readonly chaseAt: Instant | null
   /** An opening copy that its broker refused or never saw, before its owner last asked to synchronise: it may be made anew. */
   readonly isForgiven: boolean
   /** Of a copy whose signal no longer works. */
@@ -177,7 +179,7 @@ const listOrders = async (
   signalIds: readonly number[],
 ): Promise<SyncOrderRow[]> => {
   const rows = await sql.rows<OrderAsEnded>`
-    select ${copyColumns}, o.unknown_at as "unknownAt", since.units as "unitsSince",
+    select ${copyColumns}, o.unknown_at as "unknownAt", o.chase_at as "chaseAt", since.units as "unitsSince",
       o.position_effect = 'O' and (o.status = '8' or o.status in ('4', '5') and o.attempts = 0) and o.cum_qty = 0
         and o.id <= t.retries_after and o.ended_at <= t.changed_at as "isForgiven",
       s.status as "signalStatus", s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
