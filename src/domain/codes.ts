@@ -20,8 +20,11 @@ export type PutOrCall = '0' | '1'
 /** 1 strategy, 4 manual, 5 strategy with manual override, 6 auto stop loss. */
 export type SignalType = 1 | 4 | 5 | 6
 
-/** Statuses in which an order may still trade; the others are terminal. */
+/** Statuses in which an order may still trade. */
 export const liveStatuses: readonly OrdStatus[] = ['A', '0', '1', '6', 'E']
+
+/** The others: what has come to an end. */
+export const endedStatuses: readonly OrdStatus[] = ['2', '4', '5', '8', 'C']
 
 /** Whether an order of this status may still be executed. */
 export const isLive = (status: OrdStatus): boolean => liveStatuses.includes(status)

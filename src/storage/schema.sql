@@ -637,6 +637,7 @@ create table instrument (
 CREATE INDEX instrument_due ON public.instrument USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX instrument_underlying ON public.instrument USING btree (underlying) WHERE ((security_type)::text = 'OPT'::text);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF symbol, security_type, description, underlying, root, maturity_month_year, put_or_call, strike, security_exchange, currency, point_value, tick, calendar, initial_margin, maintenance_margin, settlement, is_index_option, expiry, last_trading_day, is_tradable ON public.instrument FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'symbol,security_type,description,underlying,root,maturity_month_year,put_or_call,strike,security_exchange,currency,point_value,tick,calendar,initial_margin,maintenance_margin,settlement,is_index_option,expiry,last_trading_day,is_tradable', '');
+CREATE TRIGGER stays_while_signals_name_it BEFORE DELETE ON public.instrument FOR EACH ROW WHEN ((current_setting('lockstep.emptying'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION stays_while_signals_name_it('instrument_id');
 
 create table kyc (
   id bigint not null generated always as identity,
@@ -1144,10 +1145,8 @@ create table signal (
   is_parked boolean not null default false,
   from_desired boolean not null default false,
   constraint signal_pkey PRIMARY KEY (id),
-  constraint signal_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint signal_parent_signal_id_fkey FOREIGN KEY (parent_signal_id) REFERENCES signal(id),
   constraint signal_replaces_signal_id_fkey FOREIGN KEY (replaces_signal_id) REFERENCES signal(id),
-  constraint signal_strategy_id_fkey FOREIGN KEY (strategy_id) REFERENCES strategy(id),
   constraint signal_check CHECK ((((ord_type)::text <> '2'::text) OR (limit_px IS NOT NULL))),
   constraint signal_check1 CHECK ((((ord_type)::text <> '3'::text) OR (stop_px IS NOT NULL))),
   constraint signal_check2 CHECK ((((cum_qty)::numeric = (0)::numeric) = (avg_px IS NULL))),
@@ -1161,13 +1160,13 @@ create table signal (
   constraint signal_signal_type_check CHECK ((signal_type = ANY (ARRAY[1, 4, 5, 6])))
 );
 CREATE INDEX signal_expires ON public.signal USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text])));
+CREATE INDEX signal_history ON public.signal USING btree (strategy_id, id) WHERE ((status)::text = ANY (ARRAY['2'::text, '4'::text, '5'::text, '8'::text, 'C'::text]));
 CREATE INDEX signal_live ON public.signal USING btree (strategy_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX signal_mirror_due ON public.signal USING btree (id) WHERE mirror_due;
 CREATE INDEX signal_needs_match ON public.signal USING btree (id) WHERE needs_match;
 CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE (parent_signal_id IS NOT NULL);
 CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_parked;
 CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
-CREATE INDEX signal_strategy ON public.signal USING btree (strategy_id, id);
 CREATE INDEX signal_trigger ON public.signal USING btree (instrument_id, (
 CASE
     WHEN (((ord_type)::text = '1'::text) OR is_triggered OR (((ord_type)::text = '2'::text) = ((side)::text = '1'::text))) THEN '-1'::integer
@@ -1177,8 +1176,9 @@ CASE
     WHEN (((ord_type)::text = '1'::text) OR is_triggered) THEN 'Infinity'::numeric
     ELSE (COALESCE(limit_px, stop_px))::numeric
 END)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
-CREATE INDEX signal_xid ON public.signal USING btree (xid);
+CREATE INDEX signal_xid ON public.signal USING btree (xid) WHERE ((status)::text = ANY (ARRAY['2'::text, '4'::text, '5'::text, '8'::text, 'C'::text]));
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
+CREATE TRIGGER signal_names_what_exists AFTER INSERT ON public.signal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION signal_names_what_exists();
 
 create table signal_event (
   signal_id bigint not null,
@@ -1319,6 +1319,7 @@ CREATE INDEX strategy_owner ON public.strategy USING btree (owner_person_id);
 CREATE INDEX strategy_site ON public.strategy USING btree (site_id);
 CREATE UNIQUE INDEX strategy_transmit_account ON public.strategy USING btree (transmit_account_id) WHERE (transmit_account_id IS NOT NULL);
 CREATE TRIGGER audited AFTER INSERT OR DELETE OR UPDATE OF site_id, owner_person_id, starting_cash, is_alive, is_private, monthly_cost, is_resellable, no_subs_allowed, stocks_enabled, options_enabled, futures_enabled, forex_enabled, owner_share_percent, performance_fee_percent, transmit_account_id, name, short_description, long_description ON public.strategy FOR EACH ROW EXECUTE FUNCTION audit_change('id', 'site_id,owner_person_id,starting_cash,is_alive,is_private,monthly_cost,is_resellable,no_subs_allowed,stocks_enabled,options_enabled,futures_enabled,forex_enabled,owner_share_percent,performance_fee_percent,transmit_account_id', 'name,short_description,long_description');
+CREATE TRIGGER stays_while_signals_name_it BEFORE DELETE ON public.strategy FOR EACH ROW WHEN ((current_setting('lockstep.emptying'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION stays_while_signals_name_it('strategy_id');
 CREATE TRIGGER strategy_begins AFTER INSERT ON public.strategy FOR EACH ROW EXECUTE FUNCTION strategy_begins();
 
 create table strategy_day (
@@ -1834,6 +1835,35 @@ AS $function$
 begin
   new.xid := pg_current_xact_id();
   return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.signal_names_what_exists()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from added
+    where not exists (select from strategy where id = added.strategy_id)
+      or not exists (select from instrument where id = added.instrument_id)
+  ) then
+    raise foreign_key_violation using message = 'a signal names a strategy or an instrument that does not exist';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.stays_while_signals_name_it()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  is_named boolean;
+begin
+  execute format('select exists (select from signal where %I = $1)', tg_argv[0]) into is_named using old.id;
+  if is_named then
+    raise foreign_key_violation using message = format('signals name %s %s', tg_table_name, old.id);
+  end if;
+  return old;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.strategy_begins()

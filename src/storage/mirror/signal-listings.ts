@@ -13,7 +13,7 @@ import type {
   TimeInForce,
 } from '../../domain/codes.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
-import { live } from '../database/order-statuses.ts'
+import { ended, live } from '../database/order-statuses.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
 import { byPlace, distinct } from '../database/places.ts'
 import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
@@ -134,7 +134,7 @@ export interface HistoricalSignalFilter {
 /** Only what is asked for, so that each combination gets a plan of its own. */
 function historical({ strategyId, signalId, status, from, until }: HistoricalSignalFilter): Fragment {
   const parts = [
-    fragment`o.status in ('2', '4', '5', '8', 'C')`,
+    fragment`o.status in ${ended}`,
     ...(strategyId === undefined ? [] : [fragment`o.strategy_id = ${strategyId}::bigint`]),
     ...(signalId === undefined ? [] : [fragment`o.id = ${signalId}::bigint`]),
     ...(status === undefined ? [] : [fragment`o.status = ${status}::text`]),

@@ -10,8 +10,8 @@ import type { Refusal } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { SyncInput, SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import { variantSettings } from '../../domain/mirror/variant.ts'
 import type { Instant } from '../../domain/time.ts'
-import { live } from '../database/order-statuses.ts'
-import type { Sql, Transaction } from '../database/sql.ts'
+import { ended, live } from '../database/order-statuses.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import type { ClaimedVariant } from '../strategies/variants.ts'
 import { driftGraceSeconds, orderOf, signalOf } from './sync-cases.ts'
 import {
@@ -97,6 +97,11 @@ interface RejectionRow extends Refusal {
   readonly instrumentId: number
 }
 
+/** What the parent has ordered since; live and ended signals have an index each. */
+const laterOfParent = (statuses: Fragment): Fragment => fragment`
+  select from signal p where p.strategy_id = v.parent_id and p.instrument_id = last.instrument_id
+    and p.id > last.id and p.status in ${statuses}`
+
 /** The last order of each symbol, where the account could not bear it and the parent has done nothing since. */
 const listRejections = (sql: Sql, variantIds: readonly number[]) =>
   sql.rows<RejectionRow>`
@@ -107,9 +112,7 @@ const listRejections = (sql: Sql, variantIds: readonly number[]) =>
       where o.variant_id = v.strategy_id order by s.instrument_id, s.id desc
     ) last
     where v.strategy_id = any(${variantIds}::bigint[]) and (last.status = '8' or last.info = any(${[insufficientBuyingPower, positionTooLarge]}))
-      and not exists (
-      select from signal p where p.strategy_id = v.parent_id and p.instrument_id = last.instrument_id
-        and p.id > last.id)`
+      and not exists (${laterOfParent(live)}) and not exists (${laterOfParent(ended)})`
 
 /** One case per variant, in their order. */
 export async function loadVariantCases(

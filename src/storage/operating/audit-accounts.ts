@@ -1,6 +1,6 @@
 /** Rules of the accounts' side: copies and skips, executions, sub-ledgers, cash, the paper broker's book. */
 import { skipCodes } from '../../domain/mirror/skip.ts'
-import { live } from '../database/order-statuses.ts'
+import { ended, live } from '../database/order-statuses.ts'
 import { type Fragment, fragment } from '../database/sql.ts'
 import { leeway, netExecutions, sinceSplits, wasAlive } from '../market/units-since-splits.ts'
 
@@ -84,7 +84,7 @@ export const accountRules: Record<string, Fragment> = {
         when '4' then cum_qty >= order_qty
         when 'C' then cum_qty >= order_qty
         else false end
-      or (status in ('2', '4', '5', '8', 'C')) <> (ended_at is not null)`,
+      or (status in ${ended}) <> (ended_at is not null)`,
 
   // Two are live only while a replacement waits for its answer.
   oneLiveCopyPerSignal: fragment`

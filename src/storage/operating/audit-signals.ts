@@ -1,5 +1,6 @@
 /** Rules of the strategies' side: signals, their events, fills, positions and cash. Each names what breaks it. */
 
+import { ended } from '../database/order-statuses.ts'
 import { ownTables } from '../database/own-tables.ts'
 import { type Fragment, fragment } from '../database/sql.ts'
 import { leeway, sinceSplits } from '../market/units-since-splits.ts'
@@ -83,7 +84,7 @@ export const signalRules: Record<string, Fragment> = {
 
   statusFitsTimes: fragment`
     select format('signal %s has status %s', id, status) from signal
-    where (status in ('2', '4', '5', '8', 'C')) <> (ended_at is not null)
+    where (status in ${ended}) <> (ended_at is not null)
       or status in ('0', '1', '2', '6', 'E') and working_at is null
       or status in ('0', '1') and (time_in_force = '0') <> (expires_at is not null)
       or is_held and status <> 'A' or needs_match and ended_at is not null`,

@@ -204,10 +204,16 @@ function signalChanges(saved: SavedBook): SignalChange[] {
   })
 }
 
-/** Events of a book as rows: each signal's in the order in which they happened. */
+/**
+ * Events of a book as rows: each signal's in the order in which they happened. That an order is new, its own row tells:
+ * it is an event where nothing else has happened to it.
+ */
 function newEvents(saved: SavedBook): NewSignalEvent[] {
   const counts = new Map<string, number>()
-  return saved.events.map(({ orderId, event, status, at, cause }) => {
+  return saved.events.flatMap((told, place) => {
+    const { orderId, event, status, at, cause } = told
+    if (event === 'NEW' && saved.events.some((other, later) => later > place && other.orderId === orderId))
+      return []
     const offset = counts.get(orderId) ?? 0
     counts.set(orderId, offset + 1)
     const isFirst = isNew(saved, orderId)
