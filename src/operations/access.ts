@@ -34,7 +34,7 @@ export interface Asked {
   ctx: Context
   params: unknown
 }
-type Verdict = Refused | undefined
+export type Verdict = Refused | undefined
 type RuleOf<Name extends Access['rule']> = Extract<Access, { rule: Name }>
 
 const forbidden = (field: string): Refused =>
@@ -51,9 +51,23 @@ function at(params: unknown, path: string | undefined): unknown {
 const idAt = (params: unknown, path: string | undefined): number | bigint | undefined =>
   at(params, path) as number | bigint | undefined
 
-/** What a call of an operation of strategy owners is about. */
+/** The strategy that a call of an operation of strategy owners is about. */
 export const subjectOf = ({ access }: Row, params: unknown): number | bigint | undefined =>
   access.rule === 'strategyOwner' ? idAt(params, access.strategy) : undefined
+
+/** As `checkAccess` decides such calls, from the strategies as they were read with something else. */
+export function ownersVerdicts(
+  row: Row,
+  calls: readonly Asked[],
+  strategies: ReadonlyMap<number, { readonly ownerPersonId: number }>,
+): Verdict[] {
+  const { access } = row
+  if (access.rule !== 'strategyOwner') throw new Error('only owners are known by the strategy alone')
+  return calls.map(({ ctx, params }) => {
+    const strategy = strategies.get(Number(subjectOf(row, params)))
+    return verdictOn(ctx.caller, strategy ?? null, access.strategy, ownsStrategy)
+  })
+}
 
 /** Decides every call of one operation, in order; undefined means it may go on. */
 export async function checkAccess(sql: Sql, row: Row, calls: readonly Asked[]): Promise<Verdict[]> {
@@ -151,11 +165,11 @@ async function checkStrategies(
   return calls.map(({ ctx }, index) => verdictOn(ctx.caller, facts[index] ?? null, path, allows))
 }
 
-function verdictOn(
+function verdictOn<Facts>(
   caller: Caller,
-  strategy: StrategyFacts | null,
+  strategy: Facts | null,
   path: string,
-  allows: (caller: Caller, strategy: StrategyFacts) => boolean,
+  allows: (caller: Caller, strategy: Facts) => boolean,
 ): Verdict {
   if (strategy) return allows(caller, strategy) ? undefined : forbidden(path)
   return isPlatformAdmin(caller) ? refuse('NotFound', path) : forbidden(path)

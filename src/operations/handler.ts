@@ -17,11 +17,16 @@ export interface OperationCall<Op extends OperationName> {
   params: ParamsOf<Op>
 }
 
+/** Facts that tell whose the strategies are. */
+export interface OwnedFacts {
+  readonly strategies: ReadonlyMap<number, { readonly ownerPersonId: number }>
+}
+
 /** One outcome per call, in order. All calls share `sql`. */
-export interface BatchHandler<Op extends OperationName, Facts = unknown> {
+export interface BatchHandler<Op extends OperationName, Facts extends OwnedFacts = OwnedFacts> {
   /**
-   * Of a write: what `many` would begin with, asked for together with the rights of calls that most likely have
-   * them. It goes to `many` when all of these calls may go on; otherwise it is thrown away.
+   * Of a write of strategy owners: what `many` would begin with, asked for at once for calls that most likely have
+   * the right, which it also tells. It goes to `many` when all of these calls may go on; otherwise it is thrown away.
    */
   ahead?(sql: Sql, calls: readonly OperationCall<Op>[]): Promise<Facts> | undefined
   many(sql: Sql, calls: readonly OperationCall<Op>[], facts?: Facts): Promise<Outcome<ResultOf<Op>>[]>

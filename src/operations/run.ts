@@ -20,10 +20,10 @@ import { DatabaseUnavailable } from '../storage/database/failure.ts'
 import type { Sql, Transaction } from '../storage/database/sql.ts'
 import { type Asked, checkAccess } from './access.ts'
 import { actingOf, orderNotes } from './acting.ts'
-import { type Ahead, createAhead } from './ahead.ts'
+import { type Admit, type Ask, admitAhead, admitFirst } from './ahead.ts'
 import { type BatchLimits, type BatchLoad, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
-import type { Handler, HandlerTable, PreparedHandler } from './handler.ts'
+import type { Handler, HandlerTable, OwnedFacts, PreparedHandler } from './handler.ts'
 import { remember, takeTurns } from './remember.ts'
 import { type Reply, replyTo, replyWith } from './reply.ts'
 import { fingerprintOf, type Secrets } from './secrets.ts'
@@ -72,7 +72,7 @@ interface Prepared extends Call {
 }
 
 /** `facts` are what was asked ahead for exactly these calls. */
-type Many = (sql: Sql, calls: readonly Asked[], facts?: unknown) => Promise<readonly Outcome<unknown>[]>
+type Many = (sql: Sql, calls: readonly Asked[], facts?: OwnedFacts) => Promise<readonly Outcome<unknown>[]>
 
 /** Reads that come while others are under way go together as one statement. */
 const readLimits: BatchLimits = {
@@ -133,8 +133,8 @@ function wayOf(name: OperationName, options: Parts): Run {
   const { load } = options
   if (row.method === 'GET')
     return batched((calls) => runReads(options, calls, many), isShared, readLimits, load?.reads)
-  const ahead = handler.ahead && createAhead(row, handler.ahead)
-  return batched((calls) => write(options, calls, many, ahead), isShared, writeLimits, load?.writes)
+  const admit = handler.ahead && admitAhead(row, handler.ahead as Ask)
+  return batched((calls) => write(options, calls, many, admit), isShared, writeLimits, load?.writes)
 }
 
 function wayOfOne(name: OperationName, options: Parts, handler: Handler<OperationName>): Run {
@@ -161,9 +161,14 @@ function wayOfPrepared(options: Parts, handler: PreparedHandler<OperationName>):
   }
 }
 
-function write(options: Parts, calls: readonly Call[], effect: Many, ahead?: Ahead): Promise<Reply[]> {
+function write(
+  options: Parts,
+  calls: readonly Call[],
+  effect: Many,
+  admit = admitFirst(rowOf(calls)),
+): Promise<Reply[]> {
   const ready = calls.map((call) => prepared(options, call))
-  return options.db.transaction((tx) => runWrites(options, tx, ready, effect, ahead))
+  return options.db.transaction((tx) => runWrites(options, tx, ready, effect, admit))
 }
 
 function first<T>(list: readonly T[]): T {
@@ -276,18 +281,16 @@ async function runWrites(
   tx: Transaction,
   calls: readonly Prepared[],
   many: Many,
-  ahead?: Ahead,
+  admit: Admit,
 ): Promise<Reply[]> {
   const now = options.clock.now()
   const asked = asContexts(options, calls, tx, now)
-  const [turns, verdicts, facts] = await Promise.all([
+  const [turns, { verdicts, facts }] = await Promise.all([
     takeTurns(tx, calls, now, options.secrets),
-    checkAccess(tx, rowOf(calls), asked),
-    ahead?.ask(tx, asked),
+    admit(tx, asked),
     // Calls of one batch have no name in common: what they do is entered call by call.
     calls.length === 1 && actAs(tx, actingOf(first(calls), now)),
   ])
-  ahead?.learn(asked, verdicts)
   const places = calls.flatMap((call, at) => (turns.acting.has(call) ? [at] : []))
   const acting = places.map((at) => calls[at] as Prepared)
   const outcomes = await decide(

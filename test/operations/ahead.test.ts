@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { compileRow, rows } from '../../src/contract/index.ts'
 import { createRunner, type Run } from '../../src/operations/run.ts'
+import { lockStrategies } from '../../src/storage/orders/signals.ts'
 import { resultsOf } from '../support/http.ts'
 import { untilWaiting } from '../support/locks.ts'
 import { secrets } from '../support/platform.ts'
@@ -24,12 +25,17 @@ function noting(): { run: Run; notes: string[] } {
     ...{ db, clock: { now: () => 0 }, secrets, environment: 'T' },
     handlers: {
       NewStrategyOrder: {
-        ahead: async (_, calls) => {
+        ahead: async (sql, calls) => {
           notes.push(`ahead ${calls.length}`)
-          return 'facts'
+          return {
+            strategies: await lockStrategies(
+              sql,
+              calls.map(({ params }) => params.Order.StrategyId),
+            ),
+          }
         },
         many: async (_, calls, facts) => {
-          notes.push(`many ${calls.length} ${facts}`)
+          notes.push(`many ${calls.length} ${facts ? 'facts' : 'undefined'}`)
           return calls.map(() => ({ results: [] }))
         },
       },

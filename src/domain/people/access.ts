@@ -51,7 +51,7 @@ export function isSiteAdmin(actor: Actor, object: Tenancy): boolean {
 }
 
 /** Whether the actor may act as the owner of the strategy. */
-export const ownsStrategy = (actor: Actor, strategy: StrategyFacts): boolean =>
+export const ownsStrategy = (actor: Actor, strategy: Pick<StrategyFacts, 'ownerPersonId'>): boolean =>
   isPlatformAdmin(actor) || strategy.ownerPersonId === actor.personId
 
 /** A strategy's open positions and working orders: its owner, live subscribers, the owner's site, the platform. */

@@ -12,7 +12,7 @@ import { insertExecutions, type NewExecution } from '../../storage/brokers/repor
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
-import { newSignalIds } from '../../storage/orders/save-books.ts'
+import { newSignalIds } from '../../storage/orders/signals.ts'
 
 interface Ending {
   readonly at: Instant

@@ -39,7 +39,7 @@ import { loadQuotedInstruments, type QuotedInstrument } from '../../storage/mark
 import { markFollowers } from '../../storage/mirror/sync-due.ts'
 import { savePositions } from '../../storage/orders/fills.ts'
 import { bookCurrency, causedBy, worked } from '../../storage/orders/order-books.ts'
-import { newSignalIds } from '../../storage/orders/save-books.ts'
+import { newSignalIds } from '../../storage/orders/signals.ts'
 import { insertIncidents } from '../../storage/work/incidents.ts'
 import { touchAdjusted } from '../../storage/work/record-changes.ts'
 import type { WorkContext } from '../context.ts'

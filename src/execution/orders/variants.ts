@@ -19,7 +19,7 @@ import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
 import { loadVariantCases, type VariantCase } from '../../storage/mirror/variant-cases.ts'
 import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
 import { causedBy, worked } from '../../storage/orders/order-books.ts'
-import { newSignalIds } from '../../storage/orders/save-books.ts'
+import { newSignalIds } from '../../storage/orders/signals.ts'
 import {
   claimVariants,
   findNextVariantLook,

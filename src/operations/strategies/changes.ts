@@ -20,15 +20,9 @@ import type { Sql } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { spreadNews } from '../../storage/orders/book-families.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
+import { loadPlacing, type PlacingRow } from '../../storage/orders/placing.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
-import {
-  findSignal,
-  loadPlacing,
-  lockStrategies,
-  type PlacingRow,
-  type StoredSignal,
-  wakeWorkers,
-} from '../../storage/orders/signals.ts'
+import { findSignal, lockStrategies, type StoredSignal, wakeWorkers } from '../../storage/orders/signals.ts'
 import { loadStrategyFacts } from '../../storage/people/access.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import {
@@ -129,7 +123,7 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   const signal = await findSignal(sql, order.CancelReplaceSignalId ?? 0)
   if (!signal) return refuse('NotFound', 'Order.CancelReplaceSignalId')
   if (!strategy || signal.strategyId !== strategy.id) return refusedElsewhere(sql, ctx, signal)
-  const row = (await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])).get(0)
+  const row = (await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])).rows.get(0)
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
   const refusal = refusedChange({ ctx, order }, signal, row)
   if (refusal) return refusal

@@ -19,13 +19,12 @@ import {
   restateSignals,
 } from '../../storage/orders/desired-orders.ts'
 import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
-import { newSignalIds } from '../../storage/orders/save-books.ts'
+import { loadPlacing, type PlacingRow } from '../../storage/orders/placing.ts'
 import {
   insertSignalEvents,
   type LockedStrategy,
-  loadPlacing,
   lockStrategies,
-  type PlacingRow,
+  newSignalIds,
 } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
@@ -80,7 +79,7 @@ async function readWanted(
     return named ? [{ strategyId, ...named }] : []
   })
   const known = await loadPlacing(ctx.sql, wishes)
-  const rows = await withFirstUses(ctx.sql, ctx.now, wishes, known, () => true)
+  const rows = await withFirstUses(ctx.sql, ctx.now, wishes, known.rows, () => true)
   const inOrder = positions.flatMap((_, place) => rows.get(place) ?? [])
   const isWhole = wishes.length === positions.length && inOrder.length === positions.length
   return isWhole ? inOrder : refuse('InvalidSymbol', 'Symbol')

@@ -11,7 +11,7 @@ import { isListedMonth, type SymbolParts } from '../../domain/market/symbol.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { findUnderlyings, insertInstruments } from '../../storage/market/instruments.ts'
-import { loadPlacing, type PlacingQuestion, type PlacingRow } from '../../storage/orders/signals.ts'
+import { loadPlacing, type PlacingQuestion, type PlacingRow } from '../../storage/orders/placing.ts'
 
 /** A question whose symbol was read; without `parts` it names no instrument that could be made. */
 export interface Wish extends PlacingQuestion {
@@ -34,7 +34,7 @@ export async function withFirstUses(
   now: Instant,
   wishes: readonly Wish[],
   known: ReadonlyMap<number, PlacingRow>,
-  accepts: (row: PlacingRow) => boolean,
+  accepts: (row: PlacingRow, place: number) => boolean,
 ): Promise<ReadonlyMap<number, PlacingRow>> {
   const derived = wishes.flatMap((wish, place) => {
     const instrument = wish.parts && !known.has(place) ? derive(wish.parts, now) : undefined
@@ -44,9 +44,9 @@ export async function withFirstUses(
   const listed = (await withUnderlying(sql, derived)).map(({ place, instrument }) => ({
     place,
     instrument,
-    row: provisional(place, instrument),
+    row: provisional(instrument),
   }))
-  const taken = listed.filter(({ row }) => accepts(row))
+  const taken = listed.filter(({ row, place }) => accepts(row, place))
   const rows = new Map([...known, ...listed.map(({ place, row }) => [place, row] as const)])
   if (taken.length === 0) return rows
   await insertInstruments(
@@ -58,10 +58,7 @@ export async function withFirstUses(
     sql,
     places.map((place) => wishes[place] as Wish),
   )
-  for (const [index, row] of made) {
-    const place = places[index] as number
-    rows.set(place, { ...row, place })
-  }
+  for (const [index, row] of made.rows) rows.set(places[index] as number, row)
   return rows
 }
 
@@ -92,9 +89,9 @@ async function withUnderlying(sql: Sql, derived: readonly Derived[]): Promise<De
 }
 
 /** The row of an instrument that is not made yet: nobody holds it and nobody has quoted it. */
-const provisional = (place: number, { calendar, tick, lastTradingDay }: Instrument): PlacingRow => ({
+const provisional = ({ calendar, tick, lastTradingDay }: Instrument): PlacingRow => ({
   // Ids that no signal has: nothing of this row is written.
   ...{ signalId: 0, moreIds: [-1, -2, -3, -4] },
-  ...{ place, instrumentId: 0, isTradable: true, position: '0', bid: null, ask: null },
+  ...{ instrumentId: 0, isTradable: true, position: '0', bid: null, ask: null },
   ...{ calendar, tick: tick.toFixed(), lastTradingDay },
 })

@@ -8,8 +8,9 @@ import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/orders
 import { currentPriceOf, midOf } from '../../domain/orders/placing.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { causedBy, unworked, worked } from '../../storage/orders/order-books.ts'
+import type { PlacingRow } from '../../storage/orders/placing.ts'
 import type { SavedBook, SignalWish } from '../../storage/orders/save-books.ts'
-import type { LockedStrategy, PlacingRow } from '../../storage/orders/signals.ts'
+import type { LockedStrategy } from '../../storage/orders/signals.ts'
 import type { Context } from '../context.ts'
 import { type OrderDraft, staysUnsynced } from './order-draft.ts'
 

@@ -8,16 +8,14 @@ import type { ModelAccount } from '../../domain/margin/model-account.ts'
 import type { Parent } from '../../domain/orders/conditional.ts'
 import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
 import type { Sql } from '../../storage/database/sql.ts'
-import { loadModelAccounts, loadNamedAccounts } from '../../storage/orders/model-accounts.ts'
+import { accountsOf, loadModelAccounts } from '../../storage/orders/model-accounts.ts'
+import { loadPlacing, type PlacingQuestion, type PlacingRow } from '../../storage/orders/placing.ts'
 import { saveOrderBooks } from '../../storage/orders/save-books.ts'
 import {
   type LockedStrategy,
   loadParents,
-  loadPlacing,
   lockStrategies,
   type ParentRow,
-  type PlacingQuestion,
-  type PlacingRow,
   wakeWorkers,
 } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
@@ -65,27 +63,23 @@ export interface PlacingFacts {
   readonly accounts: ReadonlyMap<number, ModelAccount>
 }
 
-// Only what may open is held against the account.
-const mayOpen = (call: OrderCall | undefined): boolean => call?.order.OpenClose !== 'C'
-
 const ratesOf = (calls: readonly OrderCall[]) => chargedRates(calls[0]?.ctx.charging ?? 'default')
 
 /** Locks the strategies of the orders and reads what these meet. */
 export async function loadPlacingFacts(sql: Sql, calls: readonly OrderCall[]): Promise<PlacingFacts> {
   const read = calls.map(readOrder)
   const questions = questionsOf(calls, read)
-  const opening = questions.filter((_, index) => mayOpen(calls[index]))
   // Sent together: the server reads the positions after it has the locks, in snapshots of their own.
-  const [strategies, known, parents, accounts] = await Promise.all([
+  const [strategies, { rows, holdings }, parents] = await Promise.all([
     lockStrategies(sql, [...new Set(calls.map(({ order }) => order.StrategyId))]),
     loadPlacing(sql, questions),
     loadParents(
       sql,
       calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? []),
     ),
-    loadNamedAccounts(sql, opening, ratesOf(calls)),
   ])
-  return { read, questions, strategies, known, parents, accounts }
+  const accounts = await accountsOf(sql, holdings, ratesOf(calls))
+  return { read, questions, strategies, known: rows, parents, accounts }
 }
 
 /** Places new orders, all in the caller's transaction; one answer per call, in order. */
@@ -107,13 +101,14 @@ export async function placeOrders(
     now,
     questions,
     known,
-    (row) => !isRefused(answer(row.place, row, new Map())),
+    (row, place) => !isRefused(answer(place, row, new Map())),
   )
   // An instrument that was made just now is in no account yet.
-  const opening = [...rows.values()].flatMap(({ place, instrumentId }) =>
-    mayOpen(calls[place]) ? [{ strategyId: Number(questions[place]?.strategyId), instrumentId }] : [],
-  )
-  const accounts = rows === known ? facts.accounts : await loadModelAccounts(sql, opening, ratesOf(calls))
+  const keys = [...rows].map(([place, { instrumentId }]) => ({
+    strategyId: Number(questions[place]?.strategyId),
+    instrumentId,
+  }))
+  const accounts = rows === known ? facts.accounts : await loadModelAccounts(sql, keys, ratesOf(calls))
   const placed = calls.map((_, index) => answer(index, rows.get(index), accounts))
   const accepted = placed.flatMap((outcome) => (isRefused(outcome) ? [] : [outcome]))
   await sql.withCommit(() => savePlaced(sql, accepted))

@@ -7,7 +7,7 @@ import type { Decimal } from '../../domain/decimal.ts'
 import { live } from '../database/order-statuses.ts'
 import type { Sql } from '../database/sql.ts'
 import { markVariants } from '../strategies/variants.ts'
-import type { PlacingRow } from './signals.ts'
+import type { PlacingRow } from './placing.ts'
 
 /**
  * What an order would trade in each instrument that the strategy holds or has live orders in, by symbol; with an id

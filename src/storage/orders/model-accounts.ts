@@ -11,7 +11,6 @@ import { cutoffOf } from '../../domain/market/expiration.ts'
 import type { PlanRates } from '../../domain/positions/commission.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
-import { type InstrumentQuestion, listedAsAsked } from '../market/instruments.ts'
 import {
   type MarginInstrumentRow,
   marginInstrumentColumns,
@@ -21,8 +20,8 @@ import { loadRates } from '../market/quotes.ts'
 import { type BookKey, bookKeys } from '../work/matching.ts'
 import { bookCurrency } from './order-books.ts'
 
-/** Numbers are exact texts. */
-interface HoldingRow extends BookKey, MarginInstrumentRow {
+/** What a strategy has of an instrument, perhaps nothing. Numbers are exact texts. */
+export interface HoldingRow extends BookKey, MarginInstrumentRow {
   readonly cash: string
   readonly quantity: string
   readonly avgPx: string | null
@@ -50,83 +49,59 @@ export const loadHeldAccounts = (
   )
 
 /** The accounts of the keys' strategies, with everything they hold and the keys' instruments; charged by `plan`. */
-export const loadModelAccounts = async (
+export async function loadModelAccounts(
   sql: Sql,
   keys: readonly BookKey[],
   plan: PlanRates | null,
-): Promise<Map<number, ModelAccount>> =>
-  keys.length === 0
-    ? new Map()
-    : loadAccounts(
-        sql,
-        keys.map(({ strategyId }) => strategyId),
-        fragment`select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)`,
-        plan,
-      )
-
-/** The same for instruments by their names, as far as they are known. */
-export async function loadNamedAccounts(
-  sql: Sql,
-  questions: readonly (InstrumentQuestion & { readonly strategyId: number | bigint })[],
-  plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
-  const asked = questions.flatMap((question) => question.spellings.map((symbol) => ({ symbol, ...question })))
-  if (asked.length === 0) return new Map()
-  const strategyIds = asked.map(({ strategyId }) => strategyId)
-  const wanted = fragment`
-    select asked.strategy_id, i.id as instrument_id
-    from unnest(${uncounted(strategyIds, 'bigint')}, ${asked.map(({ symbol }) => symbol)}::text[],
-      ${asked.map(({ securityType }) => securityType)}::text[], ${asked.map(({ currency }) => currency)}::text[],
-      ${asked.map(({ exchange }) => exchange)}::text[], ${asked.map(({ lastDay }) => lastDay)}::date[])
-      asked (strategy_id, symbol, security_type, currency, exchange, last_day)
-    join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type and ${listedAsAsked}`
-  return loadAccounts(sql, strategyIds, wanted, plan)
+  if (keys.length === 0) return new Map()
+  const strategyIds = keys.map(({ strategyId }) => strategyId)
+  const rows = await sql.rows<HoldingRow>`
+    select ${holdingColumns}
+    from (
+      select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)
+      union
+      select strategy_id, instrument_id from position
+      where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0
+    ) held ${holdingTables}
+    order by s.id, i.id`
+  return accountsOf(sql, rows, plan)
 }
 
-async function loadAccounts(
+/** The accounts that these holdings make up, charged by `plan`. They come by strategy and instrument, perhaps twice. */
+export async function accountsOf(
   sql: Sql,
-  strategyIds: readonly (number | bigint)[],
-  wanted: Fragment,
+  rows: readonly HoldingRow[],
   plan: PlanRates | null,
 ): Promise<Map<number, ModelAccount>> {
-  const rows = await loadHoldings(sql, strategyIds, wanted)
   const named = rows.flatMap((row) => [row.currency, baseCurrencyOf(row) ?? row.currency])
   const rates = await loadRates(sql, bookCurrency, named)
   const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
   for (const row of rows) {
     const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [], rates: plan }
-    account.holdings.push(holdingOf(row, rates))
     accounts.set(row.strategyId, account)
+    if (account.holdings.at(-1)?.instrumentId !== row.instrumentId) account.holdings.push(holdingOf(row, rates))
   }
   return accounts
 }
 
-/** `wanted` gives pairs of a strategy and an instrument that it may not hold yet. */
-const loadHoldings = (
-  sql: Sql,
-  strategyIds: readonly (number | bigint)[],
-  wanted: Fragment,
-): Promise<HoldingRow[]> =>
-  sql.rows<HoldingRow>`
-    select s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
-      p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
-      case when i.currency <> ${bookCurrency} then (
-        select f.fx from fill f where f.strategy_id = s.id and f.instrument_id = i.id
-        order by f.id desc limit 1) end as "lastFx",
-      ${marginInstrumentColumns}, i.calendar, i.last_trading_day as "lastTradingDay"
-    from (
-      ${wanted}
-      union
-      select strategy_id, instrument_id from position
-      where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0
-    ) held
-    join strategy s on s.id = held.strategy_id
-    join instrument i on i.id = held.instrument_id
-    left join position p on p.strategy_id = s.id and p.instrument_id = i.id
-    left join quote q on q.instrument_id = i.id
-    left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
-    left join quote u on u.instrument_id = ui.id
-    order by s.id, i.id`
+/** Columns of a `HoldingRow`, from `holdingTables`. */
+export const holdingColumns: Fragment = fragment`
+  s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
+  p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
+  case when i.currency <> ${bookCurrency} then (
+    select f.fx from fill f where f.strategy_id = s.id and f.instrument_id = i.id
+    order by f.id desc limit 1) end as "lastFx",
+  ${marginInstrumentColumns}, i.calendar, i.last_trading_day as "lastTradingDay"`
+
+/** What strategies hold of the instruments in `held (strategy_id, instrument_id)`, perhaps nothing. */
+export const holdingTables: Fragment = fragment`
+  join strategy s on s.id = held.strategy_id
+  join instrument i on i.id = held.instrument_id
+  left join position p on p.strategy_id = s.id and p.instrument_id = i.id
+  left join quote q on q.instrument_id = i.id
+  left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
+  left join quote u on u.instrument_id = ui.id`
 
 const rateOf = (currency: string | null, rates: ReadonlyMap<string, Decimal>): Decimal | null =>
   currency === bookCurrency ? one : (rates.get(currency ?? '') ?? null)

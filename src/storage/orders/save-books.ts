@@ -12,7 +12,13 @@ import { markVariants } from '../strategies/variants.ts'
 import { insertIncidents } from '../work/incidents.ts'
 import { type SignalChange, updateSignals } from './fills.ts'
 import { expiryOf, hasEnded, type WorkedBook } from './order-books.ts'
-import { insertSignalEvents, insertSignals, type NewSignal, type NewSignalEvent } from './signals.ts'
+import {
+  insertSignalEvents,
+  insertSignals,
+  type NewSignal,
+  type NewSignalEvent,
+  newSignalIds,
+} from './signals.ts'
 
 /** What a new signal has beside its order. */
 export type SignalWish = Pick<
@@ -84,13 +90,6 @@ async function withRealIds(sql: Sql, books: readonly SavedBook[]): Promise<reado
   const fresh = await newSignalIds(sql, words.size)
   const ids = new Map([...words].map((word, place) => [word, String(fresh[place])]))
   return books.map((saved) => renamed(saved, (id) => ids.get(id) ?? id))
-}
-
-/** Ids for signals and groups that do not exist yet. */
-export async function newSignalIds(sql: Sql, count: number): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
-    select nextval('signal_id_seq') as id from generate_series(1, ${count}::int)`
-  return rows.map(({ id }) => id)
 }
 
 function renamed(saved: SavedBook, nameOf: (id: string) => string): SavedBook {

@@ -1,16 +1,15 @@
 /**
- * Signals as they are placed, many in one statement, and what is read before. Every writer locks the strategy's
- * row first, so what it then reads about the strategy cannot change before it commits.
+ * Signals as they are placed, many in one statement. Every writer locks the strategy's row first, so what it then
+ * reads about the strategy cannot change before it commits.
  */
 
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
-import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { ExitRole } from '../../domain/orders/order-book.ts'
 import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
-import { type InstrumentQuestion, listedAsAsked } from '../market/instruments.ts'
 
 export interface LockedStrategy {
   id: number
+  ownerPersonId: number
   isAlive: boolean
   noSubsAllowed: boolean
   membershipVersion: number
@@ -22,68 +21,17 @@ export async function lockStrategies(
   ids: readonly (number | bigint)[],
 ): Promise<Map<number, LockedStrategy>> {
   const rows = await sql.rows<LockedStrategy>`
-    select id, is_alive as "isAlive", no_subs_allowed as "noSubsAllowed", membership_version as "membershipVersion"
+    select id, owner_person_id as "ownerPersonId", is_alive as "isAlive", no_subs_allowed as "noSubsAllowed",
+      membership_version as "membershipVersion"
     from strategy where id = any(${uncounted(ids, 'bigint')}::bigint[]) order by id for no key update`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** One order's question: what would it trade, and what does its strategy hold of it? */
-export interface PlacingQuestion extends InstrumentQuestion {
-  strategyId: number | bigint
-  /** How many ids the order needs beside its own. */
-  moreIds?: number
-  /** A reversal of the position needs one more. Absent: it cannot be one. */
-  reverses?: Side
-}
-
-export interface PlacingRow {
-  place: number
-  /** The id the signal will have. */
-  signalId: number
-  moreIds: number[]
-  instrumentId: number
-  calendar: CalendarName
-  tick: string
-  isTradable: boolean
-  /** YYYY-MM-DD; null where trading does not end. */
-  lastTradingDay: string | null
-  position: string
-  bid: string | null
-  ask: string | null
-}
-
-/**
- * Answers the questions that have a known instrument; `place` is the question's index. Ids rise with it, so that of
- * orders of one moment the one that was asked for first comes first.
- */
-export async function loadPlacing(
-  sql: Sql,
-  questions: readonly PlacingQuestion[],
-): Promise<Map<number, PlacingRow>> {
-  const asked = questions.flatMap((question, place) =>
-    question.spellings.map((symbol) => ({ place, symbol, ...question })),
-  )
-  const rows = await sql.rows<PlacingRow>`
-    select asked.place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
-      i.last_trading_day as "lastTradingDay",
-      coalesce(p.quantity, 0) as position, q.bid, q.ask,
-      nextval('signal_id_seq') as "signalId",
-      case when asked.more_ids > 0 or p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
-        then array(select nextval('signal_id_seq') from generate_series(1, asked.more_ids
-          + case when p.quantity < 0 and asked.reverses = '1' or p.quantity > 0 and asked.reverses = '2'
-            then 1 else 0 end)) else '{}' end as "moreIds"
-    from unnest(${asked.map((row) => row.place)}::int[], ${asked.map((row) => row.strategyId)}::bigint[],
-      ${asked.map((row) => row.symbol)}::text[], ${asked.map((row) => row.securityType)}::text[],
-      ${asked.map(({ moreIds = 0 }) => moreIds)}::int[], ${asked.map(({ reverses }) => reverses)}::text[],
-      ${asked.map(({ currency }) => currency)}::text[], ${asked.map(({ exchange }) => exchange)}::text[],
-      ${asked.map(({ lastDay }) => lastDay)}::date[])
-      asked (place, strategy_id, symbol, security_type, more_ids, reverses, currency, exchange, last_day)
-    join instrument i on i.symbol = asked.symbol and i.security_type = asked.security_type
-      and ${listedAsAsked}
-    left join position p on p.strategy_id = asked.strategy_id and p.instrument_id = i.id
-    left join quote q on q.instrument_id = i.id
-    order by asked.place`
-  return new Map(rows.map((row) => [row.place, row]))
+/** Ids for signals and groups that do not exist yet, rising. */
+export async function newSignalIds(sql: Sql, count: number): Promise<number[]> {
+  const rows = await sql.rows<{ id: number }>`
+    select nextval('signal_id_seq') as id from generate_series(1, ${count}::int)`
+  return rows.map(({ id }) => id)
 }
 
 export interface NewSignal {
