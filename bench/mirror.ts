@@ -12,6 +12,7 @@ import type { Database } from '../src/storage/database/database.ts'
 import { addBroker, addFollowers } from '../test/support/followers.ts'
 import { startPlatform, symbol, workContext } from './support/platform.ts'
 import { type Bench, type Figure, median, ratioOf } from './support/report.ts'
+import { typescriptFlags } from './support/served.ts'
 
 const followers = 10_000
 const brokers = 4
@@ -30,7 +31,7 @@ async function startWorkers(url: string, count: number) {
   const sent: Batch[] = []
   const script = join(import.meta.dirname, 'support/mirror-worker.ts')
   const children = Array.from({ length: count }, (_, place): ChildProcess => {
-    const child = fork(script, [url, `bench ${place}`], { execArgv: ['--import', 'tsx'] })
+    const child = fork(script, [url, `bench ${place}`], { execArgv: typescriptFlags })
     child.on('message', (message) => {
       if (message !== 'ready') sent.push(message as Batch)
     })

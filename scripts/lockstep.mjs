@@ -3,6 +3,5 @@
 import { ensureInstalled } from './install.mjs'
 
 ensureInstalled()
-const { register } = await import('tsx/esm/api')
-register()
+await import('./typescript.mjs')
 await import('../src/bin/lockstep.ts')

@@ -4,6 +4,12 @@ import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { workingFlags } from '../../src/bin/children.ts'
 
+/** For Node to run TypeScript as the product's own processes do. */
+export const typescriptFlags = [
+  '--import',
+  join(import.meta.dirname, '..', '..', 'scripts', 'typescript.mjs'),
+]
+
 export interface Served {
   url: string
   stop(): void
@@ -12,7 +18,7 @@ export interface Served {
 /** Starts a server script as a child process; it says its address when it listens. */
 export function serve(script: string, args: readonly string[]): Promise<Served> {
   const path = join(import.meta.dirname, script)
-  const child = fork(path, args, { execArgv: [...workingFlags, '--import', 'tsx'] })
+  const child = fork(path, args, { execArgv: [...workingFlags, ...typescriptFlags] })
   return new Promise((resolve, reject) => {
     child.once('message', (url) => resolve({ url: String(url), stop: () => child.disconnect() }))
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)))
