@@ -2,10 +2,10 @@
  * The money of a strategy at one moment: its cash, what it holds at the last marks, and whether that bears one
  * more order. One pool for all classes; nothing is rounded and nothing is reserved.
  */
-import { directionOf, type PositionEffect, type Side } from '../codes.ts'
+import type { PositionEffect, Side } from '../codes.ts'
 import { type Decimal, dec, zero } from '../decimal.ts'
 import type { BookContext } from '../orders/order-book.ts'
-import { addTurnover, noTurnover, orderCommission, type PlanRates } from '../positions/commission.ts'
+import { orderCommission, type PlanRates, turnoverOf } from '../positions/commission.ts'
 import { isPaidInFull } from '../positions/position.ts'
 import type { Instant } from '../time.ts'
 import { leverageOf } from './leverage.ts'
@@ -75,13 +75,18 @@ function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
 }
 
 /** ModelAccountValue: cash, stocks and options at their marks, and what futures and forex would realise. */
-export function accountValue({ cash, holdings }: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal {
-  return holdings.reduce((value, holding) => {
-    const { instrument, quantity, avgPx, fx } = holding
-    const basis = isPaidInFull(instrument.securityType) ? zero : (avgPx ?? zero)
-    return value.plus(markOf(holding).minus(basis).times(quantity).times(instrument.pointValue).times(fx))
-  }, cash)
+export const accountValue = ({ cash, holdings }: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal =>
+  holdings.reduce((value, holding) => (holding.quantity.isZero() ? value : value.plus(worthOf(holding))), cash)
+
+function worthOf(holding: Holding): Decimal {
+  const { instrument, quantity, avgPx } = holding
+  const mark = markOf(holding)
+  const perUnit = isPaidInFull(instrument.securityType) || avgPx === null ? mark : mark.minus(avgPx)
+  return perUnit.times(quantity).times(unitValue(holding))
 }
+
+/** Account currency per point and unit. */
+const unitValue = ({ instrument, fx }: Holding): Decimal => instrument.pointValue.times(fx)
 
 /** The positions as margin sees them. */
 export const marginPositions = ({ holdings }: Pick<ModelAccount, 'holdings'>): MarginPosition[] =>
@@ -101,42 +106,67 @@ export const buyingPower = (account: ModelAccount): Decimal =>
 export const accountLeverage = (account: ModelAccount): Decimal | null =>
   leverageOf({ positions: marginPositions(account), modelAccountValue: accountValue(account) })
 
+/** What a full fill of an opening order leads to. */
+interface Prospect {
+  readonly holding: Holding
+  /** Held before it, signed. */
+  readonly held: Decimal
+  /** Held after it, signed. */
+  readonly quantity: Decimal
+  /** At which it is held against the account; null where nobody has told one. */
+  readonly price: Decimal | null
+}
+
+/** Nothing for a closing order, and for an instrument that the account was not loaded with. */
+function prospectOf({ holdings }: ModelAccount, intent: Intent, position?: Decimal): Prospect | undefined {
+  const { instrumentId, side, openClose } = intent
+  const holding = holdings.find((candidate) => candidate.instrumentId === instrumentId)
+  if (!holding || openClose === 'C') return undefined
+  const held = position ?? holding.quantity
+  const quantity = side === '1' ? held.plus(intent.quantity) : held.minus(intent.quantity)
+  return { holding, held, quantity, price: intent.price ?? marketPriceOf(holding, side) }
+}
+
 /**
  * Whether the account bears a full fill of the order on top of `position`. Without any price, and for an
  * instrument that the account was not loaded with, there is nothing to hold against it.
  */
 export function bears(account: ModelAccount, intent: Intent, position?: Decimal): boolean {
-  const { instrumentId, side, openClose, commission } = intent
-  const holding = account.holdings.find((candidate) => candidate.instrumentId === instrumentId)
-  if (!holding || openClose === 'C') return true
-  const price = intent.price ?? marketPriceOf(holding, side)
+  const prospect = prospectOf(account, intent, position)
+  return prospect === undefined || isBorne(account, intent, prospect)
+}
+
+function isBorne(account: ModelAccount, intent: Intent, { holding, held, quantity, price }: Prospect): boolean {
   if (!price) return true
-  const held = position ?? holding.quantity
-  const quantity = held.plus(intent.quantity.times(directionOf(side)))
-  const paid = (holding.avgPx ?? price).times(held.abs()).plus(price.times(intent.quantity))
-  const avgPx = quantity.isZero() ? null : paid.div(held.abs().plus(intent.quantity))
   const others = account.holdings.filter((candidate) => candidate !== holding)
-  const positionsAfter = [
-    ...marginPositions({ holdings: others }),
-    ...(quantity.isZero() ? [] : [marginPosition({ ...holding, quantity, avgPx }, price)]),
-  ]
+  const positionsAfter = marginPositions({ holdings: others })
+  if (!quantity.isZero()) {
+    const avgPx = averageAfter(holding, held, intent.quantity, price)
+    positionsAfter.push(marginPosition({ ...holding, quantity, avgPx }, price))
+  }
+  const { openClose, commission } = intent
   return isAffordable({ openClose, modelAccountValue: accountValue(account), positionsAfter, commission })
+}
+
+/** What was paid per unit once `added` are added at the price. */
+function averageAfter({ avgPx }: Holding, held: Decimal, added: Decimal, price: Decimal): Decimal {
+  if (held.isZero()) return price
+  const size = held.abs()
+  const paid = (avgPx ?? price).times(size).plus(price.times(added))
+  return paid.div(size.plus(added))
 }
 
 /** Why the account does not take a full fill of the order on top of `position`; null when it does. */
 export function openingRefusal(account: ModelAccount, intent: Intent, position?: Decimal): string | null {
-  if (isTooLarge(account, intent, position)) return positionTooLarge
-  return bears(account, intent, position) ? null : insufficientBuyingPower
+  const prospect = prospectOf(account, intent, position)
+  if (prospect === undefined) return null
+  if (isTooLarge(prospect)) return positionTooLarge
+  return isBorne(account, intent, prospect) ? null : insufficientBuyingPower
 }
 
-function isTooLarge({ holdings }: ModelAccount, intent: Intent, position?: Decimal): boolean {
-  const holding = holdings.find(({ instrumentId }) => instrumentId === intent.instrumentId)
-  if (!holding || intent.openClose === 'C') return false
-  const held = position ?? holding.quantity
-  const units = held.plus(intent.quantity.times(directionOf(intent.side))).abs()
-  const price = intent.price ?? marketPriceOf(holding, intent.side) ?? zero
-  const worth = price.abs().times(units).times(holding.instrument.pointValue).times(holding.fx)
-  return units.greaterThan(largestPosition.units) || worth.greaterThan(largestPosition.worth)
+function isTooLarge({ holding, quantity, price }: Prospect): boolean {
+  if (quantity.abs().greaterThan(largestPosition.units)) return true
+  return price !== null && price.times(quantity).times(unitValue(holding)).abs().greaterThan(largestPosition.worth)
 }
 
 /** The account after trades in one instrument: what it holds of it now, and what that did to its cash. */
@@ -174,7 +204,7 @@ function commissionOf(account: ModelAccount, order: Omit<Intent, 'commission'>):
   const holding = account.holdings.find(({ instrumentId }) => instrumentId === order.instrumentId)
   const price = holding && (order.price ?? marketPriceOf(holding, order.side))
   if (!holding || !price || !account.rates) return zero
-  const { securityType, pointValue } = holding.instrument
-  const fill = { quantity: order.quantity, price, pointValue: pointValue.times(holding.fx) }
-  return orderCommission(account.rates[securityType], addTurnover(noTurnover, fill))
+  const { securityType } = holding.instrument
+  const fill = { quantity: order.quantity, price, pointValue: unitValue(holding) }
+  return orderCommission(account.rates[securityType], turnoverOf(fill))
 }

@@ -161,8 +161,14 @@ function merged(
   const known = before ?? orderIn(change, replaces ?? id)
   return {
     ...known,
-    ...{ id, status, orderQuantity, filledQuantity, filledValue, acknowledged, held },
-    ...(replaces !== undefined && { replaces }),
+    id,
+    status,
+    orderQuantity,
+    filledQuantity,
+    filledValue,
+    acknowledged,
+    held,
+    replaces: replaces ?? known.replaces,
     info: info ?? known.info,
   }
 }

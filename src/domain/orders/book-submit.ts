@@ -94,19 +94,29 @@ function reverse(
 
 function place(change: BookChange, draft: BookDraft, { openClose, quantity, parent }: Placement): void {
   const { id, side, type, timeInForce, limit, stop, isParked } = draft
-  const family = parent && {
-    parent: parent.id,
-    depth: parent.depth + 1,
-    waitsForParent: isLive(parent.status),
-  }
-  const own = { id, side, type, timeInForce, limit, stop, openClose, isParked, acceptedAt: change.context.at }
-  addOrder(change, newBookOrder(quantity, { ...own, ...family }))
-  if (!family?.waitsForParent) {
+  const acceptedAt = change.context.at
+  const waitsForParent = parent !== null && isLive(parent.status)
+  const depth = parent ? parent.depth + 1 : 0
+  const family = { parent: parent?.id ?? null, depth, waitsForParent }
+  const order = newBookOrder(quantity, {
+    id,
+    side,
+    type,
+    timeInForce,
+    limit,
+    stop,
+    openClose,
+    isParked,
+    acceptedAt,
+    ...family,
+  })
+  addOrder(change, order)
+  if (!waitsForParent) {
     if (isParked) check(change, id)
     else start(change, id)
   }
-  const order = orderIn(change, id)
-  if (order.status !== '8' && (draft.profitTarget || draft.stopLoss)) addExits(change, order, draft)
+  const placed = orderIn(change, id)
+  if (placed.status !== '8' && (draft.profitTarget || draft.stopLoss)) addExits(change, placed, draft)
 }
 
 /** A parked order meets the checks when it is sent and again when it is released. */

@@ -9,7 +9,7 @@ import { isLive, type OrdType, type PositionEffect, type Side, type TimeInForce 
 import { type Decimal, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import type { ChainOrder } from './order-chain.ts'
-import { newOrder, type OrderEvent, type OrderState, type Outcome } from './order-state.ts'
+import type { OrderEvent, OrderState, Outcome } from './order-state.ts'
 
 export type ExitRole = 'profitTarget' | 'stopLoss'
 
@@ -113,28 +113,39 @@ export interface BookContext {
 
 /** The members in which a new order differs from a plain one. */
 export type BookOrderFields = Pick<BookOrder, 'id' | 'side' | 'type' | 'openClose' | 'acceptedAt'> &
-  Partial<Omit<BookOrder, keyof OrderState>>
+  Partial<Omit<BookOrder, keyof OrderState | 'inLast'>>
 
 /**
- * A new order: pending, held, at no venue and in no family unless `fields` say so. What is spread comes last: a
- * literal that begins with a spread and gets many members takes fifty times as long.
+ * A new order: pending, held, at no venue and in no family unless `fields` say so. Member by member, also those that say
+ * nothing: all orders are of one shape then, and a copy with other values is as cheap as a copy; one that gets a member
+ * which it did not have takes forty times as long.
  */
-export const newBookOrder = (quantity: Decimal, fields: BookOrderFields): BookOrder => ({
-  timeInForce: '1',
-  limit: null,
-  stop: null,
-  parent: null,
-  depth: 0,
-  exit: null,
-  coversFrom: zero,
-  ocaGroup: null,
-  waitsForParent: false,
-  isParked: false,
-  workingSince: null,
-  isTriggered: false,
-  info: null,
-  ...newOrder(quantity, true),
-  ...fields,
+export const newBookOrder = (orderQuantity: Decimal, fields: BookOrderFields): BookOrder => ({
+  id: fields.id,
+  side: fields.side,
+  type: fields.type,
+  timeInForce: fields.timeInForce ?? '1',
+  openClose: fields.openClose,
+  limit: fields.limit ?? null,
+  stop: fields.stop ?? null,
+  parent: fields.parent ?? null,
+  depth: fields.depth ?? 0,
+  exit: fields.exit ?? null,
+  coversFrom: fields.coversFrom ?? zero,
+  ocaGroup: fields.ocaGroup ?? null,
+  waitsForParent: fields.waitsForParent ?? false,
+  isParked: fields.isParked ?? false,
+  acceptedAt: fields.acceptedAt,
+  workingSince: fields.workingSince ?? null,
+  isTriggered: fields.isTriggered ?? false,
+  info: fields.info ?? null,
+  replaces: fields.replaces,
+  status: 'A',
+  orderQuantity,
+  filledQuantity: zero,
+  filledValue: zero,
+  acknowledged: false,
+  held: true,
 })
 
 /** A book without orders that holds the position. */

@@ -13,7 +13,8 @@ const indexes = new WeakMap<Orders, ReadonlyMap<string, readonly string[]>>()
 
 /** The orders that name `id` as their parent, as what they replace or as their group, as they came. */
 export function relativesOf(orders: Orders, id: string): BookOrder[] {
-  const names = (order: BookOrder): boolean => namesOf(order).includes(id)
+  const names = ({ parent, replaces, ocaGroup }: BookOrder): boolean =>
+    parent === id || replaces === id || ocaGroup === id
   if (orders.size < fewEntries) return [...orders.values()].filter(names)
   const { base, changes } = layersOf(orders)
   const found = new Set(indexOf(base).get(id))

@@ -25,23 +25,33 @@ export interface OrderTurnover {
 
 export const noTurnover: OrderTurnover = { quantity: zero, notional: zero }
 
-/** The turnover after one more fill. `pointValue` includes the currency rate where the plan's money differs. */
-export const addTurnover = (
-  before: OrderTurnover,
-  fill: { readonly quantity: Decimal; readonly price: Decimal; readonly pointValue: Decimal },
-): OrderTurnover => ({
-  quantity: before.quantity.plus(fill.quantity),
-  notional: before.notional.plus(fill.price.abs().times(fill.quantity).times(fill.pointValue)),
+/** What is charged for. `pointValue` includes the currency rate where the plan's money differs. */
+interface ChargedFill {
+  readonly quantity: Decimal
+  readonly price: Decimal
+  readonly pointValue: Decimal
+}
+
+/** The turnover of one fill. */
+export const turnoverOf = ({ quantity, price, pointValue }: ChargedFill): OrderTurnover => ({
+  quantity,
+  notional: price.abs().times(quantity).times(pointValue),
 })
+
+/** The turnover after one more fill. */
+export function addTurnover(before: OrderTurnover, fill: ChargedFill): OrderTurnover {
+  const { quantity, notional } = turnoverOf(fill)
+  return { quantity: before.quantity.plus(quantity), notional: before.notional.plus(notional) }
+}
 
 /** Price of an order in cents: the larger of minimum and rates, capped by the share of its notional. */
 export function orderCommission(rates: CommissionRates, turnover: OrderTurnover): Decimal {
   if (turnover.quantity.isZero()) return zero
-  const byUnit = turnover.quantity.times(rates.perUnit ?? zero)
-  const byNotional = turnover.notional.times(rates.pctOfNotional ?? zero)
-  const charged = max(rates.minPerOrder ?? zero, byUnit.plus(byNotional))
-  const isCapped = rates.maxPctOfNotional !== null
-  return cents(isCapped ? min(charged, turnover.notional.times(rates.maxPctOfNotional)) : charged)
+  const { perUnit, minPerOrder, pctOfNotional, maxPctOfNotional } = rates
+  const byUnit = perUnit === null ? zero : turnover.quantity.times(perUnit)
+  const byRates = pctOfNotional === null ? byUnit : byUnit.plus(turnover.notional.times(pctOfNotional))
+  const charged = max(minPerOrder ?? zero, byRates)
+  return cents(maxPctOfNotional === null ? charged : min(charged, turnover.notional.times(maxPctOfNotional)))
 }
 
 /** What the fill that moved an order's turnover from `before` to `after` is charged; may be 0. */

@@ -263,7 +263,7 @@ const orderOf = (row: BookRow): BookOrder => ({
   filledValue: dec(row.filledValue),
   acknowledged: row.status !== 'A',
   held: row.isHeld,
-  ...(row.replaces !== null && { replaces: String(row.replaces) }),
+  replaces: name(row.replaces) ?? undefined,
 })
 
 const factsOf = (row: BookRow): SignalFacts => ({
