@@ -22,7 +22,7 @@ import { spreadNews } from '../../storage/orders/book-families.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
 import { loadPlacing, type PlacingRow } from '../../storage/orders/placing.ts'
 import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
-import { findSignal, lockStrategies, type StoredSignal, wakeWorkers } from '../../storage/orders/signals.ts'
+import { findSignal, lockStrategies, type StoredSignal } from '../../storage/orders/signals.ts'
 import { loadStrategyFacts } from '../../storage/people/access.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import {
@@ -76,7 +76,7 @@ async function save(
   const done = worked(book, result, ctx.now, causedBy({ requestId }))
   const { books, others } = await spreadNews(sql, [done], ctx.now, chargedRates(ctx.charging))
   const saved = books.map((changed): SavedBook => ({ ...changed, requestId, ...more }))
-  await Promise.all([saveOrderBooks(sql, [...saved, ...others]), wakeWorkers(sql)])
+  await saveOrderBooks(sql, [...saved, ...others], { wakes: true })
 }
 
 /** Cancels a signal of the strategy; canceling a canceled one succeeds and changes nothing. Answers its id. */

@@ -16,7 +16,6 @@ import {
   loadParents,
   lockStrategies,
   type ParentRow,
-  wakeWorkers,
 } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { NamedInstrument } from '../symbols.ts'
@@ -119,7 +118,7 @@ export async function placeOrders(
 export async function savePlaced(sql: Sql, placed: readonly PlacedCall[]): Promise<void> {
   if (placed.length === 0) return
   const books = placed.map(({ saved }) => saved)
-  await Promise.all([saveOrderBooks(sql, books), wakeWorkers(sql)])
+  await saveOrderBooks(sql, books, { wakes: true })
 }
 
 /** What orders are held against beside their own strategy and instrument. */

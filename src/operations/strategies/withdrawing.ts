@@ -10,7 +10,7 @@ import { spreadNews } from '../../storage/orders/book-families.ts'
 import { loadLiveOrders } from '../../storage/orders/desired-orders.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
 import { saveOrderBooks } from '../../storage/orders/save-books.ts'
-import { lockStrategies, wakeWorkers } from '../../storage/orders/signals.ts'
+import { lockStrategies } from '../../storage/orders/signals.ts'
 
 const info = 'the strategy is disabled'
 
@@ -28,7 +28,7 @@ export async function withdrawOpenings(tx: Transaction, strategyId: number, now:
   const ids = opening.map(({ signalId }) => String(signalId))
   const done = stored.map((book) => ids.reduce((left, id) => without(left, id, now), book as WorkedBook))
   const { books, others } = await spreadNews(tx, done, now, chargedRates('default'))
-  await Promise.all([saveOrderBooks(tx, [...books, ...others]), wakeWorkers(tx)])
+  await saveOrderBooks(tx, [...books, ...others], { wakes: true })
   return opening.length
 }
 

@@ -5,13 +5,12 @@
  */
 import type { BookOrder } from '../../domain/orders/order-book.ts'
 import { averageFillPrice } from '../../domain/orders/order-state.ts'
-import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { markVariants } from '../strategies/variants.ts'
 import { insertIncidents } from '../work/incidents.ts'
 import { type SignalChange, updateSignals } from './fills.ts'
-import { expiryOf, hasEnded, type WorkedBook } from './order-books.ts'
+import { expiryOf, hasEnded, type StampedEvent, type WorkedBook } from './order-books.ts'
 import {
   insertSignalEvents,
   insertSignals,
@@ -55,23 +54,48 @@ export interface SavedBook extends WorkedBook {
   readonly isServed?: boolean
 }
 
-/** Writes the books and answers how many signals were made or moved. */
-export async function saveOrderBooks(sql: Sql, books: readonly SavedBook[]): Promise<number> {
+/**
+ * Writes the books and answers how many signals were made or moved. `wakes`: workers are told that there is something to
+ * do; those who write from within a step of a worker look again anyway.
+ */
+export async function saveOrderBooks(
+  sql: Sql,
+  books: readonly SavedBook[],
+  { wakes = false }: { readonly wakes?: boolean } = {},
+): Promise<number> {
   const named = await withRealIds(
     sql,
     books.filter(({ before, book }) => before !== book),
   )
-  const made = named.flatMap(newSignals)
-  const changed = named.flatMap(signalChanges)
+  const told = named.map((saved): ToldBook => ({ ...saved, history: historyOf(saved) }))
+  const made = told.flatMap(newSignals)
+  const changed = told.flatMap(signalChanges)
   // Events and changes refer to signals of their own transaction only, so nothing waits for anything.
   await Promise.all([
     made.length > 0 && insertSignals(sql, made),
     changed.length > 0 && updateSignals(sql, changed),
-    made.length + changed.length > 0 && insertSignalEvents(sql, named.flatMap(newEvents)),
+    insertSignalEvents(sql, told.flatMap(newEvents)),
     insertIncidents(sql, named.flatMap(incidentsOf)),
-    named.length > 0 && markVariants(sql, [...new Set(named.map(({ strategyId }) => strategyId))]),
+    markVariants(sql, [...new Set(named.map(({ strategyId }) => strategyId))], { wakes }),
   ])
   return made.length + changed.length
+}
+
+/** A book with what has happened to each of its orders. */
+interface ToldBook extends SavedBook {
+  readonly history: ReadonlyMap<string, readonly StampedEvent[]>
+}
+
+/** The events of each order as they happened. That an order is new is one where nothing else has happened to it. */
+function historyOf({ events }: SavedBook): ToldBook['history'] {
+  const history = new Map<string, StampedEvent[]>()
+  for (const event of events) {
+    const known = history.get(event.orderId)
+    if (known === undefined) history.set(event.orderId, [event])
+    else if (known[0]?.event === 'NEW') known[0] = event
+    else known.push(event)
+  }
+  return history
 }
 
 const isNew = ({ before }: SavedBook, id: string): boolean => !before.orders.has(id)
@@ -112,25 +136,26 @@ function renamed(saved: SavedBook, nameOf: (id: string) => string): SavedBook {
   }
 }
 
-/** When each order last had an event; nothing ended without one. */
-function endsOf({ events }: SavedBook): ReadonlyMap<string, Instant> {
-  return new Map(events.map(({ orderId, at }) => [orderId, at]))
+const newSignals = (told: ToldBook): NewSignal[] =>
+  [...told.book.orders.values()].filter(({ id }) => isNew(told, id)).map((order) => newSignal(told, order))
+
+/** What its own row says of a new order: all that has happened to it, when it was posted. */
+function eventOfRow({ history }: ToldBook, order: BookOrder): StampedEvent | undefined {
+  const [first, ...others] = history.get(order.id) ?? []
+  return others.length === 0 && first?.at === order.acceptedAt ? first : undefined
 }
 
-function newSignals(saved: SavedBook): NewSignal[] {
-  const ends = endsOf(saved)
-  return [...saved.book.orders.values()]
-    .filter(({ id }) => isNew(saved, id))
-    .map((order) => newSignal(saved, order, ends.get(order.id)))
-}
-
-/** What is spread comes last: a literal that begins with a spread takes many times as long. */
-function newSignal(saved: SavedBook, order: BookOrder, lastAt: Instant | undefined): NewSignal {
-  const wish = saved.wishes?.get(order.id) ?? noWish
+/** Member by member: what is spread takes many times as long. */
+function newSignal(told: ToldBook, order: BookOrder): NewSignal {
+  const wish = told.wishes?.get(order.id) ?? noWish
+  const event = eventOfRow(told, order)
+  const { isHeld, waitsForParent, isParked } = waitOf(order)
+  const { workingAt, expiresAt, endedAt } = timesOf(told, order)
+  const { info, rejectText } = wordsOf(order)
   return {
     id: Number(order.id),
-    strategyId: saved.strategyId,
-    instrumentId: saved.instrumentId,
+    strategyId: told.strategyId,
+    instrumentId: told.instrumentId,
     side: order.side,
     ordType: order.type,
     timeInForce: order.timeInForce,
@@ -139,30 +164,44 @@ function newSignal(saved: SavedBook, order: BookOrder, lastAt: Instant | undefin
     limitPx: order.limit?.toFixed() ?? null,
     stopPx: order.stop?.toFixed() ?? null,
     status: order.status,
+    isHeld,
     cumQty: order.filledQuantity.toFixed(),
     avgPx: averageFillPrice(order)?.toFixed(12) ?? null,
     postedAt: instant(order.acceptedAt),
+    workingAt,
+    expiresAt,
+    endedAt,
     replacesSignalId: order.replaces === undefined ? null : Number(order.replaces),
     parentSignalId: idOf(order.parent),
     depth: order.depth,
     exitRole: order.exit,
     coversFrom: order.coversFrom.toFixed(),
     ocaGroupId: idOf(order.ocaGroup),
-    requestId: saved.requestId ?? null,
-    needsMatch: !order.held && !hasEnded(order) && saved.isServed !== true,
-    mirroredAt: wish.isInternal ? instant(order.acceptedAt) : null,
-    ...waitOf(order),
-    ...timesOf(order, saved, lastAt),
-    ...wordsOf(order),
-    ...wish,
+    waitsForParent,
+    isParked,
+    parkedUntil: wish.parkedUntil,
+    profitTarget: wish.profitTarget,
+    stopLoss: wish.stopLoss,
+    doNotCreateOcaGroup: wish.doNotCreateOcaGroup,
+    doNotSyncToOpen: wish.doNotSyncToOpen,
+    fromDesired: wish.fromDesired,
+    rejectText,
+    info,
+    requestId: told.requestId ?? null,
     referencePx: (order.limit ?? order.stop)?.toFixed() ?? wish.referencePx,
+    needsMatch: !order.held && !hasEnded(order) && told.isServed !== true,
+    mirroredAt: wish.isInternal ? instant(order.acceptedAt) : null,
+    event: event?.event ?? null,
+    cause: event?.cause ?? null,
   }
 }
 
 const idOf = (name: string | null): number | null => (name === null ? null : Number(name))
 
-function timesOf(order: BookOrder, { calendar }: SavedBook, lastAt: Instant | undefined) {
+/** Nothing ended without an event. */
+function timesOf({ calendar, history }: ToldBook, order: BookOrder) {
   const { workingSince } = order
+  const lastAt = history.get(order.id)?.at(-1)?.at
   return {
     workingAt: instant(workingSince),
     expiresAt: instant(workingSince === null ? null : expiryOf(order, calendar, workingSince)),
@@ -180,10 +219,9 @@ function waitOf(order: BookOrder) {
 const wordsOf = ({ status, info }: BookOrder) =>
   status === '8' ? { info: null, rejectText: info } : { info, rejectText: null }
 
-function signalChanges(saved: SavedBook): SignalChange[] {
-  const ends = endsOf(saved)
-  return [...saved.book.orders.values()].flatMap((order) => {
-    const known = saved.before.orders.get(order.id)
+const signalChanges = (told: ToldBook): SignalChange[] =>
+  [...told.book.orders.values()].flatMap((order) => {
+    const known = told.before.orders.get(order.id)
     if (known === undefined || known === order) return []
     const starts = known.workingSince === null && order.workingSince !== null
     return {
@@ -195,30 +233,24 @@ function signalChanges(saved: SavedBook): SignalChange[] {
       isTriggered: order.isTriggered,
       parentSignalId: idOf(order.parent),
       starts,
-      isServed: saved.isServed ?? false,
-      ...timesOf(order, saved, ends.get(order.id)),
+      isServed: told.isServed ?? false,
+      ...timesOf(told, order),
       ...waitOf(order),
       ...wordsOf(order),
     }
   })
-}
 
-/**
- * Events of a book as rows: each signal's in the order in which they happened. That an order is new, its own row tells:
- * it is an event where nothing else has happened to it.
- */
-function newEvents(saved: SavedBook): NewSignalEvent[] {
-  const counts = new Map<string, number>()
-  return saved.events.flatMap((told, place) => {
-    const { orderId, event, status, at, cause } = told
-    if (event === 'NEW' && saved.events.some((other, later) => later > place && other.orderId === orderId))
-      return []
-    const offset = counts.get(orderId) ?? 0
-    counts.set(orderId, offset + 1)
-    const isFirst = isNew(saved, orderId)
-    return { signalId: Number(orderId), offset, isFirst, event, status, occurredAt: instant(at), cause }
+/** Events that no signal's own row tells, each signal's in the order in which they happened. */
+const newEvents = (told: ToldBook): NewSignalEvent[] =>
+  [...told.history].flatMap(([orderId, events]) => {
+    const order = told.book.orders.get(orderId)
+    const isFirst = isNew(told, orderId)
+    if (isFirst && order && eventOfRow(told, order)) return []
+    const signalId = Number(orderId)
+    return events.map(({ event, status, at, cause }, offset) => {
+      return { signalId, offset, isFirst, event, status, occurredAt: instant(at), cause }
+    })
   })
-}
 
 const incidentsOf = ({ alerts, strategyId }: SavedBook) =>
   alerts.map(({ alert, orderId, at }) => ({

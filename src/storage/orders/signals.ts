@@ -5,7 +5,8 @@
 
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
 import type { ExitRole } from '../../domain/orders/order-book.ts'
-import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
+import { type Sql, uncounted } from '../database/sql.ts'
+import type { Scalar } from '../database/wire.ts'
 
 export interface LockedStrategy {
   id: number
@@ -75,78 +76,108 @@ export interface NewSignal {
   needsMatch: boolean
   /** Of an order that nobody copies; null for one that its followers wait for. */
   mirroredAt: string | null
+  /** What happened to it as it was posted, and why, where that is all; null: its events are written apart. */
+  event: string | null
+  cause: Cause | null
 }
 
-/** Columns of every new signal, with their types. */
-const usualColumns = [
-  ['id', 'id', 'bigint'],
-  ['strategyId', 'strategy_id', 'bigint'],
-  ['instrumentId', 'instrument_id', 'bigint'],
-  ['side', 'side', 'text'],
-  ['ordType', 'ord_type', 'text'],
-  ['timeInForce', 'time_in_force', 'text'],
-  ['positionEffect', 'position_effect', 'text'],
-  ['orderQty', 'order_qty', 'numeric'],
-  ['limitPx', 'limit_px', 'numeric'],
-  ['stopPx', 'stop_px', 'numeric'],
-  ['status', 'status', 'text'],
-  ['postedAt', 'posted_at', 'timestamptz'],
-  ['workingAt', 'working_at', 'timestamptz'],
-  ['expiresAt', 'expires_at', 'timestamptz'],
-  ['requestId', 'request_id', 'text'],
-  ['referencePx', 'reference_px', 'numeric'],
-  ['needsMatch', 'needs_match', 'boolean'],
-] as const satisfies readonly (readonly [keyof NewSignal, string, string])[]
+/** Who or what brought an event about, with the numbers it was decided from. */
+type Cause = Readonly<Record<string, unknown>>
+
+type Column = readonly [read: (signal: NewSignal) => Scalar, name: string, type: string]
+
+/** Columns of every new signal. */
+const usualColumns: readonly Column[] = [
+  [({ id }) => id, 'id', 'bigint'],
+  [({ strategyId }) => strategyId, 'strategy_id', 'bigint'],
+  [({ instrumentId }) => instrumentId, 'instrument_id', 'bigint'],
+  [({ side }) => side, 'side', 'text'],
+  [({ ordType }) => ordType, 'ord_type', 'text'],
+  [({ timeInForce }) => timeInForce, 'time_in_force', 'text'],
+  [({ positionEffect }) => positionEffect, 'position_effect', 'text'],
+  [({ orderQty }) => orderQty, 'order_qty', 'numeric'],
+  [({ limitPx }) => limitPx, 'limit_px', 'numeric'],
+  [({ stopPx }) => stopPx, 'stop_px', 'numeric'],
+  [({ status }) => status, 'status', 'text'],
+  [({ postedAt }) => postedAt, 'posted_at', 'timestamptz'],
+  [({ workingAt }) => workingAt, 'working_at', 'timestamptz'],
+  [({ expiresAt }) => expiresAt, 'expires_at', 'timestamptz'],
+  [({ requestId }) => requestId, 'request_id', 'text'],
+  [({ referencePx }) => referencePx, 'reference_px', 'numeric'],
+  [({ needsMatch }) => needsMatch, 'needs_match', 'boolean'],
+]
 
 /** Columns that most signals have at the table's own default, which stands behind the type. */
-const rareColumns = [
-  ['isHeld', 'is_held', 'boolean', false],
-  ['cumQty', 'cum_qty', 'numeric', '0'],
-  ['avgPx', 'avg_px', 'numeric', null],
-  ['endedAt', 'ended_at', 'timestamptz', null],
-  ['replacesSignalId', 'replaces_signal_id', 'bigint', null],
-  ['parentSignalId', 'parent_signal_id', 'bigint', null],
-  ['depth', 'depth', 'smallint', 0],
-  ['exitRole', 'exit_role', 'text', null],
-  ['coversFrom', 'covers_from', 'numeric', '0'],
-  ['ocaGroupId', 'oca_group_id', 'bigint', null],
-  ['waitsForParent', 'waits_for_parent', 'boolean', false],
-  ['isParked', 'is_parked', 'boolean', false],
-  ['parkedUntil', 'parked_until', 'timestamptz', null],
-  ['profitTarget', 'profit_target', 'numeric', null],
-  ['stopLoss', 'stop_loss', 'numeric', null],
-  ['doNotCreateOcaGroup', 'do_not_create_oca_group', 'boolean', false],
-  ['doNotSyncToOpen', 'do_not_sync_to_open', 'boolean', false],
-  ['fromDesired', 'from_desired', 'boolean', false],
-  ['rejectText', 'reject_text', 'text', null],
-  ['info', 'info', 'text', null],
-  ['mirroredAt', 'mirrored_at', 'timestamptz', null],
-] as const satisfies readonly (readonly [keyof NewSignal, string, string, unknown])[]
-
-const allColumns = [...usualColumns, ...rareColumns]
+const rareColumns: readonly (readonly [...Column, usual: Scalar])[] = [
+  [({ isHeld }) => isHeld, 'is_held', 'boolean', false],
+  [({ cumQty }) => cumQty, 'cum_qty', 'numeric', '0'],
+  [({ avgPx }) => avgPx, 'avg_px', 'numeric', null],
+  [({ endedAt }) => endedAt, 'ended_at', 'timestamptz', null],
+  [({ replacesSignalId }) => replacesSignalId, 'replaces_signal_id', 'bigint', null],
+  [({ parentSignalId }) => parentSignalId, 'parent_signal_id', 'bigint', null],
+  [({ depth }) => depth, 'depth', 'smallint', 0],
+  [({ exitRole }) => exitRole, 'exit_role', 'text', null],
+  [({ coversFrom }) => coversFrom, 'covers_from', 'numeric', '0'],
+  [({ ocaGroupId }) => ocaGroupId, 'oca_group_id', 'bigint', null],
+  [({ waitsForParent }) => waitsForParent, 'waits_for_parent', 'boolean', false],
+  [({ isParked }) => isParked, 'is_parked', 'boolean', false],
+  [({ parkedUntil }) => parkedUntil, 'parked_until', 'timestamptz', null],
+  [({ profitTarget }) => profitTarget, 'profit_target', 'numeric', null],
+  [({ stopLoss }) => stopLoss, 'stop_loss', 'numeric', null],
+  [({ doNotCreateOcaGroup }) => doNotCreateOcaGroup, 'do_not_create_oca_group', 'boolean', false],
+  [({ doNotSyncToOpen }) => doNotSyncToOpen, 'do_not_sync_to_open', 'boolean', false],
+  [({ fromDesired }) => fromDesired, 'from_desired', 'boolean', false],
+  [({ rejectText }) => rejectText, 'reject_text', 'text', null],
+  [({ info }) => info, 'info', 'text', null],
+  [({ mirroredAt }) => mirroredAt, 'mirrored_at', 'timestamptz', null],
+]
 
 const isPlain = (signal: NewSignal): boolean =>
-  rareColumns.every(([member, , , usual]) => signal[member] === usual)
+  rareColumns.every(([read, , , usual]) => read(signal) === usual)
 
-/** Writes signals. One that works is due for mirroring, to those who follow its strategy now. */
+/** What is told of the signals beside their columns. */
+const eventColumns: readonly Column[] = [
+  [({ event }) => event, 'event', 'text'],
+  [({ cause }) => cause && JSON.stringify(cause), 'cause', 'jsonb'],
+]
+
+/** The statement that writes these columns, with a question mark for each array. */
+function insertion(columns: readonly Column[], isDue: string): Insertion {
+  const names = columns.map(([, name]) => name).join(', ')
+  const told = [...columns, ...eventColumns]
+  // Not to be counted: see `uncounted`.
+  const arrays = told.map(([, , type], at) => (at === 0 ? `(select ?::${type}[])` : `?::${type}[]`))
+  const text = `
+    with new as materialized (
+      select * from unnest(${arrays.join(', ')}) new (${names}, event, cause)
+    ), made as (
+      insert into signal (${names}, mirror_due, membership_horizon)
+      overriding system value
+      select ${names}, ${isDue}, case when ${isDue} then (
+        select membership_version from strategy where strategy.id = new.strategy_id) end
+      from new
+    )
+    insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
+    select id, 1, event, status, posted_at, cause from new where event is not null`
+  return { columns: told, statement: text.split('?') as readonly string[] as TemplateStringsArray }
+}
+
+interface Insertion {
+  readonly columns: readonly Column[]
+  readonly statement: TemplateStringsArray
+}
+
+/** Two statements for all there is: a column that says nothing costs as much to read as any other. */
+const plainInsertion = insertion(usualColumns, 'working_at is not null')
+const wholeInsertion = insertion(
+  [...usualColumns, ...rareColumns.map(([read, name, type]): Column => [read, name, type])],
+  'working_at is not null and mirrored_at is null',
+)
+
+/** Writes signals and what they say of themselves. One that works is due for mirroring, to those who follow its strategy now. */
 export async function insertSignals(sql: Sql, signals: readonly NewSignal[]): Promise<void> {
-  // Two statements for all there is: a column that says nothing costs as much to read as any other.
-  const arePlain = signals.every(isPlain)
-  const columns = arePlain ? usualColumns : allColumns
-  const names = { strings: [columns.map(([, column]) => column).join(', ')], values: [] }
-  const arrays = columns.map(([member, , type]): Fragment => {
-    const values = signals.map((signal) => signal[member])
-    return member === 'id' ? uncounted(values, type) : { strings: ['', `::${type}[]`], values: [values] }
-  })
-  const isDue = arePlain
-    ? fragment`working_at is not null`
-    : fragment`working_at is not null and mirrored_at is null`
-  await sql.run`
-    insert into signal (${names}, mirror_due, membership_horizon)
-    overriding system value
-    select ${names}, ${isDue}, case when ${isDue} then (
-      select membership_version from strategy where strategy.id = new.strategy_id) end
-    from unnest(${join(arrays, ', ')}) new (${names})`
+  const { columns, statement } = signals.every(isPlain) ? plainInsertion : wholeInsertion
+  await sql.run(statement, ...columns.map(([read]) => signals.map(read)))
 }
 
 export interface NewSignalEvent {
@@ -158,11 +189,12 @@ export interface NewSignalEvent {
   event: string
   status: OrdStatus
   occurredAt: string
-  cause: Record<string, unknown>
+  cause: Cause
 }
 
 /** Appends events behind those a signal has already. The signal's strategy is locked by the caller. */
 export async function insertSignalEvents(sql: Sql, events: readonly NewSignalEvent[]): Promise<void> {
+  if (events.length === 0) return
   const column = <K extends keyof NewSignalEvent>(name: K): NewSignalEvent[K][] =>
     events.map((event) => event[name])
   await sql.run`

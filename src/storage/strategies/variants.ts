@@ -87,11 +87,20 @@ export const listVariants = (
     and v.strategy_id = coalesce(${strategyId}::bigint, v.strategy_id)
   order by v.parent_id, v.strategy_id`
 
-/** Something has happened to these strategies: their variants, and those among them that are some, are looked at. */
-export async function markVariants(sql: Sql, strategyIds: readonly number[]): Promise<void> {
-  await sql.run`
+/**
+ * Something has happened to these strategies: their variants, and those among them that are some, are looked at. `wakes`:
+ * workers are told in the same statement that there is something to do.
+ */
+export async function markVariants(
+  sql: Sql,
+  strategyIds: readonly number[],
+  { wakes = false }: { readonly wakes?: boolean } = {},
+): Promise<void> {
+  if (strategyIds.length === 0) return
+  const marked = fragment`
     insert into variant_mark (variant_id) select strategy_id from variant
     where ended_at is null and (strategy_id = any(${strategyIds}::bigint[]) or parent_id = any(${strategyIds}::bigint[]))`
+  await (wakes ? sql.run`with marked as (${marked}) select pg_notify('work', '')` : sql.run`${marked}`)
 }
 
 const due = (now: Instant): Fragment => fragment`(
