@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Json, readJson } from './json.ts'
+import { type Json, readAnyJson, readJson } from './json.ts'
 
 const read = (text: string | Buffer) => readJson(typeof text === 'string' ? Buffer.from(text) : text)
 const parsed = (text: string): Json => {
@@ -185,4 +185,68 @@ describe('strict JSON', () => {
     expect(parsed(`"${'\\n'.repeat(1 << 20)}"`)).toHaveLength(1 << 20)
     expect(performance.now() - start).toBeLessThan(2000)
   })
+})
+
+describe('the short way for plain bodies', () => {
+  const scalar = fc.constantFrom(
+    ...[
+      '0',
+      '7',
+      '-7',
+      '-0',
+      '1.50',
+      '.5',
+      '1.',
+      '01',
+      '1e3',
+      '0.1E2',
+      '123456789012345',
+      '1234567890123456',
+    ],
+    ...['1234567.1234567', '1234567.12345678', 'true', 'false', 'null', 'nul', '""', '"a"', '":"', '"a:b"'],
+    ...['"\\u0041"', '"\\""', '"é"', '"{"', '"\t"', '"', "'a'", 'Infinity'],
+  )
+  const name = fc.constantFrom(
+    '"a"',
+    '"b"',
+    '"c"',
+    '":"',
+    '"toString"',
+    '"__proto__"',
+    '"\\u0061"',
+    '"é"',
+    'a',
+  )
+  const blank = fc.constantFrom('', ' ', '\n', '\r\t ')
+  const { text } = fc.letrec<{ text: string; list: string; object: string }>((tie) => ({
+    text: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('object')),
+    list: fc
+      .array(fc.tuple(blank, tie('text')), { maxLength: 3 })
+      .map((items) => `[${items.map((item) => item.join('')).join(',')}]`),
+    object: fc
+      .array(fc.tuple(blank, name, blank, fc.constant(':'), blank, tie('text'), blank), { maxLength: 4 })
+      .map((members) => `{${members.map((member) => member.join('')).join(',')}}`),
+  }))
+
+  test('reads what the long one reads, and leaves it what that refuses', () => {
+    const broken = fc
+      .tuple(text, fc.nat(), fc.constantFrom('', ',', '"', '}', '\0', '1'))
+      .map(([whole, at, piece]) => {
+        const place = at % (whole.length + 1)
+        return whole.slice(0, place) + piece + whole.slice(place + (piece === '' ? 1 : 0))
+      })
+    fc.assert(
+      fc.property(fc.oneof(text, broken), (sent) => {
+        expect(readJson(Buffer.from(sent))).toEqual(readAnyJson(Buffer.from(sent)))
+      }),
+      { numRuns: 5_000 },
+    )
+  })
+
+  test.each([
+    nested(20),
+    nested(21),
+    `${'{"a":'.repeat(20)}1${'}'.repeat(20)}`,
+    `${'{"a":'.repeat(21)}1${'}'.repeat(21)}`,
+  ])('as deep as the long one: %s', (sent) => expect(read(sent)).toEqual(readAnyJson(Buffer.from(sent))))
 })

@@ -5,6 +5,7 @@
  * Linear in time; the names of Object.prototype are ordinary members, `__proto__` is refused.
  */
 import { isUtf8 } from 'node:buffer'
+import { readPlainJson } from './plain-json.ts'
 
 export type Json =
   | null
@@ -31,7 +32,11 @@ interface Reader {
 class Malformed extends Error {}
 
 /** The value of a JSON text, or where and why it cannot be read. */
-export function readJson(bytes: Buffer): { value: Json } | { fault: string } {
+export const readJson = (bytes: Buffer): { value: Json } | { fault: string } =>
+  (readPlainJson(bytes, depthMax) as { value: Json } | undefined) ?? readAnyJson(bytes)
+
+/** The same for any text, character by character. */
+export function readAnyJson(bytes: Buffer): { value: Json } | { fault: string } {
   if (!isUtf8(bytes)) return { fault: 'not UTF-8' }
   const reader: Reader = { text: bytes.toString('utf8'), at: 0, depth: 0 }
   try {
