@@ -77,7 +77,7 @@ export async function loadPlacingFacts(sql: Sql, calls: readonly OrderCall[]): P
       calls.flatMap(({ order: { ParentSignalId } }) => ParentSignalId ?? []),
     ),
   ])
-  const accounts = await accountsOf(sql, holdings, ratesOf(calls))
+  const accounts = await accountsOf(sql, holdings, strategies, ratesOf(calls))
   return { read, questions, strategies, known: rows, parents, accounts }
 }
 

@@ -4,6 +4,25 @@ import { types } from './wire.ts'
 
 const read = types.getTypeParser(1184) as (text: string) => number
 
+test.each<[number, string, unknown[]]>([
+  [1016, '{}', []],
+  [1016, '{1,-2,9007199254740993}', [1, -2, 9007199254740993n]],
+  [1016, '{1,NULL}', [1, null]],
+  [
+    1016,
+    '{{1,2},{3,4}}',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  [1182, '{2024-02-29,infinity}', ['2024-02-29', 'infinity']],
+  [1185, '{"2024-03-12 14:00:00+00"}', [Date.UTC(2024, 2, 12, 14)]],
+  [1231, '{1.50,NaN}', ['1.50', 'NaN']],
+])('the list of type %i: %s', (oid, text, values) => {
+  expect((types.getTypeParser(oid) as (text: string) => unknown)(text)).toEqual(values)
+})
+
 test.each([
   ['2024-03-12 14:00:00+00', '2024-03-12T14:00:00.000Z'],
   ['2024-03-12 14:00:00.5+00', '2024-03-12T14:00:00.500Z'],

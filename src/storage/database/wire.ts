@@ -98,8 +98,14 @@ function arrayOf(parse: Parser): Parser {
     if (value === null) return null
     return Array.isArray(value) ? value.map(each) : parse(value)
   }
-  return (text) => textArray(text).map(each)
+  return (text) => {
+    if (!plainList.test(text)) return textArray(text).map(each)
+    return text === '{}' ? [] : text.slice(1, -1).split(',').map(parse)
+  }
 }
+
+/** Nothing quoted, nested or null: its commas part its elements. */
+const plainList = /^\{[^{}"\\N]*\}$/
 
 const parsers = new Map<number, Parser>([
   [20, int8],

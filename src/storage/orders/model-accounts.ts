@@ -4,6 +4,7 @@
  */
 
 import { type Decimal, dec, decOrNull, one } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import { baseCurrencyOf } from '../../domain/margin/margin-position.ts'
 import type { Holding, ModelAccount } from '../../domain/margin/model-account.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
@@ -22,13 +23,10 @@ import { bookCurrency } from './order-books.ts'
 
 /** What a strategy has of an instrument, perhaps nothing. Numbers are exact texts. */
 export interface HoldingRow extends BookKey, MarginInstrumentRow {
-  readonly cash: string
   readonly quantity: string
   readonly avgPx: string | null
   readonly bid: string | null
   readonly ask: string | null
-  readonly underlyingPrice: string | null
-  readonly lastFx: string | null
   readonly calendar: CalendarName
   readonly lastTradingDay: string | null
 }
@@ -56,65 +54,96 @@ export async function loadModelAccounts(
 ): Promise<Map<number, ModelAccount>> {
   if (keys.length === 0) return new Map()
   const strategyIds = keys.map(({ strategyId }) => strategyId)
-  const rows = await sql.rows<HoldingRow>`
-    select ${holdingColumns}
+  const rows = await sql.rows<HoldingRow & { cash: string }>`
+    select strategy.cash, ${holdingColumns}
     from (
       select * from unnest(${bookKeys(keys)}) wanted (strategy_id, instrument_id)
       union
       select strategy_id, instrument_id from position
       where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0
-    ) held ${holdingTables}
-    order by s.id, i.id`
-  return accountsOf(sql, rows, plan)
-}
-
-/** The accounts that these holdings make up, charged by `plan`. They come by strategy and instrument, perhaps twice. */
-export async function accountsOf(
-  sql: Sql,
-  rows: readonly HoldingRow[],
-  plan: PlanRates | null,
-): Promise<Map<number, ModelAccount>> {
-  const named = rows.flatMap((row) => [row.currency, baseCurrencyOf(row) ?? row.currency])
-  const rates = await loadRates(sql, bookCurrency, named)
-  const accounts = new Map<number, ModelAccount & { holdings: Holding[] }>()
-  for (const row of rows) {
-    const account = accounts.get(row.strategyId) ?? { cash: dec(row.cash), holdings: [], rates: plan }
-    accounts.set(row.strategyId, account)
-    if (account.holdings.at(-1)?.instrumentId !== row.instrumentId) account.holdings.push(holdingOf(row, rates))
-  }
-  return accounts
+    ) held join strategy on strategy.id = held.strategy_id ${holdingTables}`
+  return accountsOf(sql, rows, new Map(rows.map((row) => [row.strategyId, row])), plan)
 }
 
 /** Columns of a `HoldingRow`, from `holdingTables`. */
 export const holdingColumns: Fragment = fragment`
-  s.id as "strategyId", s.cash, i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
-  p.avg_px as "avgPx", q.bid, q.ask, (u.bid + u.ask) / 2 as "underlyingPrice",
-  case when i.currency <> ${bookCurrency} then (
-    select f.fx from fill f where f.strategy_id = s.id and f.instrument_id = i.id
-    order by f.id desc limit 1) end as "lastFx",
-  ${marginInstrumentColumns}, i.calendar, i.last_trading_day as "lastTradingDay"`
+  held.strategy_id as "strategyId", i.id as "instrumentId", coalesce(p.quantity, 0) as quantity,
+  p.avg_px as "avgPx", q.bid, q.ask, ${marginInstrumentColumns}, i.calendar,
+  i.last_trading_day as "lastTradingDay"`
 
 /** What strategies hold of the instruments in `held (strategy_id, instrument_id)`, perhaps nothing. */
 export const holdingTables: Fragment = fragment`
-  join strategy s on s.id = held.strategy_id
   join instrument i on i.id = held.instrument_id
-  left join position p on p.strategy_id = s.id and p.instrument_id = i.id
-  left join quote q on q.instrument_id = i.id
-  left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
-  left join quote u on u.instrument_id = ui.id`
+  left join position p on p.strategy_id = held.strategy_id and p.instrument_id = i.id
+  left join quote q on q.instrument_id = i.id`
+
+/** The accounts that these holdings make up, some of which may be told twice; charged by `plan`. */
+export async function accountsOf(
+  sql: Sql,
+  rows: readonly HoldingRow[],
+  strategies: ReadonlyMap<number, { readonly cash: string }>,
+  plan: PlanRates | null,
+): Promise<Map<number, ModelAccount>> {
+  const named = rows.flatMap((row) => [row.currency, baseCurrencyOf(row) ?? row.currency])
+  const [rates, rare] = await Promise.all([loadRates(sql, bookCurrency, named), loadRareFacts(sql, rows)])
+  const accounts = new Map<number, ModelAccount>()
+  for (const [strategyId, own] of groupBy(rows, ({ strategyId }) => strategyId)) {
+    const cash = strategies.get(strategyId)?.cash
+    if (cash === undefined) continue
+    const distinct = [...new Map(own.map((row) => [row.instrumentId, row])).values()]
+    const holdings = distinct
+      .sort((row, other) => row.instrumentId - other.instrumentId)
+      .map((row) => holdingOf(row, rates, rare.get(keyOf(row))))
+    accounts.set(strategyId, { cash: dec(cash), holdings, rates: plan })
+  }
+  return accounts
+}
+
+/** What few holdings need beside. */
+interface RareFacts extends BookKey {
+  /** Of an option. */
+  readonly underlyingPrice: string | null
+  /** The rate at which the strategy traded last in an instrument that is not in the account's own currency. */
+  readonly lastFx: string | null
+}
+
+const isRare = ({ securityType, currency }: HoldingRow): boolean =>
+  securityType === 'OPT' || currency !== bookCurrency
+
+const keyOf = ({ strategyId, instrumentId }: BookKey): string => `${strategyId} ${instrumentId}`
+
+/** By strategy and instrument; nothing is asked for where there is none that needs it. */
+async function loadRareFacts(sql: Sql, rows: readonly HoldingRow[]): Promise<Map<string, RareFacts>> {
+  const rare = rows.filter(isRare)
+  if (rare.length === 0) return new Map()
+  const facts = await sql.rows<RareFacts>`
+    select held.strategy_id as "strategyId", i.id as "instrumentId", (u.bid + u.ask) / 2 as "underlyingPrice",
+      case when i.currency <> ${bookCurrency} then (
+        select f.fx from fill f where f.strategy_id = held.strategy_id and f.instrument_id = i.id
+        order by f.id desc limit 1) end as "lastFx"
+    from unnest(${bookKeys(rare)}) held (strategy_id, instrument_id)
+    join instrument i on i.id = held.instrument_id
+    left join instrument ui on i.security_type = 'OPT' and ui.symbol = i.underlying
+    left join quote u on u.instrument_id = ui.id`
+  return new Map(facts.map((row) => [keyOf(row), row]))
+}
 
 const rateOf = (currency: string | null, rates: ReadonlyMap<string, Decimal>): Decimal | null =>
   currency === bookCurrency ? one : (rates.get(currency ?? '') ?? null)
 
-const holdingOf = (row: HoldingRow, rates: ReadonlyMap<string, Decimal>): Holding => ({
+const holdingOf = (
+  row: HoldingRow,
+  rates: ReadonlyMap<string, Decimal>,
+  rare: RareFacts | undefined,
+): Holding => ({
   instrumentId: row.instrumentId,
   quantity: dec(row.quantity),
   avgPx: decOrNull(row.avgPx),
   bid: decOrNull(row.bid),
   ask: decOrNull(row.ask),
-  fx: rateOf(row.currency, rates) ?? decOrNull(row.lastFx) ?? one,
+  fx: rateOf(row.currency, rates) ?? decOrNull(rare?.lastFx ?? null) ?? one,
   baseRate: rateOf(baseCurrencyOf(row), rates),
-  underlyingPrice: decOrNull(row.underlyingPrice),
+  underlyingPrice: decOrNull(rare?.underlyingPrice ?? null),
   cutoffAt: cutoffOf(row),
   instrument: marginInstrumentOf(row),
 })

@@ -53,8 +53,10 @@ export async function loadPlacing(sql: Sql, questions: readonly PlacingQuestion[
   )
   const others = reversals.length === 0 ? [] : await newSignalIds(sql, reversals.length)
   const rows = new Map<number, PlacingRow>()
+  let used = 0
   questions.forEach(({ moreIds = 0, reverses }, index) => {
-    const [signalId = 0, ...more] = ids.splice(0, 1 + moreIds)
+    const [signalId, more] = [ids[used] ?? 0, ids.slice(used + 1, used + 1 + moreIds)]
+    used += 1 + moreIds
     const market = markets.get(places[index] as number)
     if (market === undefined) return
     if (isReversed(reverses, market)) more.push(...others.splice(0, 1))
@@ -110,6 +112,5 @@ function loadMarkets(sql: Sql, questions: readonly PlacingQuestion[]): Promise<M
       union all
       select null, strategy_id, instrument_id from position
       where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and quantity <> 0
-    ) held ${holdingTables}
-    order by s.id, i.id`
+    ) held ${holdingTables}`
 }

@@ -11,6 +11,7 @@ import type { Scalar } from '../database/wire.ts'
 export interface LockedStrategy {
   id: number
   ownerPersonId: number
+  cash: string
   isAlive: boolean
   noSubsAllowed: boolean
   membershipVersion: number
@@ -22,7 +23,7 @@ export async function lockStrategies(
   ids: readonly (number | bigint)[],
 ): Promise<Map<number, LockedStrategy>> {
   const rows = await sql.rows<LockedStrategy>`
-    select id, owner_person_id as "ownerPersonId", is_alive as "isAlive", no_subs_allowed as "noSubsAllowed",
+    select id, owner_person_id as "ownerPersonId", cash, is_alive as "isAlive", no_subs_allowed as "noSubsAllowed",
       membership_version as "membershipVersion"
     from strategy where id = any(${uncounted(ids, 'bigint')}::bigint[]) order by id for no key update`
   return new Map(rows.map((row) => [row.id, row]))
@@ -30,9 +31,9 @@ export async function lockStrategies(
 
 /** Ids for signals and groups that do not exist yet, rising. */
 export async function newSignalIds(sql: Sql, count: number): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
-    select nextval('signal_id_seq') as id from generate_series(1, ${count}::int)`
-  return rows.map(({ id }) => id)
+  const { ids } = await sql.one<{ ids: number[] }>`
+    select array(select nextval('signal_id_seq') from generate_series(1, (select ${count}::int))) as ids`
+  return ids
 }
 
 export interface NewSignal {
