@@ -2,6 +2,8 @@
  * Gathers calls that arrive together and hands them on as one batch: those of one turn of the event loop, and
  * those that came while an earlier batch was under way. A batch that fails is halved until the bad call stands
  * alone, so nobody suffers from a neighbour. Order of arrival is kept.
+ *
+ * The next batch is under way before the calls of the one before are answered: what is asked first works meanwhile.
  */
 
 export interface BatchLimits {
@@ -55,18 +57,17 @@ export function batched<In, Out>(
   let soon: NodeJS.Immediate | undefined
   let later: NodeJS.Timeout | undefined
 
+  const isTime = (): boolean =>
+    running < limits.runningMax && (running === 0 ? waiting.length > 0 : waiting.length >= limits.shareMin)
   const schedule = (): void => {
     if (soon !== undefined || waiting.length === 0 || running >= limits.runningMax) return
-    if (running === 0 || waiting.length >= limits.shareMin) {
-      clearTimeout(later)
-      later = undefined
-      soon = setImmediate(start)
-    } else later ??= setTimeout(start, Math.max(0, startedAt + limits.patienceMs - performance.now()))
+    if (isTime()) soon = setImmediate(start)
+    else later ??= setTimeout(start, Math.max(0, startedAt + limits.patienceMs - performance.now()))
   }
   const start = (): void => {
-    soon = undefined
+    clearImmediate(soon)
     clearTimeout(later)
-    later = undefined
+    soon = later = undefined
     const share = Math.ceil(waiting.length / (limits.runningMax - running))
     const batch = waiting.splice(0, Math.min(limits.sizeMax, Math.max(limits.shareMin, share)))
     if (batch.length === 0) return
@@ -75,7 +76,8 @@ export function batched<In, Out>(
     startedAt = performance.now()
     void settle(batch, many, isShared).finally(() => {
       running--
-      schedule()
+      if (isTime()) start()
+      else schedule()
     })
     schedule()
   }
@@ -100,10 +102,10 @@ async function settle<In, Out>(
     const outputs = await many(batch.map(({ input }) => input))
     if (outputs.length !== batch.length)
       throw new Error(`${batch.length} calls got ${outputs.length} answers`)
-    for (const [at, { resolve }] of batch.entries()) resolve(outputs[at] as Out)
+    setImmediate(() => batch.forEach(({ resolve }, at) => resolve(outputs[at] as Out)))
   } catch (error) {
     if (batch.length === 1 || isShared(error)) {
-      for (const { reject } of batch) reject(error)
+      setImmediate(() => batch.forEach(({ reject }) => reject(error)))
       return
     }
     const half = batch.length >> 1

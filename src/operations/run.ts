@@ -82,12 +82,15 @@ const readLimits: BatchLimits = {
   patienceMs: 3,
   waitingMax: 20_000,
 }
-/** A batch has costs of its own, so a second one is not begun for a few orders while the first gets on. */
+/**
+ * A batch has costs of its own, on both sides, and two at once of the same strategies wait for each other: a second one
+ * is not begun while the first gets on, but for more than one can hold.
+ */
 const writeLimits: BatchLimits = {
   sizeMax: 256,
-  shareMin: 32,
+  shareMin: 256,
   runningMax: 4,
-  patienceMs: 25,
+  patienceMs: 10,
   waitingMax: 5_000,
 }
 

@@ -166,16 +166,20 @@ test('orders of one moment are entered once for each key, each with what was ask
   )
   const ids = answers.map((answer) => resultsOf<{ SignalId: number }>(answer)[0]?.SignalId)
   const entries = (await since(before)).filter(({ operation }) => operation === 'NewStrategyOrder')
-  type Entered = { asked: { Order: { Limit: number } }; answered: { SignalId: number }[] }
   const entered = entries.flatMap(({ who, after }) =>
-    (after as Entered[]).map((one) => ({ who, limit: one.asked.Order.Limit, id: one.answered[0]?.SignalId })),
+    (after as string[]).map((line) => `${who} ${line.split(' ').slice(1).join(' ')}`),
   )
-  expect(entered.sort((one, other) => one.limit - other.limit)).toEqual(
-    ids.map((id, place) => ({
-      ...{ id, limit: 40 + place },
-      who: String(people[place % 2 === 0 ? 'owner' : 'operator'].personId),
-    })),
-  )
+  const lines = ids.map((id, place) => {
+    const who = people[place % 2 === 0 ? 'owner' : 'operator'].personId
+    const { StrategyId, OrderQuantity, PlatformSymbol: symbol } = order
+    return [
+      `${who} Order.StrategyId=${StrategyId} Order.OrderType=2 Order.Limit=${40 + place}`,
+      `Order.Side=1 Order.OrderQuantity=${OrderQuantity} Order.TIF=${order.TIF}`,
+      `Order.PlatformSymbol.FullSymbol=${symbol.FullSymbol} Order.PlatformSymbol.SymbolType=${symbol.SymbolType}:`,
+      `SignalId=${id}`,
+    ].join(' ')
+  })
+  expect(entered.sort()).toEqual(lines.sort())
   expect(entries.length).toBeLessThan(20)
 })
 
