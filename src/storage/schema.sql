@@ -4,16 +4,21 @@ create domain entered_amount as numeric(24,12) CHECK (((VALUE > '-Infinity'::num
 create domain entered_factor as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain entered_price as numeric(24,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain entered_quantity as numeric(20,8) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain executed_quantity as numeric(200,8) CHECK (((VALUE >= (0)::numeric) AND (VALUE < 'Infinity'::numeric)));
+create domain exit_role as text CHECK ((VALUE = ANY (ARRAY['profitTarget'::text, 'stopLoss'::text])));
 create domain factor as numeric(200,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain figure as double precision CHECK (((VALUE > '-Infinity'::double precision) AND (VALUE < 'Infinity'::double precision)));
+create domain generation as smallint CHECK ((VALUE >= 0));
 create domain minor_units as bigint CHECK ((VALUE >= 0));
 create domain ord_status as text CHECK ((VALUE = ANY (ARRAY['A'::text, '0'::text, '1'::text, '2'::text, '4'::text, '5'::text, '6'::text, '8'::text, 'C'::text, 'E'::text])));
 create domain ord_type as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text, '3'::text])));
+create domain ordered_quantity as numeric(200,8) CHECK (((VALUE > (0)::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain position_effect as text CHECK ((VALUE = ANY (ARRAY['O'::text, 'C'::text])));
 create domain price as numeric(200,12) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain quantity as numeric(200,8) CHECK (((VALUE > '-Infinity'::numeric) AND (VALUE < 'Infinity'::numeric)));
 create domain security_type as text CHECK ((VALUE = ANY (ARRAY['CS'::text, 'FUT'::text, 'OPT'::text, 'FOR'::text])));
 create domain side as text CHECK ((VALUE = ANY (ARRAY['1'::text, '2'::text])));
+create domain signal_type as smallint CHECK ((VALUE = ANY (ARRAY[1, 4, 5, 6])));
 create domain time_in_force as text CHECK ((VALUE = ANY (ARRAY['0'::text, '1'::text])));
 
 create table access_key (
@@ -1103,18 +1108,18 @@ create table signal (
   id bigint not null generated always as identity,
   strategy_id bigint not null,
   instrument_id bigint not null,
-  signal_type smallint not null default 1,
+  signal_type signal_type not null default 1,
   side side not null,
   ord_type ord_type not null,
   time_in_force time_in_force not null,
   position_effect position_effect not null,
-  order_qty quantity not null,
+  order_qty ordered_quantity not null,
   limit_px price,
   stop_px price,
   status ord_status not null,
   is_held boolean not null default false,
   is_triggered boolean not null default false,
-  cum_qty quantity not null default 0,
+  cum_qty executed_quantity not null default 0,
   avg_px price,
   posted_at timestamp with time zone not null,
   working_at timestamp with time zone,
@@ -1138,8 +1143,8 @@ create table signal (
   mirror_after_setup_id bigint,
   mirrored_at timestamp with time zone,
   xid xid8 not null default pg_current_xact_id(),
-  depth smallint not null default 0,
-  exit_role text,
+  depth generation not null default 0,
+  exit_role exit_role,
   covers_from quantity not null default 0,
   waits_for_parent boolean not null default false,
   is_parked boolean not null default false,
@@ -1147,17 +1152,15 @@ create table signal (
   constraint signal_pkey PRIMARY KEY (id),
   constraint signal_parent_signal_id_fkey FOREIGN KEY (parent_signal_id) REFERENCES signal(id),
   constraint signal_replaces_signal_id_fkey FOREIGN KEY (replaces_signal_id) REFERENCES signal(id),
-  constraint signal_check CHECK ((((ord_type)::text <> '2'::text) OR (limit_px IS NOT NULL))),
-  constraint signal_check1 CHECK ((((ord_type)::text <> '3'::text) OR (stop_px IS NOT NULL))),
-  constraint signal_check2 CHECK ((((cum_qty)::numeric = (0)::numeric) = (avg_px IS NULL))),
-  constraint signal_check3 CHECK (((exit_role IS NULL) OR (parent_signal_id IS NOT NULL))),
-  constraint signal_check4 CHECK (((NOT waits_for_parent) OR (parent_signal_id IS NOT NULL))),
-  constraint signal_check5 CHECK (((NOT is_parked) OR (parked_until IS NOT NULL))),
-  constraint signal_cum_qty_check CHECK (((cum_qty)::numeric >= (0)::numeric)),
-  constraint signal_depth_check CHECK ((depth >= 0)),
-  constraint signal_exit_role_check CHECK ((exit_role = ANY (ARRAY['profitTarget'::text, 'stopLoss'::text]))),
-  constraint signal_order_qty_check CHECK (((order_qty)::numeric > (0)::numeric)),
-  constraint signal_signal_type_check CHECK ((signal_type = ANY (ARRAY[1, 4, 5, 6])))
+  constraint signal_average CHECK ((((cum_qty)::numeric = (0)::numeric) = (avg_px IS NULL))),
+  constraint signal_family CHECK (((parent_signal_id IS NOT NULL) OR ((exit_role IS NULL) AND (NOT waits_for_parent)))),
+  constraint signal_parking CHECK (((parked_until IS NOT NULL) OR (NOT is_parked))),
+  constraint signal_price CHECK (
+CASE ord_type
+    WHEN '2'::text THEN (limit_px IS NOT NULL)
+    WHEN '3'::text THEN (stop_px IS NOT NULL)
+    ELSE true
+END)
 );
 CREATE INDEX signal_expires ON public.signal USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text])));
 CREATE INDEX signal_history ON public.signal USING btree (strategy_id, id) WHERE ((status)::text = ANY (ARRAY['2'::text, '4'::text, '5'::text, '8'::text, 'C'::text]));

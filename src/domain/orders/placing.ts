@@ -44,8 +44,8 @@ export function immutableDifference(
 /** The price an order of this side would trade at now; zero is no price. */
 export function currentPriceOf(side: Side, bid: string | null, ask: string | null): Decimal | undefined {
   const text = side === '1' ? ask : bid
-  const price = text === null ? zero : dec(text)
-  return price.greaterThan(zero) ? price : undefined
+  const price = text === null ? undefined : dec(text)
+  return price?.greaterThan(zero) ? price : undefined
 }
 
 /** The middle of the last quote; undefined without one. */

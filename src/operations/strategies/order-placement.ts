@@ -63,11 +63,12 @@ export function placeDraft(
     rejection,
   })
   if (result.refusal) return result.refusal
-  const cause = { requestId: ctx.requestId, position: row.position, bid: row.bid, ask: row.ask }
+  // The request is named by the order's own row.
+  const cause = { position: row.position, bid: row.bid, ask: row.ask }
   const book = worked(empty, result, ctx.now, causedBy(cause))
   const orders = [...result.book.orders.values()]
   const wishes = new Map(
-    orders.map((made) => [made.id, { fromDesired, ...wishOf(made, draft, family, { row, orders }) }]),
+    orders.map((made) => [made.id, wishOf(made, draft, family, { row, orders, fromDesired })]),
   )
   return {
     saved: { wishes, requestId: ctx.requestId, ...book },
@@ -120,8 +121,8 @@ function wishOf(
   made: BookOrder,
   draft: OrderDraft,
   { parkedUntil, doNotCreateOcaGroup }: Family,
-  { row, orders }: { row: PlacingRow; orders: readonly BookOrder[] },
-): Omit<SignalWish, 'fromDesired'> {
+  { row, orders, fromDesired }: { row: PlacingRow; orders: readonly BookOrder[]; fromDesired: boolean },
+): SignalWish {
   const isEntry = orders.some(({ exit, parent }) => exit !== null && parent === made.id)
   const shows = isEntry || orders.length === 1
   return {
@@ -130,6 +131,7 @@ function wishOf(
     profitTarget: shows ? (draft.profitTarget?.toFixed() ?? null) : null,
     stopLoss: shows ? (draft.stopLoss?.toFixed() ?? null) : null,
     doNotCreateOcaGroup: shows && doNotCreateOcaGroup,
+    fromDesired,
     referencePx: currentPriceOf(made.side, row.bid, row.ask)?.toFixed() ?? null,
   }
 }

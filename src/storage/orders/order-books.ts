@@ -91,7 +91,7 @@ export function worked<Book extends WorkedBook>(
   at: Instant,
   causeOf: (event: BookEvent) => Record<string, unknown>,
 ): Book {
-  const events = result.events.map((event) => ({ at, cause: causeOf(event), ...event }))
+  const events = result.events.map((event) => stamped(event, at, causeOf(event)))
   return {
     ...book,
     book: result.book,
@@ -101,14 +101,23 @@ export function worked<Book extends WorkedBook>(
   }
 }
 
+const stamped = (
+  { orderId, event, status, orderQuantity, info }: BookEvent,
+  at: Instant,
+  cause: StampedEvent['cause'],
+): StampedEvent => ({ orderId, event, status, orderQuantity, info, at, cause })
+
 /** The cause of an event that somebody or something brought about: what it was, and what the book says of it. */
 export const causedBy =
   (cause: Record<string, unknown>) =>
-  ({ event, info, orderQuantity }: BookEvent): Record<string, unknown> => ({
-    ...cause,
-    ...(info !== null && { info }),
-    ...(event === 'RESTATE' && { orderQuantity: orderQuantity.toFixed() }),
-  })
+  ({ event, info, orderQuantity }: BookEvent): Record<string, unknown> => {
+    if (info === null && event !== 'RESTATE') return cause
+    return {
+      ...cause,
+      ...(info !== null && { info }),
+      ...(event === 'RESTATE' && { orderQuantity: orderQuantity.toFixed() }),
+    }
+  }
 
 /** Numbers are exact texts. */
 interface BookRow extends BookKey {

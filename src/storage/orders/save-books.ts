@@ -67,7 +67,7 @@ export async function saveOrderBooks(
     sql,
     books.filter(({ before, book }) => before !== book),
   )
-  const told = named.map((saved): ToldBook => ({ ...saved, history: historyOf(saved) }))
+  const told = named.map((saved): ToldBook => ({ saved, history: historyOf(saved) }))
   const made = told.flatMap(newSignals)
   const changed = told.flatMap(signalChanges)
   // Events and changes refer to signals of their own transaction only, so nothing waits for anything.
@@ -82,7 +82,8 @@ export async function saveOrderBooks(
 }
 
 /** A book with what has happened to each of its orders. */
-interface ToldBook extends SavedBook {
+interface ToldBook {
+  readonly saved: SavedBook
   readonly history: ReadonlyMap<string, readonly StampedEvent[]>
 }
 
@@ -136,8 +137,12 @@ function renamed(saved: SavedBook, nameOf: (id: string) => string): SavedBook {
   }
 }
 
-const newSignals = (told: ToldBook): NewSignal[] =>
-  [...told.book.orders.values()].filter(({ id }) => isNew(told, id)).map((order) => newSignal(told, order))
+function newSignals(told: ToldBook): NewSignal[] {
+  const { saved } = told
+  return [...saved.book.orders.values()]
+    .filter(({ id }) => isNew(saved, id))
+    .map((order) => newSignal(told, order))
+}
 
 /** What its own row says of a new order: all that has happened to it, when it was posted. */
 function eventOfRow({ history }: ToldBook, order: BookOrder): StampedEvent | undefined {
@@ -147,15 +152,16 @@ function eventOfRow({ history }: ToldBook, order: BookOrder): StampedEvent | und
 
 /** Member by member: what is spread takes many times as long. */
 function newSignal(told: ToldBook, order: BookOrder): NewSignal {
-  const wish = told.wishes?.get(order.id) ?? noWish
+  const { saved } = told
+  const wish = saved.wishes?.get(order.id) ?? noWish
   const event = eventOfRow(told, order)
   const { isHeld, waitsForParent, isParked } = waitOf(order)
   const { workingAt, expiresAt, endedAt } = timesOf(told, order)
   const { info, rejectText } = wordsOf(order)
   return {
     id: Number(order.id),
-    strategyId: told.strategyId,
-    instrumentId: told.instrumentId,
+    strategyId: saved.strategyId,
+    instrumentId: saved.instrumentId,
     side: order.side,
     ordType: order.type,
     timeInForce: order.timeInForce,
@@ -187,9 +193,9 @@ function newSignal(told: ToldBook, order: BookOrder): NewSignal {
     fromDesired: wish.fromDesired,
     rejectText,
     info,
-    requestId: told.requestId ?? null,
+    requestId: saved.requestId ?? null,
     referencePx: (order.limit ?? order.stop)?.toFixed() ?? wish.referencePx,
-    needsMatch: !order.held && !hasEnded(order) && told.isServed !== true,
+    needsMatch: !order.held && !hasEnded(order) && saved.isServed !== true,
     mirroredAt: wish.isInternal ? instant(order.acceptedAt) : null,
     event: event?.event ?? null,
     cause: event?.cause ?? null,
@@ -199,12 +205,12 @@ function newSignal(told: ToldBook, order: BookOrder): NewSignal {
 const idOf = (name: string | null): number | null => (name === null ? null : Number(name))
 
 /** Nothing ended without an event. */
-function timesOf({ calendar, history }: ToldBook, order: BookOrder) {
+function timesOf({ saved, history }: ToldBook, order: BookOrder) {
   const { workingSince } = order
   const lastAt = history.get(order.id)?.at(-1)?.at
   return {
     workingAt: instant(workingSince),
-    expiresAt: instant(workingSince === null ? null : expiryOf(order, calendar, workingSince)),
+    expiresAt: instant(workingSince === null ? null : expiryOf(order, saved.calendar, workingSince)),
     endedAt: hasEnded(order) ? instant(lastAt ?? order.acceptedAt) : null,
   }
 }
@@ -220,8 +226,8 @@ const wordsOf = ({ status, info }: BookOrder) =>
   status === '8' ? { info: null, rejectText: info } : { info, rejectText: null }
 
 const signalChanges = (told: ToldBook): SignalChange[] =>
-  [...told.book.orders.values()].flatMap((order) => {
-    const known = told.before.orders.get(order.id)
+  [...told.saved.book.orders.values()].flatMap((order) => {
+    const known = told.saved.before.orders.get(order.id)
     if (known === undefined || known === order) return []
     const starts = known.workingSince === null && order.workingSince !== null
     return {
@@ -233,7 +239,7 @@ const signalChanges = (told: ToldBook): SignalChange[] =>
       isTriggered: order.isTriggered,
       parentSignalId: idOf(order.parent),
       starts,
-      isServed: told.isServed ?? false,
+      isServed: told.saved.isServed ?? false,
       ...timesOf(told, order),
       ...waitOf(order),
       ...wordsOf(order),
@@ -243,8 +249,8 @@ const signalChanges = (told: ToldBook): SignalChange[] =>
 /** Events that no signal's own row tells, each signal's in the order in which they happened. */
 const newEvents = (told: ToldBook): NewSignalEvent[] =>
   [...told.history].flatMap(([orderId, events]) => {
-    const order = told.book.orders.get(orderId)
-    const isFirst = isNew(told, orderId)
+    const order = told.saved.book.orders.get(orderId)
+    const isFirst = isNew(told.saved, orderId)
     if (isFirst && order && eventOfRow(told, order)) return []
     const signalId = Number(orderId)
     return events.map(({ event, status, at, cause }, offset) => {
