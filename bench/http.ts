@@ -35,7 +35,8 @@ async function run() {
     },
   })
   const post = (url: string): Target => ({ url, method: 'POST', headers, requests: bodies(platform) })
-  // Reads first: what thousands of placed orders leave to do (vacuum, checkpoints) would go on beside them.
+  // Reads first, and what others write last: what thousands of orders leave to do (vacuum, checkpoints) goes on beside
+  // whatever is measured next.
   const reads = [
     method('GET bare', { url: bare.url, headers }),
     method('GET product, one live order', { url: `${api.url}${read[0]}`, headers }),
@@ -45,10 +46,14 @@ async function run() {
   ]
   const writes = [
     method('POST bare, validated', post(bare.url)),
-    method('POST bare, validated, its rows written', post(keeping.url)),
     method('POST product, placed durably', post(`${api.url}/gen/Strategies/NewStrategyOrder`)),
   ]
-  const figures = [...(await interleaved(reads, rounds)), ...(await interleaved(writes, rounds))]
+  const kept = [method('POST bare, validated, its rows written', post(keeping.url))]
+  const figures = [
+    ...(await interleaved(reads, rounds)),
+    ...(await interleaved(writes, rounds)),
+    ...(await interleaved(kept, rounds)),
+  ]
   api.stop()
   bare.stop()
   keeping.stop()

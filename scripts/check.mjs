@@ -10,7 +10,11 @@ const steps = [
   ['types', 'npx', ['tsc', '-p', '.']],
   ['format, lint, awaited promises, complete switches', 'npm', ['run', '--silent', 'lint']],
   ['the house', process.execPath, ['scripts/test.mjs', 'test/tidy.test.ts']],
-  ['generated files', process.execPath, ['--import', './scripts/typescript.mjs', 'scripts/generate.ts', '--check']],
+  [
+    'generated files',
+    process.execPath,
+    ['--import', './scripts/typescript.mjs', 'scripts/generate.ts', '--check'],
+  ],
   [
     'interface documents',
     'npx',

@@ -48,6 +48,23 @@ describe('batches', () => {
     },
   )
 
+  test.each([
+    [true, ['1 begins', '2 begins', '1 is answered', '2 is answered']],
+    [false, ['1 begins', '1 is answered', '2 begins', '2 is answered']],
+  ])('hasty (%s) or not, the next batch begins when the one before has ended', async (isHasty, expected) => {
+    const told: string[] = []
+    const run = batched<number, number>(
+      async (inputs) => {
+        told.push(`${inputs} begins`)
+        return inputs
+      },
+      never,
+      { ...limits, sizeMax: 1, isHasty },
+    )
+    await Promise.all([1, 2].map(async (call) => told.push(`${await run(call)} is answered`)))
+    expect(told).toEqual(expected)
+  })
+
   test('a stuck batch does not stop the others for longer than its patience', async () => {
     const run = batched<number, number>(
       (inputs) => (inputs.includes(1) ? new Promise(() => undefined) : Promise.resolve(inputs)),

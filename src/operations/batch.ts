@@ -2,8 +2,6 @@
  * Gathers calls that arrive together and hands them on as one batch: those of one turn of the event loop, and
  * those that came while an earlier batch was under way. A batch that fails is halved until the bad call stands
  * alone, so nobody suffers from a neighbour. Order of arrival is kept.
- *
- * The next batch is under way before the calls of the one before are answered: what is asked first works meanwhile.
  */
 
 export interface BatchLimits {
@@ -17,6 +15,11 @@ export interface BatchLimits {
   readonly patienceMs: number
   /** Calls that may wait; beyond it a call is turned away. */
   readonly waitingMax: number
+  /**
+   * The next batch is under way before the calls of the last one are answered, which takes as long as its first
+   * question. Absent: after it, with what comes meanwhile.
+   */
+  readonly isHasty?: boolean
 }
 
 /** Where calls that are gathered stand, over all their batches. */
@@ -74,9 +77,9 @@ export function batched<In, Out>(
     load.waiting -= batch.length
     running++
     startedAt = performance.now()
-    void settle(batch, many, isShared).finally(() => {
+    void settle(batch, many, isShared, limits.isHasty ? setImmediate : atOnce).finally(() => {
       running--
-      if (isTime()) start()
+      if (limits.isHasty && isTime()) start()
       else schedule()
     })
     schedule()
@@ -93,23 +96,30 @@ export function batched<In, Out>(
     })
 }
 
+const atOnce = (answer: () => void): void => answer()
+
 async function settle<In, Out>(
   batch: readonly Waiting<In, Out>[],
   many: (inputs: readonly In[]) => Promise<readonly Out[]>,
   isShared: (error: unknown) => boolean,
+  then: (answer: () => void) => void,
 ): Promise<void> {
   try {
     const outputs = await many(batch.map(({ input }) => input))
     if (outputs.length !== batch.length)
       throw new Error(`${batch.length} calls got ${outputs.length} answers`)
-    setImmediate(() => batch.forEach(({ resolve }, at) => resolve(outputs[at] as Out)))
+    then(() => {
+      for (const [at, { resolve }] of batch.entries()) resolve(outputs[at] as Out)
+    })
   } catch (error) {
     if (batch.length === 1 || isShared(error)) {
-      setImmediate(() => batch.forEach(({ reject }) => reject(error)))
+      then(() => {
+        for (const { reject } of batch) reject(error)
+      })
       return
     }
     const half = batch.length >> 1
-    await settle(batch.slice(0, half), many, isShared)
-    await settle(batch.slice(half), many, isShared)
+    await settle(batch.slice(0, half), many, isShared, then)
+    await settle(batch.slice(half), many, isShared, then)
   }
 }

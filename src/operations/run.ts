@@ -92,6 +92,7 @@ const writeLimits: BatchLimits = {
   runningMax: 4,
   patienceMs: 10,
   waitingMax: 5_000,
+  isHasty: true,
 }
 
 /** The reply to a failure that passes by itself; nothing for one that nobody expected. */

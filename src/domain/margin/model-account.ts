@@ -76,7 +76,10 @@ function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
 
 /** ModelAccountValue: cash, stocks and options at their marks, and what futures and forex would realise. */
 export const accountValue = ({ cash, holdings }: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal =>
-  holdings.reduce((value, holding) => (holding.quantity.isZero() ? value : value.plus(worthOf(holding))), cash)
+  holdings.reduce(
+    (value, holding) => (holding.quantity.isZero() ? value : value.plus(worthOf(holding))),
+    cash,
+  )
 
 function worthOf(holding: Holding): Decimal {
   const { instrument, quantity, avgPx } = holding
@@ -136,7 +139,11 @@ export function bears(account: ModelAccount, intent: Intent, position?: Decimal)
   return prospect === undefined || isBorne(account, intent, prospect)
 }
 
-function isBorne(account: ModelAccount, intent: Intent, { holding, held, quantity, price }: Prospect): boolean {
+function isBorne(
+  account: ModelAccount,
+  intent: Intent,
+  { holding, held, quantity, price }: Prospect,
+): boolean {
   if (!price) return true
   const others = account.holdings.filter((candidate) => candidate !== holding)
   const positionsAfter = marginPositions({ holdings: others })
@@ -166,7 +173,8 @@ export function openingRefusal(account: ModelAccount, intent: Intent, position?:
 
 function isTooLarge({ holding, quantity, price }: Prospect): boolean {
   if (quantity.abs().greaterThan(largestPosition.units)) return true
-  return price !== null && price.times(quantity).times(unitValue(holding)).abs().greaterThan(largestPosition.worth)
+  if (price === null) return false
+  return price.times(quantity).times(unitValue(holding)).abs().greaterThan(largestPosition.worth)
 }
 
 /** The account after trades in one instrument: what it holds of it now, and what that did to its cash. */

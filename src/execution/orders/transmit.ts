@@ -12,8 +12,7 @@ import {
   saveTransmitted,
   type TransmissionRow,
 } from '../../storage/mirror/transmissions.ts'
-import { newSignalIds } from '../../storage/orders/signals.ts'
-import { lockStrategies } from '../../storage/orders/signals.ts'
+import { lockStrategies, newSignalIds } from '../../storage/orders/signals.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
 import { type InternalBook, tradeInternally } from './internal-orders.ts'
