@@ -1181,7 +1181,6 @@ CASE
 END)) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text, '6'::text, 'E'::text]));
 CREATE INDEX signal_xid ON public.signal USING btree (xid) WHERE ((status)::text = ANY (ARRAY['2'::text, '4'::text, '5'::text, '8'::text, 'C'::text]));
 CREATE TRIGGER signal_ends BEFORE UPDATE ON public.signal FOR EACH ROW WHEN (((old.ended_at IS NULL) AND (new.ended_at IS NOT NULL))) EXECUTE FUNCTION signal_ends();
-CREATE TRIGGER signal_names_what_exists AFTER INSERT ON public.signal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION signal_names_what_exists();
 
 create table signal_event (
   signal_id bigint not null,
@@ -1838,21 +1837,6 @@ AS $function$
 begin
   new.xid := pg_current_xact_id();
   return new;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.signal_names_what_exists()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (
-    select from added
-    where not exists (select from strategy where id = added.strategy_id)
-      or not exists (select from instrument where id = added.instrument_id)
-  ) then
-    raise foreign_key_violation using message = 'a signal names a strategy or an instrument that does not exist';
-  end if;
-  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.stays_while_signals_name_it()

@@ -87,6 +87,7 @@ const defects: Record<string, Defect> = {
   positionIsSumOfFills: (tx) => tx.run`update position set quantity = 99`,
   positionAgeFollowsQuantity: (tx) => tx.run`update position set opened_at = null`,
   cashIsSumOfEntries: (tx) => tx.run`update strategy set cash = cash + 0.01`,
+  signalNamesWhatExists: (tx) => tx.run`update signal set instrument_id = 999999 where id = ${resting}`,
   fillFollowsItsSignal: (tx) => tx.run`update fill set side = '2'`,
   filledIsSumOfFills: (tx) => tx.run`update signal set cum_qty = 101 where id = ${filled}`,
   averageIsWeightedMean: (tx) => tx.run`update signal set avg_px = 10.000000000001 where id = ${filled}`,

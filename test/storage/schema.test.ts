@@ -36,7 +36,8 @@ async function checksOf(table: string, column: string): Promise<Fragment> {
 /**
  * Columns that name a row of another table without a foreign key. Orders and skips are written by the ten
  * thousand in one statement from rows that it has just read and locked; an execution copies its order's setup; an
- * event is written with its signal or under the lock of its strategy; what a signal names a trigger looks at.
+ * event is written with its signal or under the lock of its strategy; what a signal names is locked and read before it
+ * is written, and stays.
  */
 const undeclaredOnPurpose =
   /^(account_order|account_skip)[.]|^execution[.]setup_id$|^signal_event[.]signal_id$|^signal[.](strategy|instrument)_id$/

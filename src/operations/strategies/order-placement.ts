@@ -71,7 +71,12 @@ export function placeDraft(
     orders.map((made) => [made.id, wishOf(made, draft, family, { row, orders, fromDesired })]),
   )
   return {
-    saved: { wishes, requestId: ctx.requestId, ...book },
+    saved: {
+      wishes,
+      requestId: ctx.requestId,
+      membershipVersion: strategy.membershipVersion,
+      ...book,
+    },
     answer: {
       SignalId: row.signalId,
       ...exitIds(orders),

@@ -1,22 +1,8 @@
 -- An order is placed while its owner waits, and these were half of what its row cost the database.
 
--- That a signal names a strategy and an instrument which exist is looked at once for all signals of a statement; a foreign
--- key looks at each of them twice, and locks what it finds.
+-- A signal names a strategy that is locked and an instrument that was just read in the same transaction; a foreign key looks
+-- at each of them twice, and locks what it finds. What signals name stays, and the audit asks whether all of it is there.
 alter table signal drop constraint signal_strategy_id_fkey, drop constraint signal_instrument_id_fkey;
-
-create function signal_names_what_exists() returns trigger language plpgsql as $$
-begin
-  if exists (
-    select from added
-    where not exists (select from strategy where id = added.strategy_id)
-      or not exists (select from instrument where id = added.instrument_id)
-  ) then
-    raise foreign_key_violation using message = 'a signal names a strategy or an instrument that does not exist';
-  end if;
-  return null;
-end $$;
-create trigger signal_names_what_exists after insert on signal referencing new table as added
-  for each statement execute function signal_names_what_exists();
 
 create function stays_while_signals_name_it() returns trigger language plpgsql as $$
 declare

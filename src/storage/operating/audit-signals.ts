@@ -56,6 +56,11 @@ export const signalRules: Record<string, Fragment> = {
     ) entries on entries.strategy_id = strategy.id
     where cash <> starting_cash + coalesce(entries.total, 0)`,
 
+  signalNamesWhatExists: fragment`
+    select format('signal %s names strategy %s and instrument %s', s.id, s.strategy_id, s.instrument_id)
+    from signal s left join strategy t on t.id = s.strategy_id left join instrument i on i.id = s.instrument_id
+    where t.id is null or i.id is null`,
+
   fillFollowsItsSignal: fragment`
     select format('fill %s', f.exec_id) from fill f join signal s on s.id = f.signal_id
     where f.strategy_id <> s.strategy_id or f.instrument_id <> s.instrument_id or f.side <> s.side`,

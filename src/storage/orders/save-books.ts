@@ -50,6 +50,8 @@ export interface SavedBook extends WorkedBook {
   readonly wishes?: ReadonlyMap<string, SignalWish>
   /** The request that changed the book. */
   readonly requestId?: string
+  /** Of the strategy, as its lock has shown it; absent: it is looked up where an order starts to work. */
+  readonly membershipVersion?: number
   /** Orders that started to work have been held against the quote that is the last one now. */
   readonly isServed?: boolean
 }
@@ -196,6 +198,7 @@ function newSignal(told: ToldBook, order: BookOrder): NewSignal {
     requestId: saved.requestId ?? null,
     referencePx: (order.limit ?? order.stop)?.toFixed() ?? wish.referencePx,
     needsMatch: !order.held && !hasEnded(order) && saved.isServed !== true,
+    membershipVersion: saved.membershipVersion ?? null,
     mirroredAt: wish.isInternal ? instant(order.acceptedAt) : null,
     event: event?.event ?? null,
     cause: event?.cause ?? null,

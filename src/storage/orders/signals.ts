@@ -75,6 +75,8 @@ export interface NewSignal {
   requestId: string | null
   referencePx: string | null
   needsMatch: boolean
+  /** The strategy's, as its lock has shown it; null: looked up. */
+  membershipVersion: number | null
   /** Of an order that nobody copies; null for one that its followers wait for. */
   mirroredAt: string | null
   /** What happened to it as it was posted, and why, where that is all; null: its events are written apart. */
@@ -137,7 +139,8 @@ const isPlain = (signal: NewSignal): boolean =>
   rareColumns.every(([read, , , usual]) => read(signal) === usual)
 
 /** What is told of the signals beside their columns. */
-const eventColumns: readonly Column[] = [
+const besides: readonly Column[] = [
+  [({ membershipVersion }) => membershipVersion, 'membership_version', 'bigint'],
   [({ event }) => event, 'event', 'text'],
   [({ cause }) => cause && JSON.stringify(cause), 'cause', 'jsonb'],
 ]
@@ -145,17 +148,17 @@ const eventColumns: readonly Column[] = [
 /** The statement that writes these columns, with a question mark for each array. */
 function insertion(columns: readonly Column[], isDue: string): Insertion {
   const names = columns.map(([, name]) => name).join(', ')
-  const told = [...columns, ...eventColumns]
+  const told = [...columns, ...besides]
   // Not to be counted: see `uncounted`.
   const arrays = told.map(([, , type], at) => (at === 0 ? `(select ?::${type}[])` : `?::${type}[]`))
   const text = `
     with new as materialized (
-      select * from unnest(${arrays.join(', ')}) new (${names}, event, cause)
+      select * from unnest(${arrays.join(', ')}) new (${told.map(([, name]) => name).join(', ')})
     ), made as (
       insert into signal (${names}, mirror_due, membership_horizon)
       overriding system value
-      select ${names}, ${isDue}, case when ${isDue} then (
-        select membership_version from strategy where strategy.id = new.strategy_id) end
+      select ${names}, ${isDue}, case when ${isDue} then coalesce(membership_version, (
+        select strategy.membership_version from strategy where strategy.id = new.strategy_id)) end
       from new
     )
     insert into signal_event (signal_id, seq, event, status, occurred_at, cause)
