@@ -154,16 +154,15 @@ function eventOfRow({ history }: ToldBook, order: BookOrder): StampedEvent | und
 
 /** Member by member: what is spread takes many times as long. */
 function newSignal(told: ToldBook, order: BookOrder): NewSignal {
-  const { saved } = told
-  const wish = saved.wishes?.get(order.id) ?? noWish
+  const wish = told.saved.wishes?.get(order.id) ?? noWish
   const event = eventOfRow(told, order)
   const { isHeld, waitsForParent, isParked } = waitOf(order)
   const { workingAt, expiresAt, endedAt } = timesOf(told, order)
   const { info, rejectText } = wordsOf(order)
   return {
     id: Number(order.id),
-    strategyId: saved.strategyId,
-    instrumentId: saved.instrumentId,
+    strategyId: told.saved.strategyId,
+    instrumentId: told.saved.instrumentId,
     side: order.side,
     ordType: order.type,
     timeInForce: order.timeInForce,
@@ -195,10 +194,10 @@ function newSignal(told: ToldBook, order: BookOrder): NewSignal {
     fromDesired: wish.fromDesired,
     rejectText,
     info,
-    requestId: saved.requestId ?? null,
+    requestId: told.saved.requestId ?? null,
     referencePx: (order.limit ?? order.stop)?.toFixed() ?? wish.referencePx,
-    needsMatch: !order.held && !hasEnded(order) && saved.isServed !== true,
-    membershipVersion: saved.membershipVersion ?? null,
+    needsMatch: !order.held && !hasEnded(order) && told.saved.isServed !== true,
+    membershipVersion: told.saved.membershipVersion ?? null,
     mirroredAt: wish.isInternal ? instant(order.acceptedAt) : null,
     event: event?.event ?? null,
     cause: event?.cause ?? null,
