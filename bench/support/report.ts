@@ -46,10 +46,14 @@ export interface Method {
   measure(): Promise<number>
 }
 
-/** Runs the methods in turn, A B C A B C …, after one round that does not count: drift hits all alike. */
-export async function interleaved(methods: readonly Method[], rounds: number): Promise<Figure[]> {
+/** Runs the methods in turn, A B C A B C …, after rounds that do not count: drift hits all alike. */
+export async function interleaved(
+  methods: readonly Method[],
+  rounds: number,
+  warmUpRounds = 1,
+): Promise<Figure[]> {
   const figures = methods.map(({ name, unit }) => ({ name, unit, value: 0, rounds: [] as number[] }))
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -warmUpRounds; round < rounds; round++) {
     for (const [place, method] of methods.entries()) {
       const value = await method.measure()
       if (round >= 0) figures[place]?.rounds.push(value)
