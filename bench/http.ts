@@ -5,7 +5,7 @@
  */
 import type autocannon from 'autocannon'
 import { orderOf, type Platform, startPlatform } from './support/platform.ts'
-import { type Bench, interleaved, median, ratioOf } from './support/report.ts'
+import { type Bench, type Figure, interleaved, median, ratioOf } from './support/report.ts'
 import { load, type Served, serve, type Target } from './support/served.ts'
 
 const connections = 64
@@ -51,21 +51,17 @@ async function run() {
     method('POST product, placed durably', post(`${api.url}/gen/Strategies/NewStrategyOrder`)),
   ]
   const kept = [method('POST bare, validated, its rows written', post(keeping.url))]
-  const figures = [
-    ...(await interleaved(reads, rounds, warmUpRounds)),
-    ...(await interleaved(writes, rounds, warmUpRounds)),
-    ...(await interleaved(kept, rounds, warmUpRounds)),
-  ]
+  const figures: Figure[] = []
+  for (const methods of [reads, writes, kept])
+    figures.push(...(await interleaved(methods, rounds, warmUpRounds)))
   api.stop()
   bare.stop()
   keeping.stop()
   await platform.close()
-  const latencies = [...p99].map(([name, measured]) => ({
-    name: `${name}, p99`,
-    unit: 'ms',
-    value: median(measured.slice(warmUpRounds)),
-    rounds: measured.slice(warmUpRounds),
-  }))
+  const latencies = [...p99].map(([name, measured]) => {
+    const counted = measured.slice(warmUpRounds)
+    return { name: `${name}, p99`, unit: 'ms', value: median(counted), rounds: counted }
+  })
   const all = [...figures, ...latencies]
   return {
     figures: all,

@@ -27,7 +27,7 @@ export const serverSettings: Readonly<Record<string, string>> = {
   min_wal_size: '128MB',
   max_wal_size: '1GB',
   checkpoint_timeout: '5min',
-  wal_init_zero: 'off', // a commit that needs a new file does not wait until it is filled with zeros: 30 ms of 16 MB
+  wal_init_zero: 'off', // a commit that needs a new file does not wait until it is filled with zeros (16 MB, 30 ms)
   // Short statements on two cores: no compilation and no helper processes per query (those also need more
   // /dev/shm than containers give).
   jit: 'off',
