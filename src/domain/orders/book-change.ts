@@ -3,7 +3,7 @@
  * what they did. It lives only inside an operation; outside there are values.
  * Invariant: whatever ends an order puts it in `ended`, so that its family follows before the operation is over.
  */
-import { isLive } from '../codes.ts'
+import { isLive, type OrdStatus } from '../codes.ts'
 import type { Decimal } from '../decimal.ts'
 import type {
   BookAlert,
@@ -137,13 +137,17 @@ export function applyTo(
     const order = merged(change, before, state, info)
     setOrder(change, order)
     record(change, order, before ? event.event : 'NEW', info)
-    if (before && isLive(before.status) && !isLive(order.status) && order.status !== '5') {
+    if (before && hasJustEnded(before.status, order.status)) {
       const isComplete = order.status === '2' || countsAsComplete
       change.ended.push({ orderId: order.id, event: event.event, isComplete })
     }
   }
   return outcome
 }
+
+/** A late fill that completes an order ends it once more: the others of its group hear of it. */
+const hasJustEnded = (before: OrdStatus, now: OrdStatus): boolean =>
+  isLive(before) ? !isLive(now) && now !== '5' : before !== '2' && now === '2'
 
 /** Ends a live order on the platform's own account. */
 export function withdraw(change: BookChange, id: string, info: string, countsAsComplete = false): void {

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { dec, zero } from '../decimal.ts'
 import { fillOrder, triggerStop, workingOrders } from './book-fill.ts'
-import { cancelOrder, followParents, releaseParked, replaceOrder, withdrawOrder } from './book-request.ts'
+import {
+  cancelOrder,
+  expireOrder,
+  followParents,
+  releaseParked,
+  replaceOrder,
+  withdrawOrder,
+} from './book-request.ts'
 import { type BookDraft, submitOrder } from './book-submit.ts'
 import { type BookContext, type BookResult, emptyBook, type OrderBook, withoutEnded } from './order-book.ts'
 
@@ -134,6 +141,17 @@ describe('bracket exits', () => {
     expect(late.book.orders.get('again profitTarget')).toMatchObject({ limit: dec(55), status: '0' })
     expect(late.alerts).toEqual([{ orderId: 'E', alert: 'exitsReopened' }])
   })
+})
+
+test.each([[[10]], [[4, 6]]])('what completes a lost exit late, %j, ends the other one', (fills) => {
+  const held = emptyBook(dec(5))
+  let { book } = submitOrder(held, { ...buy, ...bracket }, context())
+  book = fillOrder(book, 'E', fill(10), context()).book
+  book = expireOrder(book, 'E.profitTarget', context()).book
+  expect(statuses(book)).toEqual({ E: '2', 'E.profitTarget': 'C', 'E.stopLoss': '0' })
+  for (const quantity of fills) book = fillOrder(book, 'E.profitTarget', fill(quantity), context()).book
+  expect(book.position).toEqual(dec(5))
+  expect(statuses(book)).toEqual({ E: '2', 'E.profitTarget': '2', 'E.stopLoss': '4' })
 })
 
 describe('parked orders', () => {
