@@ -34,6 +34,7 @@ describe('auto stop loss', () => {
       '1',
       3,
     ],
+    ['a short at a price below 0', { q: -2, avg: -37.63, dollars: 1000, pv: 1000 }, -37.13, '1', 2],
     ['in another currency', { q: 10, dollars: 110, fx: 1.1 }, 90, '2', 10],
   ] as [string, Given, number, string, number][])('%s', (_name, given, stop, side, quantity) => {
     const found = stopOf(given)

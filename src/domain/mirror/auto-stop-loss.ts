@@ -27,6 +27,6 @@ export function autoStopLoss(position: {
   const stop = isLong
     ? ceilTo(averagePrice.minus(distance), tick)
     : floorTo(averagePrice.plus(distance), tick)
-  if (!stop.greaterThan(0)) return null
+  if (isLong && !stop.greaterThan(0)) return null
   return { stop, side: oppositeOf(isLong ? '1' : '2'), quantity: quantity.abs() }
 }

@@ -4,7 +4,8 @@
  * together never exceed the position: the younger copies shrink first, all of them before a correction.
  */
 import { directionOf, type OrdType } from '../codes.ts'
-import { type Decimal, max, min, sign, zero } from '../decimal.ts'
+import { type Decimal, max, min, zero } from '../decimal.ts'
+import { actsAgainst } from '../positions/open-close.ts'
 import { clampClosing, copyQuantity } from './mirror-copy.ts'
 import {
   type LiveCopy,
@@ -73,7 +74,10 @@ function settleStrays(state: SymbolState, input: SyncInput): Settled {
   return settled
 }
 
-/** Orders without a live signal; a sync order that would carry the account past its size is no longer wanted. */
+/**
+ * Orders without a live signal. A sync order that would carry the account past its size is no longer wanted, nor is a
+ * close when there is nothing left to close: it would open.
+ */
 export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
   const settled = settleStrays(state, input)
   let position = settled.inFlight.reduce(
@@ -82,7 +86,8 @@ export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
   )
   for (const order of state.syncOrders) {
     const reached = position.plus(signed(order.leaves, order.side))
-    if (signed(reached.minus(state.expected), order.side).greaterThan(0)) {
+    const isPast = signed(reached.minus(state.expected), order.side).greaterThan(0)
+    if (isPast || (order.openClose === 'C' && !actsAgainst(order.side, state.accountPosition))) {
       settled.cancel.push(order.clientOrderId)
     } else {
       settled.inFlight.push(order)
@@ -95,7 +100,7 @@ export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
 /** Unsigned leaves that work against the account's position. */
 export const closingInFlight = (state: SymbolState, inFlight: readonly InFlight[]): Decimal =>
   inFlight
-    .filter(({ side }) => directionOf(side) === -sign(state.accountPosition))
+    .filter(({ side }) => actsAgainst(side, state.accountPosition))
     .reduce((total, { leaves }) => total.plus(leaves), zero)
 
 const workingOf = (copy: LiveCopy): readonly SyncOrder[] =>
@@ -103,8 +108,8 @@ const workingOf = (copy: LiveCopy): readonly SyncOrder[] =>
 
 const isByHand = (copy: LiveCopy): boolean => workingOf(copy).some(({ care }) => care !== 'follow')
 
-/** Leaves the copy of a live signal should have, before closing copies share the position. */
-function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: LiveCopy): Decimal {
+/** What the copy of a live signal should still work for, whatever the others of its group have done. */
+function leavesAlone(state: SymbolState, { signal, filledBefore, executed }: LiveCopy): Decimal {
   const entry = state.copies.find(
     (copy) => signal.entry !== null && `${copy.signal.signalId}` === `${signal.entry}`,
   )
@@ -118,6 +123,37 @@ function wantedLeaves(state: SymbolState, { signal, filledBefore, executed }: Li
     entryExecuted: entry?.executed ?? null,
     entryKept: signal.entryKept,
   }).leaves
+}
+
+/** What a copy has executed here before its signal did: nothing has told the others of its group yet. Unsigned. */
+function executedAhead(state: SymbolState, { signal, filledBefore, executed }: LiveCopy): Decimal {
+  const sizeOf = (position: Decimal): Decimal => size(position, state.baseSizing).quantity.abs()
+  const filled = signed(signal.filled.minus(filledBefore), signal.side)
+  const told = sizeOf(state.strategyBase).minus(sizeOf(state.strategyBase.plus(filled)))
+  return max(zero, executed.minus(max(zero, told)))
+}
+
+/**
+ * Exits of one group shrink together: leaves that the others leave this closing copy with what they have executed ahead
+ * of their signals; null where none has.
+ */
+export function leavesInGroup(state: SymbolState, copy: LiveCopy): Decimal | null {
+  const { ocaGroup, openClose } = copy.signal
+  if (ocaGroup === null || openClose === 'O') return null
+  const ahead = state.copies
+    .filter((other) => other !== copy && other.signal.ocaGroup === ocaGroup)
+    .reduce((sum, other) => sum.plus(executedAhead(state, other)), zero)
+  return ahead.isZero() ? null : max(zero, leavesAlone(state, copy).minus(ahead))
+}
+
+/**
+ * Leaves the copy of a live signal should have, before closing copies share the position. One that closes works against
+ * the position or not at all.
+ */
+function wantedLeaves(state: SymbolState, copy: LiveCopy): Decimal {
+  const { side, openClose } = copy.signal
+  if (openClose === 'C' && !actsAgainst(side, state.accountPosition)) return zero
+  return leavesInGroup(state, copy) ?? leavesAlone(state, copy)
 }
 
 /** What has no working copy now: none ever, or one that ended. Only closing is attempted a second time. */

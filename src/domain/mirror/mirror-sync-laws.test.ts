@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { inputOf, order, told } from '../../../test/support/mirror-sync-given.ts'
 import type { OrdType, PositionEffect, Side } from '../codes.ts'
 import { dec } from '../decimal.ts'
+import { actsAgainst } from '../positions/open-close.ts'
 import { autoSync, type SyncPlan } from './mirror-sync.ts'
 import type { SyncInput, SyncOrder } from './mirror-sync-state.ts'
 
@@ -149,6 +150,21 @@ describe('laws of AutoSync', () => {
         const total = alone.reduce((sum, { leaves }) => sum + leaves.toNumber(), largest)
         expect(total).toBeLessThanOrEqual(held.abs().toNumber())
         for (const { side } of reached) expect(held.times(side === '1' ? -1 : 1).greaterThan(0)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('no closing copy is left at work where it would increase what is held', () => {
+    fc.assert(
+      fc.property(states, (given) => {
+        const input = stateOf(given)
+        const held = input.accountPositions.get('ES')!
+        const live = new Set(given.signals.map(({ signalId }) => signalId as number | string | null))
+        const closing = taken(input, autoSync(input)).orders.filter(
+          ({ signalId, openClose, leaves }) => live.has(signalId) && openClose === 'C' && !leaves.isZero(),
+        )
+        for (const { side } of closing) expect(actsAgainst(side, held)).toBe(true)
       }),
       { numRuns: 2000 },
     )

@@ -6,9 +6,14 @@
 import { type Decimal, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { clampClosing, coveredOfEntry } from '../../domain/mirror/mirror-copy.ts'
-import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
+import { leavesInGroup, type Placement, type Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
 import { isRefused, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
-import type { SyncOrder, SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
+import {
+  readSymbol,
+  type SymbolState,
+  type SyncOrder,
+  type SyncSignal,
+} from '../../domain/mirror/mirror-sync-state.ts'
 import { actsAgainst } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -75,7 +80,16 @@ function closingCopies(one: SyncCase, now: Instant): ClosingCopy[] {
   return [...standing(one, replace, now), ...missing(one, place, now)]
 }
 
-/** What a copy may work for by itself: more only as far as it covers its entry here, and by itself never less. */
+/**
+ * What a copy may work for by itself: more only as far as it covers its entry here, and less only by what another exit
+ * of its group has closed here.
+ */
+function followed(one: SyncCase, state: SymbolState, copy: ClosingCopy, filled: Decimal | null): Decimal {
+  const own = grown(one, copy, filled)
+  const live = state.copies.find(({ signal }) => signal === copy.signal)
+  return min(own, (live && leavesInGroup(state, live)) ?? own)
+}
+
 function grown(one: SyncCase, copy: ClosingCopy, entryExecuted: Decimal | null): Decimal {
   const { signal, leaves, executed, wanted } = copy
   if (signal.entry === null) return leaves
@@ -100,9 +114,10 @@ function changesOf(
   filledOf: (copy: ClosingCopy) => Decimal | null,
 ): Changes {
   const held = one.input.accountPositions.get(symbol) ?? zero
+  const state = readSymbol(one.input, symbol, false)
   const next = copies.map((copy) => ({
     ocaGroup: copy.signal.ocaGroup,
-    leaves: actsAgainst(copy.signal.side, held) ? grown(one, copy, filledOf(copy)) : zero,
+    leaves: actsAgainst(copy.signal.side, held) ? followed(one, state, copy, filledOf(copy)) : zero,
   }))
   // AutoSync alone counts what the holder works: a stop does not give way to his target before that has traded.
   const allowed = clampClosing(next, held.abs())
