@@ -51,7 +51,7 @@ test('at every step the account value is what came in, went out and is held', ()
         const flow = flows.get(symbol) ?? { quantity: zero, paid: zero }
         if (kind === 'mark') book = markSymbol(book, instrument, { price, at, fx })
         if (kind === 'dividend') {
-          book = bookDividend(book, symbol, price, fx)
+          book = bookDividend(book, instrument, price, fx)
           other = other.plus(flow.quantity.times(price).times(fx))
         }
         if (kind === 'fill') {

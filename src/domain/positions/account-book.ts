@@ -111,9 +111,15 @@ export function markSymbol(book: AccountBook, instrument: TradedInstrument, mark
   return withHolding(marked, { ...moved, trade })
 }
 
+const nothing = (holding: Holding | undefined): PositionChange => ({
+  position: holding?.position ?? flat,
+  ...{ closed: zero, opened: zero, realised: zero, cash: zero },
+})
+
 /**
  * Books a fill: marks the position it meets at its price, then moves position, cash and trade. The position
- * it leaves stands at the same price and cannot be further under water. Returns the trade it finished.
+ * it leaves stands at the same price and cannot be further under water. Returns the trade it finished. A quantity of 0
+ * is no fill.
  */
 export function bookFill(
   book: AccountBook,
@@ -121,6 +127,7 @@ export function bookFill(
   fill: BookFill,
 ): { readonly book: AccountBook; readonly change: PositionChange; readonly finished: FinishedTrade | null } {
   const { symbol } = instrument
+  if (fill.quantity.isZero()) return { book, change: nothing(book.holdings.get(symbol)), finished: null }
   const met = markSymbol(book, instrument, fill)
   const holding = met.holdings.get(symbol)!
   const change = applyFill(holding.position, fill, conversionOf(holding))
@@ -130,10 +137,18 @@ export function bookFill(
   return { book: moved, change, finished }
 }
 
-/** Books a cash dividend on what is held: longs receive, shorts pay. It belongs to no trade. */
-export function bookDividend(book: AccountBook, symbol: string, perUnit: Decimal, fx?: Decimal): AccountBook {
-  const held = book.holdings.get(symbol)
-  if (!held) return book
+/**
+ * Books a cash dividend on what is held: longs receive, shorts pay. It belongs to no trade. Without `fx` the symbol's last
+ * rate holds.
+ */
+export function bookDividend(
+  book: AccountBook,
+  instrument: TradedInstrument,
+  perUnit: Decimal,
+  fx?: Decimal,
+): AccountBook {
+  const unknown: Holding = { instrument, position: flat, mark: zero, fx: one, trade: null }
+  const held = book.holdings.get(instrument.symbol) ?? unknown
   const amount = held.position.quantity.times(perUnit).times(fx ?? held.fx)
   const paid = { ...book, cash: book.cash.plus(amount), cashDividends: book.cashDividends.plus(amount) }
   return fx === undefined ? paid : withHolding(paid, { ...held, fx })

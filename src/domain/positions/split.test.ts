@@ -8,6 +8,7 @@ import {
   type SplitRatio,
   splitBook,
   splitContract,
+  splitHolding,
   splitOptionOrder,
   splitOptionPosition,
   splitOrder,
@@ -177,6 +178,17 @@ describe('the books', () => {
     expect(book.holdings.get('AAPL')?.position).toEqual(flat)
     expect(finished?.profitLoss.toNumber()).toBe(7)
     expect(book.cash.toNumber()).toBe(1007)
+  })
+
+  test('quantities are kept to eight decimals, and the averages of the trade are the restated prices', () => {
+    const opened = bookFill(openBook(dec(1000)), stock, fill('1', 4, 11.61, 0)).book
+    const part = bookFill(opened, stock, fill('2', 1, 12, 1)).book.holdings.get('AAPL')!
+    const { position, trade } = splitHolding(part, { ratio: ratioOf('1:3'), multiplies: true })
+    expect([position.quantity, trade?.openedQuantity, trade?.closedQuantity].map(plain)).toEqual([
+      1, 1.33333333, 0.33333333,
+    ])
+    expect(trade?.openTurnover.div(trade.openedQuantity).toFixed(12)).toBe('34.830000000000')
+    expect(trade?.closeTurnover.div(trade.closedQuantity).toFixed(12)).toBe('36.000000000000')
   })
 
   test('a symbol that was never traded has nothing to restate', () => {

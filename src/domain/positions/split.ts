@@ -173,6 +173,18 @@ const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   },
 })
 
+/** Quantities as the books keep them, and turnovers with them: the averages of a trade are what they were, restated. */
+function keptTrade(trade: OpenTrade, openedQuantity: Decimal, closedQuantity: Decimal): OpenTrade {
+  const kept = (turnover: Decimal, exact: Decimal, rounded: Decimal): Decimal =>
+    exact.equals(rounded) ? turnover : turnover.times(rounded).div(exact)
+  return {
+    ...trade,
+    ...{ openedQuantity, closedQuantity },
+    openTurnover: kept(trade.openTurnover, trade.openedQuantity, openedQuantity),
+    closeTurnover: kept(trade.closeTurnover, trade.closedQuantity, closedQuantity),
+  }
+}
+
 /**
  * A holding after a split as the books keep it: quantities to eight decimals, the fraction still a part of it. What is
  * open of the trade is the position; the rest of the division goes to what is closed. The position costs what it cost:
@@ -189,8 +201,7 @@ export function splitHolding<Trade extends OpenTrade | null>(
   if (!held.trade) return { position, trade: held.trade }
   const restated = (multiplies ? restateTrade : resizeTrade)(held.trade, ratio)
   const closedQuantity = roundTo(restated.closedQuantity, quantityPlaces)
-  const openedQuantity = closedQuantity.plus(quantity.abs())
-  return { position, trade: { ...restated, openedQuantity, closedQuantity } }
+  return { position, trade: keptTrade(restated, closedQuantity.plus(quantity.abs()), closedQuantity) }
 }
 
 /** What is more than whole units of a position, as the fill that closes it; null when the units are whole. */

@@ -32,7 +32,10 @@ export const tradeRules: Record<string, Fragment> = {
       fills_closed)
     from (${tradeFills}) trades
     where abs(opened_qty - fills_opened) > leeway or abs(closed_qty - fills_closed) > leeway or commission <> fills_commission
-      or abs(open_turnover - fills_open_turnover) > ${noise} or abs(close_turnover - fills_close_turnover) > ${noise}`,
+      or abs(open_turnover - fills_open_turnover)
+        > ${noise} + leeway * coalesce(fills_open_turnover / nullif(fills_opened, 0), 0)
+      or abs(close_turnover - fills_close_turnover)
+        > ${noise} + leeway * coalesce(fills_close_turnover / nullif(fills_closed, 0), 0)`,
 
   // What a closed trade earned is what its fills did to the cash, to the cent. Cash is moved by the position's average,
   // which keeps twelve digits: each fill that opens may cost half of the last, times all that a point of it is worth.

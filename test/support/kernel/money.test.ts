@@ -243,6 +243,19 @@ describe('accounts', () => {
     expect(account(events)).toMatchObject({ cash: 50_600, trades: [{ profitLoss: 600 }] })
   })
 
+  test('a rate that only a dividend has shown holds for the fill', () => {
+    const dividend = { type: 'dividend', symbol: 'AAPL', perUnit: 1, fx: 2, t: 1 }
+    expect(account([dividend, fill('AAPL', '1', 1, 10, 2)], 0)).toMatchObject({ cash: -20, cashDividends: 0 })
+  })
+
+  test('a booking of quantity 0 is no fill: it opens nothing and costs nothing', () => {
+    const none = fill('AAPL', '1', 0, 5, 1, { commission: 3 })
+    expect(account([none], 100)).toMatchObject({ cash: 100, positions: {}, trades: [] })
+    expect(trades([none, fill('AAPL', '2', 2, 5, 2), fill('AAPL', '1', 2, 4, 4)])).toMatchObject([
+      { tradeId: 1, openDate: 2, openSide: '2', closeSide: '1', commission: 0 },
+    ])
+  })
+
   test('a rate that only a mark has shown holds for the fill', () => {
     const events = [
       mark('ES', 5000, 0, { fx: 0.5 }),

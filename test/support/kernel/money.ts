@@ -57,7 +57,7 @@ function accountingRun({ cash, instruments = [], events }: AccountingInput) {
     if (event.type === 'mark') {
       book = markSymbol(book, instrument, { price: dec(event.px), at, ...rate })
     } else if (event.type === 'dividend') {
-      book = bookDividend(book, event.symbol, dec(event.perUnit), rate.fx)
+      book = bookDividend(book, instrument, dec(event.perUnit), rate.fx)
     } else {
       const fill = { side: String(event.side) as Side, quantity: dec(event.qty), price: dec(event.px) }
       const result = bookFill(book, instrument, {
