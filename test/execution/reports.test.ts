@@ -72,13 +72,19 @@ describe('reports', () => {
     expect(await readIncidents(world)).toEqual(before)
   })
 
-  const strange: [string, (id: string) => string, boolean, string][] = [
-    ['an order that we never made', (id) => `${id.slice(0, -1)}9`, false, 'UnknownOrder'],
-    ['an order of ours in another stock', (id) => id, true, 'UnknownOrder'],
-    ['an order of another environment', (id) => id.replace('LST-', 'LSOTHR-'), false, 'ExternalExecution'],
+  type Told = { rename?: (id: string) => string; isOther?: boolean; side?: '1' | '2' }
+  const strange: [string, Told, string][] = [
+    ['an order that we never made', { rename: (id) => `${id.slice(0, -1)}9` }, 'UnknownOrder'],
+    ['an order of ours in another stock', { isOther: true }, 'UnknownOrder'],
+    ['an order of ours the other way', { side: '2' }, 'UnknownOrder'],
+    [
+      'an order of another environment',
+      { rename: (id) => id.replace('LST-', 'LSOTHR-') },
+      'ExternalExecution',
+    ],
   ]
-  test.each(strange)('an execution of %s', async (_name, rename, isOther, kind) => {
-    const { symbol, accountId, order } = await scene()
+  test.each(strange)('an execution of %s', async (_name, { rename, isOther, side = '1' }, kind) => {
+    const { symbol, accountId, order, orders } = await scene()
     await order('1', '6', { limit: '50' })
     await world.drain()
     const { id } = await db.read.one<{ id: string }>`
@@ -86,14 +92,15 @@ describe('reports', () => {
     await paper.controls.execution(ctx, {
       brokerId,
       accountId,
-      clientOrderId: rename(id),
+      clientOrderId: rename ? rename(id) : id,
       symbol: isOther ? (await addInstrument(db)).symbol : symbol,
-      side: '1',
+      side,
       quantity: dec(3),
       px: dec(50),
     })
     await world.drain()
     expect((await readIncidents(world)).at(-1)).toBe(kind)
+    expect(await orders()).toMatchObject([{ status: '0', cumQty: 0 }])
     expect(
       await db.read.one`select order_id as "orderId" from execution where account_id = ${accountId}`,
     ).toEqual({ orderId: null })

@@ -249,10 +249,10 @@ function controlsOf(script: Script): PaperControls {
       made += 1
       const at = ctx.clock.now()
       const execId = `F${at.toString(36)}-${made}`
-      const { accountId, clientOrderId, quantity } = execution
+      const { clientOrderId } = execution
       await ctx.db.transaction(async (tx) => {
         const cumQty =
-          clientOrderId === null ? null : await fillPaperOrder(tx, { accountId, clientOrderId, quantity })
+          clientOrderId === null ? null : await fillPaperOrder(tx, { ...execution, clientOrderId })
         await insertPaperExecutions(tx, [{ execId, at, cumQty, ...execution }])
       })
       return execId

@@ -23,6 +23,7 @@ const working: ReportedOrder = {
     id: 1,
     setupId: 1,
     strategyId: 1,
+    side: '1',
     instrumentId: 1,
     source: 'S',
     sourceId: 1,

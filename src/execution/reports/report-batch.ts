@@ -90,11 +90,15 @@ export function applyBatch(
     const key = orderKeyOf(environment, report)
     const order = key ? batch.find(nameOf(report.accountId, key)) : undefined
     if (!order) batch.strange(report, isOurs(environment, report))
-    else if (report.instrumentId !== order.instrumentId) batch.strange(report, true)
+    else if (isOfAnother(report, order)) batch.strange(report, true)
     else batch.apply(report, order)
   }
   return batch.result()
 }
+
+/** No order trades another instrument than its own, or the other way: who says so means something else. */
+const isOfAnother = ({ kind, instrumentId, side }: ReportRow, order: ReportedOrder): boolean =>
+  instrumentId !== order.instrumentId || (kind === 'fill' && side !== null && side !== order.side)
 
 const isOurs = (environment: string, { clientOrderId }: ReportRow): boolean =>
   clientOrderId?.toUpperCase().startsWith(clientOrderIdPrefix(environment)) === true

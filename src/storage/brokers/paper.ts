@@ -11,6 +11,7 @@ import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { PriceRange } from '../work/matching.ts'
+import type { PaperExecution } from './paper-reports.ts'
 
 /** A request as the book takes it; `quantity` is the total, of a replacement with what its chain has filled. */
 export interface PaperRequest {
@@ -304,17 +305,27 @@ export async function findNextPaperMoment(sql: Sql): Promise<Instant | undefined
   return at ?? undefined
 }
 
-/** Counts a scripted execution on the order that it names; answers its total as `PaperFill` has it, null where it is unknown. */
+/**
+ * Counts a scripted execution on the order that it names, if it is one of that; answers its total as `PaperFill` has it,
+ * null where there is no such order.
+ */
 export async function fillPaperOrder(
   tx: Transaction,
-  execution: { readonly accountId: number; readonly clientOrderId: string; readonly quantity: Decimal },
+  {
+    accountId,
+    clientOrderId,
+    symbol,
+    side,
+    quantity,
+  }: Pick<PaperExecution, 'accountId' | 'symbol' | 'side' | 'quantity'> & { readonly clientOrderId: string },
 ): Promise<Decimal | null> {
   const [filled] = await tx.rows<{ cumQty: string }>`
-    update paper_order set cum_qty = cum_qty + ${execution.quantity}::numeric, fills = fills + 1,
+    update paper_order set cum_qty = cum_qty + ${quantity}::numeric, fills = fills + 1,
       status = case when status not in ('0', '1') then status
-        when cum_qty + ${execution.quantity}::numeric >= order_qty then '2' else '1' end,
-      needs_match = needs_match and cum_qty + ${execution.quantity}::numeric < order_qty
-    where account_id = ${execution.accountId}::bigint and client_order_id = ${execution.clientOrderId}::text
+        when cum_qty + ${quantity}::numeric >= order_qty then '2' else '1' end,
+      needs_match = needs_match and cum_qty + ${quantity}::numeric < order_qty
+    where account_id = ${accountId}::bigint and client_order_id = ${clientOrderId}::text and side = ${side}
+      and instrument_id = (select id from instrument where symbol = ${symbol}::text)
     returning carried_qty + cum_qty as "cumQty"`
   return filled ? dec(filled.cumQty) : null
 }

@@ -162,6 +162,7 @@ export interface ReportedOrder extends OrderKey {
   readonly setupId: number
   readonly strategyId: number
   readonly instrumentId: number
+  readonly side: Side
   readonly source: OrderSource
   readonly sourceId: number
   readonly revision: number
@@ -205,7 +206,7 @@ export const lockReportedOrders = (
       where chain.replaces_order_id is not null or chain.status in ('5', '6', 'E')
     )
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.strategy_id as "strategyId",
-      o.instrument_id as "instrumentId", o.source, o.source_id as "sourceId", o.revision, o.status, o.attempts,
+      o.instrument_id as "instrumentId", o.side, o.source, o.source_id as "sourceId", o.revision, o.status, o.attempts,
       o.pending_action as "pendingAction", o.is_acknowledged as "isAcknowledged", o.order_qty as "orderQty",
       o.cum_qty as "cumQty", o.carried_qty as "carriedQty", o.filled_value as "filledValue",
       o.replaces_order_id as "replacesOrderId", o.ended_at as "endedAt"
