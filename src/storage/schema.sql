@@ -1078,6 +1078,7 @@ create table setup_exclusion (
   sign smallint not null,
   reason text not null,
   excluded_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
   constraint setup_exclusion_pkey PRIMARY KEY (setup_id, instrument_id),
   constraint setup_exclusion_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint setup_exclusion_setup_id_fkey FOREIGN KEY (setup_id) REFERENCES setup(id),

@@ -207,7 +207,9 @@ describe('planning', () => {
     const signal = await place(world, { strategyId, instrumentId, side: '1', quantity: '4', limit: '50' })
     await mirrorSignals(world.ctx)
     expect(await copiesOf(signal)).toMatchObject({ orders: 1, quantity: 4 })
-    expect(await db.read.rows`select from setup_exclusion where setup_id = ${setupId}`).toEqual([])
+    expect(
+      await db.read.rows`select from setup_exclusion where setup_id = ${setupId} and ended_at is null`,
+    ).toEqual([])
   })
 
   test('follows it again also where the strategy was flat and has bought anew before anybody looked', async () => {

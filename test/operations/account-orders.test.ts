@@ -299,6 +299,7 @@ describe('closing by hand', () => {
   })
 
   test('a fill takes the symbol out of the mirroring until the strategy is flat', async () => {
+    await town.door('/clock', { now: '2024-03-12T15:00:00Z' })
     const order = await place({ Limit: 105, OrderQuantity: 60 })
     await town.door('/quotes', [{ symbol: 'AAPL', bid: 106, ask: 106.1 }])
     expect(await orders()).toContainEqual(
@@ -306,7 +307,10 @@ describe('closing by hand', () => {
     )
     expect(await position()).toMatchObject([{ Quantity: 40 }])
     const [settings] = resultsOf(await held('GetAutotradeSettings', own()))
-    expect(settings).toMatchObject({ IsManualDiscardedPosition: true, IsSyncEnabled: true })
+    expect(settings).toMatchObject({
+      ...{ IsManualDiscardedPosition: true, IsSyncEnabled: true },
+      SettingsLastUpdateUTC: '2024-03-12T15:00:00Z',
+    })
     await audit()
   })
 
@@ -339,4 +343,19 @@ test('a symbol that two strategies hold in the account needs the strategy named'
   expect(await place({ StrategyId: town.lonelyStrategyId, OrderQuantity: 4 })).toMatchObject({
     OrderStatus: '0',
   })
+})
+
+test('a symbol that was left alone is followed again, and the settings say since when', async () => {
+  await town.door('/clock', { now: '2024-03-12T16:00:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100.1 }])
+  const Order = {
+    ...{ StrategyId: town.strategyId, OrderType: '1', Side: '2', OrderQuantity: 100, TIF: '0' },
+    PlatformSymbol: apple,
+  }
+  await owned('NewStrategyOrder', { Order })
+  const rows = resultsOf<{ StrategyId: number }>(await held('GetAutotradeSettings', own()))
+  expect(rows.find(({ StrategyId }) => StrategyId === town.strategyId)).toMatchObject({
+    ...{ IsManualDiscardedPosition: false, SettingsLastUpdateUTC: '2024-03-12T16:00:00Z' },
+  })
+  await audit()
 })

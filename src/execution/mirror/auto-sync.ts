@@ -19,7 +19,7 @@ import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
 import { claimSyncs, isSyncDue, settleSyncs } from '../../storage/mirror/sync-due.ts'
 import { loadSyncFacts } from '../../storage/mirror/sync-facts.ts'
 import {
-  deleteExclusions,
+  endExclusionsIn,
   nextRevisions,
   type RevisedOrder,
   type SetupSymbol,
@@ -68,9 +68,10 @@ async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promi
     ...(await clampOwnExits(tx, cases, now)),
     ...(await followClosing(tx, cases, now)),
   ])
-  await deleteExclusions(
+  await endExclusionsIn(
     tx,
     planned.flatMap(({ one, plan }) => plan.clearedExclusions.map((symbol) => symbolIn(one, symbol))),
+    now,
   )
   await saveFlags(tx, planned, now)
   await settleSyncs(tx, ids, nextLooks(planned, acted, now))

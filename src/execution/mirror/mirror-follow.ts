@@ -49,7 +49,7 @@ export const endingOf = (signal: DueSignal): string | undefined => endings[signa
 /** Lets the copies of a planned signal follow what became of it. Answers how many moved. */
 export async function followSignal(tx: Transaction, signal: DueSignal, now: Instant): Promise<number> {
   const ending = endingOf(signal)
-  const freed = await endExclusions(tx, signal, signal.position)
+  const freed = await endExclusions(tx, signal, signal.position, now)
   // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
   const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)
   if (isNews) await markFollowers(tx, [signal.strategyId], now)

@@ -102,7 +102,7 @@ async function planSlice(
   const own = facts.filled.minus(facts.filledBefore).times(directionOf(facts.side))
   const [others] = await Promise.all([
     listOtherSignals(tx, signal),
-    endExclusions(tx, signal, facts.strategyPosition.minus(own).toFixed()),
+    endExclusions(tx, signal, facts.strategyPosition.minus(own).toFixed(), now),
   ])
   const slice = await loadFollowers(tx, signal, others, followersAtOnce)
   const { columns, setupIds, stopped } = slice

@@ -102,6 +102,7 @@ async function withdraw(
   const [row, second] = await listApprovals(ctx.sql, asked, sitesOf(ctx, params))
   if (!row) return refuseAbsent(ctx, params)
   if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
+  await lockMirroredAccount(ctx.sql, row.brokerId, account)
   await withdrawApproval(ctx.sql, row.id, instant(ctx.now))
   return { results: [shownApproved({ ...row, isDeleted: true })] }
 }

@@ -40,6 +40,11 @@ export interface Approval {
   addedAt: string
 }
 
+/** Whether its number is approved is shown with an account's settings. */
+const stamped = (numbers: Fragment, changedAt: string): Fragment => fragment`
+  update account a set settings_changed_at = ${changedAt}::timestamptz from ${numbers} named
+  where a.broker_id = named.broker_id and a.account = named.account`
+
 /**
  * Approves an account; one that is approved already keeps its row. Nothing where somebody else's approval of the number
  * stands, unless it is void: `isHolder` says that the number is that of the person's own account.
@@ -62,7 +67,7 @@ export const approveAccount = (
         where approved_account.deleted_at is not null or approved_account.person_id = excluded.person_id
           or ${isHolder}::boolean
       returning *
-    )
+    ), stamped as (${stamped(fragment`approved`, approval.addedAt)})
     select ${approvedColumns} from ${approvedTables}`
 
 /** For whom the number is approved. */
@@ -118,9 +123,13 @@ export const isNumberOfSites = async (sql: Sql, account: string, sites: SiteFilt
         ) as "isKnown"`
   ).isKnown
 
-/** Withdraws approvals. */
+/** Withdraws approvals; the account of the number is locked. */
 export async function withdrawApproval(sql: Sql, id: number, deletedAt: string): Promise<void> {
-  await sql.run`update approved_account set deleted_at = ${deletedAt}::timestamptz where id = ${id}::bigint`
+  await sql.run`
+    with withdrawn as (
+      update approved_account set deleted_at = ${deletedAt}::timestamptz where id = ${id}::bigint
+      returning broker_id, account
+    ) ${stamped(fragment`withdrawn`, deletedAt)}`
 }
 
 /**

@@ -62,7 +62,8 @@ export async function lockDueChases(tx: Transaction, now: Instant, limit: number
       coalesce((select quantity from account_position where setup_id = t.id and instrument_id = i.id), 0) as position,
       s.do_not_sync_to_open or not t.chase_filled or t.stopped_at is not null or a.is_autotrade_disabled
         or (select not is_enabled from broker where id = o.broker_id) or exists (
-          select from setup_exclusion x where x.setup_id = t.id and x.instrument_id = i.id) as "isLeft",
+          select from setup_exclusion x where x.setup_id = t.id and x.instrument_id = i.id
+            and x.ended_at is null) as "isLeft",
       t.scaling_percentage as "scalingPercentage",
       ${byClass('t.stocks_enabled', 't.options_enabled', 't.futures_enabled', 't.forex_enabled')} as enabled,
       ${byClass('t.stocks_long', 't.options_long', 't.futures_long', 't.forex_long')} as long,

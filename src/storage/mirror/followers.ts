@@ -139,10 +139,15 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
     order by id`
 
 /** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
-export async function endExclusions(tx: Transaction, signal: DueSignal, position: string): Promise<number[]> {
+export async function endExclusions(
+  tx: Transaction,
+  signal: DueSignal,
+  position: string,
+  now: Instant,
+): Promise<number[]> {
   const ended = await tx.rows<{ setupId: number }>`
-    delete from setup_exclusion x using setup
-    where setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
+    update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from setup
+    where x.ended_at is null and setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
       and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)
     returning x.setup_id as "setupId"`
   return ended.map(({ setupId }) => setupId)
@@ -305,7 +310,7 @@ export async function loadFollowers(
       join account a on a.id = member.account_id join broker b on b.id = a.broker_id
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint
       left join setup_exclusion excluded on excluded.setup_id = member.id
-        and excluded.instrument_id = ${signal.instrumentId}::bigint
+        and excluded.instrument_id = ${signal.instrumentId}::bigint and excluded.ended_at is null
       left join ${lapsedSubscribers(signal.strategyId)} lapsed on lapsed.person_id = a.person_id
         and (a.kind = 0 or lapsed.on_paper)
       left join ${unknownOutcomesOf(signal)} unknown on unknown.account_id = member.account_id

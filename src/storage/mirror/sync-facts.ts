@@ -199,7 +199,7 @@ const listOrders = async (
 const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[]> =>
   sql.rows<ExclusionRow>`
     select setup_id as "setupId", instrument_id as "instrumentId", sign from setup_exclusion
-    where setup_id = any(${uncounted(ids, 'bigint')}::bigint[])`
+    where ended_at is null and setup_id = any(${uncounted(ids, 'bigint')}::bigint[])`
 
 /**
  * What brokers refused last. An order that no broker was asked for (by hand, with nothing to close) and a replacement that

@@ -56,7 +56,8 @@ export const cancelExcluded = (
   at: Instant,
 ): Promise<void> => {
   const opens = fragment`o.position_effect = 'O' and exists (
-    select from setup_exclusion x where x.setup_id = o.setup_id and x.instrument_id = o.instrument_id)`
+    select from setup_exclusion x where x.setup_id = o.setup_id and x.instrument_id = o.instrument_id
+      and x.ended_at is null)`
   return cancelIn(tx, symbols, opens, { at, info: 'symbol left alone' })
 }
 
@@ -72,11 +73,15 @@ async function cancelIn(
 }
 
 /** Symbols that are followed again. */
-export async function deleteExclusions(tx: Transaction, symbols: readonly SetupSymbol[]): Promise<void> {
+export async function endExclusionsIn(
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  now: Instant,
+): Promise<void> {
   if (symbols.length === 0) return
   await tx.run`
-    delete from setup_exclusion x using ${namedSymbols(symbols)}
-    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id`
+    update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from ${namedSymbols(symbols)}
+    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null`
 }
 
 /** A symbol in which an exit has traded on this side. */
@@ -106,7 +111,9 @@ export async function insertExclusions(
     join position p on p.strategy_id = setup.strategy_id and p.instrument_id = named.instrument_id
       and sign(p.quantity) = named.sign
     where setup.stopped_at is null
-    on conflict (setup_id, instrument_id) do nothing`
+    on conflict (setup_id, instrument_id) do update
+      set sign = excluded.sign, reason = excluded.reason, excluded_at = excluded.excluded_at, ended_at = null
+      where setup_exclusion.ended_at is not null`
 }
 
 /** What the orders of one kind and one setup have in common, revision after revision. */
