@@ -1,124 +1,129 @@
-/** Approvals that sites' admins give to accounts, over HTTP. */
-import { describe, expect, test } from 'vitest'
-import type { HostName, OperationName } from '../../src/contract/index.ts'
+/**
+ * Approvals beside what they exclude. Whoever comes second is judged by what the first has done, also when both waited
+ * for the same account; and nobody's approval of a number is taken over by somebody else's admin.
+ */
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
-import { buildTown, type CitizenName, holderAccount } from './support/town.ts'
+import { untilWaiting } from '../support/locks.ts'
+import { buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
-const { people, strategyId, sites } = town
-const { personId } = people.holder
-await town.door('/accounts', [{ account: 'U101', personId, cash: 1 }])
-const own = { Account: holderAccount, PersonId: personId }
-const as = (who: CitizenName, operation: OperationName, params: object, host?: HostName): Promise<Answer> =>
-  town.ask(operation, params, { key: people[who].key, ...(host && { host }) })
-const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
+const { people, platform, strategyId } = town
+const { db } = platform
 
-describe('approvals of accounts', () => {
-  const approval = { Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true }
-  const geo = (operation: OperationName, params: object, who: CitizenName = 'northAdmin') =>
-    as(who, operation, params, 'Geo')
-  const pending = async () =>
-    resultsOf<{ Account: string; Status: string }>(await geo('GetPendingAccounts', {})).map(
-      ({ Account, Status }) => `${Account} ${Status}`,
-    )
+const told = (answer: Answer) => [answer.status, ...faultsOf(answer)].join(' ')
+const params = (Account: string, who: CitizenName) => ({
+  ...{ Account, PersonId: people[who].personId, BrokerId: 1 },
+})
+const approve = (Account: string, who: CitizenName, admin: CitizenName, kind = 'BrokerTransmit' as const) =>
+  town.ask(`Approved${kind}Account`, params(Account, who), { key: people[admin].key, host: 'Geo' })
+const start = (Account: string) =>
+  town.ask(
+    'StartAutotrade',
+    { ...params(Account, 'neighbour'), StrategyId: strategyId, ScalingPercentage: 100 },
+    { key: people.neighbour.key },
+  )
+const feed = (Account: string) =>
+  town.ask('AddStrategy', { StrategyName: 'Fed', Account }, { key: people.neighbour.key })
+const keepInStep = (Account: string) =>
+  town.ask(
+    'SetAutotradeSettings',
+    { ...params(Account, 'neighbour'), IsAutoSyncEnabled: true },
+    { key: people.neighbour.key },
+  )
 
-  test('an account waits until it is approved, and is declined when that is withdrawn', async () => {
-    expect(await pending()).toEqual(['U101 Pending'])
-    const approved = await geo('ApprovedAutotradeAccount', approval)
-    const row = {
-      ...{ Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true, IsDeleted: false },
-      ...{ WhiteLabelSiteId: sites.west, GeoSite: 'north' },
-    }
-    expect(resultsOf(approved)).toMatchObject([row])
-    expect(resultsOf(await geo('ApprovedAutotradeAccount', approval))).toEqual(resultsOf(approved))
-    expect(await pending()).toEqual([])
-    const withdrawn = await geo('DeleteApprovedAutotradeAccount', { Account: 'U101' })
-    expect(resultsOf(withdrawn)).toMatchObject([{ ...row, IsDeleted: true }])
-    expect(await pending()).toEqual(['U101 Declined'])
-    expect(told(await geo('DeleteApprovedAutotradeAccount', { Account: 'U101' }))).toEqual([
-      404,
-      '2013 Account',
-    ])
+/** What both are told that wait for the account's lock, the first of them first in the queue. */
+async function sideBySide(account: string, first: () => Promise<Answer>, second: () => Promise<Answer>) {
+  const answers = await db.transaction(async (tx) => {
+    await tx.run`select from account where account = ${account} for no key update`
+    const one = first()
+    await untilWaiting(db.read)
+    const other = second()
+    await untilWaiting(db.read, 2)
+    return [one, other]
+  })
+  return (await Promise.all(answers)).map(told)
+}
+
+let count = 0
+let account = ''
+beforeEach(async () => {
+  account = `R${++count}`
+  await town.door('/accounts', [{ account, personId: people.neighbour.personId, cash: 20_000 }])
+})
+
+describe('an account that feeds a strategy is never mirrored into, whoever is first', () => {
+  test('a start, then the approval', async () => {
+    expect(
+      await sideBySide(
+        account,
+        () => start(account),
+        () => approve(account, 'neighbour', 'northAdmin'),
+      ),
+    ).toEqual(['200', '409 3016 Account'])
   })
 
-  test('what stands is shown to its holder and to the admin who searches people, with who approved it', async () => {
-    const shown = async () => [
-      resultsOf<{ ApprovedAccounts: object[] }>(await as('holder', 'GetProfile', {}))[0]?.ApprovedAccounts,
-      resultsOf<{ ApprovedAccounts: object[] }>(
-        await as('westAdmin', 'SearchProfiles', { PersonId: personId }),
-      )[0]?.ApprovedAccounts,
-    ]
-    expect(await shown()).toEqual([[], []])
-    await geo('ApprovedAutotradeAccount', approval)
-    await geo('ApprovedBrokerTransmitAccount', approval)
-    const given = { PersonId: personId, AddedDate: '2024-03-12T14:00:00Z', Account: 'U101', BrokerId: 1 }
-    const AddedByPersonId = people.northAdmin.personId
-    const rows = [0, 1].map((ConnectionType) => ({ ...given, ConnectionType, AddedByPersonId }))
-    expect(await shown()).toEqual([rows, rows])
-    await geo('DeleteApprovedAutotradeAccount', { Account: 'U101' })
-    expect(await shown()).toEqual([rows.slice(1), rows.slice(1)])
-    await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101' })
+  test('the approval, then a start', async () => {
+    expect(
+      await sideBySide(
+        account,
+        () => approve(account, 'neighbour', 'northAdmin'),
+        () => start(account),
+      ),
+    ).toEqual(['200', '409 3016 Account'])
   })
 
-  test('its settings change when an approval is withdrawn and when it is given again', async () => {
-    const mine = { ...approval, Account: holderAccount }
-    await geo('ApprovedAutotradeAccount', mine)
-    const asked = async () => {
-      const { write } = town.platform.db
-      await write.run`update account set settings_changed_at = settings_changed_at - interval '1 hour'`
-      await write.run`update setup set changed_at = changed_at - interval '1 hour'`
-      const { headers } = await as('holder', 'GetAutotradeSettings', own)
-      const since = { 'if-modified-since': headers['last-modified'] }
-      const options = { key: people.holder.key, headers: since }
-      return () => town.ask('GetAutotradeSettings', own, options)
-    }
-    for (const [change, isApproved] of [
-      ['DeleteApprovedAutotradeAccount', false],
-      ['ApprovedAutotradeAccount', true],
-    ] as const) {
-      const askAgain = await asked()
-      expect((await askAgain()).status).toBe(304)
-      await geo(change, mine)
-      expect(resultsOf(await askAgain())).toMatchObject([{ Approved: isApproved }])
-    }
+  test('the approval, then AutoSync', async () => {
+    expect(
+      await sideBySide(
+        account,
+        () => approve(account, 'neighbour', 'northAdmin'),
+        () => keepInStep(account),
+      ),
+    ).toEqual(['200', '409 3016 IsAutoSyncEnabled'])
   })
 
-  test.each<[string, string, CitizenName, (number | string)[]]>([
-    ['of another region', 'U101', 'southAdmin', [403, '1002 Account']],
-    ['that does not exist', 'NONE', 'southAdmin', [403, '1002 Account']],
-    ['of another region, to the operator', 'U101', 'operator', [404, '2013 Account']],
-    ['that does not exist, to the operator', 'NONE', 'operator', [404, '2013 Account']],
-  ])('the approval of an account %s is not withdrawn', async (_, Account, who, expected) => {
-    expect(told(await geo('DeleteApprovedAutotradeAccount', { Account }, who))).toEqual(expected)
+  test('two strategies to be fed', async () => {
+    expect((await approve(account, 'neighbour', 'northAdmin')).status).toBe(200)
+    expect(
+      await sideBySide(
+        account,
+        () => feed(account),
+        () => feed(account),
+      ),
+    ).toEqual(['200', '409 3016 Account'])
+  })
+})
+
+describe('a number that others have', () => {
+  beforeAll(async () => {
+    expect((await approve('SOON', 'neighbour', 'northAdmin')).status).toBe(200)
   })
 
-  test('an account that feeds a strategy is not mirrored into', async () => {
-    const mirrored = { ...approval, Account: holderAccount }
-    expect(told(await geo('ApprovedBrokerTransmitAccount', mirrored))).toEqual([409, '3016 Account'])
-    expect((await geo('ApprovedBrokerTransmitAccount', approval)).status).toBe(200)
-    const start = { Account: 'U101', PersonId: personId, StrategyId: strategyId, StocksEnabled: true }
-    expect(told(await as('holder', 'StartAutotrade', start))).toEqual([409, '3016 Account'])
-    const sync = { Account: 'U101', IsAutoSyncEnabled: true }
-    expect(told(await as('holder', 'SetAutotradeSettings', sync))).toEqual([409, '3016 IsAutoSyncEnabled'])
-    expect((await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101', BrokerId: 1 })).status).toBe(
-      200,
-    )
-    expect((await as('holder', 'SetAutotradeSettings', sync)).status).toBe(200)
+  test('is forbidden to an admin of another site, approved or held', async () => {
+    const foreign = '403 1002 Account'
+    expect(told(await approve('SOON', 'eastAdmin', 'southAdmin'))).toBe(foreign)
+    expect(told(await approve(account, 'eastAdmin', 'southAdmin'))).toBe(foreign)
   })
 
-  test.each<[string, object, CitizenName, (number | string)[]]>([
-    ['somebody of another region', approval, 'southAdmin', [403, '1002 PersonId']],
-    ['nobody', { ...approval, PersonId: 999 }, 'operator', [404, '2013 PersonId']],
-    ['a broker that is not there', { ...approval, BrokerId: 99 }, 'northAdmin', [404, '2013 BrokerId']],
-    ["somebody else's account", { ...approval, PersonId: 1 }, 'operator', [409, '3016 PersonId']],
-    [
-      'a person of another site',
-      { ...approval, WhiteLabelSiteId: sites.east },
-      'operator',
-      [400, '1128 WhiteLabelSiteId'],
-    ],
-    ['no broker', { ...approval, BrokerId: undefined }, 'northAdmin', [400, '1102 BrokerId']],
-  ])('%s is refused', async (_, params, who, expected) => {
-    expect(told(await geo('ApprovedAutotradeAccount', params, who))).toEqual(expected)
+  test('is a conflict to an admin who knows of them', async () => {
+    expect(told(await approve('SOON', 'holder', 'northAdmin'))).toBe('409 3016 PersonId')
+    expect(told(await approve(account, 'holder', 'northAdmin'))).toBe('409 3016 PersonId')
+    expect(told(await approve('SOON', 'holder', 'operator'))).toBe('409 3016 PersonId')
+  })
+
+  test('stays theirs, and may be approved again', async () => {
+    const [row] = resultsOf<{ PersonId: number }>(await approve('SOON', 'neighbour', 'northAdmin'))
+    expect(row?.PersonId).toBe(people.neighbour.personId)
+  })
+
+  test('is nothing to its holder once the account is there', async () => {
+    expect((await approve('LATER', 'eastAdmin', 'southAdmin')).status).toBe(200)
+    const { personId } = people.neighbour
+    await town.door('/accounts', [{ account: 'LATER', personId, cash: 20_000 }])
+    expect(told(await start('LATER'))).toBe('200')
+    expect(told(await approve('LATER', 'neighbour', 'northAdmin'))).toBe('409 3016 Account')
+    await town.door('/accounts', [{ account: 'LATEST', personId, cash: 20_000 }])
+    expect((await approve('LATEST', 'neighbour', 'northAdmin')).status).toBe(200)
   })
 })
