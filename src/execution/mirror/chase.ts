@@ -76,8 +76,8 @@ export const chaseCopies = (ctx: WorkContext): Promise<number> =>
       const withdrawn: ChaseRow[] = []
       const successions: Succession[] = []
       for (const row of rows) {
-        // Being replaced or canceled, it is no longer what is to be decided.
-        if (row.status === 'E' || row.status === '6') continue
+        // To be replaced or canceled, it is no longer what is to be decided.
+        if (row.isReplaced || row.status === 'E' || row.status === '6') continue
         const name = `${row.setupId} ${row.instrumentId}`
         const position = positions.get(name) ?? dec(row.position)
         const wanted = wantedOf(row, position)

@@ -1,6 +1,7 @@
 /** Copies that their signal left behind: what is decided from when their grace is over. */
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Instant } from '../../domain/time.ts'
+import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
@@ -32,6 +33,8 @@ export interface ChaseRow extends CopyRow {
   readonly maximum: number | null
   readonly maximumDollars: number | null
   readonly lot: number
+  /** Another order is to take its place: what becomes of the copy is decided there. */
+  readonly isReplaced: boolean
   /** The highest revision that this copy has had. */
   readonly lastRevision: number
 }
@@ -73,6 +76,8 @@ export async function lockDueChases(tx: Transaction, now: Instant, limit: number
       ${byClass('null', 't.max_options', 't.max_futures', 't.max_forex')} as maximum,
       case i.security_type when 'CS' then t.max_stocks_dollars end as "maximumDollars",
       case i.security_type when 'FOR' then coalesce(t.forex_lot_size, 1) else 1 end as lot,
+      exists (select from account_order n where n.account_id = o.account_id and n.replaces_order_id = o.id
+        and n.status in ${live}) as "isReplaced",
       (select max(n.revision) from account_order n
         where n.source_id = o.source_id and n.setup_id = o.setup_id and n.source = 'S') as "lastRevision"
     from account_order o
