@@ -17,7 +17,7 @@ import {
   lastOfChain,
   pendingReplacement,
 } from '../../domain/orders/order-chain.ts'
-import type { OrderState, Outcome } from '../../domain/orders/order-state.ts'
+import { isComplete, type OrderState, type Outcome } from '../../domain/orders/order-state.ts'
 import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
 import type {
   BookedExecution,
@@ -155,7 +155,9 @@ class BatchState {
     const before = holder.chain
     const own = before.find(({ id }) => id === order.id)!
     const pending = pendingReplacement(before, own)
-    if (event.event === 'CANCEL_REJECT' && own.status === '6' && pending?.held === false) {
+    // What is complete is refused for that, and the answer to its replacement is what is left to ask for.
+    const isUnclear = own.status === '6' && pending?.held === false && !isComplete(own)
+    if (event.event === 'CANCEL_REJECT' && isUnclear) {
       this.#orders.set(order.id, { ...this.#orders.get(order.id)!, isAskedAgain: true })
       return
     }
