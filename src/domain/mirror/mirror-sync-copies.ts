@@ -50,13 +50,18 @@ function chased(state: SymbolState, order: SyncOrder, position: Decimal): Decima
   return min(order.leaves, most)
 }
 
-/** Copies without a live signal: in grace, turned to market, or canceled. */
+/**
+ * Copies without a live signal: in grace, turned to market, or canceled. What may only close has no grace once there is
+ * nothing to close.
+ */
 function settleStrays(state: SymbolState, input: SyncInput): Settled {
   const settled: Settled = { cancel: [], toMarket: [], inFlight: [] }
   let position = state.accountPosition
   for (const order of state.strays) {
     const signal = input.finished.get(`${order.signalId}`)
-    if (signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds) {
+    const closesNothing = order.openClose === 'C' && !actsAgainst(order.side, state.accountPosition)
+    const isGiven = signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds
+    if (isGiven && !closesNothing && !state.excluded) {
       settled.inFlight.push(order)
       continue
     }

@@ -83,6 +83,8 @@ const cases: readonly (readonly [string, Given, string[], unknown])[] = [
   ['an exit closes no more than is held', { p: -4, a: 3, orders: [{ ...stopCopy, stop: 90 }], finished: { 1: ['2', 30] } }, ['market a 3'], [false, 'OrderPending']],
 
   ['an exit in grace for more than is held', { p: 0, a: 10, orders: [{ ...stopCopy, leaves: 15 }], finished: { 1: ['2', 5] } }, [], [false, 'OrderPending']],
+  ['an exit in grace for what is no longer held', { p: 0, a: 0, orders: [{ ...stopCopy, leaves: 5 }], finished: { 1: ['2', 5] } }, ['cancel a'], [true, null]],
+  ['an exit in grace of a symbol that is left alone', { p: 10, a: 4, orders: [{ ...stopCopy, leaves: 4 }], finished: { 1: ['2', 5] }, exclusions: new Map([['ES', 1]]) }, ['cancel a'], [true, 'Excluded']],
   ['an entry in grace takes nothing from an exit', { p: 15, a: 10, signals: [{ ...stopExit, signalId: 2, q: 15 }], orders: [{ leaves: 5, limit: 100 }, { ...stopCopy, clientOrderId: 'b', signalId: 2 }], finished: { 1: ['2', 5] } }, [], [false, 'OrderPending']],
 
   ['exits shrink for a reduction', { p: 6, a: 10, signals: [{ ...stopExit, q: 6 }], orders: [stopCopy] }, ['replace a 6 @90', 'close ES sell 4'], [false, 'Reducing']],
