@@ -131,16 +131,27 @@ function changesOf(
   }
 }
 
+/** Copies in their grace that have nothing left to close: what they would do is open. */
+const idle = ({ input, orders }: SyncCase): SyncOrderRow[] =>
+  input.orders.flatMap((order) => {
+    const { clientOrderId, signalId, openClose, leaves, care, side, symbol } = order
+    const isClosing = care === 'follow' && signalId !== null && openClose === 'C' && leaves.greaterThan(zero)
+    const row = orders.get(clientOrderId)
+    const isOver = !input.signals.some((signal) => isCopyOf(signal)(order))
+    if (!isClosing || !isOver || row === undefined || row.status === '6') return []
+    return actsAgainst(side, input.accountPositions.get(symbol) ?? zero) ? [] : [row]
+  })
+
 /** Keeps closing copies as they should be where AutoSync is off; answers the setups in which something was done. */
 export async function followClosing(
   tx: Transaction,
   cases: readonly SyncCase[],
   now: Instant,
 ): Promise<number[]> {
-  const found = cases
-    .filter(({ input }) => !input.isSyncEnabled)
-    .flatMap((one) => closingCopies(one, now).map((copy) => ({ one, copy })))
-  if (found.length === 0) return []
+  const unsynced = cases.filter(({ input }) => !input.isSyncEnabled)
+  const found = unsynced.flatMap((one) => closingCopies(one, now).map((copy) => ({ one, copy })))
+  const over = unsynced.flatMap(idle)
+  if (found.length === 0 && over.length === 0) return []
   const filled = await loadEntryFills(
     tx,
     found.flatMap(({ one, copy: { signal } }) =>
@@ -157,7 +168,7 @@ export async function followClosing(
       ({ signal }) => filled.get(entryKey(one.setup.id, Number(signal.entry))) ?? null,
     )
   })
-  const canceled = changes.flatMap((each) => each.canceled)
+  const canceled = [...over, ...changes.flatMap((each) => each.canceled)]
   const successions = changes.flatMap((each) => each.successions)
   if (canceled.length > 0) await cancelOrders(tx, theseOrders(canceled), { at: now, info: 'position closed' })
   await saveSuccessions(tx, successions, now)
