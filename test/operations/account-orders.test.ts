@@ -353,9 +353,16 @@ test('a symbol that was left alone is followed again, and the settings say since
     PlatformSymbol: apple,
   }
   await owned('NewStrategyOrder', { Order })
+  const SettingsLastUpdateUTC = '2024-03-12T16:00:00Z'
   const rows = resultsOf<{ StrategyId: number }>(await held('GetAutotradeSettings', own()))
   expect(rows.find(({ StrategyId }) => StrategyId === town.strategyId)).toMatchObject({
-    ...{ IsManualDiscardedPosition: false, SettingsLastUpdateUTC: '2024-03-12T16:00:00Z' },
+    ...{ IsManualDiscardedPosition: false, SettingsLastUpdateUTC },
   })
+  const search = { StrategyId: town.strategyId }
+  const found = await town.ask('SearchAutotradedAccounts', search, {
+    key: town.people.westAdmin.key,
+    host: 'WL',
+  })
+  expect(resultsOf(found)).toContainEqual(expect.objectContaining({ ...own(), SettingsLastUpdateUTC }))
   await audit()
 })

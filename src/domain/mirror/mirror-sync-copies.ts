@@ -5,7 +5,7 @@
  */
 import { directionOf, type OrdType } from '../codes.ts'
 import { type Decimal, max, min, zero } from '../decimal.ts'
-import { actsAgainst } from '../positions/open-close.ts'
+import { actsAgainst, closesNothing } from '../positions/open-close.ts'
 import { clampClosing, copyQuantity } from './mirror-copy.ts'
 import {
   type LiveCopy,
@@ -59,9 +59,8 @@ function settleStrays(state: SymbolState, input: SyncInput): Settled {
   let position = state.accountPosition
   for (const order of state.strays) {
     const signal = input.finished.get(`${order.signalId}`)
-    const closesNothing = order.openClose === 'C' && !actsAgainst(order.side, state.accountPosition)
-    const isGiven = signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds
-    if (isGiven && !closesNothing && !state.excluded) {
+    const isInGrace = signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds
+    if (isInGrace && !closesNothing(order, state.accountPosition) && !state.excluded) {
       settled.inFlight.push(order)
       continue
     }
@@ -92,7 +91,7 @@ export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
   for (const order of state.syncOrders) {
     const reached = position.plus(signed(order.leaves, order.side))
     const isPast = signed(reached.minus(state.expected), order.side).greaterThan(0)
-    if (isPast || (order.openClose === 'C' && !actsAgainst(order.side, state.accountPosition))) {
+    if (isPast || closesNothing(order, state.accountPosition)) {
       settled.cancel.push(order.clientOrderId)
     } else {
       settled.inFlight.push(order)
@@ -156,8 +155,7 @@ export function leavesInGroup(state: SymbolState, copy: LiveCopy): Decimal | nul
  * the position or not at all.
  */
 function wantedLeaves(state: SymbolState, copy: LiveCopy): Decimal {
-  const { side, openClose } = copy.signal
-  if (openClose === 'C' && !actsAgainst(side, state.accountPosition)) return zero
+  if (closesNothing(copy.signal, state.accountPosition)) return zero
   return leavesInGroup(state, copy) ?? leavesAlone(state, copy)
 }
 

@@ -20,6 +20,12 @@ export type OpenCloseDecision =
 /** True when a fill on `side` would bring the signed `position` nearer to zero. */
 export const actsAgainst = (side: Side, position: Decimal): boolean => sign(position) === -directionOf(side)
 
+/** True for a closing order that would not bring the signed `position` nearer to zero: it could only open. */
+export const closesNothing = (
+  { side, openClose }: { readonly side: Side; readonly openClose: PositionEffect },
+  position: Decimal,
+): boolean => openClose === 'C' && !actsAgainst(side, position)
+
 /**
  * Decides for an order of the unsigned `quantity` against the signed `position`. `sent` is what the owner asked
  * for, undefined when he left it to us; only then can an order reverse.

@@ -14,7 +14,7 @@ import {
   type SyncOrder,
   type SyncSignal,
 } from '../../domain/mirror/mirror-sync-state.ts'
-import { actsAgainst } from '../../domain/positions/open-close.ts'
+import { actsAgainst, closesNothing } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
@@ -90,6 +90,7 @@ function followed(one: SyncCase, state: SymbolState, copy: ClosingCopy, filled: 
   return min(own, (live && leavesInGroup(state, live)) ?? own)
 }
 
+/** What it would grow to by its entry here alone; never less than it works for. */
 function grown(one: SyncCase, copy: ClosingCopy, entryExecuted: Decimal | null): Decimal {
   const { signal, leaves, executed, wanted } = copy
   if (signal.entry === null) return leaves
@@ -134,12 +135,12 @@ function changesOf(
 /** Copies in their grace that have nothing left to close: what they would do is open. */
 const idle = ({ input, orders }: SyncCase): SyncOrderRow[] =>
   input.orders.flatMap((order) => {
-    const { clientOrderId, signalId, openClose, leaves, care, side, symbol } = order
-    const isClosing = care === 'follow' && signalId !== null && openClose === 'C' && leaves.greaterThan(zero)
-    const row = orders.get(clientOrderId)
+    const { clientOrderId, signalId, leaves, care, symbol } = order
+    const isCopy = care === 'follow' && signalId !== null && leaves.greaterThan(zero)
     const isOver = !input.signals.some((signal) => isCopyOf(signal)(order))
-    if (!isClosing || !isOver || row === undefined || row.status === '6') return []
-    return actsAgainst(side, input.accountPositions.get(symbol) ?? zero) ? [] : [row]
+    const row = orders.get(clientOrderId)
+    if (!isCopy || !isOver || row === undefined || row.status === '6') return []
+    return closesNothing(order, input.accountPositions.get(symbol) ?? zero) ? [row] : []
   })
 
 /** Keeps closing copies as they should be where AutoSync is off; answers the setups in which something was done. */

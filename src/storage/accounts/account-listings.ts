@@ -8,7 +8,7 @@ import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page }
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, identifier, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { isTradeLeader } from './accounts.ts'
+import { isTradeLeader, settingsChangedAt } from './accounts.ts'
 
 interface PageAsked {
   readonly request: PageRequest
@@ -144,7 +144,7 @@ export const pageAutotraded = (
       strategy.name as "strategyName", a.is_sync_enabled as "isSyncEnabled", ${isAutotrading} as "isAutotrading",
       a.is_autotrade_disabled as "isAutotradeDisabled", a.autotrade_disabled_reason as "autotradeDisabledReason",
       a.sync_disabled_reason as "syncDisabledReason",
-      greatest(a.settings_changed_at, setup.changed_at) as "settingsChangedAt"`,
+      ${settingsChangedAt} as "settingsChangedAt"`,
     from: fragment`${accountTables} join setup on setup.account_id = a.id
       join strategy on strategy.id = setup.strategy_id`,
     where: fragment`${within(scope, { sites: bySite })} and not exists (

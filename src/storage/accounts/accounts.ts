@@ -32,6 +32,11 @@ export const isTradeLeader = fragment`exists (
   select from approved_account approved where approved.connection_type = 1 and approved.deleted_at is null
     and approved.broker_id = a.broker_id and approved.account = a.account and approved.person_id = a.person_id)`
 
+/** When what is shown of a setup with its account (as `a`) changed last, with what it leaves alone. */
+export const settingsChangedAt = fragment`greatest(a.settings_changed_at, setup.changed_at, (
+  select max(greatest(left_alone.excluded_at, left_alone.ended_at)) from setup_exclusion left_alone
+  where left_alone.setup_id = setup.id))`
+
 const accountRows = fragment`
   select a.id, a.person_id as "personId", a.broker_id as "brokerId", b.is_enabled as "isBrokerEnabled", a.kind,
     a.currency, a.is_autotrade_disabled as "isAutotradeDisabled", ${isTradeLeader} as "isTradeLeader"

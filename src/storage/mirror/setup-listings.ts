@@ -1,6 +1,6 @@
 /** Setups as they are listed: who autotrades what, and the settings of account and setup together. */
 import type { Scope } from '../../domain/people/scope.ts'
-import { isTradeLeader } from '../accounts/accounts.ts'
+import { isTradeLeader, settingsChangedAt } from '../accounts/accounts.ts'
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
 import { within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
@@ -119,8 +119,9 @@ export const listSettings = (
       a.ignore_manual_orders as "ignoreManualOrders", a.is_sync_enabled as "isSyncEnabled",
       a.sync_disabled_reason as "syncDisabledReason", a.is_autotrade_disabled as "isAutotradeDisabled",
       a.autotrade_disabled_reason as "autotradeDisabledReason", a.authenticated_at as "authenticatedAt",
-      greatest(a.settings_changed_at, setup.changed_at, left_alone.changed_at) as "settingsChangedAt",
-      coalesce(left_alone.by_hand, false) as "hasExclusions",
+      ${settingsChangedAt} as "settingsChangedAt",
+      exists (select from setup_exclusion e
+        where e.setup_id = setup.id and e.reason = 'Manual' and e.ended_at is null) as "hasExclusions",
       a.id as "accountId", ${isTradeLeader} as "isTradeLeader", not exists (
         select from approved_account withdrawn where withdrawn.connection_type = 0
           and withdrawn.broker_id = a.broker_id and withdrawn.account = a.account
@@ -129,11 +130,6 @@ export const listSettings = (
       a.introducing_broker_id as "introducingBrokerId", a.introducing_broker as "introducingBroker",
       a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep", to_jsonb(setup) as setup
     from ${setupTables} join person p on p.id = a.person_id join site on site.id = p.site_id
-    cross join lateral (
-      select bool_or(x.reason = 'Manual' and x.ended_at is null) as by_hand,
-        max(greatest(x.excluded_at, x.ended_at)) as changed_at
-      from setup_exclusion x where x.setup_id = setup.id
-    ) left_alone
     where setup.stopped_at is null and a.person_id = ${personId}::bigint
       and (${account}::text is null or a.account = ${account}::text)
     order by setup.id`
