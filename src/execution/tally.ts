@@ -10,8 +10,8 @@ export interface Tally {
   readonly stepFailures: Map<string, number>
   /** When a broker last answered what its accounts hold, by its adapter, in milliseconds of this process. */
   readonly answeredAt: Map<string, number>
-  /** Until when reports that cannot be applied are left alone, by account, in milliseconds of this process. */
-  readonly reportsRestUntil: Map<number, number>
+  /** Until when whoever fails alone is left out, by work and id, in milliseconds of this process. */
+  readonly resting: Map<string, Map<number, number>>
   /** Kept ends of the audit log that its chains do not lead to any more. */
   lostHeads: number
   /** What the last check of the books found, and when, in milliseconds of this process; undefined before the first. */
@@ -24,7 +24,7 @@ export const newTally = (): Tally => ({
   fenceRefusals: 0,
   stepFailures: new Map(),
   answeredAt: new Map(),
-  reportsRestUntil: new Map(),
+  resting: new Map(),
   lostHeads: 0,
   books: undefined,
 })

@@ -5,6 +5,7 @@ import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { correctionKey, insertReports } from '../../src/storage/brokers/reports.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { claimClosingSetups } from '../../src/storage/mirror/closings.ts'
+import { everybody } from '../../src/storage/work/among.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -342,7 +343,7 @@ describe('a stopped setup', () => {
     await leaveStrategy(db, refused.setupId)
     await world.drain()
     await leaveStrategy(db, next.setupId)
-    expect(await db.transaction((tx) => claimClosingSetups(tx, 1))).toEqual([next.setupId])
+    expect(await db.transaction((tx) => claimClosingSetups(tx, everybody, 1))).toEqual([next.setupId])
   })
 })
 

@@ -16,7 +16,7 @@ import {
 } from '../../storage/mirror/account-orders.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
 import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
-import { claimSyncs, isSyncDue, settleSyncs } from '../../storage/mirror/sync-due.ts'
+import { claimSyncs, isSyncDue, listDueSyncs, settleSyncs } from '../../storage/mirror/sync-due.ts'
 import { loadSyncFacts } from '../../storage/mirror/sync-facts.ts'
 import {
   endExclusionsIn,
@@ -25,7 +25,9 @@ import {
   type SetupSymbol,
   savePasses,
 } from '../../storage/mirror/sync-writes.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import { followClosing } from './closing-copies.ts'
 import { clampOwnExits } from './own-exits.ts'
 import {
@@ -44,10 +46,18 @@ const statementTimeoutMs = 30_000
 const again = minute
 
 /** Looks at every setup that is due; answers how many. */
-export async function syncAccounts(ctx: WorkContext, setupsInOne = setupsAtOnce): Promise<number> {
+export const syncAccounts = (ctx: WorkContext, setupsInOne = setupsAtOnce): Promise<number> =>
+  isolated(ctx, {
+    name: 'AutoSync of a setup',
+    work: (setups) => syncThese(ctx, setups, setupsInOne),
+    list: (setups, limit) => listDueSyncs(ctx.db.read, ctx.clock.now(), setups, limit),
+  })
+
+async function syncThese(ctx: WorkContext, setups: Among, setupsInOne: number): Promise<number> {
   let looked = 0
   while (!ctx.ending?.aborted) {
-    const count = await ctx.db.transaction((tx) => syncNext(ctx, tx, setupsInOne), { statementTimeoutMs })
+    const sync = (tx: Transaction) => syncNext(ctx, tx, setups, setupsInOne)
+    const count = await ctx.db.transaction(sync, { statementTimeoutMs })
     looked += count
     // What others hold is not waited for: it stays due.
     if (count < setupsInOne) break
@@ -55,9 +65,9 @@ export async function syncAccounts(ctx: WorkContext, setupsInOne = setupsAtOnce)
   return looked
 }
 
-async function syncNext(ctx: WorkContext, tx: Transaction, limit: number): Promise<number> {
+async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among, limit: number): Promise<number> {
   const now = ctx.clock.now()
-  const ids = await claimSyncs(tx, now, limit)
+  const ids = await claimSyncs(tx, now, setups, limit)
   if (ids.length === 0) return 0
   const cases = syncCases(await loadSyncFacts(tx, ids), now).filter(({ setup }) => !setup.isAutotradeDisabled)
   const planned = cases.map((one): PlannedCase => ({ one, plan: planSync(one.input, one.obstacles) }))

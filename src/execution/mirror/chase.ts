@@ -8,9 +8,17 @@ import { type Decimal, dec, decOrNull, max, min, zero } from '../../domain/decim
 import { type MirrorSettings, size, target } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
-import { type ChaseRow, isChaseDue, lockDueChases, settleChases } from '../../storage/mirror/chases.ts'
+import {
+  type ChaseRow,
+  isChaseDue,
+  listChasedAccounts,
+  lockDueChases,
+  settleChases,
+} from '../../storage/mirror/chases.ts'
 import { type Succession, saveSuccessions, successionOf } from '../../storage/mirror/successions.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 
 const copiesAtOnce = 5_000
 const statementTimeoutMs = 30_000
@@ -67,10 +75,17 @@ const turned = (row: ChaseRow, leaves: Decimal, at: Instant): Succession =>
 
 /** Settles the copies whose grace is over; answers how many. */
 export const chaseCopies = (ctx: WorkContext): Promise<number> =>
+  isolated(ctx, {
+    name: 'copies of an account that are left behind',
+    work: (accounts) => chaseThese(ctx, accounts),
+    list: (accounts, limit) => listChasedAccounts(ctx.db.read, ctx.clock.now(), accounts, limit),
+  })
+
+const chaseThese = (ctx: WorkContext, accounts: Among): Promise<number> =>
   ctx.db.transaction(
     async (tx) => {
       const now = ctx.clock.now()
-      const rows = await lockDueChases(tx, now, copiesAtOnce)
+      const rows = await lockDueChases(tx, now, accounts, copiesAtOnce)
       if (rows.length === 0) return 0
       const positions = new Map<string, Decimal>()
       const withdrawn: ChaseRow[] = []

@@ -9,17 +9,27 @@ import {
   type ClosingRow,
   claimClosingSetups,
   isClosingDue,
+  listClosingSetups,
   loadClosings,
   settleClosings,
 } from '../../storage/mirror/closings.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 
 const setupsAtOnce = 2_000
 
 /** Places the closing orders that are due; answers how many rows moved. */
 export const closeStopped = (ctx: WorkContext): Promise<number> =>
+  isolated(ctx, {
+    name: 'closing of a stopped setup',
+    work: (setups) => closeThese(ctx, setups),
+    list: (setups, limit) => listClosingSetups(ctx.db.read, setups, limit),
+  })
+
+const closeThese = (ctx: WorkContext, setups: Among): Promise<number> =>
   ctx.db.transaction(async (tx) => {
-    const setupIds = await claimClosingSetups(tx, setupsAtOnce)
+    const setupIds = await claimClosingSetups(tx, setups, setupsAtOnce)
     if (setupIds.length === 0) return 0
     const now = ctx.clock.now()
     const rows = await loadClosings(tx, setupIds)

@@ -16,6 +16,7 @@ import {
   claimDueStrategy,
   type DueSignal,
   endExclusions,
+  listDueStrategies,
   listOtherSignals,
   loadDueSignal,
   loadFollowers,
@@ -25,7 +26,9 @@ import {
 } from '../../storage/mirror/followers.ts'
 import { findNextExits, isMirroringDue } from '../../storage/mirror/mirror-due.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import { inRounds } from '../rounds.ts'
 import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
 
@@ -36,7 +39,12 @@ const statementTimeoutMs = 30_000
 /** Plans and follows every due signal; a strategy's signals in the order of their ids. Answers the rows moved. */
 export async function mirrorSignals(ctx: WorkContext, followersAtOnce = sliceSize): Promise<number> {
   const alone = await settleAlone(ctx)
-  return alone + (await inRounds(ctx, () => mirrorNext(ctx, followersAtOnce)))
+  const followed = await isolated(ctx, {
+    name: 'signals of a strategy',
+    work: (strategies) => inRounds(ctx, () => mirrorNext(ctx, strategies, followersAtOnce)),
+    list: (strategies, limit) => listDueStrategies(ctx.db.read, ctx.clock.now(), strategies, limit),
+  })
+  return alone + followed
 }
 
 /** What nobody follows; exits become due when their entries are settled. */
@@ -44,11 +52,15 @@ const settleAlone = (ctx: WorkContext): Promise<number> =>
   inRounds(ctx, async () => (await settleUnfollowed(ctx.db.write, ctx.clock.now())) || undefined)
 
 /** One slice of one signal; undefined when nothing is due. */
-const mirrorNext = (ctx: WorkContext, followersAtOnce: number): Promise<number | undefined> =>
+const mirrorNext = (
+  ctx: WorkContext,
+  strategies: Among,
+  followersAtOnce: number,
+): Promise<number | undefined> =>
   ctx.db.transaction(
     async (tx) => {
       const now = ctx.clock.now()
-      const strategyId = await claimDueStrategy(tx, now)
+      const strategyId = await claimDueStrategy(tx, now, strategies)
       if (strategyId === undefined) return undefined
       const signal = await loadDueSignal(tx, strategyId, now)
       // Whoever held the strategy has done it meanwhile.

@@ -8,7 +8,7 @@ import { type ModelAccount, openingRejection } from '../../domain/margin/model-a
 import { expireOrder, releaseParked } from '../../domain/orders/book-request.ts'
 import type { BookOrder } from '../../domain/orders/order-book.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { Transaction } from '../../storage/database/sql.ts'
+import type { Sql } from '../../storage/database/sql.ts'
 import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
 import {
   causedBy,
@@ -17,6 +17,7 @@ import {
   type WorkedBook,
   worked,
 } from '../../storage/orders/order-books.ts'
+import type { Among } from '../../storage/work/among.ts'
 import {
   type BookKey,
   claimStrategies,
@@ -26,8 +27,10 @@ import {
   isReleaseDue,
   listExpiring,
   listReleasable,
+  strategiesOf,
 } from '../../storage/work/matching.ts'
 import { type DueSource, ratesOf, type Step, type WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import { bookContext } from './booking.ts'
 import { saveTimed } from './books.ts'
 
@@ -36,7 +39,7 @@ const atOnce = 1_000
 
 /** Ends day orders whose session is over; answers how many signals moved. */
 export const expireSignals = (ctx: WorkContext): Promise<number> =>
-  atTheirTime(ctx, listExpiring, (stored, now) =>
+  atTheirTime(ctx, 'ends of orders of a strategy', listExpiring, (stored, now) =>
     dueOrders(stored, now, ({ id }) => stored.facts.get(id)?.expiresAt ?? null).reduce(
       (book, { id, at }) =>
         worked(book, expireOrder(book.book, id, bookContext(at)), at, causedBy({ session: 'closed' })),
@@ -46,7 +49,7 @@ export const expireSignals = (ctx: WorkContext): Promise<number> =>
 
 /** Releases parked orders whose date has come, with every check that a new order meets. */
 export const releaseSignals = (ctx: WorkContext): Promise<number> =>
-  atTheirTime(ctx, listReleasable, (stored, now, account) => {
+  atTheirTime(ctx, 'releases of a strategy', listReleasable, (stored, now, account) => {
     const parked = dueOrders(stored, now, ({ id, isParked }) =>
       isParked ? (stored.facts.get(id)?.parkedUntil ?? null) : null,
     )
@@ -65,22 +68,29 @@ export const releaseSignals = (ctx: WorkContext): Promise<number> =>
 /** Loads the books in which something is due, lets `act` do it, and writes what happened. */
 async function atTheirTime(
   ctx: WorkContext,
-  list: (tx: Transaction, now: Instant, limit: number) => Promise<BookKey[]>,
+  name: string,
+  list: (sql: Sql, now: Instant, among: Among, limit: number) => Promise<BookKey[]>,
   act: (book: WorkedBook, now: Instant, account: ModelAccount | undefined) => WorkedBook,
 ): Promise<number> {
   const now = ctx.clock.now()
-  return ctx.db.transaction(async (tx) => {
-    const due = await list(tx, now, atOnce)
-    const ids = [...new Set(due.map(({ strategyId }) => strategyId))]
-    const claimed = ids.length > 0 ? await claimStrategies(tx, ids) : new Set<number>()
-    const keys = due.filter(({ strategyId }) => claimed.has(strategyId))
-    if (keys.length === 0) return 0
-    const [books, accounts] = await Promise.all([
-      loadOrderBooks(tx, keys),
-      loadModelAccounts(tx, keys, ratesOf(ctx)),
-    ])
-    const acted = books.map((book) => act(book, now, accounts.get(book.strategyId)))
-    return saveTimed(ctx, tx, acted)
+  const work = (among: Among) =>
+    ctx.db.transaction(async (tx) => {
+      const due = await list(tx, now, among, atOnce)
+      const ids = strategiesOf(due)
+      const claimed = ids.length > 0 ? await claimStrategies(tx, ids) : new Set<number>()
+      const keys = due.filter(({ strategyId }) => claimed.has(strategyId))
+      if (keys.length === 0) return 0
+      const [books, accounts] = await Promise.all([
+        loadOrderBooks(tx, keys),
+        loadModelAccounts(tx, keys, ratesOf(ctx)),
+      ])
+      const acted = books.map((book) => act(book, now, accounts.get(book.strategyId)))
+      return saveTimed(ctx, tx, acted)
+    })
+  return isolated(ctx, {
+    name,
+    work,
+    list: async (among, limit) => strategiesOf(await list(ctx.db.read, now, among, limit)),
   })
 }
 

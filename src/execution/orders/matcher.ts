@@ -21,6 +21,7 @@ import {
 } from '../../storage/market/quotes.ts'
 import { bookCurrency } from '../../storage/orders/order-books.ts'
 import { markTrades, type PriceMark } from '../../storage/strategies/trade-marks.ts'
+import type { Among } from '../../storage/work/among.ts'
 import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import {
   claimStrategies,
@@ -29,8 +30,10 @@ import {
   lockReached,
   type PriceRange,
   settleArrivals,
+  strategiesOf,
 } from '../../storage/work/matching.ts'
 import type { MarketSink, Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
@@ -114,13 +117,20 @@ export async function publishBars(
 }
 
 /** Holds new orders against the last valid quotes, once each. Answers how many rows moved. */
-export async function matchArrivals(ctx: WorkContext): Promise<number> {
-  return ctx.db.transaction(async (tx) => {
-    const due = await listArrivals(tx, arrivalsAtOnce)
+export const matchArrivals = (ctx: WorkContext): Promise<number> =>
+  isolated(ctx, {
+    name: 'new orders of a strategy',
+    work: (strategies) => matchThese(ctx, strategies),
+    list: async (strategies, limit) => strategiesOf(await listArrivals(ctx.db.read, strategies, limit)),
+  })
+
+const matchThese = (ctx: WorkContext, strategies: Among): Promise<number> =>
+  ctx.db.transaction(async (tx) => {
+    const due = await listArrivals(tx, strategies, arrivalsAtOnce)
     if (due.length === 0) return 0
     const instrumentIds = [...new Set(due.map((key) => key.instrumentId))]
     const quotes = await lockLastQuotes(tx, instrumentIds)
-    const claimed = await claimStrategies(tx, [...new Set(due.map((key) => key.strategyId))])
+    const claimed = await claimStrategies(tx, strategiesOf(due))
     const keys = due.filter((key) => claimed.has(key.strategyId))
     if (keys.length === 0) return 0
     const instruments = byId(await loadQuotedInstruments(tx, [], instrumentIds))
@@ -136,7 +146,6 @@ export async function matchArrivals(ctx: WorkContext): Promise<number> {
     // No new quote will have them looked at. What a call sells is an arrival of its own, so it comes last.
     return moved + (await callTraded(ctx, tx, filled))
   })
-}
 
 /** New orders wait to be held against the last quote. */
 export const arrivalStep: Step = {

@@ -50,11 +50,12 @@ import {
   saveReportedOrders,
   settleReports,
 } from '../../storage/brokers/reports.ts'
-import { DatabaseUnavailable } from '../../storage/database/failure.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadRateTable } from '../../storage/market/quotes.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import { LateExecutions, momentsOf, type ToldExecution } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
@@ -62,24 +63,20 @@ import { followBatch } from './report-effects.ts'
 const accountsAtOnce = 1_000
 const reportsAtOnce = 4_000
 const statementTimeoutMs = 30_000
-/** How long reports that cannot be applied are left alone: as often as they are tried, those of all others wait. */
-const restMs = 5_000
 
 /** Applies every report that has arrived; answers how many. What cannot be applied holds up its own account alone. */
-export async function applyReports(ctx: WorkContext): Promise<number> {
-  try {
-    return await applyAll(ctx, null)
-  } catch (cause) {
-    if (cause instanceof DatabaseUnavailable) throw cause
-    return applyApart(ctx, cause)
-  }
-}
+export const applyReports = (ctx: WorkContext): Promise<number> =>
+  isolated(ctx, {
+    name: 'reports of an account',
+    work: (accounts) => applyAll(ctx, accounts),
+    list: (accounts, limit) => listReportedAccounts(ctx.db.read, accounts, limit),
+  })
 
-/** Applies what has arrived, in one account or in all. */
-async function applyAll(ctx: WorkContext, accountId: number | null): Promise<number> {
+/** Applies what has arrived in these accounts. */
+async function applyAll(ctx: WorkContext, among: Among): Promise<number> {
   let applied = 0
   while (!ctx.ending?.aborted) {
-    const apply = (tx: Transaction) => applyNext(ctx, tx, accountId)
+    const apply = (tx: Transaction) => applyNext(ctx, tx, among)
     const { count, isLast } = await ctx.db.transaction(apply, { statementTimeoutMs })
     applied += count
     // What others hold is not waited for: it stays due.
@@ -88,39 +85,13 @@ async function applyAll(ctx: WorkContext, accountId: number | null): Promise<num
   return applied
 }
 
-/** Applies the reports of each account by themselves after all together have failed. Throws where one of them fails. */
-async function applyApart(ctx: WorkContext, cause: unknown): Promise<number> {
-  ctx.log.warn({ error: cause }, 'reports cannot be applied together: each account by itself')
-  let applied = 0
-  let hasFailed = false
-  for (const { id: accountId } of await listReportedAccounts(ctx.db.read, accountsAtOnce, restingIn(ctx))) {
-    try {
-      applied += await applyAll(ctx, accountId)
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) throw error
-      ctx.log.error({ error, accountId }, 'reports of an account cannot be applied')
-      ctx.tally.reportsRestUntil.set(accountId, performance.now() + restMs)
-      hasFailed = true
-    }
-  }
-  if (hasFailed) throw cause
-  return applied
-}
-
-/** The accounts whose reports are left alone now. */
-function restingIn({ tally: { reportsRestUntil } }: WorkContext): number[] {
-  const now = performance.now()
-  for (const [accountId, until] of reportsRestUntil) if (until <= now) reportsRestUntil.delete(accountId)
-  return [...reportsRestUntil.keys()]
-}
-
 interface Applied {
   readonly count: number
   readonly isLast: boolean
 }
 
-async function applyNext(ctx: WorkContext, tx: Transaction, accountId: number | null): Promise<Applied> {
-  const accounts = await claimReportedAccounts(tx, accountsAtOnce, { accountId, except: restingIn(ctx) })
+async function applyNext(ctx: WorkContext, tx: Transaction, among: Among): Promise<Applied> {
+  const accounts = await claimReportedAccounts(tx, among, accountsAtOnce)
   if (accounts.length === 0) return { count: 0, isLast: true }
   const reports = await loadReports(
     tx,

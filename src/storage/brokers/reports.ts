@@ -9,11 +9,12 @@ import type { ClientOrderKey, OrderSource } from '../../domain/orders/client-ord
 import type { Restated } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders, type OrderKey } from '../mirror/account-orders.ts'
 import { askingPause } from '../mirror/sending.ts'
 import { insertSyncMail, type SyncDisabledReason } from '../people/mail.ts'
+import { type Among, isAmong } from '../work/among.ts'
 import { touchAccounts } from '../work/record-changes.ts'
 
 export type ReportKind =
@@ -78,39 +79,28 @@ export interface ReportedAccount {
   readonly ignoresManualOrders: boolean
 }
 
-/** Whose reports are looked for: those of one account or of all, except these. */
-interface Reported {
-  readonly accountId: number | null
-  readonly except: readonly number[]
-}
-
-const isReported = ({ accountId, except }: Reported): Fragment => fragment`
-  applied_at is null and (${accountId}::bigint is null or account_id = ${accountId}::bigint)
-    and account_id <> all(${except}::bigint[])`
+const isReported = (accounts: Among): Fragment =>
+  fragment`applied_at is null and ${isAmong(fragment`account_id`, accounts)}`
 
 /** True while reports wait to be applied. */
 export const areReportsWaiting: Fragment = fragment`exists (select from broker_report where applied_at is null)`
 
-/** Accounts that have unapplied reports, except these. */
-export const listReportedAccounts = (
-  sql: Sql,
-  limit: number,
-  except: readonly number[],
-): Promise<{ readonly id: number }[]> => sql.rows`
-  select distinct account_id as id from broker_report where ${isReported({ accountId: null, except })}
-  order by id limit ${limit}::int`
+/** Accounts that have unapplied reports. */
+export const listReportedAccounts = (sql: Sql, among: Among, limit: number): Promise<number[]> =>
+  idsOf(sql.rows`
+    select distinct account_id as id from broker_report where ${isReported(among)} order by id limit ${limit}::int`)
 
-/** Locks such accounts, or this one alone; those that others hold are passed over. */
+/** Locks such accounts; those that others hold are passed over. */
 export const claimReportedAccounts = (
   tx: Transaction,
+  among: Among,
   limit: number,
-  whose: Reported,
 ): Promise<ReportedAccount[]> =>
   tx.rows<ReportedAccount>`
     select id, currency, is_sync_enabled as "isSyncEnabled", ignore_manual_orders as "ignoresManualOrders"
     from account where id in (
       select account_id from (
-        select distinct account_id from broker_report where ${isReported(whose)} order by account_id
+        select distinct account_id from broker_report where ${isReported(among)} order by account_id
       ) due limit ${limit}::int)
     order by id for no key update skip locked`
 

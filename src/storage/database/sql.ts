@@ -72,6 +72,10 @@ export const uncounted = (array: readonly Scalar[], type: string): Fragment => (
   values: [array],
 })
 
+/** The ids of rows. */
+export const idsOf = async (rows: Promise<readonly { readonly id: number }[]>): Promise<number[]> =>
+  (await rows).map(({ id }) => id)
+
 /** A quoted table or column name. */
 export function identifier(name: string): Fragment {
   return { strings: [`"${name.replaceAll('"', '""')}"`], values: [] }

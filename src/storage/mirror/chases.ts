@@ -2,13 +2,23 @@
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 
 /** True when the grace of a copy is over. */
 export const isChaseDue = (now: Instant): Fragment =>
   fragment`exists (select from account_order where chase_at <= ${instant(now)}::timestamptz)`
+
+const isDue = (now: Instant, accounts: Among): Fragment =>
+  fragment`o.chase_at <= ${instant(now)}::timestamptz and ${isAmong(fragment`o.account_id`, accounts)}`
+
+/** Accounts in which the grace of a copy is over. */
+export const listChasedAccounts = (sql: Sql, now: Instant, among: Among, limit: number): Promise<number[]> =>
+  idsOf(sql.rows`
+    select distinct o.account_id as id from account_order o where ${isDue(now, among)}
+    order by id limit ${limit}::int`)
 
 /** When the next grace is over. */
 export async function findNextChase(sql: Sql): Promise<Instant | undefined> {
@@ -50,11 +60,16 @@ const byClass = (stocks: string, options: string, futures: string, forex: string
  * Locks due copies and everything they are decided from: first their strategies (those that others hold are
  * passed over), then the orders.
  */
-export async function lockDueChases(tx: Transaction, now: Instant, limit: number): Promise<ChaseRow[]> {
+export async function lockDueChases(
+  tx: Transaction,
+  now: Instant,
+  accounts: Among,
+  limit: number,
+): Promise<ChaseRow[]> {
   const strategies = await tx.rows<{ id: number }>`
     select id from strategy where id in (
-      select strategy_id from account_order where chase_at <= ${instant(now)}::timestamptz
-      order by chase_at limit ${limit}::int)
+      select o.strategy_id from account_order o where ${isDue(now, accounts)}
+      order by o.chase_at limit ${limit}::int)
     order by id for no key update skip locked`
   if (strategies.length === 0) return []
   // Few joins: planning grows with their number faster than anything else here.
@@ -85,7 +100,7 @@ export async function lockDueChases(tx: Transaction, now: Instant, limit: number
     join instrument i on i.id = o.instrument_id
     join setup t on t.id = o.setup_id
     join account a on a.id = o.account_id
-    where o.chase_at <= ${instant(now)}::timestamptz and o.source = 'S'
+    where ${isDue(now, accounts)} and o.source = 'S'
       and o.strategy_id = any(${strategies.map(({ id }) => id)}::bigint[])
     order by o.account_id, o.id limit ${limit}::int for update of o`
 }

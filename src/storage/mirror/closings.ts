@@ -2,8 +2,9 @@
 
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 
 /** True while a stopped setup may still hold what is to be closed. */
 export const isClosingDue: Fragment = fragment`exists (
@@ -28,18 +29,23 @@ const isOver = fragment`
   not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
   and not exists (select from account_order o where o.setup_id = setup.id and ${isWorking})`
 
+const closing = (among: Among, limit: number): Fragment => fragment`
+  select setup.id from setup join account a on a.id = setup.account_id
+  where stopped_at is not null and not positions_left_open and closed_at is null
+    and ${isAmong(fragment`setup.id`, among)}
+    and (exists (select from account_position p where p.setup_id = setup.id and ${isClosable}) or ${isOver})
+  order by setup.id limit ${limit}::int`
+
 /**
- * Locks such setups as have something to do; those that others hold are passed over. Those that wait, for their orders
- * or their holder, are not among them, lest many of them keep all others waiting.
+ * Such setups as have something to do. Those that wait, for their orders or their holder, are not among them, lest many
+ * of them keep all others waiting.
  */
-export const claimClosingSetups = async (tx: Transaction, limit: number): Promise<number[]> => {
-  const rows = await tx.rows<{ id: number }>`
-    select setup.id from setup join account a on a.id = setup.account_id
-    where stopped_at is not null and not positions_left_open and closed_at is null
-      and (exists (select from account_position p where p.setup_id = setup.id and ${isClosable}) or ${isOver})
-    order by setup.id limit ${limit}::int for update of setup skip locked`
-  return rows.map(({ id }) => id)
-}
+export const listClosingSetups = (sql: Sql, among: Among, limit: number): Promise<number[]> =>
+  idsOf(sql.rows`${closing(among, limit)}`)
+
+/** Locks such setups; those that others hold are passed over. */
+export const claimClosingSetups = (tx: Transaction, among: Among, limit: number): Promise<number[]> =>
+  idsOf(tx.rows`${closing(among, limit)} for update of setup skip locked`)
 
 /** An open position without a working order in a stopped setup. */
 export interface ClosingRow {

@@ -4,8 +4,9 @@
  */
 import type { Instant } from '../../domain/time.ts'
 import type { Database } from '../database/database.ts'
-import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 import { claimStrategies } from '../work/matching.ts'
 import { isUnheard } from './mirror-due.ts'
 
@@ -74,6 +75,12 @@ export const dueSyncs = (now: Instant): Fragment => fragment`
 /** True while a cycle is due. */
 export const isSyncDue = (now: Instant): Fragment => fragment`exists (select from ${dueSyncs(now)})`
 
+/** Setups whose cycle is due. */
+export const listDueSyncs = (sql: Sql, now: Instant, among: Among, limit: number): Promise<number[]> =>
+  idsOf(sql.rows`
+    select setup.id from ${dueSyncs(now)} and ${isAmong(fragment`setup.id`, among)}
+    order by setup.id limit ${limit}::int`)
+
 /** When the next cycle is due, of those that only wait for time; what waits for signals follows on their own moments. */
 export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
   const { at } = await sql.one<{ at: Instant | null }>`
@@ -86,9 +93,15 @@ export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
  * Locks the next due setups: their strategies, then their accounts; those that others hold are passed over. Marks
  * of setups that have stopped, or in which Autotrade is disabled, are dropped: nothing is done there.
  */
-export async function claimSyncs(tx: Transaction, now: Instant, limit: number): Promise<number[]> {
+export async function claimSyncs(
+  tx: Transaction,
+  now: Instant,
+  among: Among,
+  limit: number,
+): Promise<number[]> {
   const named = await tx.rows<{ id: number; accountId: number; strategyId: number }>`
     select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${dueSyncs(now)}
+      and ${isAmong(fragment`setup.id`, among)}
     order by setup.id limit ${limit}::int`
   if (named.length === 0) return []
   const strategyIds = named.map(({ strategyId }) => strategyId)

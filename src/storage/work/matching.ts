@@ -7,12 +7,18 @@ import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from './among.ts'
 
 /** What one strategy has in one instrument. */
 export interface BookKey {
   readonly strategyId: number
   readonly instrumentId: number
 }
+
+/** Their strategies, each once. */
+export const strategiesOf = (keys: readonly BookKey[]): number[] => [
+  ...new Set(keys.map(({ strategyId }) => strategyId)),
+]
 
 /** Columns of keys, for `unnest`. */
 export const bookKeys = (keys: readonly BookKey[]): Fragment => {
@@ -76,10 +82,11 @@ export const isArrival = fragment`needs_match and exists (
 export const isArrivalDue: Fragment = fragment`exists (select from signal where ${isArrival})`
 
 /** Books with arrivals, oldest signals first. */
-export const listArrivals = (tx: Transaction, limit: number): Promise<BookKey[]> =>
-  tx.rows<BookKey>`
+export const listArrivals = (sql: Sql, among: Among, limit: number): Promise<BookKey[]> =>
+  sql.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId"
-    from (select strategy_id, instrument_id from signal where ${isArrival} order by id limit ${limit}) due`
+    from (select strategy_id, instrument_id from signal
+      where ${isArrival} and ${isAmong(fragment`strategy_id`, among)} order by id limit ${limit}) due`
 
 /** Locks those of the strategies that nobody else has locked. */
 export async function claimStrategies(tx: Transaction, ids: readonly number[]): Promise<Set<number>> {
@@ -105,18 +112,19 @@ export const isReleaseDue = (now: Instant): Fragment => fragment`exists (
   select from signal where is_parked and parked_until <= ${instant(now)}::timestamptz)`
 
 /** Books with live signals whose day has ended; those whose day ended first come first. */
-export const listExpiring = (tx: Transaction, now: Instant, limit: number): Promise<BookKey[]> =>
-  tx.rows<BookKey>`
+export const listExpiring = (sql: Sql, now: Instant, among: Among, limit: number): Promise<BookKey[]> =>
+  sql.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
       select strategy_id, instrument_id from signal where expires_at <= ${instant(now)}::timestamptz
-        and status in ${live} order by expires_at limit ${limit}) due`
+        and status in ${live} and ${isAmong(fragment`strategy_id`, among)} order by expires_at limit ${limit}) due`
 
 /** Books with parked signals whose date has come. */
-export const listReleasable = (tx: Transaction, now: Instant, limit: number): Promise<BookKey[]> =>
-  tx.rows<BookKey>`
+export const listReleasable = (sql: Sql, now: Instant, among: Among, limit: number): Promise<BookKey[]> =>
+  sql.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
       select strategy_id, instrument_id from signal where is_parked
-        and parked_until <= ${instant(now)}::timestamptz order by parked_until limit ${limit}) due`
+        and parked_until <= ${instant(now)}::timestamptz and ${isAmong(fragment`strategy_id`, among)}
+      order by parked_until limit ${limit}) due`
 
 /** When the next parked signal is released; undefined when none is parked. */
 export async function findNextRelease(sql: Sql): Promise<Instant | undefined> {

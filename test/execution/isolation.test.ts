@@ -1,0 +1,130 @@
+/** What cannot be done for one holds up nobody else: neither in the turn in which it fails nor while it rests. */
+import { afterEach, expect, test } from 'vitest'
+import { instant } from '../../src/storage/database/wire.ts'
+import { markSetups } from '../../src/storage/mirror/sync-due.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker, leaveStrategy } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { makeAccountWorld } from './account-world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const scene = makeScene(world, await addBroker(db))
+type Scene = Awaited<ReturnType<typeof scene>>
+
+interface Work {
+  /** The write that the database refuses for one of two. */
+  readonly refused: (broken: Scene) => { on: string; when: string }
+  /** What comes before. */
+  readonly prepare: (scene: Scene) => Promise<unknown>
+  /** Makes the work due. */
+  readonly due: (scene: Scene) => Promise<unknown>
+  readonly isDone: (scene: Scene) => Promise<boolean>
+}
+
+const statuses = async ({ strategyId }: Scene): Promise<string[]> =>
+  (
+    await db.read.rows<{ status: string }>`
+      select status from signal where strategy_id = ${strategyId} order by id`
+  ).map(({ status }) => status)
+
+const isNone = async (rows: Promise<unknown[]>): Promise<boolean> => (await rows).length === 0
+
+const quoted = ({ symbol }: Scene): Promise<void> => world.quote(symbol, '99', '100')
+const resting = ({ order }: Scene): Promise<number> => order('1', '6', { limit: '50' })
+
+const works: Record<string, Work> = {
+  'a new order that meets the last quote': {
+    refused: ({ strategyId }) => ({ on: 'update on signal', when: `new.strategy_id = ${strategyId}` }),
+    prepare: quoted,
+    due: ({ order }) => order('1', '6'),
+    isDone: async (one) => (await statuses(one)).at(-1) === '2',
+  },
+  'the end of a day order': {
+    refused: ({ strategyId }) => ({
+      on: 'update on signal',
+      when: `new.status = 'C' and new.strategy_id = ${strategyId}`,
+    }),
+    prepare: resting,
+    due: ({ strategyId }) =>
+      db.write.run`
+        update signal set expires_at = ${instant(world.clock.time)}::timestamptz where strategy_id = ${strategyId}`,
+    isDone: async (one) => (await statuses(one)).at(-1) === 'C',
+  },
+  'the copies of a signal': {
+    refused: ({ setupId }) => ({ on: 'insert on account_order', when: `new.setup_id = ${setupId}` }),
+    prepare: async () => {},
+    due: resting,
+    isDone: async ({ orders }) => (await orders()).length > 0,
+  },
+  'a copy that its signal has left behind': {
+    refused: ({ accountId }) => ({
+      on: 'update of chase_at on account_order',
+      when: `old.chase_at is not null and new.account_id = ${accountId}`,
+    }),
+    prepare: resting,
+    due: ({ accountId }) =>
+      db.write.run`
+        update account_order set chase_at = ${instant(world.clock.time)}::timestamptz where account_id = ${accountId}`,
+    isDone: ({ accountId }) =>
+      isNone(
+        db.read.rows`select from account_order where account_id = ${accountId} and chase_at is not null`,
+      ),
+  },
+  'a cycle of AutoSync': {
+    refused: ({ setupId }) => ({ on: 'delete on sync_due', when: `old.setup_id = ${setupId}` }),
+    prepare: async () => {},
+    due: ({ setupId }) => markSetups(db.write, [setupId], world.clock.time),
+    isDone: ({ setupId }) => isNone(db.read.rows`select from sync_due where setup_id = ${setupId}`),
+  },
+  'the closing of a stopped setup': {
+    refused: ({ setupId }) => ({
+      on: 'insert on account_order',
+      when: `new.source = 'X' and new.setup_id = ${setupId}`,
+    }),
+    prepare: async (one) => {
+      await quoted(one)
+      await one.order('1', '6')
+    },
+    due: ({ setupId }) => leaveStrategy(db, setupId),
+    isDone: async ({ orders }) => (await orders()).length === 2,
+  },
+}
+
+/** The database refuses what is written for this one, until told otherwise. */
+const refuse = ({ on, when }: { on: string; when: string }): Promise<void> =>
+  db.transaction((tx) =>
+    tx.script(`
+      create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
+      create trigger refuse before ${on} for each row when (${when}) execute function refuse()`),
+  )
+const accept = (): Promise<void> =>
+  db.transaction((tx) => tx.script('drop function if exists refuse cascade'))
+afterEach(accept)
+
+const endRests = (): void => {
+  for (const rests of world.ctx.tally.resting.values()) for (const id of rests.keys()) rests.set(id, 0)
+}
+
+test.each(Object.entries(works))('%s', async (_, { refused, prepare, due, isDone }) => {
+  const [broken, sound, late] = [await scene(), await scene(), await scene()]
+  for (const one of [broken, sound, late]) await prepare(one)
+  await world.drain()
+  for (const one of [broken, sound]) await due(one)
+  await refuse(refused(broken))
+  await expect(world.drain()).rejects.toThrow('refused')
+  expect([await isDone(broken), await isDone(sound)]).toEqual([false, true])
+
+  // While it rests nothing fails because of it.
+  await world.drain()
+  await due(late)
+  await world.drain()
+  expect([await isDone(broken), await isDone(late)]).toEqual([false, true])
+
+  endRests()
+  await expect(world.drain()).rejects.toThrow('refused')
+  await accept()
+  endRests()
+  await world.drain()
+  expect(await isDone(broken)).toBe(true)
+})
