@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mirrorSignals } from '../../src/execution/mirror/mirror.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { newTally } from '../../src/execution/tally.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
@@ -86,7 +87,8 @@ function dying(after: number) {
     throw new Error('killed')
   }
   const transaction: typeof db.transaction = (work, options) => mortal(() => db.transaction(work, options))
-  return { ...ctx, workerId: `dying${after}`, db: { ...db, transaction } }
+  // What it remembers dies with it.
+  return { ...ctx, tally: newTally(), workerId: `dying${after}`, db: { ...db, transaction } }
 }
 
 async function live(life: readonly Action[]): Promise<void> {

@@ -10,6 +10,7 @@ import { dec } from '../../src/domain/decimal.ts'
 import { planSync } from '../../src/domain/mirror/mirror-sync-plan.ts'
 import { emptied } from '../../src/door/empty.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { newTally } from '../../src/execution/tally.ts'
 import { enableAutotrade } from '../../src/storage/accounts/accounts.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { allowOpening, type SetupChoices, updateSetup } from '../../src/storage/mirror/setups.ts'
@@ -231,7 +232,8 @@ function dying(after: number) {
     if (left % 2 === 0) await db.transaction(work, options)
     throw new Error('killed')
   }
-  return { ...ctx, workerId: `dying${after}`, db: { ...db, transaction } }
+  // What it remembers dies with it.
+  return { ...ctx, tally: newTally(), workerId: `dying${after}`, db: { ...db, transaction } }
 }
 
 /** Mends everything, ends every signal and works until nothing is left. */

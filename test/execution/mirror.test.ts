@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mirrorSignals } from '../../src/execution/mirror/mirror.ts'
+import { newTally } from '../../src/execution/tally.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers, joinStrategy, leaveStrategy } from '../support/followers.ts'
@@ -330,6 +331,7 @@ describe('many workers', () => {
     let transactions = 0
     const dying = {
       ...world.ctx,
+      tally: newTally(),
       db: {
         ...db,
         transaction: ((work, options) => {
