@@ -180,6 +180,31 @@ describe('closing by hand', () => {
     await audit()
   })
 
+  test('an exit with the price of its strategy again is one of the strategy', async () => {
+    const sold = { StrategyId: town.strategyId, OrderType: '3', Side: '2', OrderQuantity: 100, TIF: '1' }
+    const stop = { ...sold, PlatformSymbol: apple }
+    const idOf = (answer: Parameters<typeof resultsOf>[0]) =>
+      resultsOf<{ SignalId: number }>(answer)[0]?.SignalId
+    const latest = async () => {
+      const { OrderId, Stop, SignalType } = (await orders()).findLast(({ Stop }) => Stop) as ListedOrder
+      return { OrderId, terms: [Stop, SignalType] }
+    }
+    const move = async (Price: number) => {
+      await held('ReplaceAutotradeOrder', { ...own(), OrderId: (await latest()).OrderId, Price })
+      expect((await latest()).terms).toEqual([Price, 5])
+    }
+    const placed = idOf(await owned('NewStrategyOrder', { Order: { ...stop, Stop: 80 } }))
+    await move(75)
+    await held('CancelAutotradeOrder', { ...own(), OrderId: (await latest()).OrderId })
+    expect((await latest()).terms).toEqual([80, 1])
+    await move(76)
+    const next = { ...stop, Stop: 82, CancelReplaceSignalId: placed }
+    const SignalId = idOf(await owned('ReplaceStrategyOrder', { Order: next }))
+    expect((await latest()).terms).toEqual([82, 1])
+    await owned('CancelStrategyOrder', { StrategyId: town.strategyId, SignalId })
+    await audit()
+  })
+
   test.each([
     ['works', false],
     ['no broker has seen', true],

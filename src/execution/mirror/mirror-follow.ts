@@ -167,6 +167,8 @@ export async function takeOver(
     const { columns } = slice
     return successionOf(copy, {
       sourceId: signal.id,
+      // The price is the strategy's again, and with it the care of AutoSync.
+      signalType: signal.signalType,
       revision: 0,
       ordType: signal.ordType,
       timeInForce: signal.timeInForce,

@@ -118,9 +118,10 @@ export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: I
     stopPx: row.stopPx,
     referencePx: row.referencePx,
   } as const
-  if (last) return follow(one, last, { sourceId: row.id, revision, leaves: quantity, at, ...terms })
-  const { side, positionEffect, cumQty: signalFilledBefore } = row
+  // At the signal's own price it is a plain copy, whatever its holder made of the one before.
   const kind = { source: 'S', sourceId: row.id, signalType: 1 } as const
+  if (last) return follow(one, last, { ...kind, revision, leaves: quantity, at, ...terms })
+  const { side, positionEffect, cumQty: signalFilledBefore } = row
   const size = { side, positionEffect, orderQty: quantity, signalFilledBefore }
   const order = newOrder(one, one.instruments.get(signal.symbol)!, at, {
     revision,
