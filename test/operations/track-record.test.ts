@@ -286,3 +286,45 @@ test('terms and followers are news as well', async () => {
     expect(after.text, what).not.toBe(before.text)
   }
 })
+
+test('what a position is valued by is news as well', async () => {
+  const { ask, door, people } = towns.native
+  const { key } = people.owner
+  await door('/clock', { now: '2024-04-03T14:00:00Z' })
+  await door('/instruments', [
+    { symbol: 'IBM', securityType: 'CS' },
+    { symbol: 'IBM2419P160', securityType: 'OPT' },
+  ])
+  const quote = (symbol: string, bid: number, ask: number) => door('/quotes', [{ symbol, bid, ask }])
+  await quote('IBM', 150, 150.1)
+  await quote('IBM2419P160', 12, 12.1)
+  await quote('EURGBP', 0.85, 0.8501)
+  await quote('GBPUSD', 1.27, 1.2701)
+  await quote('EURUSD', 1.09, 1.0901)
+  const terms = { StrategyName: 'Abroad', StartingCapital: 100_000 }
+  const [{ StrategyId } = { StrategyId: 0 }] = resultsOf<{ StrategyId: number }>(
+    await ask('AddStrategy', terms, { key }),
+  )
+  for (const PlatformSymbol of [
+    { FullSymbol: 'IBM2419P160', SymbolType: 'option' },
+    { FullSymbol: 'EURGBP', SymbolType: 'forex' },
+  ]) {
+    const Order = { StrategyId, OrderType: '1', Side: '2', OrderQuantity: 1, TIF: '0', PlatformSymbol }
+    expect((await ask('NewStrategyOrder', { Order }, { key })).status).toBe(200)
+  }
+  await quote('EURGBP', 0.86, 0.8601)
+  for (const [place, [symbol, price]] of [
+    ['IBM', 140] as const,
+    ['GBPUSD', 1.3] as const,
+    ['EURUSD', 1.1] as const,
+  ].entries()) {
+    await door('/clock', { now: `2024-04-03T14:0${place + 1}:00Z` })
+    const before = await ask('GetStrategyDetails', { StrategyId }, { key })
+    await quote(symbol, price, price)
+    const headers = { 'if-modified-since': before.headers['last-modified'] as string }
+    const after = await ask('GetStrategyDetails', { StrategyId }, { key, headers })
+    expect(after.status, symbol).toBe(200)
+    const [then, now] = [before, after].map((answer) => resultsOf<Row>(answer)[0]?.BuyingPower)
+    expect(now, symbol).not.toBe(then)
+  }
+})

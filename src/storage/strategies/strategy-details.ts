@@ -1,4 +1,5 @@
 /** A strategy as it is shown: what its owner chose, how it is traded, and its figures. */
+import { vehicleCurrency } from '../../domain/market/exchange-rate.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 
@@ -34,7 +35,7 @@ export interface StrategyDetailsRow extends StrategyHead {
   readonly lastAdjustedAt: Instant | null
   /** Scaling of the setup in which the owner autotrades it in a live account; null where he does not. */
   readonly ownScaling: number | null
-  /** The last quote of anything held. */
+  /** The last quote of anything held, or of what that is valued by: underlyings of options and rates of currencies. */
   readonly lastMarkAt: Instant | null
   readonly termsChangedAt: Instant | null
   /** Null until the first figures are there. */
@@ -91,7 +92,13 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       (select setup.scaling_percentage from setup join account a on a.id = setup.account_id
         where setup.strategy_id = s.id and setup.stopped_at is null and a.person_id = s.owner_person_id and a.kind = 0
         order by setup.id limit 1) as "ownScaling",
-      (select max(q.quoted_at) from position held join quote q on q.instrument_id = held.instrument_id
+      (select max(q.quoted_at) from position held join instrument i on i.id = held.instrument_id
+        join instrument priced on priced.symbol = any(array[i.symbol,
+          case when i.security_type = 'OPT' then i.underlying end,
+          i.currency || ${vehicleCurrency}, ${vehicleCurrency} || i.currency,
+          case when i.security_type = 'FOR' then left(i.symbol, 3) || ${vehicleCurrency} end,
+          case when i.security_type = 'FOR' then ${vehicleCurrency} || left(i.symbol, 3) end])
+        join quote q on q.instrument_id = priced.id
         where held.strategy_id = s.id and held.quantity <> 0) as "lastMarkAt",
       s.terms_changed_at as "termsChangedAt",
       f.computed_at as "computedAt", f.is_annual as "isAnnual", f.age_in_days as "ageInDays",
