@@ -226,3 +226,19 @@ test('a private strategy, or one without places, takes no new follower', async (
   }
   await changeStrategy(town.platform.db.write, { ...changed, isAlive: true, isPrivate: false })
 })
+
+test('a permission to open that is used up is news of the settings', async () => {
+  const town = towns.native
+  await town.door('/clock', { now: '2024-03-12T22:00:00Z' })
+  expect((await held(town, 'SyncPositionsToOpen', own(town))).status).toBe(200)
+  const asked = await held(town, 'GetAutotradeSettings', own(town))
+  expect(resultsOf(asked)).toMatchObject([{ WillSyncToOpenStocksUSA: true }])
+  await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
+  const since = { 'if-modified-since': asked.headers['last-modified'] as string }
+  const later = await held(town, 'GetAutotradeSettings', own(town), since)
+  const opened = '2024-03-13T13:30:00Z'
+  expect([later.status, resultsOf(later)]).toMatchObject([
+    200,
+    [{ WillSyncToOpenStocksUSA: false, LastSyncStocksUSA: opened, SettingsLastUpdateUTC: opened }],
+  ])
+})

@@ -1,5 +1,6 @@
 /** Brokerage accounts and the brokers behind them. */
-import { fragment, type Sql } from '../database/sql.ts'
+import { syncGroups } from '../../domain/mirror/sync-groups.ts'
+import { fragment, identifier, join, type Sql } from '../database/sql.ts'
 
 export interface BrokerRow {
   id: number
@@ -32,8 +33,13 @@ export const isTradeLeader = fragment`exists (
   select from approved_account approved where approved.connection_type = 1 and approved.deleted_at is null
     and approved.broker_id = a.broker_id and approved.account = a.account and approved.person_id = a.person_id)`
 
-/** When what is shown of a setup with its account (as `a`) changed last, with what it leaves alone. */
-export const settingsChangedAt = fragment`greatest(a.settings_changed_at, setup.changed_at, (
+const syncedAt = join(
+  syncGroups.map((group) => fragment`setup.${identifier(`last_sync_${group}`)}`),
+  ', ',
+)
+
+/** When what is shown of a setup with its account (as `a`) changed last, with its passes and what it leaves alone. */
+export const settingsChangedAt = fragment`greatest(a.settings_changed_at, setup.changed_at, ${syncedAt}, (
   select max(greatest(left_alone.excluded_at, left_alone.ended_at)) from setup_exclusion left_alone
   where left_alone.setup_id = setup.id))`
 
