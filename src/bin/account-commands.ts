@@ -107,14 +107,15 @@ const setSetup = (
 const setAccount = (broker: string, account: string, options: AccountOptions): Promise<void> =>
   withDatabase(async (db) => {
     const { introducingBrokerId: introducerId, salesRepId } = options
-    const isChanged = await changeAccount(db.write, {
+    const change = {
       ...{ brokerId: readBrokerId(broker), account },
       ignoresManualOrders: onOrOff('--ignore-manual-orders', options.ignoreManualOrders),
       introducingBroker: options.introducingBroker,
       introducingBrokerId: introducerId === undefined ? undefined : readId(introducerId),
       salesRep: options.salesRep,
       salesRepId: salesRepId === undefined ? undefined : readId(salesRepId),
-    })
-    if (!isChanged) throw new ConfigError(`there is no account ${account} at broker ${broker}`)
+    }
+    if (!(await changeAccount(db.write, change, Date.now())))
+      throw new ConfigError(`there is no account ${account} at broker ${broker}`)
     say(options, { account }, `Account ${account} is changed.`)
   })

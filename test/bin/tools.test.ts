@@ -220,8 +220,9 @@ describe('accounts', () => {
       await told(...set, '--ignore-manual-orders', 'on', '--introducing-broker', 'IB', '--sales-rep-id', '7')
       expect(
         await db.read.one`
-        select ignore_manual_orders as ignored, introducing_broker as ib, sales_rep_id as rep from account`,
-      ).toEqual({ ignored: true, ib: 'IB', rep: 7 })
+        select ignore_manual_orders as ignored, introducing_broker as ib, sales_rep_id as rep,
+          settings_changed_at > created_at as "isTold" from account`,
+      ).toEqual({ ignored: true, ib: 'IB', rep: 7, isTold: true })
       expect(await refused('accounts', 'set', id(brokerId), 'U2', '--sales-rep', 'X')).toMatch(
         /there is no account U2/,
       )

@@ -93,13 +93,14 @@ export interface AccountChange {
 }
 
 /** Changes what is given of an account; false when there is no such account. */
-export const changeAccount = async (sql: Sql, change: AccountChange): Promise<boolean> =>
+export const changeAccount = async (sql: Sql, change: AccountChange, now: Instant): Promise<boolean> =>
   (await sql.run`
     update account set ignore_manual_orders = coalesce(${change.ignoresManualOrders}::boolean, ignore_manual_orders),
       introducing_broker = coalesce(${change.introducingBroker}::text, introducing_broker),
       introducing_broker_id = coalesce(${change.introducingBrokerId}::bigint, introducing_broker_id),
       sales_rep = coalesce(${change.salesRep}::text, sales_rep),
-      sales_rep_id = coalesce(${change.salesRepId}::bigint, sales_rep_id)
+      sales_rep_id = coalesce(${change.salesRepId}::bigint, sales_rep_id),
+      settings_changed_at = ${instant(now)}::timestamptz
     where broker_id = ${change.brokerId}::int and account = ${change.account}`) > 0
 
 /** Members of a setup that no operation sets; null numbers are none. */
