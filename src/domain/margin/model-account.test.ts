@@ -166,6 +166,18 @@ test('trades move the holding and the cash', () => {
   expect(after).toMatchObject({ cash: dec(94), holdings: [{ quantity: dec(2), avgPx: dec(3) }] })
 })
 
+test('what an average without an end loses in the books calls nobody and refuses nothing', () => {
+  // 1 at 5000 and 2 at 5000.25; all that there is is bound.
+  const thirds = { ...held(es, 3, { bid: 5000.25 }), avgPx: dec('5000.166666666667') }
+  const given = account(21_227.5, thirds)
+  expect(buyingPower(given).toNumber()).toBe(0)
+  expect(buyingPower(account(21_227.49, thirds)).toNumber()).toBe(-0.01)
+  // Nothing is left of what cost 5000.166666666667 but its cash.
+  const closed = { ...account(0, held(instrument('A'), 0)), cash: dec('124.99999999995') }
+  expect(bears(closed, buys(5, 50))).toBe(true)
+  expect(bears({ ...closed, cash: dec('124.99') }, buys(5, 50))).toBe(false)
+})
+
 test('a whole call goes on until nothing is short, with one order per position', () => {
   const given = account(-55_000, held(instrument('A'), 1000, { avg: 40, bid: 40 }), {
     ...held(instrument('B'), 1000, { avg: 30, bid: 30 }),

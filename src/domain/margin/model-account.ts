@@ -3,7 +3,7 @@
  * more order. One pool for all classes; nothing is rounded and nothing is reserved.
  */
 import type { PositionEffect, Side } from '../codes.ts'
-import { type Decimal, dec, zero } from '../decimal.ts'
+import { ceilTo, type Decimal, dec, zero } from '../decimal.ts'
 import type { BookContext } from '../orders/order-book.ts'
 import { orderCommission, type PlanRates, turnoverOf } from '../positions/commission.ts'
 import { isPaidInFull } from '../positions/position.ts'
@@ -101,9 +101,16 @@ const marginPosition = (holding: Holding, price = markOf(holding)): MarginPositi
   return marginPositionOf(instrument, { quantity, avgPx, price, fx, ...rates })
 }
 
+/** A hundredth of a cent: what the last digit of an average is short of is less, however much is held at it. */
+const leastMoney = dec('0.0001')
+
+/** The account value as margin is held against it: averages keep twelve digits, and what these lose calls for nothing. */
+export const marginableValue = (account: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal =>
+  ceilTo(accountValue(account), leastMoney)
+
 /** BuyingPower: the account value less what the positions bind; negative in a margin call. */
 export const buyingPower = (account: ModelAccount): Decimal =>
-  accountValue(account).minus(marginUsed(marginPositions(account)))
+  marginableValue(account).minus(marginUsed(marginPositions(account)))
 
 /** How far the account is stretched; null when it is worth nothing. */
 export const accountLeverage = (account: ModelAccount): Decimal | null =>
@@ -152,7 +159,7 @@ function isBorne(
     positionsAfter.push(marginPosition({ ...holding, quantity, avgPx }, price))
   }
   const { openClose, commission } = intent
-  return isAffordable({ openClose, modelAccountValue: accountValue(account), positionsAfter, commission })
+  return isAffordable({ openClose, modelAccountValue: marginableValue(account), positionsAfter, commission })
 }
 
 /** What was paid per unit once `added` are added at the price. */

@@ -7,10 +7,10 @@
 
 import { type MarginCallOrder, wholeMarginCall } from '../../domain/margin/margin-call.ts'
 import {
-  accountValue,
   buyingPower,
   type Holding,
   type ModelAccount,
+  marginableValue,
   marginPositions,
 } from '../../domain/margin/model-account.ts'
 import { isOpen } from '../../domain/market/calendar.ts'
@@ -113,7 +113,7 @@ function closings(
     const instrument = instruments.find((candidate) => candidate.symbol === symbol)
     return instrument !== undefined && isOpen(instrument.calendar, now)
   }
-  const value = accountValue(account)
+  const value = marginableValue(account)
   const orders = wholeMarginCall(marginPositions(account), value, isMarketOpen)
   const power = buyingPower(account).toFixed()
   return orders.flatMap((order) => {
