@@ -129,8 +129,8 @@ function fillSignal(
 ): { readonly book: SignalBook; readonly quantity: Decimal } {
   const order = orderIn(book, fill.orderId)
   const at = moment.timeOf(fill.phase, { workingSince: order.workingSince ?? order.acceptedAt })
-  const account = accountOf(book) ?? undefined
-  const context = bookContext(at, openingRejection(account, book.instrumentId, at))
+  const account = accountOf(book)
+  const context = bookContext(at, rejectionAmid(book, order, fill, at))
   const cause = { position: book.position.quantity.toFixed(), ...moment.seen }
   const refusal = account ? openingRefusal(account, intentOf(book, order, fill)) : null
   if (refusal !== null) {
@@ -148,6 +148,15 @@ function fillSignal(
     event.event === 'FILL' ? told : causedBy({ byFillOf: Number(order.id) })(event)
   return { book: worked(booked, result, at, causeOf), quantity }
 }
+
+/** What a fill sets to work is held against the account as the fill leaves it: spread and commission are paid by then. */
+const rejectionAmid =
+  (book: SignalBook, order: BookOrder, fill: SimulatedFill, at: Instant): BookContext['rejection'] =>
+  (started, position) => {
+    const quantity = position.minus(book.book.position).abs()
+    const account = accountOf(bookMoney(book, order, { ...fill, quantity }, at)) ?? undefined
+    return openingRejection(account, book.instrumentId, at)(started, position)
+  }
 
 const nothingYet: Progress = { fills: 0, turnover: { quantity: zero, notional: zero } }
 
