@@ -24,6 +24,7 @@ import {
   fillCommission,
   type OrderTurnover,
 } from '../../domain/positions/commission.ts'
+import { actsAgainst } from '../../domain/positions/open-close.ts'
 import { applyFill, type Position } from '../../domain/positions/position.ts'
 import type { Instant } from '../../domain/time.ts'
 import { causedBy, type SignalFacts, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
@@ -132,7 +133,9 @@ function fillSignal(
   const account = accountOf(book)
   const context = bookContext(at, rejectionAmid(book, order, fill, at))
   const cause = { position: book.position.quantity.toFixed(), ...moment.seen }
-  const refusal = account ? openingRefusal(account, intentOf(book, order, fill)) : null
+  // What would act against the position ends for that, whatever it would cost.
+  const isAsked = account !== null && !actsAgainst(order.side, book.book.position)
+  const refusal = isAsked ? openingRefusal(account, intentOf(book, order, fill)) : null
   if (refusal !== null) {
     const result = withdrawOrder(book.book, order.id, refusal, context)
     return { book: worked(book, result, at, causedBy(cause)), quantity: zero }
