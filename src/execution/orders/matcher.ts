@@ -9,6 +9,7 @@ import { isOpen } from '../../domain/market/calendar.ts'
 import { hasBid, isValidQuote, type Quote } from '../../domain/market/quote.ts'
 import { bookedDay, runningDay } from '../../domain/market/trading-day.ts'
 import type { Day, Instant } from '../../domain/time.ts'
+import { lockMarks } from '../../storage/accounts/holders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import {
   type DatedQuote,
@@ -107,9 +108,12 @@ export async function publishBars(
   const moved = await ctx.db.transaction(async (tx) => {
     if (lease) await guardLease(tx, lease)
     if (known.length === 0) return 0
+    // Their rows come before the strategies, and their closes after the fills: at a bar's open nobody knows its close.
+    const ids = [...new Set(known.map(({ instrument }) => instrument.id))]
+    const saveMarks = () => saveQuotes(tx, lastOfEach(known, markRow), false)
     const [, reached] = await Promise.all([
-      saveQuotes(tx, lastOfEach(known, markRow), false),
-      matchReached(ctx, tx, known, barRange, fillOnBar, barMark),
+      lockMarks(tx, ids),
+      matchReached(ctx, tx, known, barRange, fillOnBar, barMark, saveMarks),
     ])
     return reached
   }, patience)
@@ -173,7 +177,7 @@ async function knownItems<Item extends InstrumentKey>(
   })
 }
 
-/** Locks what the batch reaches and serves it item by item. */
+/** Locks what the batch reaches and serves it item by item. `saveMarks` stores marks that the fills do not know of. */
 async function matchReached<Item>(
   ctx: WorkContext,
   tx: Transaction,
@@ -181,6 +185,7 @@ async function matchReached<Item>(
   rangeOf: (id: number, items: readonly Item[]) => PriceRange,
   serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
   markOf: (item: Item) => PriceMark,
+  saveMarks?: () => Promise<void>,
 ): Promise<number> {
   const known = groupBy(batch, ({ instrument }) => instrument.id)
   const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
@@ -200,6 +205,7 @@ async function matchReached<Item>(
       return after
     }, book)
   })
+  await saveMarks?.()
   const filled = await withAccounts(ctx, tx, served)
   const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
   const traded = filled.filter(({ fills }) => fills.length > 0)
