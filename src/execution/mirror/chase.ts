@@ -16,6 +16,7 @@ import {
   settleChases,
 } from '../../storage/mirror/chases.ts'
 import { type Succession, saveSuccessions, successionOf } from '../../storage/mirror/successions.ts'
+import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
@@ -104,6 +105,13 @@ const chaseThese = (ctx: WorkContext, accounts: Among): Promise<number> =>
       await settleChases(tx, rows)
       if (withdrawn.length > 0) {
         await cancelOrders(tx, theseOrders(withdrawn), { at: now, info: 'left behind by its signal' })
+        // No broker reports the end of what it never saw: what it was to do is AutoSync's.
+        const unseen = withdrawn.filter(({ status, attempts }) => status === 'A' && attempts === 0)
+        await markSetups(
+          tx,
+          unseen.map(({ setupId }) => setupId),
+          now,
+        )
       }
       await saveSuccessions(tx, successions, now)
       return rows.length
