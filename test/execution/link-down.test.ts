@@ -32,6 +32,20 @@ async function pass(ms: number): Promise<void> {
 
 beforeEach(() => controls.down(false))
 
+test('one that was turned to market has waited since it was made', async () => {
+  const one = await scene()
+  controls.down(true)
+  await one.buy('4', '101')
+  await pass(30_000)
+  controls.down(false)
+  await world.drain()
+  expect(await one.orders()).toMatchObject([
+    { status: '5', ordType: '2' },
+    { status: '4', ordType: '1', info: 'broker not reachable', attempts: 0 },
+  ])
+  expect(await one.held()).toBe(0)
+})
+
 test('what one was to close that was left behind unseen, AutoSync closes', async () => {
   const one = await scene()
   await one.buy('4', '101')

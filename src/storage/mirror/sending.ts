@@ -175,10 +175,15 @@ export async function saveAttempts(
       and o.claimed_until is not null`
 }
 
-/** Copies that no broker of the adapter has seen although they were made at or before `before`. */
+/**
+ * Copies that no broker of the adapter has seen although they were made at or before `before`. One that was changed
+ * while it waited, as to a market order after its signal had filled, has waited since it was made.
+ */
 const queued = (adapter: string, before: Instant): Fragment => fragment`
   o.pending_action is not null and o.status = 'A' and o.attempts = 0 and o.source = 'S'
-  and o.posted_at <= ${instant(before)}::timestamptz
+  and least(o.posted_at, (
+    select x.posted_at from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
+      and x.source_id = o.source_id and x.status = '5' and x.attempts = 0)) <= ${instant(before)}::timestamptz
   and o.broker_id in (select id from broker where adapter = ${adapter})`
 
 /** True when such copies exist. */
