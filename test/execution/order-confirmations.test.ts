@@ -161,6 +161,22 @@ describe('an order whose holder is asked', () => {
     await world.drain()
   })
 
+  test('waits on while the link to its broker is down, and after a yes for a grace', async () => {
+    const one = await asked()
+    world.clock.time += minute
+    world.paper.controls.down(true)
+    await world.drain()
+    expect(await one.waiting()).toMatchObject([{ id: one.id }])
+    await confirmOrder(db.write, one.id, world.clock.time)
+    world.clock.time += 29_000
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: 'A', pendingAction: 'new' }])
+    world.clock.time += 1_000
+    await world.drain()
+    world.paper.controls.down(false)
+    expect(await one.orders()).toMatchObject([{ status: '4', info: 'broker not reachable' }])
+  })
+
   test('holds up nobody: other orders of the account go out', async () => {
     const one = await asked()
     await db.write.run`update setup set is_confirmation_needed = false where id = ${one.setupId}`
