@@ -34,6 +34,8 @@ export interface BookDraft extends Bracket {
   /** An id in this book, or an order of the strategy in another symbol. */
   readonly parent: string | Parent | null
   readonly isParked: boolean
+  /** The group of exits that it joins; absent: none. */
+  readonly ocaGroup?: string | null
   /** What the exits of a market order are compared with: the current mid; null when there is none. */
   readonly mid: Decimal | null
 }
@@ -108,6 +110,7 @@ function place(change: BookChange, draft: BookDraft, { openClose, quantity, pare
     openClose,
     isParked,
     acceptedAt,
+    ocaGroup: draft.ocaGroup ?? null,
     ...family,
   })
   addOrder(change, order)

@@ -139,15 +139,28 @@ const fits = ({ input }: VariantCase, { signal }: Placement): boolean =>
   signal.openClose === 'C' ||
   sign(input.accountPositions.get(signal.symbol) ?? zero) * sign(signed(dec(1), signal.side)) >= 0
 
-/** A copy as the signal is: its type and prices, and its time in force. */
+/**
+ * The variant's group of the exits that this one is among at the parent: what its other copies are in, or a new one.
+ * A group of two is followed as one thing, so whoever follows the variant has both its exits.
+ */
+function groupOf({ variant, orders, signals }: VariantCase, { ocaGroup }: Placement['signal']) {
+  if (ocaGroup === null) return null
+  const member = [...orders.values()].find(
+    (row) => row.ocaGroupId !== null && `${signals.get(row.sourceId)?.ocaGroupId}` === ocaGroup,
+  )
+  return member ? `${member.ocaGroupId}` : `exits of ${variant.strategyId} as ${ocaGroup}`
+}
+
+/** A copy as the signal is: its type and prices, its time in force, and its group. */
 function placed(one: VariantCase, { signal, quantity }: Placement): Act {
   const { symbol, side, openClose, type, limit, stop, filled } = signal
   const copiedSignalId = Number(signal.signalId)
   const timeInForce = one.signals.get(copiedSignalId)?.timeInForce ?? '1'
+  const ocaGroup = groupOf(one, signal)
   return {
     apply: (book, id, context) => {
       const plain = marketOrder({ id, side, quantity, openClose })
-      return submitOrder(book, { ...plain, type, limit, stop, timeInForce }, context)
+      return submitOrder(book, { ...plain, type, limit, stop, timeInForce, ocaGroup }, context)
     },
     makes: { copiedSignalId, filledBefore: filled.toFixed() },
     ...{ one, symbol },

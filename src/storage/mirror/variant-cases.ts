@@ -46,6 +46,8 @@ type OrderPart =
 export interface VariantOrderRow extends Pick<SyncOrderRow, OrderPart> {
   readonly variantId: number
   readonly replaces: number | null
+  /** The variant's own group of exits that it is in. */
+  readonly ocaGroupId: number | null
   readonly copiedStatus: OrdStatus | null
 }
 
@@ -86,6 +88,7 @@ const listOrders = (
       s.ord_type as "ordType", s.time_in_force as "timeInForce", s.position_effect as "positionEffect",
       s.order_qty as "orderQty", s.cum_qty as "cumQty", s.limit_px as "limitPx", s.stop_px as "stopPx", s.status,
       s.signal_type as "signalType", o.filled_before as "signalFilledBefore", s.replaces_signal_id as replaces,
+      s.oca_group_id as "ocaGroupId",
       copied.status as "copiedStatus", copied.ended_at as "signalEndedAt"
     from variant_order o join signal s on s.id = o.signal_id left join signal copied on copied.id = o.copied_signal_id
     where o.variant_id = any(${variantIds}::bigint[])

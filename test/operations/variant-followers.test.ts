@@ -1,0 +1,70 @@
+/** Accounts that follow a variant of a strategy: its orders reach them as those of any other strategy. */
+import { expect, test } from 'vitest'
+import { insertVariant } from '../../src/storage/strategies/variants.ts'
+import { call, resultsOf } from '../support/http.ts'
+import { apple, buildTown, townStart } from './support/town.ts'
+
+const town = await buildTown()
+const { owner, stranger, westAdmin, operator } = town.people
+const parentId = town.lonelyStrategyId
+
+const guarded = await town.platform.db.transaction((tx) =>
+  insertVariant(tx, {
+    ...{ parentId, ownerPersonId: westAdmin.personId, name: 'Guarded', scalingPercentage: 50 },
+    ...{ securityTypes: ['CS'], startingCash: undefined, createdAt: Date.parse(townStart) },
+  }),
+)
+const quote = (price: number) => town.door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
+const order = async (terms: object): Promise<void> => {
+  const Order = { StrategyId: parentId, TIF: '1', OrderType: '1', PlatformSymbol: apple, ...terms }
+  expect((await town.ask('NewStrategyOrder', { Order }, { key: owner.key })).status).toBe(200)
+}
+type Row = Record<string, unknown>
+const shown = (row: Row) => [row.OrderType, row.OpenClose, row.OrderQuantity, row.Limit ?? row.Stop]
+const copies = async () => {
+  const params = { Account: 'V1', PersonId: stranger.personId }
+  return resultsOf<Row>(await town.ask('GetAutotradeActiveOrders', params, { key: stranger.key })).map(shown)
+}
+const exits = async () =>
+  resultsOf<Row>(
+    await town.ask('GetStrategyActiveOrders', { StrategyIds: guarded }, { key: operator.key }),
+  ).map(shown)
+
+test('have both exits of an entry, each for all that they hold', async () => {
+  await town.door('/accounts', [{ account: 'V1', personId: stranger.personId, cash: 50_000 }])
+  const body = { Account: 'V1', PersonId: stranger.personId, StrategyId: guarded, StocksEnabled: true }
+  expect((await town.ask('StartAutotrade', body, { key: stranger.key })).status).toBe(200)
+  await quote(100)
+  await order({ Side: '1', OrderQuantity: 10, ProfitTarget: 120, StopLoss: 70 })
+  expect(await copies()).toEqual([
+    ['2', 'C', 5, 120],
+    ['3', 'C', 5, 70],
+  ])
+  await order({ Side: '2', OpenClose: 'C', OrderQuantity: 4 })
+  expect(await copies()).toEqual([
+    ['2', 'C', 3, 120],
+    ['3', 'C', 3, 70],
+  ])
+  await quote(121)
+  expect([await copies(), await exits()]).toEqual([[], []])
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+})
+
+test('have those of a second entry beside those of the first', async () => {
+  await quote(100)
+  await order({ Side: '1', OrderQuantity: 10, ProfitTarget: 120, StopLoss: 70 })
+  await order({ Side: '1', OrderQuantity: 4, ProfitTarget: 110, StopLoss: 80 })
+  expect(await copies()).toEqual([
+    ['2', 'C', 5, 120],
+    ['3', 'C', 5, 70],
+    ['2', 'C', 2, 110],
+    ['3', 'C', 2, 80],
+  ])
+  await quote(111)
+  expect(await copies()).toEqual([
+    ['2', 'C', 5, 120],
+    ['3', 'C', 5, 70],
+  ])
+  expect(await exits()).toEqual(await copies())
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+})
