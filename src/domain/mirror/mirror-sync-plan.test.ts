@@ -18,6 +18,20 @@ const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', openClos
 const behind: Given = { p: 2, orders: [{ leaves: 2, limit: 4 }], finished: { 1: ['2', 30] } }
 const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
 
+/** An exit of six, and beside it another one of six. */
+const sixes = { q: 6, side: '2', openClose: 'C' } as const
+const stopOrder = { leaves: 6, side: '2', openClose: 'C', type: '3', stop: 9 } as const
+const limitOrder = { leaves: 6, side: '2', openClose: 'C', type: '2', limit: 20 } as const
+const both = [stopOrder, { ...limitOrder, clientOrderId: 'b', signalId: 2 }]
+const two = (ocaGroup: string | null) => [
+  { ...sixes, stop: 9, ocaGroup },
+  { ...sixes, limit: 20, ocaGroup, signalId: 2 },
+]
+const leftAlone = (given: Given): Given => ({
+  ...{ p: 6, signals: [{ ...sixes, stop: 9 }], orders: [stopOrder], exclusions: new Map([['ES', 1]]) },
+  ...given,
+})
+
 const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['opens', { p: 2 }, {}, ['open ES buy 2']],
   ['waits for a cancel', { p: 2 }, { ending: es }, []],
@@ -47,6 +61,33 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['places one that closes all the same', exit, { noOpening: true, unknown: es }, ['place 1 sell 2']],
   ['leaves an excluded symbol alone', { p: 2, exclusions: new Map([['ES', 1]]) }, {}, []],
   ['leaves what it still holds there alone', { p: 2, a: 1, exclusions: new Map([['ES', 1]]) }, {}, []],
+  ['cuts an exit there to what is held', leftAlone({ a: 2 }), {}, ['replace a 2 @9']],
+  ['not to more', leftAlone({ a: 7 }), {}, []],
+  ['not while AutoSync is off', leftAlone({ a: 2, isSyncEnabled: false }), {}, []],
+  [
+    'not when that was refused',
+    leftAlone({ a: 2 }),
+    { refused: toBe({ type: '3', limit: null, stop: dec(9) }) },
+    [],
+  ],
+  [
+    'cuts a younger exit first',
+    leftAlone({ p: 12, a: 7, signals: two(null), orders: both }),
+    {},
+    ['replace b 1 @20'],
+  ],
+  [
+    'cancels one for which nothing is left',
+    leftAlone({ a: 2, signals: two(null), orders: both }),
+    {},
+    ['cancel b', 'replace a 2 @9'],
+  ],
+  [
+    'counts a group once',
+    leftAlone({ a: 2, signals: two('g'), orders: both }),
+    {},
+    ['replace a 2 @9', 'replace b 2 @20'],
+  ],
   ['closes what overshot a stop', overshot, {}, ['close ES buy 1']],
   ['the same of a short', { p: -2, a: 1, exclusions: new Map([['ES', -1]]) }, {}, ['close ES sell 1']],
   ['not while an order is canceled', overshot, { ending: es }, []],

@@ -4,6 +4,8 @@
  * is opened; what a broker refused is not tried again by itself. A preview is the same function, not carried out.
  */
 import { sign, zero } from '../decimal.ts'
+import { actsAgainst } from '../positions/open-close.ts'
+import { clampClosing } from './mirror-copy.ts'
 import { autoSync, type PositionOrder, type SyncPlan } from './mirror-sync.ts'
 import { type Replacement, samePrice } from './mirror-sync-copies.ts'
 import type { SyncReportRow } from './mirror-sync-report.ts'
@@ -72,6 +74,40 @@ function overshoots(input: SyncInput, cleared: readonly string[]): PositionOrder
   })
 }
 
+/**
+ * Exits of symbols that are left alone, where they work for more than is held: the rest would open a position the other
+ * way. They are cut, the younger first, and never grow again.
+ */
+function oversized(
+  input: SyncInput,
+  { actions, clearedExclusions }: SyncPlan,
+): Pick<SyncPlan['actions'], 'cancel' | 'replace'> {
+  if (!input.isSyncEnabled) return { cancel: [], replace: [] }
+  const groups = new Map(input.signals.map(({ signalId, ocaGroup }) => [`${signalId}`, ocaGroup]))
+  const cuts = [...input.exclusions.keys()].flatMap((symbol) => {
+    if (clearedExclusions.includes(symbol)) return []
+    const held = input.accountPositions.get(symbol) ?? zero
+    const isExit = (order: SyncOrder): boolean =>
+      order.symbol === symbol &&
+      order.care === 'follow' &&
+      order.openClose === 'C' &&
+      order.leaves.greaterThan(0) &&
+      actsAgainst(order.side, held) &&
+      !actions.cancel.includes(order.clientOrderId)
+    const exits = input.orders.filter(isExit)
+    const wanted = exits.map(({ signalId, leaves }) => ({
+      ocaGroup: groups.get(`${signalId}`) ?? null,
+      leaves,
+    }))
+    const allowed = clampClosing(wanted, held.abs())
+    return exits.map((order, at) => ({ ...order, quantity: allowed[at]! }))
+  })
+  return {
+    cancel: cuts.flatMap(({ clientOrderId, quantity }) => (quantity.isZero() ? [clientOrderId] : [])),
+    replace: cuts.filter(({ quantity, leaves }) => !quantity.isZero() && quantity.lessThan(leaves)),
+  }
+}
+
 function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
   const text = row.inSync ? null : (obstacles.rejected.get(row.symbol)?.text ?? null)
   const isWaiting =
@@ -82,7 +118,9 @@ function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
 
 /** What the next cycle does, and how the account stands before it. */
 export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSync {
-  const { actions, report, clearedExclusions } = autoSync(input)
+  const plan = autoSync(input)
+  const { actions, report, clearedExclusions } = plan
+  const cuts = oversized(input, plan)
   const { ending, unknown, rejected, noOpening } = obstacles
   const mayMove = ({ symbol }: Named): boolean => !ending.has(symbol)
   const mayClose = (named: Named): boolean => mayMove(named) && rejected.get(named.symbol)?.closes !== true
@@ -93,9 +131,9 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
     mayMove({ symbol: symbols.get(change.clientOrderId) ?? '' }) && !isRefused(obstacles, change)
   return {
     actions: {
-      cancel: actions.cancel,
+      cancel: [...actions.cancel, ...cuts.cancel],
       toMarket: actions.toMarket.filter((change) => mayChange({ ...atMarket, ...change })),
-      replace: actions.replace.filter(mayChange),
+      replace: [...actions.replace, ...cuts.replace].filter(mayChange),
       place: actions.place.filter(({ signal }) =>
         signal.openClose === 'C' ? mayClose(signal) : mayOpen(signal),
       ),
