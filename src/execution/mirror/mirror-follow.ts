@@ -18,7 +18,6 @@ import {
   cancelOrders,
   copiesOf,
   graceCopies,
-  lockLastCopies,
   theseOrders,
 } from '../../storage/mirror/account-orders.ts'
 import { type DueSignal, endExclusions, type FollowerSlice } from '../../storage/mirror/followers.ts'
@@ -65,18 +64,8 @@ export interface TakenRow {
   readonly copy: CopyRow
 }
 
-/** The slice's followers that have a copy of a signal in the predecessor's chain. */
-export async function loadTaken(
-  tx: Transaction,
-  signal: DueSignal,
-  slice: FollowerSlice,
-): Promise<TakenRow[]> {
-  const { setupIds } = slice
-  if (signal.predecessors.length === 0 || setupIds.length === 0) return []
-  const copies = await lockLastCopies(tx, signal.predecessors, {
-    after: signal.afterSetupId,
-    upTo: setupIds[setupIds.length - 1]!,
-  })
+/** The slice's followers that have one of these copies of what the signal replaces. */
+export function takenOf(copies: readonly CopyRow[], { setupIds }: FollowerSlice): TakenRow[] {
   const bySetup = new Map(copies.map((copy) => [copy.setupId, copy]))
   return [...setupIds].flatMap((setupId, row) => {
     const copy = bySetup.get(setupId)

@@ -20,17 +20,17 @@ import {
   listOtherSignals,
   loadDueSignal,
   loadFollowers,
+  lockPredecessors,
   saveMirrorProgress,
   settleMirroring,
-  settleUnfollowed,
 } from '../../storage/mirror/followers.ts'
-import { findNextExits, isMirroringDue } from '../../storage/mirror/mirror-due.ts'
+import { findNextExits, isMirroringDue, settleUnfollowed } from '../../storage/mirror/mirror-due.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { inRounds } from '../rounds.ts'
-import { chaseAtOf, endingOf, followSignal, loadTaken, takeOver } from './mirror-follow.ts'
+import { chaseAtOf, endingOf, followSignal, takenOf, takeOver } from './mirror-follow.ts'
 
 /** Followers that one transaction plans. */
 const sliceSize = 20_000
@@ -112,7 +112,8 @@ async function planSlice(
 ): Promise<{ rows: number; hasMore: boolean }> {
   const facts = factsOf(signal)
   const own = facts.filled.minus(facts.filledBefore).times(directionOf(facts.side))
-  const [others] = await Promise.all([
+  const [copies, others] = await Promise.all([
+    lockPredecessors(tx, signal, followersAtOnce),
     listOtherSignals(tx, signal),
     endExclusions(tx, signal, facts.strategyPosition.minus(own).toFixed(), now),
   ])
@@ -124,7 +125,7 @@ async function planSlice(
     plan.quantity[row] = 0
     plan.code[row] = codeNumber('SubscriptionEnded')
   }
-  const taken = await loadTaken(tx, signal, slice)
+  const taken = takenOf(copies, slice)
   const continued = await takeOver(tx, signal, facts, slice, plan, taken, now)
   const orders: number[] = []
   const skips: number[] = []

@@ -244,12 +244,12 @@ export function carrierOf<Row extends Pick<CopyRow, 'status' | 'cumQty'>>(
 export async function lockLastCopies(
   tx: Transaction,
   signalIds: readonly number[],
-  setups: { readonly after: number; readonly upTo: number },
+  setups: { readonly after: number; readonly upTo: Fragment },
 ): Promise<CopyRow[]> {
   const rows = await tx.rows<CopyRow>`
     select ${copyColumns} from account_order o
     where o.source_id = any(${signalIds}::bigint[]) and o.source = 'S'
-      and o.setup_id > ${setups.after}::bigint and o.setup_id <= ${setups.upTo}::bigint
+      and o.setup_id > ${setups.after}::bigint and o.setup_id <= ${setups.upTo}
     order by o.account_id, o.id for update`
   const copies = groupBy(rows, ({ setupId }) => setupId)
   return [...copies.values()].flatMap((orders) => carrierOf(orders) ?? [])

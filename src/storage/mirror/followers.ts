@@ -24,6 +24,7 @@ import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../d
 import { instant } from '../database/wire.ts'
 import { lapsedSubscribers } from '../people/subscriptions.ts'
 import { type Among, isAmong } from '../work/among.ts'
+import { type CopyRow, lockLastCopies } from './account-orders.ts'
 import { chainOf, type EntryColumns, entryColumns, executedOf } from './entry-fills.ts'
 import { isMirrorDue } from './mirror-due.ts'
 
@@ -124,17 +125,6 @@ export async function saveMirrorProgress(
 export async function settleMirroring(tx: Transaction, signalId: number): Promise<void> {
   await tx.run`update signal set mirror_due = false where id = ${signalId}::bigint`
 }
-
-/**
- * Settles the due signals of strategies that nobody has ever set up to follow, all in one statement: whoever starts
- * meanwhile joins after them. Rows that others work on are left for later. Answers how many were settled.
- */
-export const settleUnfollowed = (sql: Sql, now: Instant): Promise<number> =>
-  sql.run`
-    update signal set mirror_due = false, mirrored_at = coalesce(mirrored_at, ${instant(now)}::timestamptz)
-    where id in (
-      select s.id from signal s where ${isMirrorDue(now)}
-        and not exists (select from setup where setup.strategy_id = s.strategy_id) for update of s skip locked)`
 
 /** Another live signal of the symbol whose copies exist. */
 export interface LiveSignal {
@@ -286,7 +276,31 @@ const listed = (column: string, name: keyof ColumnTexts, isDefault = false): Fra
   values: [],
 })
 
-/** The next `limit` followers behind `signal.afterSetupId`, fixed by the signal's horizon. */
+/** The setups `s` of the next `limit` followers behind `signal.afterSetupId`, fixed by the signal's horizon. */
+const nextMembers = (signal: DueSignal, limit: number): Fragment => fragment`
+  from setup s
+  where s.strategy_id = ${signal.strategyId}::bigint and s.id > ${signal.afterSetupId}::bigint
+    and s.joined_version <= ${signal.horizon}::bigint
+    and (s.left_version is null or s.left_version > ${signal.horizon}::bigint)
+  order by s.id limit ${limit}::int`
+
+/**
+ * What the next followers have of the signals that this one replaces, locked. It is locked before anything is read of
+ * the followers: what brokers execute of it is booked on the order and on what is held at once, and is seen on both.
+ */
+export const lockPredecessors = async (
+  tx: Transaction,
+  signal: DueSignal,
+  limit: number,
+): Promise<CopyRow[]> =>
+  signal.predecessors.length === 0
+    ? []
+    : lockLastCopies(tx, signal.predecessors, {
+        after: signal.afterSetupId,
+        upTo: fragment`(select max(id) from (select s.id ${nextMembers(signal, limit)}) member)`,
+      })
+
+/** Reads the next followers. */
 export async function loadFollowers(
   tx: Transaction,
   signal: DueSignal,
@@ -314,11 +328,7 @@ export async function loadFollowers(
       from (
         select s.id, s.account_id, s.fence, s.stopped_at is not null as stopped, s.scaling_percentage as scaling,
           s.closing_orders_only as closing_only, ${settingsOf[signal.securityType]}
-        from setup s
-        where s.strategy_id = ${signal.strategyId}::bigint and s.id > ${signal.afterSetupId}::bigint
-          and s.joined_version <= ${signal.horizon}::bigint
-          and (s.left_version is null or s.left_version > ${signal.horizon}::bigint)
-        order by s.id limit ${limit}::int
+        ${nextMembers(signal, limit)}
       ) member
       join account a on a.id = member.account_id join broker b on b.id = a.broker_id
       left join account_position p on p.setup_id = member.id and p.instrument_id = ${signal.instrumentId}::bigint

@@ -45,3 +45,14 @@ export async function findNextExits(sql: Sql): Promise<Instant | undefined> {
     where mirror_due and exit_role is not null and mirrored_at is null and replaces_signal_id is null`
   return at === null ? undefined : at + patience
 }
+
+/**
+ * Settles the due signals of strategies that nobody has ever set up to follow, all in one statement: whoever starts
+ * meanwhile joins after them. Rows that others work on are left for later. Answers how many were settled.
+ */
+export const settleUnfollowed = (sql: Sql, now: Instant): Promise<number> =>
+  sql.run`
+    update signal set mirror_due = false, mirrored_at = coalesce(mirrored_at, ${instant(now)}::timestamptz)
+    where id in (
+      select s.id from signal s where ${isMirrorDue(now)}
+        and not exists (select from setup where setup.strategy_id = s.strategy_id) for update of s skip locked)`
