@@ -1,7 +1,11 @@
 /** What the holder of an account does to its orders himself: a new closing order, a cancel, another price. */
 import type { ParamsOf } from '../../contract/index.ts'
 import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
-import { clientOrderId, parseClientOrderId } from '../../domain/orders/client-order-id.ts'
+import {
+  type ClientOrderKey,
+  clientOrderId,
+  parseClientOrderId,
+} from '../../domain/orders/client-order-id.ts'
 import {
   cancelOf,
   closableQuantity,
@@ -21,6 +25,7 @@ import {
 import {
   lockHoldings,
   lockOwnOrder,
+  lockOwnStrategy,
   nextManualId,
   type OwnOrder,
   type SetupHolding,
@@ -36,10 +41,15 @@ import { type AccountAsked, findAccount } from './find-account.ts'
 
 type OrderInput = ParamsOf<'NewAutotradeOrder'>['Order']
 
-/** The account, locked, if orders may go out from it. */
-async function lockTrading(ctx: Context, wanted: AccountAsked): Promise<AccountRow | Refused> {
+/** The account, locked, if orders may go out from it; before it the strategy of the order that is meant, if one is. */
+async function lockTrading(
+  ctx: Context,
+  wanted: AccountAsked,
+  key?: ClientOrderKey,
+): Promise<AccountRow | Refused> {
   const found = await findAccount(ctx, wanted)
   if (isRefused(found)) return found
+  if (key) await lockOwnStrategy(ctx.sql, found.id, key)
   await lockAccount(ctx.sql, found.id)
   const account = await findAccount(ctx, wanted)
   if (isRefused(account)) return account
@@ -140,14 +150,20 @@ function closingOrder(
   }
 }
 
-/** The account's order of this id, locked. */
-async function findOwnOrder(ctx: Context, accountId: number, orderId: string): Promise<OwnOrder | Refused> {
+/** What an id names. A broker may fold the case of an id; who asks for an order has the id as it is shown. */
+function keyOf({ environment }: Context, orderId: string): ClientOrderKey | undefined {
   const key = parseClientOrderId(orderId)
-  // A broker may fold the case of an id; who asks for an order has the id as it is shown.
-  const isOurs = key?.environment === ctx.environment && clientOrderId(key) === orderId
-  const order = key && isOurs ? await lockOwnOrder(ctx.sql, accountId, key) : undefined
-  return order ?? refuse('NotFound', 'OrderId')
+  const isOurs = key?.environment === environment && clientOrderId(key) === orderId
+  return isOurs ? key : undefined
 }
+
+/** The account's order of this key, locked. */
+const findOwnOrder = async (
+  ctx: Context,
+  accountId: number,
+  key: ClientOrderKey | undefined,
+): Promise<OwnOrder | Refused> =>
+  (key && (await lockOwnOrder(ctx.sql, accountId, key))) ?? refuse('NotFound', 'OrderId')
 
 const factsOf = (order: OwnOrder): OwnOrderFacts => ({
   isBeingReplaced: order.replacements.length > 0,
@@ -161,8 +177,10 @@ const untouchable = (): Refused =>
 export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx, params) => {
   const account = await findAccount(ctx, params)
   if (isRefused(account)) return account
+  const key = keyOf(ctx, params.OrderId)
+  if (key) await lockOwnStrategy(ctx.sql, account.id, key)
   await lockAccount(ctx.sql, account.id)
-  const order = await findOwnOrder(ctx, account.id, params.OrderId)
+  const order = await findOwnOrder(ctx, account.id, key)
   if (isRefused(order)) return order
   const verdict = cancelOf(factsOf(order))
   if (verdict === 'stopLoss') return untouchable()
@@ -178,9 +196,10 @@ export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx,
 
 /** Gives a working order of the account another price, by an order that succeeds it. */
 export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ctx, params) => {
-  const account = await lockTrading(ctx, params)
+  const key = keyOf(ctx, params.OrderId)
+  const account = await lockTrading(ctx, params, key)
   if (isRefused(account)) return account
-  const order = await findOwnOrder(ctx, account.id, params.OrderId)
+  const order = await findOwnOrder(ctx, account.id, key)
   if (isRefused(order)) return order
   const verdict = replaceOf(factsOf(order))
   if (verdict === 'stopLoss') return untouchable()

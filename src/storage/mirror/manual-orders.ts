@@ -69,7 +69,17 @@ export interface OwnOrder extends CopyRow {
   readonly held: string
 }
 
-/** The account's order of this key, locked. */
+/**
+ * Locks the strategy whose orders an order of the account follows: whoever hands its copies on holds that, and not the
+ * accounts. Before the account, as everywhere.
+ */
+export const lockOwnStrategy = (sql: Sql, accountId: number, { setupId }: ClientOrderKey): Promise<number> =>
+  sql.run`
+    select from strategy where id = (
+      select strategy_id from setup where id = ${setupId}::bigint and account_id = ${accountId}::bigint)
+    for no key update`
+
+/** The account's order of this key, locked; the caller has locked its strategy too. */
 export const lockOwnOrder = (
   sql: Sql,
   accountId: number,
