@@ -1,7 +1,7 @@
 /** Who waits for whom: of this test file's database alone, for the server has those of other files too. */
 import { expect } from 'vitest'
 import type { Database } from '../../src/storage/database/database.ts'
-import { identifier, type Sql } from '../../src/storage/database/sql.ts'
+import { identifier, type Sql, type Transaction } from '../../src/storage/database/sql.ts'
 
 /** How many wait for a lock. */
 export const countWaiting = async (sql: Sql): Promise<number> =>
@@ -15,11 +15,14 @@ export const countWaiting = async (sql: Sql): Promise<number> =>
 export const untilWaiting = (sql: Sql, count = 1): Promise<void> =>
   expect.poll(() => countWaiting(sql), { timeout: 10_000, interval: 10 }).toBe(count)
 
-/** Keeps everybody from writing to a table, whoever has begun; answers how to let them go on. */
-export const holdTable = (db: Database, table: string): Promise<() => Promise<void>> =>
+/** Takes locks and keeps them; answers how to let them go. */
+export const holdLocks = (
+  db: Database,
+  take: (tx: Transaction) => Promise<unknown>,
+): Promise<() => Promise<void>> =>
   new Promise((held, failed) => {
     const holding = db.transaction(async (tx) => {
-      await tx.run`lock table ${identifier(table)} in share mode`
+      await take(tx)
       await new Promise<void>((release) => {
         held(() => {
           release()
@@ -29,3 +32,7 @@ export const holdTable = (db: Database, table: string): Promise<() => Promise<vo
     })
     holding.catch(failed)
   })
+
+/** Keeps everybody from writing to a table, whoever has begun; answers how to let them go on. */
+export const holdTable = (db: Database, table: string): Promise<() => Promise<void>> =>
+  holdLocks(db, (tx) => tx.run`lock table ${identifier(table)} in share mode`)

@@ -11,8 +11,8 @@ import type { Transaction } from '../../storage/database/sql.ts'
 import { type CopyRow, cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
 import { askConfirmation } from '../../storage/mirror/order-confirmations.ts'
 import {
+  loadReplaced,
   lockNextSends,
-  lockReplaced,
   markAttempts,
   redirectReplacement,
   requestReplaces,
@@ -44,7 +44,7 @@ export const claimSends = (
     await askConfirmation(tx, asked, confirmByOf(now))
     const allowed = rows.filter((row) => !refused.includes(row) && !asked.includes(row))
     const replacements = allowed.filter((row) => row.pendingAction === 'replace')
-    const replaced = await lockReplaced(tx, replacements)
+    const replaced = await loadReplaced(tx, replacements)
     const orphans = replacements.filter((row) => !isAtWork(replacedBy(row, replaced)))
     for (const row of orphans) await settleOrphan(tx, row, replacedBy(row, replaced), now)
     const claimed = allowed.filter((row) => !orphans.includes(row))

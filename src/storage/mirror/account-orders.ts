@@ -134,10 +134,11 @@ export const cancelOrders = (
   end: { readonly at: Instant; readonly info: string },
 ): Promise<number> =>
   tx.run`
-    with named as (
-      select o.account_id, o.id, o.replaces_order_id, o.status from account_order o
-      where ${which} and o.status in ${live}
+    with locked as (
+      select o.* from account_order o where (o.account_id, o.id) in (${withReplaced(which)})
       order by o.account_id, o.id for update
+    ), named as (
+      select o.account_id, o.id, o.replaces_order_id, o.status from locked o where ${which} and o.status in ${live}
     ), replaced as (
       ${replacedBy(fragment`named`)}
     ), worked as (
@@ -166,12 +167,18 @@ export const cancelOrders = (
     from decided d
     where o.account_id = d.account_id and o.id = d.id and o.status <> '6' and not (d.waits and o.attempts > 0)`
 
-/** The live orders that unanswered replacements among `orders` are to replace, locked. */
+/** The orders `o` that `which` names with what unanswered ones among them replace: all that is to be locked. */
+const withReplaced = (which: Fragment): Fragment => fragment`
+  select o.account_id, unnest(array[o.id, x.id, y.id]) from account_order o
+  left join account_order x on x.account_id = o.account_id and x.id = o.replaces_order_id and o.status in ('A', '6')
+  left join account_order y on y.account_id = x.account_id and y.id = x.replaces_order_id and x.status in ('A', '6')
+  where ${which} and o.status in ${live}`
+
+/** The live orders that unanswered replacements among `orders` are to replace. */
 const replacedBy = (orders: Fragment): Fragment => fragment`
   select x.account_id, x.id, x.replaces_order_id, x.status, n.id as replacement_id
-  from ${orders} n join account_order x on x.account_id = n.account_id and x.id = n.replaces_order_id
-  where n.status = 'A' and x.status in ${live}
-  order by x.account_id, x.id for update of x`
+  from ${orders} n join locked x on x.account_id = n.account_id and x.id = n.replaces_order_id
+  where n.status = 'A' and x.status in ${live}`
 
 /** Ends orders that no broker has seen because a successor took their place. */
 export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: Instant): Promise<void> {

@@ -68,13 +68,20 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
     order by id for share skip locked`
   const free = new Set(accounts.map(({ id }) => id))
   const keys = next.filter(({ accountId }) => free.has(accountId))
-  const [, rows] = await Promise.all([lockSetups(tx, keys), lockSends(tx, keys)])
+  const [, , rows] = await Promise.all([lockSetups(tx, keys), lockReplaced(tx, keys), lockSends(tx, keys)])
   return rows
 }
 
 const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
   select from setup where id in (select o.setup_id from account_order o where ${theseOrders(keys)})
   order by id for share`
+
+/** Locks what orders are to replace there: it is older, and whoever locks both waits for the older first. */
+const lockReplaced = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
+  select from account_order x where (x.account_id, x.id) in (
+    select o.account_id, o.replaces_order_id from account_order o
+    where ${theseOrders(keys)} and o.pending_action = 'replace')
+  order by x.account_id, x.id for update`
 
 const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
   select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
@@ -87,13 +94,12 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
   where ${theseOrders(keys)} and o.pending_action is not null
   order by o.account_id, o.id for update of o skip locked`
 
-/** The orders that these replace, locked; by their id. */
-export async function lockReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {
+/** The orders that these replace, by their id; `lockNextSends` has locked them. */
+export async function loadReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {
   const keys = rows.flatMap(({ accountId, replacesOrderId: id }) => (id === null ? [] : [{ accountId, id }]))
   if (keys.length === 0) return new Map()
   const replaced = await tx.rows<CopyRow>`
-    select ${copyColumns} from account_order o where ${theseOrders(keys)}
-    order by o.account_id, o.id for update`
+    select ${copyColumns} from account_order o where ${theseOrders(keys)}`
   return new Map(replaced.map((row) => [row.id, row]))
 }
 

@@ -1,0 +1,97 @@
+/** Withdrawing an order takes what it replaces along, and reports name both: everybody locks them in one order. */
+import { expect, test } from 'vitest'
+import { insertReports } from '../../src/storage/brokers/reports.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
+import { makeScene } from './account-scene.ts'
+import { makeAccountWorld } from './account-world.ts'
+import { endSignal } from './world.ts'
+
+const { db } = await testDatabase()
+const count = { begun: 0, tried: 0 }
+/** Counts transactions and how often they ran: who is in a deadlock runs again. */
+const counting: Database = {
+  ...db,
+  transaction: (work, options) => {
+    count.begun += 1
+    return db.transaction((tx) => {
+      count.tried += 1
+      return work(tx)
+    }, options)
+  },
+}
+const world = makeAccountWorld(counting)
+const { ctx, clock, paper } = world
+const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
+const isoOf = (time: number): string => new Date(time).toISOString()
+
+/** An order at work for the first of two signals; the second, which replaces it, is planned by whatever runs then. */
+async function replaced() {
+  const brokerId = await addBroker(db)
+  const one = await makeScene(world, brokerId)()
+  const { accountId, symbol, order, orders } = one
+  await world.quote(symbol, '60', '60')
+  const first = await order('1', '10', { limit: '50' })
+  await world.drain()
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+  const next = async (limit: string, replaces: number): Promise<number> => {
+    await endSignal(db.write, replaces, '5', isoOf(clock.time))
+    const signal = await order('1', '10', { limit, replaces })
+    // As if it had met the last quote already: a signal is mirrored after that.
+    await db.write.run`update signal set needs_match = false where id = ${signal}`
+    return signal
+  }
+  const second = await next('51', first)
+  /** Keeps everybody from the order at this place. */
+  const hold = async (place: number) => {
+    const { id } = (await orders())[place]!
+    return holdLocks(
+      db,
+      (tx) => tx.run`select from account_order where account_id = ${accountId} and id = ${id} for update`,
+    )
+  }
+  return { ...one, brokerId, clientOrderId, second, next, hold }
+}
+
+test('a canceled signal and a report of the order under replacement do not block each other', async () => {
+  paper.controls.hold(false)
+  const { accountId, brokerId, clientOrderId, symbol, second, hold, orders } = await replaced()
+  paper.controls.hold(true)
+  await world.drain()
+  expect(await orders()).toMatchObject([{ status: 'E' }, { status: 'A', attempts: 1 }])
+  const told = { accountId, brokerId, clientOrderId, symbol, kind: 'fill', reportKey: 'told' } as const
+  const execution = { side: '1', quantity: '3', px: '50', text: null, occurredAt: clock.time } as const
+  await db.transaction((tx) => insertReports(tx, [{ ...told, ...execution }]))
+  await endSignal(db.write, second, '4', isoOf(clock.time))
+  const letGo = await hold(1)
+  const canceling = step('mirrorSignals')
+  await untilWaiting(db.read, 1)
+  const booking = step('applyReports')
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), canceling, booking])
+  expect(await orders()).toMatchObject([
+    { status: '6', cumQty: 3, pendingAction: 'cancel' },
+    { status: 'A', cumQty: 3 },
+  ])
+  expect(count.tried).toBe(count.begun)
+  paper.controls.hold(false)
+})
+
+test('a replacement that is sent and its signal that is replaced do not block each other', async () => {
+  const { second, next, hold, orders } = await replaced()
+  await step('mirrorSignals')
+  expect(await orders()).toMatchObject([{ status: '0' }, { status: 'A', pendingAction: 'replace' }])
+  await next('52', second)
+  const letGo = await hold(0)
+  const planning = step('mirrorSignals')
+  await untilWaiting(db.read, 1)
+  const sending = step('sendOrders paper')
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), planning, sending])
+  expect(count.tried).toBe(count.begun)
+  await world.drain()
+  expect((await orders()).at(-1)).toMatchObject({ status: '0', limitPx: 52, orderQty: 10 })
+})
