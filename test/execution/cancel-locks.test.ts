@@ -1,10 +1,11 @@
 /** Withdrawing an order takes what it replaces along, and reports name both: everybody locks them in one order. */
 import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
-import { holdLocks, untilWaiting } from '../support/locks.ts'
+import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
 import { endSignal } from './world.ts'
@@ -27,16 +28,22 @@ const { ctx, clock, paper } = world
 const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)
 const isoOf = (time: number): string => new Date(time).toISOString()
 
-/** An order at work for the first of two signals; the second, which replaces it, is planned by whatever runs then. */
-async function replaced() {
+/** An order at work for a signal. */
+async function working() {
   const brokerId = await addBroker(db)
   const one = await makeScene(world, brokerId)()
-  const { accountId, symbol, order, orders } = one
-  await world.quote(symbol, '60', '60')
-  const first = await order('1', '10', { limit: '50' })
+  await world.quote(one.symbol, '60', '60')
+  const first = await one.order('1', '10', { limit: '50' })
   await world.drain()
   const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
-    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${one.accountId}`
+  return { ...one, brokerId, clientOrderId, first }
+}
+
+/** And another signal in its place, planned by whatever runs then. */
+async function replaced() {
+  const one = await working()
+  const { accountId, order, orders, first } = one
   const next = async (limit: string, replaces: number): Promise<number> => {
     await endSignal(db.write, replaces, '5', isoOf(clock.time))
     const signal = await order('1', '10', { limit, replaces })
@@ -53,11 +60,10 @@ async function replaced() {
       (tx) => tx.run`select from account_order where account_id = ${accountId} and id = ${id} for update`,
     )
   }
-  return { ...one, brokerId, clientOrderId, second, next, hold }
+  return { ...one, second, next, hold }
 }
 
 test('a canceled signal and a report of the order under replacement do not block each other', async () => {
-  paper.controls.hold(false)
   const { accountId, brokerId, clientOrderId, symbol, second, hold, orders } = await replaced()
   paper.controls.hold(true)
   await world.drain()
@@ -94,4 +100,30 @@ test('a replacement that is sent and its signal that is replaced do not block ea
   expect(count.tried).toBe(count.begun)
   await world.drain()
   expect((await orders()).at(-1)).toMatchObject({ status: '0', limitPx: 52, orderQty: 10 })
+})
+
+test('a canceled signal and what its copy has executed do not block each other', async () => {
+  const { accountId, brokerId, clientOrderId, symbol, first, orders, held } = await working()
+  const fill = {
+    accountId,
+    brokerId,
+    clientOrderId,
+    symbol,
+    side: '1',
+    px: dec(50),
+    quantity: dec(3),
+  } as const
+  await paper.controls.execution(ctx, fill)
+  await step('paper reports')
+  const letGo = await holdTable(db, 'execution')
+  const booking = step('applyReports')
+  await untilWaiting(db.read, 1)
+  await endSignal(db.write, first, '4', isoOf(clock.time))
+  const canceling = step('mirrorSignals')
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), booking, canceling])
+  expect(count.tried).toBe(count.begun)
+  await world.drain()
+  expect((await orders())[0]).toMatchObject({ status: '4', cumQty: 3 })
+  expect(await held()).toBe(0)
 })

@@ -45,14 +45,32 @@ const endings: Partial<Record<OrdStatus, string>> = {
 /** Why copies of the signal are no longer wanted; undefined while they are. */
 export const endingOf = (signal: DueSignal): string | undefined => endings[signal.status]
 
-/** Lets the copies of a planned signal follow what became of it. Answers how many moved. */
-export async function followSignal(tx: Transaction, signal: DueSignal, now: Instant): Promise<number> {
+/**
+ * Lets the copies of a planned signal follow what became of it. Answers how many moved. AutoSync is told last, also of
+ * the `kept` setups: who books reports has locked orders before he marks their setups.
+ */
+export async function followSignal(
+  tx: Transaction,
+  signal: DueSignal,
+  kept: readonly number[],
+  now: Instant,
+): Promise<number> {
   const ending = endingOf(signal)
   const freed = await endExclusions(tx, signal, signal.position, now)
+  const moved = await moveCopies(tx, signal, ending, now)
   // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
   const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)
   if (isNews) await markFollowers(tx, [signal.strategyId], now)
-  else await markSetups(tx, freed, now)
+  else await markSetups(tx, [...freed, ...kept], now)
+  return moved
+}
+
+async function moveCopies(
+  tx: Transaction,
+  signal: DueSignal,
+  ending: string | undefined,
+  now: Instant,
+): Promise<number> {
   if (ending) return cancelOrders(tx, copiesOf(signal.id), { at: now, info: ending })
   const chaseAt = chaseAtOf(signal)
   return chaseAt === null ? 0 : graceCopies(tx, signal.id, chaseAt)

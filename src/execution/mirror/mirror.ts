@@ -66,8 +66,11 @@ const mirrorNext = (
       // Whoever held the strategy has done it meanwhile.
       if (!signal) return 0
       const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
-      if (slice?.hasMore) return slice.rows
-      const followed = await followSignal(tx, signal, now)
+      if (slice?.hasMore) {
+        await tx.withCommit(() => markSetups(tx, slice.kept, now))
+        return slice.rows
+      }
+      const followed = await followSignal(tx, signal, slice?.kept ?? [], now)
       await tx.withCommit(() => settleMirroring(tx, signal.id))
       return (slice?.rows ?? 0) + followed + 1
     },
@@ -103,13 +106,13 @@ function stateOf(signal: DueSignal, now: number): CopyState {
   }
 }
 
-/** Plans the next followers in one go and notes how far it came. */
+/** Plans the next followers in one go and notes how far it came; `kept` are the setups that AutoSync looks at then. */
 async function planSlice(
   tx: Transaction,
   signal: DueSignal,
   followersAtOnce: number,
   now: number,
-): Promise<{ rows: number; hasMore: boolean }> {
+): Promise<{ rows: number; hasMore: boolean; kept: readonly number[] }> {
   const facts = factsOf(signal)
   const own = facts.filled.minus(facts.filledBefore).times(directionOf(facts.side))
   const [copies, others] = await Promise.all([
@@ -142,7 +145,6 @@ async function planSlice(
   const kept = skips.filter(isKept).map((row) => setupIds[row]!)
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
-    markSetups(tx, kept, now),
     insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),
     insertSkips(tx, signal, slice, plan, skips, instant(now)),
     saveMirrorProgress(tx, signal.id, {
@@ -150,7 +152,7 @@ async function planSlice(
       mirroredAt: hasMore ? null : instant(now),
     }),
   ])
-  return { rows: columns.count, hasMore }
+  return { rows: columns.count, hasMore, kept }
 }
 
 /** Signals wait for their copies, or their copies for them. */
