@@ -4,11 +4,11 @@ import { dec } from '../../src/domain/decimal.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import type { Database } from '../../src/storage/database/database.ts'
 import { testDatabase } from '../support/database.ts'
-import { addBroker } from '../support/followers.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
 import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
-import { endSignal } from './world.ts'
+import { addStrategy, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
 const count = { begun: 0, tried: 0 }
@@ -126,4 +126,44 @@ test('a canceled signal and what its copy has executed do not block each other',
   await world.drain()
   expect((await orders())[0]).toMatchObject({ status: '4', cumQty: 3 })
   expect(await held()).toBe(0)
+})
+
+test('a filled signal and what its copies have executed do not block each other, whose setups are older', async () => {
+  const brokerId = await addBroker(db)
+  const { strategyId, symbol, order, setupId } = await makeScene(world, brokerId)()
+  await addFollowers(db, { strategyId, brokerId, count: 1 })
+  const [later = 0] = await addFollowers(db, { strategyId: await addStrategy(db), brokerId, count: 1 })
+  // The first to follow has the younger account of two.
+  await db.write.run`
+    update setup set account_id = (select account_id from setup where id = ${later}) where id = ${setupId}`
+  await world.quote(symbol, '60', '60')
+  const signal = await order('1', '10', { limit: '50' })
+  await world.drain()
+  const copies = await db.read.rows<{
+    accountId: number
+    clientOrderId: string
+    setupId: number
+    id: number
+  }>`
+    select p.account_id as "accountId", p.client_order_id as "clientOrderId", o.setup_id as "setupId", o.id
+    from account_order o join paper_order p on p.account_id = o.account_id where o.source_id = ${signal}
+    order by o.account_id`
+  expect(copies.map((copy) => copy.setupId === setupId)).toEqual([false, true])
+  for (const { accountId, clientOrderId } of copies) {
+    const fill = { accountId, brokerId, clientOrderId, symbol, side: '1', px: dec(50) } as const
+    await paper.controls.execution(ctx, { ...fill, quantity: dec(3) })
+  }
+  await step('paper reports')
+  await endSignal(db.write, signal, '2', isoOf(clock.time))
+  // Reports wait for the order of the younger account, and so does the grace.
+  const letGo = await holdLocks(
+    db,
+    (tx) => tx.run`select from account_order where id = ${copies[1]?.id} for update`,
+  )
+  const following = step('mirrorSignals')
+  await untilWaiting(db.read, 1)
+  const booking = step('applyReports')
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), following, booking])
+  expect(count.tried).toBe(count.begun)
 })

@@ -191,8 +191,13 @@ export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: In
 /** Lets the copies of a filled signal go on by themselves until `chaseAt`. */
 export const graceCopies = (tx: Transaction, signalId: number, chaseAt: Instant): Promise<number> =>
   tx.run`
-    update account_order o set chase_at = ${instant(chaseAt)}::timestamptz
-    where ${copiesOf(signalId)} and o.status in ${live} and o.chase_at is null`
+    with working as (
+      select o.account_id, o.id from account_order o
+      where ${copiesOf(signalId)} and o.status in ${live} and o.chase_at is null
+      order by o.account_id, o.id for update
+    )
+    update account_order o set chase_at = ${instant(chaseAt)}::timestamptz from working w
+    where o.account_id = w.account_id and o.id = w.id`
 
 /** An order as its successor is decided from it. */
 export interface CopyRow extends OrderKey {
