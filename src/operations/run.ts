@@ -16,7 +16,7 @@ import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import { createPasswords, type Passwords } from '../services/passwords.ts'
 import { actAs, insertAuditNotes } from '../storage/database/audit-log.ts'
 import type { Database } from '../storage/database/database.ts'
-import { DatabaseUnavailable } from '../storage/database/failure.ts'
+import { DatabaseUnavailable, isRepeatable } from '../storage/database/failure.ts'
 import type { Sql, Transaction } from '../storage/database/sql.ts'
 import { type Asked, checkAccess } from './access.ts'
 import { actingOf, orderNotes } from './acting.ts'
@@ -97,7 +97,8 @@ const writeLimits: BatchLimits = {
 
 /** The reply to a failure that passes by itself; nothing for one that nobody expected. */
 export function passingReply(error: unknown): Reply | undefined {
-  if (error instanceof DatabaseUnavailable) return replyTo(refuse('Disconnected'))
+  // A transaction that others got in the way of five times did nothing, and may do it later.
+  if (error instanceof DatabaseUnavailable || isRepeatable(error)) return replyTo(refuse('Disconnected'))
   return error instanceof Overloaded ? replyTo(refuse('Overloaded')) : undefined
 }
 

@@ -2,6 +2,7 @@
 import { connect } from 'node:net'
 import { expect, test, vi } from 'vitest'
 import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
+import type { Transaction } from '../../src/storage/database/sql.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
 const hello = '/gen/General/Hello'
@@ -45,6 +46,24 @@ test('a database that goes away after a write is a passing fault, anything else 
   failure = new Error('secret detail')
   const failed = await edge.call(hello, { key, body: '{}' })
   expect([failed.status, failed.text.includes('secret detail')]).toEqual([500, false])
+})
+
+test('a transaction that the database asks to run again too often is a passing fault, which nobody remembers', async () => {
+  let isContended = true
+  const edge = await startEdge({
+    handlers: {
+      Hello: async ({ sql }) => {
+        const deadlock = `do $$ begin raise exception using errcode = '40P01'; end $$`
+        if (isContended) await (sql as Transaction).script(deadlock)
+        return { results: ['x'] }
+      },
+    },
+  })
+  const hasKey = { authorization: `Bearer ${await withKey(edge)}`, 'idempotency-key': 'once' }
+  const first = await edge.call(hello, { headers: hasKey, body: '{}' })
+  expect([first.status, faultsOf(first)[0]?.code, first.headers['retry-after']]).toEqual([503, '1001', '1'])
+  isContended = false
+  expect((await edge.call(hello, { headers: hasKey, body: '{}' })).status).toBe(200)
 })
 
 test('routes of a caller stand beside the hosts; their faults speak the envelope', async () => {
