@@ -27,16 +27,25 @@ export interface Claimed extends SendRow {
   readonly replaced: CopyRow | undefined
 }
 
-/** Claims up to `limit` orders; `ended` counts those that are not sent, for good or until their holder says yes. */
+export interface Claims {
+  readonly claimed: readonly Claimed[]
+  /** Those that are not sent, for good or until their holder says yes. */
+  readonly ended: number
+  /** Before the claims began to run, however late it was heard that they do; by this machine's steady clock. */
+  readonly claimedAt: number
+}
+
+/** Claims up to `limit` orders. */
 export const claimSends = (
   ctx: WorkContext,
   lease: Lease,
   brokerId: number,
   limit: number,
-): Promise<{ readonly claimed: readonly Claimed[]; readonly ended: number }> =>
+): Promise<Claims> =>
   ctx.db.transaction(async (tx) => {
     const [, rows] = await Promise.all([guardLease(tx, lease), lockNextSends(tx, brokerId, limit)])
-    if (rows.length === 0) return { claimed: [], ended: 0 }
+    const claimedAt = performance.now()
+    if (rows.length === 0) return { claimed: [], ended: 0, claimedAt }
     const now = ctx.clock.now()
     const refused = rows.filter((row) => refusalOf(row) !== undefined)
     await end(tx, refused, now)
@@ -56,6 +65,7 @@ export const claimSends = (
     return {
       claimed: claimed.map((row) => ({ replaced: replacedBy(row, replaced), ...row })),
       ended: refused.length + asked.length + orphans.length,
+      claimedAt,
     }
   })
 

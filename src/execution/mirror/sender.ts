@@ -50,10 +50,10 @@ export async function sendOrders(ctx: WorkContext, adapter: string, broker: Brok
 async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
   let moved = 0
   while (broker.isUp() && !ctx.ending?.aborted) {
-    const { claimed, ended } = await claimSends(ctx, lease, brokerId, ordersAtOnce)
+    const { claimed, ended, claimedAt } = await claimSends(ctx, lease, brokerId, ordersAtOnce)
     moved += claimed.length + ended
     if (claimed.length === 0 && ended === 0) break
-    await deliver(ctx, lease, brokerId, broker, claimed, performance.now())
+    await deliver(ctx, lease, brokerId, broker, claimed, claimedAt)
     if (!(await keepLease(ctx, lease, usualLeaseMs))) break
   }
   return moved

@@ -1,0 +1,34 @@
+/** Senders that come too late: another may be at work on their orders before the broker has answered. */
+import { expect, test, vi } from 'vitest'
+import { sendOrders } from '../../src/execution/mirror/sender.ts'
+import { testDatabase } from '../support/database.ts'
+import { readOrders } from './account-world.ts'
+import { makeSenderWorld } from './sender-world.ts'
+
+const { db } = await testDatabase()
+const world = makeSenderWorld(db)
+const { ctx, scene, mirror, accepted, expireClaims, spy } = world
+
+test('claimed, and heard of it too late: another may hold the lease before the broker has answered', async () => {
+  const { setupIds, setupId, buy } = await scene()
+  await buy()
+  await mirror()
+  const steady = performance.now.bind(performance)
+  let asleep = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => steady() + asleep)
+  const transaction: typeof db.transaction = async (work, options) => {
+    const done = await db.transaction(work, options)
+    asleep = 4_500
+    return done
+  }
+  const { broker, placed } = spy()
+  await sendOrders({ ...ctx, db: { ...db, transaction } }, 'paper', broker)
+  clock.mockRestore()
+  expect(placed).toEqual([])
+  await expireClaims()
+  await sendOrders(ctx, 'paper', broker)
+  expect(placed).toHaveLength(1)
+  await world.drain()
+  expect(await accepted(setupIds)).toBe(1)
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4, attempts: 2 }])
+})
