@@ -1,7 +1,9 @@
 /** Senders that come too late: another may be at work on their orders before the broker has answered. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
+import { leaveStrategy } from '../support/followers.ts'
 import { readOrders } from './account-world.ts'
 import { makeSenderWorld } from './sender-world.ts'
 
@@ -31,4 +33,33 @@ test('claimed, and heard of it too late: another may hold the lease before the b
   await world.drain()
   expect(await accepted(setupIds)).toBe(1)
   expect(await readOrders(world, setupId)).toMatchObject([{ status: '2', cumQty: 4, attempts: 2 }])
+})
+
+test('given up while its call is under way: nobody asks for it, or withdraws it, before it can have arrived', async () => {
+  const { setupIds, setupId, buy } = await scene()
+  await buy()
+  await mirror()
+  let arrive = (): void => undefined
+  const arrival = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  const slow = spy((calls) => ({
+    place: async (own, brokerId, tickets) => {
+      await arrival
+      return calls.place(own, brokerId, tickets)
+    },
+  }))
+  const sending = sendOrders(ctx, 'paper', slow.broker)
+  await vi.waitFor(() => expect(slow.placed).toHaveLength(1))
+  await leaveStrategy(db, setupId, true)
+  await sending
+  await pause(1_200)
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '6', pendingAction: 'cancel' }])
+  arrive()
+  await vi.waitFor(async () => expect(await accepted(setupIds)).toBe(1))
+  await expireClaims()
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: expect.stringMatching(/[24]/) }])
+  expect(await accepted(setupIds)).toBe(1)
 })

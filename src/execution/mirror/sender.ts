@@ -59,10 +59,10 @@ async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broke
   return moved
 }
 
-/** An order under way, and what came of it. */
+/** An order under way, and what came of it; `underWay`: the call was given up and may yet reach the broker. */
 interface Sent {
   readonly order: Claimed
-  readonly answer: Answer
+  readonly answer: Answer | { readonly answer: 'underWay' }
 }
 
 /** Sends claimed orders and writes down what came of each. */
@@ -128,6 +128,8 @@ async function findDoubtful(
   }
 }
 
+class TookTooLong extends Error {}
+
 /** Sends in calls of the broker's size, as many at once as it allows. A call that fails leaves its orders unknown. */
 async function inCalls(
   ctx: WorkContext,
@@ -138,25 +140,22 @@ async function inCalls(
 ): Promise<Sent[]> {
   const { batch, concurrency } = broker.limits
   const sent = await inLanes([...chunked(orders, batch)], concurrency, async (chunk): Promise<Sent[]> => {
-    const answers = isLate() ? [] : await answersOf(ctx, send(chunk))
-    return chunk.map((order, place) => ({ order, answer: answers[place] ?? { answer: 'unknown' } }))
+    try {
+      const answers = isLate() ? [] : await inTime(send(chunk))
+      return chunk.map((order, place) => ({ order, answer: answers[place] ?? { answer: 'unknown' } }))
+    } catch (error) {
+      ctx.log.warn({ error }, 'a broker call failed: the outcome is unknown')
+      const answer = error instanceof TookTooLong ? 'underWay' : 'unknown'
+      return chunk.map((order) => ({ order, answer: { answer } }))
+    }
   })
   return sent.flat()
-}
-
-async function answersOf(ctx: WorkContext, call: Promise<readonly Answer[]>): Promise<readonly Answer[]> {
-  try {
-    return await inTime(call)
-  } catch (error) {
-    ctx.log.warn({ error }, 'a broker call failed: the outcome is unknown')
-    return []
-  }
 }
 
 async function inTime<T>(call: Promise<T>): Promise<T> {
   const waiting = new AbortController()
   const tooLate = delay(callMs, undefined, { signal: waiting.signal }).then(() => {
-    throw new Error('the broker did not answer in time')
+    throw new TookTooLong('the broker did not answer in time')
   })
   try {
     return await Promise.race([call, tooLate])
@@ -198,8 +197,8 @@ async function record(
     ]
   })
   const attempts = sent.map(({ order, answer }): Attempted => {
-    const isDone = answer.answer === 'accepted' || answer.answer === 'rejected'
-    const outcome = isDone ? 'done' : (answer.answer as 'unsent' | 'unknown')
+    const { answer: said } = answer
+    const outcome = said === 'accepted' || said === 'rejected' ? 'done' : said
     return { accountId: order.accountId, id: order.id, action: order.pendingAction, outcome }
   })
   await ctx.db.transaction((tx) =>

@@ -152,7 +152,8 @@ export async function redirectReplacement(
 /** What came of an attempt, for the row. */
 export interface Attempted extends OrderKey {
   readonly action: 'new' | 'cancel' | 'replace'
-  readonly outcome: 'done' | 'unsent' | 'unknown'
+  /** underWay: unknown, and the call itself may not be over. */
+  readonly outcome: 'done' | 'unsent' | 'unknown' | 'underWay'
 }
 
 /** How long an order `o` is left alone before its broker is asked again: longer with each attempt. */
@@ -160,7 +161,8 @@ export const askingPause = fragment`least(30, 2 ^ least(o.attempts, 5) / 2) * in
 
 /**
  * Writes what came of attempts made under the fence. An action that was overtaken by another (a cancel) stays
- * as it is. What is unknown is asked for again after a pause that grows with the attempts.
+ * as it is. What is unknown is asked for again after a pause that grows with the attempts, but an order
+ * that may be under way not before its claim has run out: a broker that does not have it yet would be believed.
  */
 export async function saveAttempts(
   tx: Transaction,
@@ -172,8 +174,9 @@ export async function saveAttempts(
     update account_order o set
       pending_action = case when t.outcome = 'done' and o.pending_action = t.action then null else o.pending_action end,
       attempts = o.attempts - case when t.outcome = 'unsent' then 1 else 0 end,
-      unknown_at = case when t.outcome = 'unknown' and t.action <> 'cancel' then coalesce(o.unknown_at, ${instant(now)}::timestamptz) end,
-      claimed_until = case when t.outcome = 'unknown' then clock_timestamp() + ${askingPause} end
+      unknown_at = case when t.outcome in ('unknown', 'underWay') and t.action <> 'cancel' then coalesce(o.unknown_at, ${instant(now)}::timestamptz) end,
+      claimed_until = case when t.outcome in ('unknown', 'underWay') then greatest(clock_timestamp() + ${askingPause},
+        case when t.outcome = 'underWay' and t.action <> 'cancel' then o.claimed_until end) end
     from unnest(${attempts.map(({ accountId }) => accountId)}::bigint[], ${attempts.map(({ id }) => id)}::bigint[],
       ${attempts.map(({ action }) => action)}::text[], ${attempts.map(({ outcome }) => outcome)}::text[])
       t (account_id, id, action, outcome)
