@@ -230,6 +230,22 @@ describe('a lost connection', () => {
     expect(db.connections().inUse).toBe(0)
   })
 
+  test('in silence holds up nobody who only takes back what he has done', async () => {
+    const small = { poolSize: 1, statementTimeoutMs: 100 }
+    const single = await openDatabase({ url, applicationName: 'single', log: silentLog, ...small })
+    const began = performance.now()
+    const stopped = single.transaction(async (tx) => {
+      const pid = await backend(tx)
+      process.kill(pid, 'SIGSTOP')
+      setTimeout(() => process.kill(pid, 'SIGCONT'), 6_000)
+      throw new Error('changed its mind')
+    })
+    await expect(stopped).rejects.toThrow('changed its mind')
+    expect(await single.write.one`select 1 as n`).toEqual({ n: 1 })
+    expect(performance.now() - began).toBeLessThan(5_500)
+    await single.close()
+  })
+
   test('does not disturb reads', async () => {
     const readers = new Set<number>()
     for (let round = 0; round < 4; round++) {

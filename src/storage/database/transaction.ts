@@ -117,13 +117,13 @@ class Line {
     })
   }
 
-  /** What was not sent yet never is. False when the connection is of no use any more. */
+  /** What was not sent yet never is. False when the connection is of no use any more: broken, or silent for too long. */
   async rollback(): Promise<boolean> {
     this.#isOpen = false
     const unsent = this.#packet
     this.#packet = undefined
     unsent?.handleError(new DatabaseUnavailable('the transaction was rolled back before this was sent'))
-    return this.#client.query('rollback').then(
+    return this.#client.query(this.#limited('rollback')).then(
       () => true,
       () => false,
     )
@@ -169,9 +169,12 @@ class Line {
   /** Several statements in one text have no parameters and a packet of their own. */
   #script(text: string): Promise<void> {
     return this.#alone(async () => {
-      const limited: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: this.#limitMs }
-      await this.#client.query(limited)
+      await this.#client.query(this.#limited(text))
     })
+  }
+
+  #limited(text: string): pg.QueryConfig & { query_timeout: number } {
+    return { text, query_timeout: this.#limitMs }
   }
 
   /** What shares the connection with nothing: what was asked for earlier is sent before it, the rest behind it. */
