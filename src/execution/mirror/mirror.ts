@@ -13,10 +13,8 @@ import type { Transaction } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { type CopyState, insertCopies, insertSkips } from '../../storage/mirror/copies.ts'
 import {
-  claimDueStrategy,
   type DueSignal,
   endExclusions,
-  listDueStrategies,
   listOtherSignals,
   loadDueSignal,
   loadFollowers,
@@ -24,7 +22,13 @@ import {
   saveMirrorProgress,
   settleMirroring,
 } from '../../storage/mirror/followers.ts'
-import { findNextExits, isMirroringDue, settleUnfollowed } from '../../storage/mirror/mirror-due.ts'
+import {
+  claimDueStrategy,
+  findNextExits,
+  isMirroringDue,
+  listDueStrategies,
+  settleUnfollowed,
+} from '../../storage/mirror/mirror-due.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'

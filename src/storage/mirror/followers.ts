@@ -20,10 +20,9 @@ import {
 } from '../../domain/mirror/mirror-columns.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { lapsedSubscribers } from '../people/subscriptions.ts'
-import { type Among, isAmong } from '../work/among.ts'
 import { type CopyRow, lockLastCopies } from './account-orders.ts'
 import { chainOf, type EntryColumns, entryColumns, executedOf } from './entry-fills.ts'
 import { isMirrorDue } from './mirror-due.ts'
@@ -58,29 +57,6 @@ export interface DueSignal extends EntryColumns {
   /** The strategy's signed position now. */
   readonly position: string
   readonly ocaGroupId: number | null
-}
-
-const dueStrategies = (now: Instant, among: Among): Fragment => fragment`
-  select id from strategy
-  where id in (select s.strategy_id from signal s where ${isMirrorDue(now)} and ${isAmong(fragment`s.strategy_id`, among)})
-  order by id`
-
-/** Strategies that have due signals. */
-export const listDueStrategies = (sql: Sql, now: Instant, among: Among, limit: number): Promise<number[]> =>
-  idsOf(sql.rows`${dueStrategies(now, among)} limit ${limit}::int`)
-
-/**
- * Locks a strategy that has due signals and answers its id. Strategies that others hold are passed over unless
- * nothing else is due: then it waits for one.
- */
-export async function claimDueStrategy(
-  tx: Transaction,
-  now: Instant,
-  among: Among,
-): Promise<number | undefined> {
-  const due = fragment`${dueStrategies(now, among)} limit 1 for no key update`
-  const free = await tx.maybe<{ id: number }>`${due} skip locked`
-  return (free ?? (await tx.maybe<{ id: number }>`${due}`))?.id
 }
 
 /** The strategy's oldest due signal. The caller has locked the strategy. */

@@ -1,10 +1,11 @@
 /**
- * Which signals are to be mirrored now. Exits protect what an account has got, so they wait a moment for the copies of
+ * Which signals are to be mirrored now, and whose. Exits protect what an account has got, so they wait a moment for the copies of
  * their entry; what has come by then is protected, and what comes later gets its exits as it comes.
  */
 import type { Instant } from '../../domain/time.ts'
-import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 
 /** How long exits wait for copies of their entry to which nothing has happened, in milliseconds. */
 const patience = 2_000
@@ -44,6 +45,29 @@ export async function findNextExits(sql: Sql): Promise<Instant | undefined> {
     select min(working_at) as at from signal
     where mirror_due and exit_role is not null and mirrored_at is null and replaces_signal_id is null`
   return at === null ? undefined : at + patience
+}
+
+const dueStrategies = (now: Instant, among: Among): Fragment => fragment`
+  select id from strategy
+  where id in (select s.strategy_id from signal s where ${isMirrorDue(now)} and ${isAmong(fragment`s.strategy_id`, among)})
+  order by id`
+
+/** Strategies that have due signals. */
+export const listDueStrategies = (sql: Sql, now: Instant, among: Among, limit: number): Promise<number[]> =>
+  idsOf(sql.rows`${dueStrategies(now, among)} limit ${limit}::int`)
+
+/**
+ * Locks a strategy that has due signals and answers its id. Strategies that others hold are passed over unless
+ * nothing else is due: then it waits for one.
+ */
+export async function claimDueStrategy(
+  tx: Transaction,
+  now: Instant,
+  among: Among,
+): Promise<number | undefined> {
+  const due = fragment`${dueStrategies(now, among)} limit 1 for no key update`
+  const free = await tx.maybe<{ id: number }>`${due} skip locked`
+  return (free ?? (await tx.maybe<{ id: number }>`${due}`))?.id
 }
 
 /**
