@@ -30,8 +30,10 @@ async function begin() {
   const body = { StrategyName: 'S', StartingCapital: 100_000 }
   const added = await call(platform.url, '/gen/Strategies/AddStrategy', { key, body })
   const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
-  const read = async (operation: string) =>
-    resultsOf(await call(platform.url, `/gen/Strategies/${operation}?StrategyId=${StrategyId}`, { key }))
+  const read = async (operation: string, more = '') =>
+    resultsOf<Record<string, unknown>>(
+      await call(platform.url, `/gen/Strategies/${operation}?StrategyId=${StrategyId}${more}`, { key }),
+    )
   return {
     trade: async (FullSymbol: string, Side: '1' | '2', OrderQuantity: number) => {
       const PlatformSymbol = { FullSymbol, SymbolType: FullSymbol === 'AAPL' ? 'stock' : 'option' }
@@ -39,6 +41,17 @@ async function begin() {
       await call(platform.url, '/gen/Strategies/NewStrategyOrder', { key, body: { Order } })
     },
     details: () => read('GetStrategyDetails'),
+    equityUnder: async (plan: number) => {
+      const [{ MonthlyResults = [] } = {}] = await read(
+        'GetStrategyHistoricalDailyEquity',
+        `&CommissionPlan=${plan}`,
+      )
+      return (MonthlyResults as { Equity: number }[]).map(({ Equity }) => Equity)
+    },
+    tradesUnder: async (plan: number) =>
+      (await read('GetStrategyHistoricalClosedTrades', `&CommissionPlan=${plan}`)).map(
+        ({ Commission }) => Commission,
+      ),
     stockTrades: async () =>
       (await read('GetStrategyHistoricalClosedTrades')).filter(
         ({ OpenedQuantity }) => Number(OpenedQuantity) > 9,
@@ -55,6 +68,20 @@ test('what ends without a quote was held on its last day', async () => {
   await end()
   // 100 shares at 55 over 100,000, on both days.
   expect(await details()).toMatchObject([{ AvgLeverage: 0.055, MaxLeverage: 0.055 }])
+})
+
+test('what ends or is delivered costs nothing under any plan', async () => {
+  const { trade, equityUnder, tradesUnder } = await begin()
+  await trade('AAPL2415C50', '1', 1)
+  await trade('AAPL2415O50', '1', 1)
+  await door('/clock', { now: '2024-03-18T14:00:00Z' })
+  await quote('AAPL', 55)
+  await trade('AAPL', '2', 100)
+  await door('/clock', { now: '2024-03-18T20:00:00Z' })
+  expect((await equityUnder(0)).at(-1)).toBe(99_900)
+  // A dollar for each of the two options bought and for the stock sold.
+  expect((await equityUnder(3)).at(-1)).toBe(99_897)
+  expect(await tradesUnder(3)).toEqual([1, 1, 1])
 })
 
 test('what is taken at one strike and given at another was never held', async () => {

@@ -18,6 +18,7 @@ const fill = (line: string, securityType: SecurityType = 'CS', pointValue = 1): 
       pointValue: dec(pointValue),
       fx: one,
       commission: dec(0),
+      isInternal: false,
     },
   }
 }

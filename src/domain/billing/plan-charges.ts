@@ -31,13 +31,15 @@ export interface ChargedFill {
   readonly fx: Decimal
   readonly commission: Decimal
   readonly at: Instant
+  /** Of an order that the books made themselves: no plan charges it. */
+  readonly isInternal: boolean
 }
 
 /** What each fill costs under the plan, in order. Null rates are the booked plan. */
 export function planCommissions(fills: readonly ChargedFill[], rates: PlanRates | null): Decimal[] {
   const traded = new Map<number, OrderTurnover>()
   return fills.map((fill) => {
-    if (!rates) return fill.commission
+    if (!rates || fill.isInternal) return fill.commission
     const before = traded.get(fill.signalId) ?? noTurnover
     const pointValue = fill.pointValue.times(fill.fx)
     const after = addTurnover(before, { quantity: fill.quantity, price: fill.price, pointValue })

@@ -3,7 +3,11 @@
 import { type ChargedFill, inTheirSize, type PlanAdjustment } from '../../domain/billing/plan-charges.ts'
 import type { PlanRates } from '../../domain/positions/commission.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
-import { loadBookAdjustments, loadBookFills } from '../../storage/accounts/book-history.ts'
+import {
+  listInternalOrders,
+  loadBookAdjustments,
+  loadBookFills,
+} from '../../storage/accounts/book-history.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 
 export type Plan = `${CommissionPlan}`
@@ -21,7 +25,11 @@ export async function loadPlanHistory(sql: Sql, strategyId: number, plan: Plan):
   if (plan === '0') return { fills: [], adjustments: [], rates: null }
   const rows = await loadBookFills(sql, 'strategy', [strategyId])
   const adjustments = await loadBookAdjustments(sql, 'strategy', [strategyId])
-  const fills = rows.map((row) => ({ ...row, signalId: row.signalId ?? 0 }))
+  const internal = await listInternalOrders(sql, strategyId)
+  const fills = rows.map((row) => {
+    const signalId = row.signalId ?? 0
+    return { ...row, signalId, isInternal: internal.has(signalId) }
+  })
   const rates = commissionPlans[Number(plan) as CommissionPlan]
   return { fills: inTheirSize(fills, adjustments), adjustments, rates }
 }

@@ -68,6 +68,17 @@ export async function loadBookFills(
   }))
 }
 
+/**
+ * Working orders of a strategy that its books made themselves, deliveries and fractions: nobody was asked for them,
+ * so they are told to no followers.
+ */
+export async function listInternalOrders(sql: Sql, strategyId: number): Promise<Set<number>> {
+  const rows = await sql.rows<{ id: number }>`
+    select id from signal
+    where strategy_id = ${strategyId}::bigint and working_at is not null and membership_horizon is null`
+  return new Set(rows.map(({ id }) => id))
+}
+
 interface AdjustmentRow {
   readonly bookId: number
   readonly instrumentId: number | null
