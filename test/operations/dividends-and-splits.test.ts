@@ -94,3 +94,30 @@ test('an average that has no end leaves a result on half a cent where it is', as
   const [shown] = await ask('GetStrategyDetails', { StrategyId })
   expect(shown).toMatchObject({ Cash: 993, Equity: 0.01, ModelAccountValue: 1000.01 })
 })
+
+test('a trade of contracts that had another size is worth under a plan what it was, also where none was held later', async () => {
+  const option = { securityType: 'OPT', pointValue: 100, underlying: 'AAPL', strike: 50, putOrCall: 1 }
+  await door('/instruments', [{ symbol: 'AAPL2419D50', expiry: '2024-04-19', ...option }])
+  const terms = { StrategyName: 'Options', StartingCapital: 10_000 }
+  const [{ StrategyId = 0 } = {}] = resultsOf<{ StrategyId?: number }>(
+    await town.ask('AddStrategy', terms, people.owner),
+  )
+  for (const [price, Side] of [
+    [5, '1'],
+    [6, '2'],
+  ]) {
+    await door('/quotes', [{ symbol: 'AAPL2419D50', bid: price, ask: price }])
+    const order = { StrategyId, OrderType: '1', Side, OrderQuantity: 2, TIF: '1' }
+    const PlatformSymbol = { FullSymbol: 'AAPL2419D50', SymbolType: 'option' }
+    await town.ask('NewStrategyOrder', { Order: { ...order, PlatformSymbol } }, people.owner)
+  }
+  await door('/corporate-actions', [{ kind: 'split', symbol: 'AAPL', date: '2024-03-19', new: 3, old: 2 }])
+  await door('/clock', { now: '2024-03-19T14:00:00Z' })
+  const results = [0, 3].map(async (CommissionPlan) =>
+    (await ask('GetStrategyHistoricalClosedTrades', { StrategyId, CommissionPlan })).map(
+      ({ ProfitLoss, Commission }) => [ProfitLoss, Commission],
+    ),
+  )
+  // 65 cents a contract.
+  expect(await Promise.all(results)).toEqual([[[200, 0]], [[197.4, 2.6]]])
+})

@@ -5,6 +5,7 @@ import type { PlanRates } from '../../domain/positions/commission.ts'
 import { type CommissionPlan, commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
 import {
   listInternalOrders,
+  listResizes,
   loadBookAdjustments,
   loadBookFills,
 } from '../../storage/accounts/book-history.ts'
@@ -31,5 +32,5 @@ export async function loadPlanHistory(sql: Sql, strategyId: number, plan: Plan):
     return { ...row, signalId, isInternal: internal.has(signalId) }
   })
   const rates = commissionPlans[Number(plan) as CommissionPlan]
-  return { fills: inTheirSize(fills, adjustments), adjustments, rates }
+  return { fills: inTheirSize(fills, await listResizes(sql, strategyId)), adjustments, rates }
 }

@@ -127,6 +127,22 @@ export async function loadBookAdjustments(
   }))
 }
 
+/**
+ * What changed the size of the contracts that a strategy has traded, in the order in which it took effect, also where
+ * it held none of them then: a contract has its new size in every book.
+ */
+export async function listResizes(sql: Sql, strategyId: number) {
+  const rows = await sql.rows<{ instrumentId: number; at: Instant; newUnits: string; oldUnits: string }>`
+    select instrument_id as "instrumentId", takes_effect_at as at, new_units as "newUnits", old_units as "oldUnits"
+    from corporate_action where resizes and booked_at is not null
+      and instrument_id in (select instrument_id from fill where strategy_id = ${strategyId}::bigint)
+    order by takes_effect_at, id`
+  return rows.map(({ newUnits, oldUnits, ...row }) => ({
+    ...row,
+    split: { ratio: { new: dec(newUnits), old: dec(oldUnits) }, multiplies: false },
+  }))
+}
+
 /** The instruments of which one of the setups held something at its moment. */
 export const listHeldInstruments = async (
   sql: Sql,
