@@ -3,9 +3,10 @@
  * by their owner alone; in production a generated secret is refused, because it would be lost with the folder.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Secrets } from '../operations/secrets.ts'
+import { writeWhole } from '../postgres/whole-file.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { KeyRing } from '../storage/database/vault.ts'
 import { enterSecretMarks, listForeignSecrets, type SecretMarks } from '../storage/operating/secret-marks.ts'
@@ -127,14 +128,10 @@ function kept(config: Config, name: keyof typeof variables, make: () => string):
   const path = join(dataDir, name)
   if (!existsSync(path)) {
     makeDataDir(config)
-    const draft = `${path}.${process.pid}`
-    writeFileSync(draft, make(), { mode: 0o600 })
     try {
-      linkSync(draft, path) // fails where another process was first: then its secret counts
+      writeWhole(path, make(), linkSync) // fails where another process was first: then its secret counts
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    } finally {
-      rmSync(draft, { force: true })
     }
   }
   return readFileSync(path, 'utf8').trim()

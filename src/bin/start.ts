@@ -2,9 +2,9 @@
  * `start`: the database, the schema, the demo on first start, then an api process and a worker process that are
  * kept alive. They meet in the database only.
  */
-import { writeFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { DemoFacts } from '../demo/facts.ts'
+import { writeWhole } from '../postgres/whole-file.ts'
 import { readConnections } from './brokers.ts'
 import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
@@ -51,7 +51,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
   try {
     server = await provideServer(config, log)
     const demo = await prepare(config, server.url, log, ending)
-    if (demo) writeFileSync(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`, { mode: 0o600 })
+    if (demo) writeWhole(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`)
     prepared(server.url)
     const url = await api.ready
     port = portOf(url)

@@ -13,9 +13,9 @@ import {
   realpathSync,
   renameSync,
   statSync,
-  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { writeWhole } from './whole-file.ts'
 
 /** Room for the longest socket name within sun_path of the strictest system (104 bytes). */
 const LONGEST_RUN_FOLDER = 75
@@ -80,7 +80,7 @@ export function readOrMakePassword(folder: Folder): string {
     )
   }
   const password = randomBytes(32).toString('base64url')
-  writeFileSync(folder.passwordFile, `${password}\n`, { mode: 0o600, flush: true })
+  writeWhole(folder.passwordFile, `${password}\n`)
   return password
 }
 
