@@ -5,6 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { startPostgres } from '../postgres/supervisor.ts'
 import type { Acting } from '../storage/database/audit-log.ts'
@@ -14,15 +15,19 @@ import { type Config, makeDataDir, withHost } from './config.ts'
 
 export interface Server {
   url: string
+  /** The embedded one, started here. */
+  isOurs: boolean
   /** Stops the embedded server if it was started here. */
   stop(): Promise<void>
 }
 
 /** A server that somebody else runs, and stops. */
-export const runElsewhere = (url: string): Server => ({ url, stop: async () => {} })
+export const runElsewhere = (url: string): Server => ({ url, isOurs: false, stop: async () => {} })
 
 /** A platform that was told to end is given so long to leave the data folder. */
 const patienceMs = 10_000
+/** How often a process that uses the server of another one looks whether it is still there. */
+const lookEveryMs = 1_000
 
 /** Parts of the data folder: the embedded server's own, and the address of one that runs. */
 export const serverName = 'postgres'
@@ -39,6 +44,7 @@ export async function provideServer(config: Config, log: Logger): Promise<Server
   writeFileSync(addressFile(config), postgres.url, { mode: 0o600, flag: 'wx' })
   return {
     url: postgres.url,
+    isOurs: true,
     stop: async () => {
       rmSync(addressFile(config), { force: true })
       await postgres.stop()
@@ -48,9 +54,58 @@ export async function provideServer(config: Config, log: Logger): Promise<Server
 
 /** For commands beside a running platform: its server where one runs, otherwise one of our own. */
 export async function reachServer(config: Config, log: Logger): Promise<Server> {
+  const running = await addressAtWork(config)
+  if (running !== undefined) return runElsewhere(running)
+  return provideServer(config, log).catch(async (error: unknown) => {
+    // Another process may have begun at the same moment.
+    const begun = await addressAtWork(config)
+    if (begun === undefined) throw error
+    return runElsewhere(begun)
+  })
+}
+
+/**
+ * The same for a process that stays. Whoever started the server stops it with himself, and may be a command that ends
+ * soon: then it is started here, under the same address.
+ */
+export async function keepServer(config: Config, log: Logger): Promise<Server> {
+  const server = await reachServer(config, log)
+  if (server.isOurs || config.databaseUrl) return server
+  const ending = new AbortController()
+  const taken = takeOver(config, log, server.url, ending.signal)
+  return {
+    ...server,
+    stop: async () => {
+      ending.abort()
+      await (await taken)?.stop()
+    },
+  }
+}
+
+/** Waits until nobody runs the server any more, and starts it; undefined when `ending` comes before. */
+async function takeOver(
+  config: Config,
+  log: Logger,
+  url: string,
+  ending: AbortSignal,
+): Promise<Server | undefined> {
+  while (!ending.aborted) {
+    await pause(lookEveryMs, undefined, { signal: ending }).catch(() => undefined)
+    if (ending.aborted || (await listens(url))) continue
+    try {
+      return await provideServer(config, log)
+    } catch (error) {
+      // Mostly that whoever runs it starts it again just now, or that another process was first.
+      log.warn({ error: String(error) }, 'the database is away and was not started here')
+    }
+  }
+  return undefined
+}
+
+/** Where another process of this data folder runs the server, if one does. */
+async function addressAtWork(config: Config): Promise<string | undefined> {
   const running = config.databaseUrl ? undefined : runningAddress(config)
-  if (running && (await listens(running))) return runElsewhere(running)
-  return provideServer(config, log)
+  return running && (await listens(running)) ? running : undefined
 }
 
 function runningAddress(config: Config): string | undefined {

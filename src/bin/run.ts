@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { startDoorPlatform } from '../door/platform.ts'
 import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { provideServer, reachServer, runElsewhere } from './database.ts'
+import { keepServer, provideServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
@@ -91,7 +91,7 @@ type Run = (config: Config, databaseUrl: string) => Promise<Running>
 /** Runs one process on the database it can reach, or on what its parent says, and ends both in order. */
 async function keep(log: Logger, config: Config, output: Output, run: Run): Promise<void> {
   const told = await wordOfParent()
-  const server = told ? runElsewhere(told.databaseUrl) : await reachServer(config, log)
+  const server = told ? runElsewhere(told.databaseUrl) : await keepServer(config, log)
   const running = await run(told ? toldTo(config, told) : config, server.url)
   endsWith(log, async () => {
     await running.close()

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { readConfig } from '../../src/bin/config.ts'
-import { provideServer } from '../../src/bin/database.ts'
+import { keepServer, provideServer } from '../../src/bin/database.ts'
 import { openLog } from '../../src/bin/log.ts'
 import { openDatabase } from '../../src/storage/database/database.ts'
 import { insertMail } from '../../src/storage/people/mail.ts'
@@ -85,6 +85,40 @@ test('what a killed process of another user left behind is replaced, not written
   expect(readFileSync(file, 'utf8')).toBe(server.url)
   expect(readFileSync(left, 'utf8')).toBe('of another user')
   await server.stop()
+}, 60_000)
+
+test('a process that stays takes over the database of a command that ends', async () => {
+  const folder = newDataDir()
+  onTestFinished(() => removeDataDir(folder))
+  const command = await provideServer(
+    readConfig({ DATA_DIR: folder }),
+    openLog({ logLevel: 'silent' }, 'tests'),
+  )
+  const env = { ...process.env, PORT: '0', DATABASE_URL: '', LOG_LEVEL: 'silent', DATA_DIR: folder }
+  const child = spawn(process.execPath, ['scripts/lockstep.mjs', 'serve', '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const [said] = await once(child.stdout, 'data')
+  const { ready } = JSON.parse(String(said))
+  await command.stop()
+  const status = async (): Promise<number> => (await fetch(`${ready}/readyz`)).status
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 40_000, interval: 250 })
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  expect(readdirSync(folder)).not.toContain('database-url')
+}, 120_000)
+
+test('of two that begin at the same moment one starts the database and both use it', async () => {
+  const folder = newDataDir()
+  onTestFinished(() => removeDataDir(folder))
+  const log = openLog({ logLevel: 'silent' }, 'tests')
+  const config = readConfig({ DATA_DIR: folder })
+  const servers = await Promise.all([keepServer(config, log), keepServer(config, log)])
+  expect(servers.map(({ isOurs }) => isOurs).sort()).toEqual([false, true])
+  expect(new Set(servers.map(({ url }) => url)).size).toBe(1)
+  await Promise.all(servers.map((server) => server.stop()))
 }, 60_000)
 
 test('as JSON it says that it is ready, and nothing else', async () => {
