@@ -12,6 +12,10 @@ addRunCommands(program)
 addOperatorCommands(program)
 
 endsAtOnce()
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads our output has seen enough: what was begun is done to its end.
+  if (error.code !== 'EPIPE') throw error
+})
 try {
   await program.parseAsync()
 } catch (error) {

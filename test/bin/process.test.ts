@@ -70,6 +70,16 @@ test.each([
   120_000,
 )
 
+test('a command whose reader has seen enough ends as it would have', async () => {
+  const { url } = await testDatabase()
+  const { child, ended } = runAside(['incidents', 'list'], { DATABASE_URL: url })
+  child.stdout.destroy()
+  let said = ''
+  for await (const text of child.stderr) said += text
+  expect(said).toBe('')
+  expect(await ended).toEqual([0, null])
+}, 60_000)
+
 test('a process says as JSON that it is ready', async () => {
   const { url } = await testDatabase()
   const { child, ended } = runAside(['worker', '--json'], { DATABASE_URL: url })
