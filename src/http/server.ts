@@ -95,6 +95,7 @@ export function createServer(options: ServerOptions): Server {
     // The listener's own.
     clientErrorHandler: () => undefined,
   })
+  addRequestIds(app)
   addFallbacks(app, edge)
   addProbes(app, edge, options)
   addPages(app, edge, options.pages ?? {})
@@ -118,6 +119,13 @@ function edgeOf(options: ServerOptions, isDraining: () => boolean): Edge {
 function say(edge: Edge, request: FastifyRequest, reply: FastifyReply, said: Reply): void {
   reply.hijack()
   void answer(edge, openExchange(request.raw), reply.raw, said)
+}
+
+/** What fastify sends by itself, as for probes and for routes of a caller, carries a request id like every other answer. */
+function addRequestIds(app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply) => {
+    void reply.header('x-request-id', openExchange(request.raw).requestId)
+  })
 }
 
 function addFallbacks(app: FastifyInstance, edge: Edge): void {

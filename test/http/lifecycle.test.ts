@@ -84,6 +84,16 @@ test('routes of a caller stand beside the hosts; their faults speak the envelope
   expect((await edge.call('/test/nothing')).status).toBe(404)
 })
 
+test('probes and routes of a caller carry a request id too, the caller’s own where it may be taken', async () => {
+  const edge = await startEdge({ extra: (app) => app.get('/test/fine', async () => ({})) })
+  for (const path of ['/livez', '/startupz', '/readyz', '/test/fine']) {
+    const idUnder = async (id: string) =>
+      (await edge.call(path, { headers: { 'x-request-id': id } })).headers['x-request-id']
+    expect(await idUnder('mine.1')).toBe('mine.1')
+    expect(await idUnder('not mine')).toMatch(/^[0-9a-f-]{36}$/)
+  }
+})
+
 test('a closing server finishes what it has begun and takes nothing new', async () => {
   let release = (): void => undefined
   let entered = (): void => undefined
