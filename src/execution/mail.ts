@@ -55,14 +55,18 @@ async function sendOne(ctx: WorkContext, { mailer, ...links }: MailOptions, row:
   try {
     await mailer.send(message)
   } catch (error) {
-    // The address and the words of a message stay out of the log.
-    const reason = error instanceof Error ? error.name : 'unknown'
     ctx.log.warn(
-      { mail: row.id, kind: row.kind, attempts: row.attempts + 1, reason },
+      { mail: row.id, kind: row.kind, attempts: row.attempts + 1, reason: reasonOf(error) },
       'a message could not be sent',
     )
     await postponeMail(ctx.db.write, row.id, ctx.clock.now() + pauseAfter(row.attempts))
     return
   }
   await deleteMail(ctx.db.write, row.id)
+}
+
+/** Codes of the program and of the server it spoke to: what they say in words may hold the address, or the message. */
+function reasonOf(error: unknown): string {
+  const { name, code = name, responseCode } = error as Error & { code?: string; responseCode?: number }
+  return responseCode === undefined ? code : `${code} ${responseCode}`
 }

@@ -1,5 +1,5 @@
 /** Mail on its way: none is claimed before its turn, and what waits gives nobody its link. */
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { WorkContext } from '../../src/execution/context.ts'
 import { mailStep } from '../../src/execution/mail.ts'
 import type { Message } from '../../src/services/mail.ts'
@@ -39,6 +39,27 @@ test('a message that waits behind a slow one is left to other workers', async ()
     ['Cyd@example.com', 1],
   ])
   expect(await step.run(ctx)).toBe(0)
+})
+
+test.each([
+  [{ code: 'EENVELOPE', responseCode: 550 }, 'EENVELOPE 550'],
+  [{ code: 'ESOCKET' }, 'ESOCKET'],
+  [{}, 'Error'],
+])('the log says why a message was not taken, without its address: %o', async (facts, reason) => {
+  await write('Ann')
+  const warn = vi.fn()
+  const mailer = {
+    send: async ({ to }: Message) => {
+      throw Object.assign(new Error(`no such user: ${to}`), facts)
+    },
+    close: () => undefined,
+  }
+  const step = mailStep({ mailer, publicUrl: () => 'https://x.example', tokenOf: (seed) => seed })
+  await step.run({ ...ctx, log: { ...silentLog, warn } } as unknown as WorkContext)
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    { mail: expect.any(Number), kind: 'confirm-email', attempts: 1, reason },
+    'a message could not be sent',
+  )
 })
 
 test('one message is claimed also where the database last saw an almost empty table', async () => {
