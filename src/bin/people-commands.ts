@@ -4,7 +4,7 @@ import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { changeRole, changeSupport } from '../storage/operating/administration.ts'
-import { insertAccounts, insertPersons, insertSite, isBroker } from '../storage/operating/provision.ts'
+import { findEnvironment, insertAccounts, insertPersons, insertSite } from '../storage/operating/provision.ts'
 import { findTenant } from '../storage/people/access.ts'
 import { removePerson } from '../storage/people/person-removal.ts'
 import { findSiteByCode } from '../storage/people/sites.ts'
@@ -158,7 +158,11 @@ function addPersonCommands(people: Command): void {
     'delete <person>',
     'for good: keys end, what was entrusted is destroyed, its rows stay',
   ).action((person: string, output: Output) => deletePerson(readId(person), output))
-  tool(people, 'account <person> <number>', 'an account that a person has at a live broker')
+  tool(
+    people,
+    'account <person> <number>',
+    'an account of a person: as it is at a live broker, or opened at the paper broker',
+  )
     .requiredOption('--broker <id>', 'which broker', readBrokerId)
     .option('--currency <code>', 'what it is kept in', 'USD')
     .option('--cash <amount>', 'what lies in it', '0')
@@ -185,8 +189,10 @@ const addAccount = (
     if (!/^[A-Z]{3}$/.test(currency)) throw new ConfigError('--currency is a code of three capital letters')
     const money = { currency, startingCash: readDollars('--cash', cash), createdAt: Date.now() }
     if (!(await findTenant(db.read, personId))) throw new ConfigError(`there is no living person ${personId}`)
-    if (!(await isBroker(db.read, brokerId))) throw new ConfigError(`there is no broker ${brokerId}`)
-    const wanted = { personId, brokerId, account, ...money, kind: 0 } as const
+    const environment = await findEnvironment(db.read, brokerId)
+    if (environment === undefined) throw new ConfigError(`there is no broker ${brokerId}`)
+    const kind = environment === 'live' ? 0 : 1
+    const wanted = { personId, brokerId, account, ...money, kind } as const
     const [accountId] = await told(insertAccounts(db.write, [wanted]))
     say(output, { accountId }, `Account ${account} is there.`)
   })

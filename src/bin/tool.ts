@@ -88,7 +88,6 @@ const wordsOf: Readonly<Record<string, string>> = {
   person_email: 'a person has this address already',
   site_code_key: 'there is a site with this code already',
   account_broker_id_account_key: 'the broker has an account of this number already',
-  account_check: 'only at a live broker is there a live account',
 }
 
 /** What the rows do not allow, in words for whoever typed it. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { connectBrokers } from '../../src/bin/brokers.ts'
 import { readConfig } from '../../src/bin/config.ts'
+import { bootstrap } from '../../src/operations/bootstrap.ts'
 import { addStrategy } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
@@ -110,6 +111,19 @@ test('an operator adds a broker and the account that somebody has there', async 
     },
   ])
 }, 120_000)
+
+test('an operator opens an account at the paper broker', async () => {
+  await bootstrap(db.write, Date.now())
+  const name = ['--first', 'P', '--last', 'B', '--email', 'paper@example.com', '--json']
+  const { personId } = JSON.parse((await running('people', 'add', ...name)).output) as { personId: number }
+  const { id } = await db.read.one<{ id: number }>`select id from broker where environment = 'paper'`
+  const words = ['people', 'account', String(personId), 'P1', '--broker', String(id), '--cash', '50000']
+  expect(await running(...words)).toMatchObject({ status: 0 })
+  expect(
+    await db.read.rows`select kind, cash::float8, starting_cash::float8 as "startingCash" from account
+      where account = 'P1'`,
+  ).toEqual([{ kind: 1, cash: 50_000, startingCash: 50_000 }])
+}, 60_000)
 
 test('what could not be opened meanwhile is looked at as soon as it may be again', async () => {
   const [strategyId, theirs, others] = [await addStrategy(db), await addBroker(db), await addBroker(db)]

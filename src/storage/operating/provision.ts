@@ -196,6 +196,13 @@ export const isBroker = async (sql: Sql, brokerId: number): Promise<boolean> =>
     select exists (select from broker where id = ${brokerId}::int) as known`
   ).known
 
+/** Whether accounts at a broker hold money; undefined where there is no broker of this id. */
+export const findEnvironment = async (sql: Sql, brokerId: number): Promise<'live' | 'paper' | undefined> =>
+  (
+    await sql.maybe<{ environment: 'live' | 'paper' }>`
+    select environment from broker where id = ${brokerId}::int`
+  )?.environment
+
 /** Changes what is given of a broker; answers how many brokers have the id. */
 export const changeBroker = (
   sql: Sql,
