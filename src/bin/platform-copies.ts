@@ -27,6 +27,6 @@ export async function beginCopy({ databaseUrl, dataDir }: Config, db: Database, 
 /** Lets no number be given again that the first platform may have given since. */
 export const goOnFromCopy = (db: Database): Promise<void> =>
   db.transaction(async (tx) => {
-    await leapNumbers(tx)
+    await leapNumbers(tx, Date.now())
     await noteCommand(tx, 'numbers')
   })

@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       const booked = (await executions()).length
       await restart(async () => {
         await db.write.run`update fix_session set next_inbound = ${next}::bigint, next_outbound = 1`
-        await leapNumbers(db.write)
+        await leapNumbers(db.write, Date.now())
       })
       await exchange.tell('mode fill')
       await order('1', '5')

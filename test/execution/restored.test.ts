@@ -29,7 +29,7 @@ test('what it lost is told, and what it does next is not taken for it', async ()
   await world.until(async () => expect(await told()).toHaveLength(1))
   expect(await scene.held(), 'of the strategy').toBe(6)
 
-  await leapNumbers(db.write)
+  await leapNumbers(db.write, Date.now())
   await scene.order('1', '3', { limit: '50' })
   await world.until(async () => expect(scene.theirs()).toHaveLength(3))
   await world.until(async () =>
@@ -39,4 +39,23 @@ test('what it lost is told, and what it does next is not taken for it', async ()
   await world.until(async () => expect(await scene.held()).toBe(9))
   expect(scene.holdings()).toBe(13)
   expect(await auditViolations(db.read)).toEqual([])
+})
+
+test('a second platform of the same copy gives no number of the first', async () => {
+  const last = async () =>
+    (
+      await db.read.one<{ last: number }>`
+        select max(last_value)::int8 as last from pg_sequences where sequencename = 'signal_id_seq'`
+    ).last
+  const copied = await last()
+  const now = Date.parse('2027-01-01T00:00:00Z')
+  const begun = async (at: number) => {
+    await db.write.rows`select setval(pg_get_serial_sequence('signal', 'id'), ${copied}::bigint)`
+    await leapNumbers(db.write, at)
+    return last()
+  }
+  const first = await begun(now)
+  expect(first - copied).toBeGreaterThan(100_000_000)
+  // A minute later, and the first one has given a hundred thousand numbers meanwhile.
+  expect(await begun(now + 60_000)).toBeGreaterThan(first + 100_000)
 })
