@@ -29,6 +29,11 @@ export const newTally = (): Tally => ({
   books: undefined,
 })
 
+/** Counts a run of a step, or of a part of one, that failed. */
+export function countFailure({ stepFailures }: Tally, name: string): void {
+  stepFailures.set(name, (stepFailures.get(name) ?? 0) + 1)
+}
+
 /** Counts an error that may be the refusal of a write under a lost lease. */
 export function countRefusal(tally: Tally, error: unknown): void {
   if (error instanceof LeaseLost) tally.fenceRefusals++

@@ -11,7 +11,7 @@ import type { Step, WorkContext } from './context.ts'
 import { runFeed } from './feeds.ts'
 import { pause } from './leases.ts'
 import type { Feed } from './market/feed.ts'
-import { countRefusal } from './tally.ts'
+import { countFailure, countRefusal } from './tally.ts'
 
 /** How long a failing step or an unreachable database is left alone at least and at most. */
 const shortestPause = 100
@@ -126,8 +126,7 @@ async function runStep(
   } catch (error) {
     const count = (failures.get(step) ?? 0) + 1
     failures.set(step, count)
-    const { stepFailures } = ctx.tally
-    stepFailures.set(step.name, (stepFailures.get(step.name) ?? 0) + 1)
+    countFailure(ctx.tally, step.name)
     countRefusal(ctx.tally, error)
     ctx.log.error({ error, step: step.name }, 'a step failed and will run again')
     await pause(restAfter(count), ending)

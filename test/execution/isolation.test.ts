@@ -1,11 +1,13 @@
 /** What cannot be done for one holds up nobody else: neither in the turn in which it fails nor while it rests. */
 import { afterEach, expect, test } from 'vitest'
+import { publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, leaveStrategy } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
+import { bar, quote } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -112,7 +114,7 @@ test.each(Object.entries(works))('%s', async (_, { refused, prepare, due, isDone
   await world.drain()
   for (const one of [broken, sound]) await due(one)
   await refuse(refused(broken))
-  await expect(world.drain()).rejects.toThrow('refused')
+  await expect(world.drain()).rejects.toThrow('cannot be done for somebody')
   expect([await isDone(broken), await isDone(sound)]).toEqual([false, true])
 
   // While it rests nothing fails because of it.
@@ -122,9 +124,80 @@ test.each(Object.entries(works))('%s', async (_, { refused, prepare, due, isDone
   expect([await isDone(broken), await isDone(late)]).toEqual([false, true])
 
   endRests()
-  await expect(world.drain()).rejects.toThrow('refused')
+  await expect(world.drain()).rejects.toThrow('cannot be done for somebody')
   await accept()
   endRests()
   await world.drain()
   expect(await isDone(broken)).toBe(true)
+})
+
+const prices = {
+  quotes: (symbols: readonly string[]) =>
+    publishQuotes(
+      world.ctx,
+      symbols.map((symbol) => quote(symbol, '89', '90', world.clock.time)),
+    ),
+  bars: (symbols: readonly string[]) =>
+    publishBars(
+      world.ctx,
+      symbols.map((symbol) => bar(symbol, ['90', '91', '89', '90'], world.clock.time)),
+    ),
+}
+
+const failuresOf = (work: string) => () => world.ctx.tally.stepFailures.get(work) ?? 0
+
+test.each(['quotes', 'bars'] as const)('a batch of %s', async (kind) => {
+  const [broken, sound] = [await scene(), await scene()]
+  const symbols = [broken.symbol, sound.symbol]
+  const come = async () => {
+    world.clock.time += 60_000
+    await prices[kind](symbols)
+  }
+  for (const one of [broken, sound]) await one.order('1', '6', { limit: '95' })
+  await refuse({
+    on: 'update on signal',
+    when: `new.status = '2' and new.strategy_id = ${broken.strategyId}`,
+  })
+  const failed = () => world.ctx.tally.stepFailures.get('prices for a strategy') ?? 0
+  const before = failed()
+  // The market does not stop for it.
+  await come()
+  expect([await statuses(broken), await statuses(sound)]).toEqual([['0'], ['2']])
+  expect(failed() - before).toBe(1)
+  await come()
+  expect(failed() - before).toBe(1)
+  await accept()
+  endRests()
+  await come()
+  expect(await statuses(broken)).toEqual(['2'])
+  const fills = await db.read.rows<{ strategyId: number }>`
+    select strategy_id as "strategyId" from fill
+    where strategy_id in (${broken.strategyId}, ${sound.strategyId}) order by 1`
+  expect(fills).toHaveLength(2)
+})
+
+test.each(['quotes', 'bars'] as const)('a batch of %s at the paper broker', async (kind) => {
+  const [broken, sound] = [await scene(), await scene()]
+  for (const { symbol, order } of [broken, sound]) {
+    await world.quote(symbol, '99', '100')
+    await order('1', '6', { limit: '95' })
+  }
+  await world.drain()
+  await refuse({
+    on: 'update on paper_order',
+    when: `new.status = '2' and new.account_id = ${broken.accountId}`,
+  })
+  const failed = failuresOf('prices for a paper account')
+  const before = failed()
+  world.clock.time += 60_000
+  await prices[kind]([broken.symbol, sound.symbol])
+  expect(failed() - before).toBe(1)
+  await accept()
+  endRests()
+  await world.drain()
+  expect([await broken.held(), await sound.held()]).toEqual([0, 6])
+  world.clock.time += 60_000
+  await prices[kind]([broken.symbol, sound.symbol])
+  await world.drain()
+  expect([await broken.held(), await sound.held()]).toEqual([6, 6])
 })

@@ -12,6 +12,8 @@ import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
 import { fillAgainstQuote } from '../../domain/orders/fill-quotes.ts'
 import type { Instant } from '../../domain/time.ts'
 import {
+  listPaperArrivals,
+  listReachedPaper,
   listWorkedInstruments,
   lockPaperArrivals,
   lockReachedPaper,
@@ -21,8 +23,10 @@ import {
 import { insertPaperExecutions } from '../../storage/brokers/paper-reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import type { Among } from '../../storage/work/among.ts'
 import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import type { WorkContext } from '../context.ts'
+import { despiteSome, isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import { barRange, endOf, quoteOf, quoteRange, touchesSession } from '../orders/moments.ts'
 import { type PaperBook, type PaperOrder, paperBook, paperPort, worksAt } from './paper-book.ts'
@@ -88,9 +92,16 @@ export async function takeBars(
 }
 
 /** Holds accepted orders against the last valid quotes, once each. Answers how many rows moved. */
-export async function takeArrivals(ctx: WorkContext, slippage: PaperSlippage): Promise<number> {
-  return ctx.db.transaction(async (tx) => {
-    const rows = await lockPaperArrivals(tx, ctx.clock.now(), arrivalsAtOnce)
+export const takeArrivals = (ctx: WorkContext, slippage: PaperSlippage): Promise<number> =>
+  isolated(ctx, {
+    name: 'new orders of a paper account',
+    work: (accounts) => takeThese(ctx, slippage, accounts),
+    list: (accounts, limit) => listPaperArrivals(ctx.db.read, ctx.clock.now(), accounts, limit),
+  })
+
+const takeThese = (ctx: WorkContext, slippage: PaperSlippage, accounts: Among): Promise<number> =>
+  ctx.db.transaction(async (tx) => {
+    const rows = await lockPaperArrivals(tx, ctx.clock.now(), accounts, arrivalsAtOnce)
     if (rows.length === 0) return 0
     const ids = [...new Set(rows.map(({ instrumentId }) => instrumentId))]
     const [quotes, instruments] = await Promise.all([
@@ -106,7 +117,6 @@ export async function takeArrivals(ctx: WorkContext, slippage: PaperSlippage): P
     })
     return rows.length
   })
-}
 
 /** An arriving order trades on a last quote that was fresh then, if the market was open. */
 function onArrival(
@@ -161,14 +171,15 @@ async function takeBatch<Item>(
   const instruments = new Map(batch.map(({ instrument }) => [instrument.id, instrument]))
   const known = groupBy(batch, ({ instrument }) => instrument.id)
   const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
-  return ctx.db.transaction(async (tx) => {
-    if (lease) await guardLease(tx, lease)
-    const rows = await lockReachedPaper(
-      tx,
-      [...items].map(([id, list]) => rangeOf(id, list)),
-    )
-    return serve(tx, rows, instruments, (id) => (items.get(id) ?? []).map(serveItem))
-  })
+  const ranges = [...items].map(([id, list]) => rangeOf(id, list))
+  const work = (accounts: Among): Promise<number> =>
+    ctx.db.transaction(async (tx) => {
+      if (lease) await guardLease(tx, lease)
+      const rows = await lockReachedPaper(tx, ranges, accounts)
+      return serve(tx, rows, instruments, (id) => (items.get(id) ?? []).map(serveItem))
+    })
+  const list = (accounts: Among, limit: number) => listReachedPaper(ctx.db.read, ranges, accounts, limit)
+  return despiteSome(ctx, isolated(ctx, { name: 'prices for a paper account', work, list }))
 }
 
 /** Runs each account's orders of an instrument through its moments and writes what changed; answers how many. */

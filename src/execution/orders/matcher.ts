@@ -28,13 +28,14 @@ import {
   claimStrategies,
   isArrivalDue,
   listArrivals,
+  listReached,
   lockReached,
   type PriceRange,
   settleArrivals,
   strategiesOf,
 } from '../../storage/work/matching.ts'
 import type { MarketSink, Step, WorkContext } from '../context.ts'
-import { isolated } from '../isolation.ts'
+import { despiteSome, isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
@@ -63,6 +64,18 @@ interface Known<Item> {
   readonly instrument: QuotedInstrument
 }
 
+/** What a batch does to the books of the strategies that it reaches. */
+interface Batch<Item> {
+  readonly known: readonly Known<Item>[]
+  readonly ranges: readonly PriceRange[]
+  readonly serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook
+  readonly markOf: (item: Item) => PriceMark
+  /** Writes what fills are held against, and locks its rows. */
+  readonly before: (tx: Transaction) => Promise<unknown>
+  /** Writes what the fills do not know of. */
+  readonly amid?: (tx: Transaction) => Promise<unknown>
+}
+
 /**
  * Takes a batch of quotes, in the order in which they were made: stores the last of each instrument and fills
  * what they reach. A crossed quote is ignored, one out of session voids the last valid quote. Unknown
@@ -78,17 +91,20 @@ export async function publishQuotes(
     isOpen(instrument.calendar, item.at)
   const valid = known.filter((entry) => isValidQuote(quoteOf(entry.item), inSession(entry)))
   const outside = known.filter((entry) => !inSession(entry))
-  const moved = await ctx.db.transaction(async (tx) => {
-    if (lease) await guardLease(tx, lease)
-    const ids = outside.map(({ instrument }) => instrument.id)
-    const ats = outside.map(({ item }) => item.at)
-    const [, , reached] = await Promise.all([
-      valid.length > 0 && saveQuotes(tx, lastOfEach(valid, quoteRow), true),
-      outside.length > 0 && voidQuotes(tx, ids, ats),
-      valid.length > 0 ? matchReached(ctx, tx, valid, quoteRange, fillOnQuote, quoteMark) : 0,
-    ])
-    return reached
-  }, patience)
+  const moved = await publish(ctx, lease, {
+    known: valid,
+    ranges: rangesOf(valid, quoteRange),
+    serve: fillOnQuote,
+    markOf: quoteMark,
+    before: (tx) => {
+      const ids = outside.map(({ instrument }) => instrument.id)
+      const ats = outside.map(({ item }) => item.at)
+      return Promise.all([
+        valid.length > 0 && saveQuotes(tx, lastOfEach(valid, quoteRow), true),
+        outside.length > 0 && voidQuotes(tx, ids, ats),
+      ])
+    },
+  })
   return moved + (await toSinks(ctx, ctx.settings.quoteSinks, quotes, lease))
 }
 
@@ -105,18 +121,15 @@ export async function publishBars(
   const known = (await knownItems(ctx, bars)).filter(({ item, instrument }) =>
     touchesSession(instrument, item),
   )
-  const moved = await ctx.db.transaction(async (tx) => {
-    if (lease) await guardLease(tx, lease)
-    if (known.length === 0) return 0
+  const moved = await publish(ctx, lease, {
+    known,
+    ranges: rangesOf(known, barRange),
+    serve: fillOnBar,
+    markOf: barMark,
     // Their rows come before the strategies, and their closes after the fills: at a bar's open nobody knows its close.
-    const ids = [...new Set(known.map(({ instrument }) => instrument.id))]
-    const saveMarks = () => saveQuotes(tx, lastOfEach(known, markRow), false)
-    const [, reached] = await Promise.all([
-      lockMarks(tx, ids),
-      matchReached(ctx, tx, known, barRange, fillOnBar, barMark, saveMarks),
-    ])
-    return reached
-  }, patience)
+    before: (tx) => lockMarks(tx, [...new Set(known.map(({ instrument }) => instrument.id))]),
+    amid: (tx) => saveQuotes(tx, lastOfEach(known, markRow), false),
+  })
   return moved + (await toSinks(ctx, ctx.settings.barSinks, bars, lease))
 }
 
@@ -167,7 +180,7 @@ async function knownItems<Item extends InstrumentKey>(
   const ids = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
   if (await isAnyDue(ctx)) await bookActions(ctx)
   const instruments = await loadQuotedInstruments(ctx.db.read, symbols, ids)
-  if (instruments.some((instrument) => instrument.hasArrivals)) await matchArrivals(ctx)
+  if (instruments.some((instrument) => instrument.hasArrivals)) await despiteSome(ctx, matchArrivals(ctx))
   const found = new Map<string | number, QuotedInstrument>()
   for (const instrument of instruments)
     found.set(instrument.symbol, instrument).set(instrument.id, instrument)
@@ -177,22 +190,38 @@ async function knownItems<Item extends InstrumentKey>(
   })
 }
 
-/** Locks what the batch reaches and serves it item by item. `saveMarks` stores marks that the fills do not know of. */
+/**
+ * Books a batch in one transaction. Where it cannot be booked for one strategy it passes that one by and holds up nobody
+ * else: the market goes on.
+ */
+const publish = <Item>(ctx: WorkContext, lease: Lease | undefined, batch: Batch<Item>): Promise<number> =>
+  despiteSome(
+    ctx,
+    isolated(ctx, {
+      name: 'prices for a strategy',
+      work: (strategies) =>
+        ctx.db.transaction(async (tx) => {
+          if (lease) await guardLease(tx, lease)
+          const [, moved] = await Promise.all([
+            batch.before(tx),
+            batch.known.length > 0 ? matchReached(ctx, tx, batch, strategies) : 0,
+          ])
+          return moved
+        }, patience),
+      list: (strategies, limit) => listReached(ctx.db.read, batch.ranges, strategies, limit),
+    }),
+  )
+
+/** Locks what the batch reaches and serves it item by item. */
 async function matchReached<Item>(
   ctx: WorkContext,
   tx: Transaction,
-  batch: readonly Known<Item>[],
-  rangeOf: (id: number, items: readonly Item[]) => PriceRange,
-  serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook,
-  markOf: (item: Item) => PriceMark,
-  saveMarks?: () => Promise<void>,
+  { known: batch, ranges, serve, markOf, amid }: Batch<Item>,
+  strategies: Among,
 ): Promise<number> {
   const known = groupBy(batch, ({ instrument }) => instrument.id)
   const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
-  const keys = await lockReached(
-    tx,
-    [...items].map(([id, list]) => rangeOf(id, list)),
-  )
+  const keys = await lockReached(tx, ranges, strategies)
   const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
   const steps: TradeStep[][] = books.map(() => [])
@@ -205,11 +234,11 @@ async function matchReached<Item>(
       return after
     }, book)
   })
-  await saveMarks?.()
+  await amid?.(tx)
   const filled = await withAccounts(ctx, tx, served)
   const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
   const traded = filled.filter(({ fills }) => fills.length > 0)
-  await markTrades(tx, marks, traded, bookCurrency)
+  await markTrades(tx, marks, traded, bookCurrency, strategies)
   return saveBooks(ctx, tx, filled, steps)
 }
 
@@ -230,6 +259,18 @@ async function toSinks<Item>(
   for (const sink of sinks) moved += await sink(ctx, batch, lease)
   return moved
 }
+
+/** The prices of each instrument of a batch. */
+const rangesOf = <Item>(
+  batch: readonly Known<Item>[],
+  rangeOf: (id: number, items: readonly Item[]) => PriceRange,
+): PriceRange[] =>
+  [...groupBy(batch, ({ instrument }) => instrument.id)].map(([id, list]) =>
+    rangeOf(
+      id,
+      list.map(({ item }) => item),
+    ),
+  )
 
 /** One row per instrument: of several items the latest, of equal ones the last. A bid stays until there is another. */
 function lastOfEach<Item>(

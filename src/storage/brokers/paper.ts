@@ -8,8 +8,9 @@ import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../.
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
-import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 import type { PriceRange } from '../work/matching.ts'
 import type { PaperExecution } from './paper-reports.ts'
 
@@ -216,23 +217,38 @@ const orderColumns = fragment`
   o.order_qty as "orderQty", o.cum_qty as "cumQty", o.carried_qty as "carriedQty", o.fill_cap as "fillCap",
   o.fills, o.limit_px as "limitPx", o.stop_px as "stopPx", o.is_triggered as "isTriggered", o.accepted_at as "acceptedAt", o.expires_at as "expiresAt"`
 
-/** Locks working orders that prices in these ranges may fill or trigger. */
-export async function lockReachedPaper(
-  tx: Transaction,
-  ranges: readonly PriceRange[],
-): Promise<PaperOrderRow[]> {
+/** Working orders `o` of these accounts that prices in these ranges may fill or trigger. */
+function reachedBy(ranges: readonly PriceRange[], accounts: Among): Fragment {
   const column = <K extends keyof PriceRange>(name: K): PriceRange[K][] => ranges.map((range) => range[name])
-  return tx.rows<PaperOrderRow>`
-    select ${orderColumns}
+  return fragment`
     from unnest(${column('instrumentId')}::bigint[], ${column('buyLow')}::numeric[], ${column('buyHigh')}::numeric[],
       ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
       r (instrument_id, buy_low, buy_high, sell_low, sell_high)
     join paper_order o on o.instrument_id = r.instrument_id and o.status in ('0', '1')
-    where o.ord_type = '1' or o.is_triggered
+    where (o.ord_type = '1' or o.is_triggered
       or o.ord_type = '2' and (o.side = '1' and o.limit_px >= r.buy_low or o.side = '2' and o.limit_px <= r.sell_high)
-      or o.ord_type = '3' and (o.side = '1' and o.stop_px <= r.buy_high or o.side = '2' and o.stop_px >= r.sell_low)
-    order by o.account_id, o.id for update of o`
+      or o.ord_type = '3' and (o.side = '1' and o.stop_px <= r.buy_high or o.side = '2' and o.stop_px >= r.sell_low))
+      and ${isAmong(fragment`o.account_id`, accounts)}`
 }
+
+/** Locks the orders that prices reach. */
+export const lockReachedPaper = (
+  tx: Transaction,
+  ranges: readonly PriceRange[],
+  accounts: Among,
+): Promise<PaperOrderRow[]> =>
+  tx.rows<PaperOrderRow>`
+    select ${orderColumns} ${reachedBy(ranges, accounts)} order by o.account_id, o.id for update of o`
+
+/** The accounts that have such orders. */
+export const listReachedPaper = (
+  sql: Sql,
+  ranges: readonly PriceRange[],
+  accounts: Among,
+  limit: number,
+): Promise<number[]> =>
+  idsOf(sql.rows`
+    select distinct o.account_id as id ${reachedBy(ranges, accounts)} order by id limit ${limit}::int`)
 
 /** Instruments of the batch, by symbol or id, in which the book has working orders. */
 export async function listWorkedInstruments(
@@ -251,12 +267,31 @@ export async function listWorkedInstruments(
 export const isPaperArrivalDue = (now: Instant): Fragment => fragment`exists (
   select from paper_order where needs_match and accepted_at <= ${instant(now)}::timestamptz)`
 
+const arrived = (now: Instant, accounts: Among): Fragment => fragment`
+  from paper_order o where o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz
+    and ${isAmong(fragment`o.account_id`, accounts)}`
+
 /** Locks orders that were accepted and not yet held against the last quote; those that others hold are passed over. */
-export const lockPaperArrivals = (tx: Transaction, now: Instant, limit: number): Promise<PaperOrderRow[]> =>
+export const lockPaperArrivals = (
+  tx: Transaction,
+  now: Instant,
+  accounts: Among,
+  limit: number,
+): Promise<PaperOrderRow[]> =>
   tx.rows<PaperOrderRow>`
-    select ${orderColumns} from paper_order o
-    where o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz
+    select ${orderColumns} ${arrived(now, accounts)}
     order by o.accepted_at, o.id limit ${limit}::int for update skip locked`
+
+/** The accounts that have such orders. */
+export const listPaperArrivals = (
+  sql: Sql,
+  now: Instant,
+  accounts: Among,
+  limit: number,
+): Promise<number[]> =>
+  idsOf(
+    sql.rows`select distinct o.account_id as id ${arrived(now, accounts)} order by id limit ${limit}::int`,
+  )
 
 /** Orders after a moment of the market. */
 export interface PaperChange {

@@ -6,6 +6,7 @@ import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, identifier, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 import { type BookKey, bookKeys } from '../work/matching.ts'
 
 /** Signed quantity of the open trade `t`. */
@@ -56,6 +57,7 @@ export async function markTrades(
   marks: readonly (PriceMark & { readonly instrumentId: number })[],
   except: readonly BookKey[],
   currency: string,
+  strategies: Among,
 ): Promise<number> {
   return tx.run`
     with mark as materialized (
@@ -76,7 +78,7 @@ export async function markTrades(
       from reached r join trade t on t.id = r.id join instrument i on i.id = t.instrument_id
       cross join lateral (select ${markOf(fragment`r.bid`, fragment`r.ask`)} as px) x
       cross join lateral (select ${rate(currency)} as fx) y
-      where x.px is not null and not exists (
+      where x.px is not null and ${isAmong(fragment`t.strategy_id`, strategies)} and not exists (
         select from unnest(${bookKeys(except)})
           book (strategy_id, instrument_id)
         where book.strategy_id = t.strategy_id and book.instrument_id = t.instrument_id)

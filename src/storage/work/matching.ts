@@ -5,9 +5,9 @@
 import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { type Among, isAmong } from './among.ts'
+import { type Among, everybody, isAmong } from './among.ts'
 
 /** What one strategy has in one instrument. */
 export interface BookKey {
@@ -49,10 +49,31 @@ const working = fragment`
  * books. A condition too wide only costs time: what really fills is decided afterwards. It costs two looks into
  * an index and what they find; orders that rest beyond the prices cost nothing.
  */
-export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]): Promise<BookKey[]> {
+export const lockReached = (
+  tx: Transaction,
+  ranges: readonly PriceRange[],
+  strategies = everybody,
+): Promise<BookKey[]> =>
+  tx.rows<BookKey>`
+    with reached as materialized (${reachedBy(ranges, strategies)}), locked as (
+      select id from strategy where id in (select strategy_id from reached) order by id for no key update
+    )
+    select strategy_id as "strategyId", instrument_id as "instrumentId"
+    from reached join locked on locked.id = strategy_id`
+
+/** The strategies of these books. */
+export const listReached = (
+  sql: Sql,
+  ranges: readonly PriceRange[],
+  strategies: Among,
+  limit: number,
+): Promise<number[]> =>
+  idsOf(sql.rows`
+    select distinct strategy_id as id from (${reachedBy(ranges, strategies)}) reached order by id limit ${limit}::int`)
+
+function reachedBy(ranges: readonly PriceRange[], strategies: Among): Fragment {
   const column = <K extends keyof PriceRange>(name: K): PriceRange[K][] => ranges.map((range) => range[name])
-  return tx.rows<BookKey>`
-    with reached as materialized (
+  return fragment`
       select distinct s.strategy_id, r.instrument_id
       from unnest(${uncounted(column('instrumentId'), 'bigint')}, ${column('buyLow')}::numeric[],
         ${column('buyHigh')}::numeric[], ${column('sellLow')}::numeric[], ${column('sellHigh')}::numeric[])
@@ -64,11 +85,7 @@ export async function lockReached(tx: Transaction, ranges: readonly PriceRange[]
         ${working} and ${direction} = 1 and ${triggerPrice} <= greatest(r.buy_high, r.sell_high)
           and ${triggerPrice} <= case s.side when '1' then r.buy_high else r.sell_high end
       ) s
-    ), locked as (
-      select id from strategy where id in (select strategy_id from reached) order by id for no key update
-    )
-    select strategy_id as "strategyId", instrument_id as "instrumentId"
-    from reached join locked on locked.id = strategy_id`
+      where ${isAmong(fragment`s.strategy_id`, strategies)}`
 }
 
 /**
