@@ -1,6 +1,8 @@
 /** Approvals that sites' admins give to accounts, over HTTP. */
 import { describe, expect, test } from 'vitest'
 import type { HostName, OperationName } from '../../src/contract/index.ts'
+import { syncGroups } from '../../src/domain/mirror/sync-groups.ts'
+import { fragment, identifier, join } from '../../src/storage/database/sql.ts'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, type CitizenName, holderAccount } from './support/town.ts'
 
@@ -60,13 +62,18 @@ describe('approvals of accounts', () => {
     await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101' })
   })
 
+  /** Passes of AutoSync, of which the settings tell too. */
+  const forgotten = join(
+    syncGroups.map((group) => fragment`${identifier(`last_sync_${group}`)} = null`),
+    ', ',
+  )
   test('its settings change when an approval is withdrawn and when it is given again', async () => {
     const mine = { ...approval, Account: holderAccount }
     await geo('ApprovedAutotradeAccount', mine)
     const asked = async () => {
       const { write } = town.platform.db
       await write.run`update account set settings_changed_at = settings_changed_at - interval '1 hour'`
-      await write.run`update setup set changed_at = changed_at - interval '1 hour'`
+      await write.run`update setup set changed_at = changed_at - interval '1 hour', ${forgotten}`
       const { headers } = await as('holder', 'GetAutotradeSettings', own)
       const since = { 'if-modified-since': headers['last-modified'] }
       const options = { key: people.holder.key, headers: since }
