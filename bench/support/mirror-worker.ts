@@ -16,10 +16,10 @@ const db = await openDatabase({ url, applicationName: 'bench worker', log: quiet
 const paper = createPaperBroker().broker
 const far: Broker = {
   ...paper,
-  place: async (ctx, brokerId, tickets) => {
+  place: async (ctx, brokerId, tickets, until) => {
     process.send?.({ sentAt: Date.now(), count: tickets.length })
     await delay(answerMs)
-    return paper.place(ctx, brokerId, tickets)
+    return paper.place(ctx, brokerId, tickets, until)
   },
 }
 const { ctx, steps } = assembleWork({

@@ -1,7 +1,7 @@
 /** Orders and their followers at Alpaca: what is sent, what is heard, and what becomes of answers that are lost. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connectAlpaca } from '../../src/execution/brokers/alpaca/alpaca.ts'
-import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
+import { BrokerUnreachable, type OrderTicket } from '../../src/execution/brokers/broker.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { Refusal } from '../support/alpaca-book.ts'
 import { type Fault, startAlpacaStandIn } from '../support/alpaca-stand-in.ts'
@@ -134,10 +134,10 @@ describe('an answer that is lost', () => {
       ...({ side: '1', ordType: '2', timeInForce: '1', positionEffect: 'O' } as const),
       ...{ instrumentId: one.instrumentId, quantity: '6', limitPx: '50', stopPx: null },
     }
-    expect(await world.broker.place(world.ctx, world.brokerId, [ticket])).toEqual([{ answer: 'accepted' }])
-    expect(await world.broker.place(world.ctx, world.brokerId, [{ ...ticket, side: '2' }])).toEqual([
-      { answer: 'unknown' },
-    ])
+    const place = (...tickets: OrderTicket[]) =>
+      world.broker.place(world.ctx, world.brokerId, tickets, Infinity)
+    expect(await place(ticket)).toEqual([{ answer: 'accepted' }])
+    expect(await place({ ...ticket, side: '2' })).toEqual([{ answer: 'unknown' }])
     expect(one.theirs()).toHaveLength(1)
   })
 
@@ -151,7 +151,7 @@ describe('an answer that is lost', () => {
     })
     const name = { accountId: one.accountId, account: one.book.number, clientOrderId: 'LST-1-S1-0' }
     expect(lonely.isUp()).toBe(true)
-    expect(await lonely.cancel(world.ctx, world.brokerId, [name])).toEqual([{ answer: 'unsent' }])
+    expect(await lonely.cancel(world.ctx, world.brokerId, [name], Infinity)).toEqual([{ answer: 'unsent' }])
     expect(lonely.isUp()).toBe(false)
     await expect(lonely.find(world.ctx, world.brokerId, [name])).rejects.toThrow(BrokerUnreachable)
     await expect(lonely.snapshot(world.ctx, [one.accountId])).rejects.toThrow(BrokerUnreachable)

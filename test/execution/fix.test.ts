@@ -47,6 +47,18 @@ describe.skipIf(missing !== null)('orders over FIX against QuickFIX', () => {
       expect(exchange.logged('|35=F|', `|41=${await id()}|`, `|11=${await id()}-`)).toHaveLength(1)
     })
 
+    test('what others may act on by now is not sent any more', async () => {
+      const { order, reaches, id, account, accountId } = await scene()
+      await exchange.tell('mode ack')
+      await order('1', '10', { limit: '90' })
+      await reaches('0')
+      const { broker, ctx } = world.worker
+      const names = [{ accountId, account, clientOrderId: await id() }]
+      expect(await broker.cancel(ctx, brokerId, names, performance.now() - 1)).toEqual([{ answer: 'unsent' }])
+      expect(await broker.cancel(ctx, brokerId, names, Infinity)).toEqual([{ answer: 'accepted' }])
+      expect(exchange.logged('|35=F|', `|41=${await id()}|`)).toHaveLength(1)
+    })
+
     test('a cancel that comes too late leaves the fill', async () => {
       const { order, orders, reaches, id } = await scene()
       await exchange.tell('mode ack')

@@ -44,9 +44,9 @@ test('given up while its call is under way: nobody asks for it, or withdraws it,
     arrive = resolve
   })
   const slow = spy((calls) => ({
-    place: async (own, brokerId, tickets) => {
+    place: async (own, brokerId, tickets, until) => {
       await arrival
-      return calls.place(own, brokerId, tickets)
+      return calls.place(own, brokerId, tickets, until)
     },
   }))
   const sending = sendOrders(ctx, 'paper', slow.broker)

@@ -69,7 +69,7 @@ describe('a replacement that waits while the order it replaces ends', () => {
     const end = async (executed: number) => {
       const execution = { brokerId, accountId, clientOrderId, symbol, side, px: dec(limit) } as const
       if (executed > 0) await paper.controls.execution(ctx, { ...execution, quantity: dec(executed) })
-      await paper.broker.cancel(ctx, brokerId, [{ accountId, account: '', clientOrderId }])
+      await paper.broker.cancel(ctx, brokerId, [{ accountId, account: '', clientOrderId }], Infinity)
       await step('paper reports')
       await step('applyReports')
     }

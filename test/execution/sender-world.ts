@@ -53,9 +53,9 @@ export function makeSenderWorld(db: Database) {
     const changed = { ...paper.broker, ...changes(paper.broker) }
     const broker: Broker = {
       ...changed,
-      place: (own, brokerId, tickets) => {
+      place: (own, brokerId, tickets, until) => {
         placed.push(...tickets.map(({ clientOrderId }) => clientOrderId))
-        return changed.place(own, brokerId, tickets)
+        return changed.place(own, brokerId, tickets, until)
       },
     }
     return { broker, placed }

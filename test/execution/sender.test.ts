@@ -56,8 +56,8 @@ describe('crash points', () => {
     await buy()
     await mirror()
     const deaf = spy((calls) => ({
-      place: async (own, brokerId, tickets) => {
-        await calls.place(own, brokerId, tickets)
+      place: async (own, brokerId, tickets, until) => {
+        await calls.place(own, brokerId, tickets, until)
         throw new Error('killed after the broker had it')
       },
     }))
@@ -194,8 +194,8 @@ describe('an opening order', () => {
     await buy('4', '90')
     await mirror()
     const deaf = spy((calls) => ({
-      place: async (own, brokerId, tickets) => {
-        await calls.place(own, brokerId, tickets)
+      place: async (own, brokerId, tickets, until) => {
+        await calls.place(own, brokerId, tickets, until)
         return tickets.map(() => ({ answer: 'unknown' }) as const)
       },
     }))
@@ -275,8 +275,8 @@ describe('while the broker is being told of an order', () => {
   /** Sends; when the broker has the order and before its answer is heard the world goes on. */
   const tell = (answer: 'accepted' | 'unknown', meanwhile: () => Promise<unknown>) => {
     const { broker } = spy((calls) => ({
-      place: async (own, brokerId, tickets) => {
-        await calls.place(own, brokerId, tickets)
+      place: async (own, brokerId, tickets, until) => {
+        await calls.place(own, brokerId, tickets, until)
         await meanwhile()
         return tickets.map(() => ({ answer }))
       },

@@ -32,9 +32,12 @@ export class Stubborn {
   /** Stands between the platform and a broker. */
   readonly between = (broker: Broker): Broker => ({
     ...broker,
-    place: (ctx, id, tickets) => this.#hear('place', tickets, () => broker.place(ctx, id, tickets)),
-    replace: (ctx, id, tickets) => this.#hear('replace', tickets, () => broker.replace(ctx, id, tickets)),
-    cancel: (ctx, id, orders) => this.#hear('cancel', orders, () => broker.cancel(ctx, id, orders)),
+    place: (ctx, id, tickets, until) =>
+      this.#hear('place', tickets, () => broker.place(ctx, id, tickets, until)),
+    replace: (ctx, id, tickets, until) =>
+      this.#hear('replace', tickets, () => broker.replace(ctx, id, tickets, until)),
+    cancel: (ctx, id, orders, until) =>
+      this.#hear('cancel', orders, () => broker.cancel(ctx, id, orders, until)),
   })
 
   async #hear(

@@ -33,8 +33,9 @@ export type OrderName = Pick<OrderTicket, 'accountId' | 'account' | 'clientOrder
 
 /**
  * accepted: the broker has it, reports follow. rejected: it refused (`unknownOrder`: it has no order of that id;
- * FIX CxlRejReason 102 = 1). unsent: the link is down and nothing was sent. unknown: it may have it or not; only
- * asking by client order id can tell, a time-out cannot. A broker's refusal of an id it knows is `unknown`.
+ * FIX CxlRejReason 102 = 1). unsent: the link is down or it was too late, and the call has written nothing. unknown:
+ * it may have it or not; only asking by client order id can tell, a time-out cannot. A broker's refusal of an id it
+ * knows is `unknown`.
  */
 export type Answer =
   | { readonly answer: 'accepted' | 'unsent' | 'unknown' }
@@ -74,10 +75,32 @@ export interface Broker {
   isUp(): boolean
   /** Another worker keeps the link: it alone sends, and gives up what has waited too long. */
   isElsewhere?(): boolean
-  /** Answers in the order of the tickets. Throwing means that all are unknown. */
-  place(ctx: WorkContext, brokerId: number, tickets: readonly OrderTicket[]): Promise<readonly Answer[]>
-  replace(ctx: WorkContext, brokerId: number, tickets: readonly ReplaceTicket[]): Promise<readonly Answer[]>
-  cancel(ctx: WorkContext, brokerId: number, orders: readonly OrderName[]): Promise<readonly Answer[]>
+  /**
+   * Answers in the order of the tickets. Throwing means that all are unknown, and that nothing is under way any more.
+   *
+   * `until`, by this machine's steady clock, is the last moment to begin a write: whoever waits for the call may have
+   * given it up long ago, and later others ask for the order, are told that the broker does not have it, and act on
+   * that. It is looked at right before each write. What was begun arrives within three seconds or never, or else
+   * before whatever is asked later.
+   */
+  place(
+    ctx: WorkContext,
+    brokerId: number,
+    tickets: readonly OrderTicket[],
+    until: number,
+  ): Promise<readonly Answer[]>
+  replace(
+    ctx: WorkContext,
+    brokerId: number,
+    tickets: readonly ReplaceTicket[],
+    until: number,
+  ): Promise<readonly Answer[]>
+  cancel(
+    ctx: WorkContext,
+    brokerId: number,
+    orders: readonly OrderName[],
+    until: number,
+  ): Promise<readonly Answer[]>
   /**
    * How each order stands, null where it has none, undefined where it does not say; of those it has, reports
    * follow. Throws `BrokerUnreachable`.

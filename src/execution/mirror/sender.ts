@@ -31,6 +31,11 @@ const ordersAtOnce = 200
 const freshMs = 4_000
 /** A call that takes longer is unknown; shorter than a claim, so nobody asks while it may still be under way. */
 const callMs = 5_000
+/**
+ * Nor is a write begun later than this after the claim, also in calls that were given up: what was begun then has
+ * arrived, or never will, when the claim has run out and others ask for the order.
+ */
+const writeMs = 6_000
 
 /** Sends what is due at the brokers of one adapter. Answers how many orders moved. */
 export async function sendOrders(ctx: WorkContext, adapter: string, broker: Broker): Promise<number> {
@@ -76,6 +81,7 @@ async function deliver(
 ): Promise<void> {
   if (claimed.length === 0) return
   const isLate = (): boolean => performance.now() - claimedAt > freshMs
+  const until = claimedAt + writeMs
   const call = <Ticket>(
     orders: readonly Claimed[],
     ticketOf: (order: Claimed) => Ticket,
@@ -90,17 +96,17 @@ async function deliver(
     call(
       those('new'),
       (order) => ticketOf(ctx, order),
-      (tickets) => broker.place(ctx, brokerId, tickets),
+      (tickets) => broker.place(ctx, brokerId, tickets, until),
     ),
     call(
       those('replace'),
       (order) => replaceTicketOf(ctx, order),
-      (tickets) => broker.replace(ctx, brokerId, tickets),
+      (tickets) => broker.replace(ctx, brokerId, tickets, until),
     ),
     call(
       those('cancel'),
       (order) => nameOf(ctx, order),
-      (orders) => broker.cancel(ctx, brokerId, orders),
+      (orders) => broker.cancel(ctx, brokerId, orders, until),
     ),
   ])
   await record(ctx, lease, brokerId, [...found, ...sent.flat()])

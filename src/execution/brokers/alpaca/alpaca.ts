@@ -38,16 +38,16 @@ export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker>
   return {
     limits,
     isUp: link.isUp,
-    place: (ctx, _brokerId, tickets) =>
+    place: (ctx, _brokerId, tickets, until) =>
       withInstruments(ctx, desk, tickets, (session, ticket, instrument) =>
-        placeOne(ctx, session, ticket, instrument),
+        placeOne(ctx, session, ticket, instrument, until),
       ),
-    replace: (ctx, _brokerId, tickets) =>
+    replace: (ctx, _brokerId, tickets, until) =>
       withInstruments(ctx, desk, tickets, (session, ticket, instrument) =>
-        replaceOne(ctx, session, ticket, instrument),
+        replaceOne(ctx, session, ticket, instrument, until),
       ),
-    cancel: (ctx, _brokerId, orders) =>
-      withSessions(ctx, desk, orders, (session, order) => cancelOne(ctx, session, order)),
+    cancel: (ctx, _brokerId, orders, until) =>
+      withSessions(ctx, desk, orders, (session, order) => cancelOne(ctx, session, order, until)),
     find: (ctx, _brokerId, orders) => findAll(ctx, desk, orders),
     snapshot: (ctx, accountIds) => snapshotAll(ctx, desk, notices, accountIds),
     steps: following.steps(),

@@ -29,9 +29,10 @@ export interface Client {
   openOrders(): Promise<Outcome>
   order(id: string): Promise<Outcome>
   orderByClientId(clientOrderId: string): Promise<Outcome>
-  place(request: AlpacaRequest): Promise<Outcome>
-  replace(id: string, changes: Changes): Promise<Outcome>
-  cancel(id: string): Promise<Outcome>
+  /** The writes: one that has not begun by `until`, on the steady clock, never does and is `unsent`. */
+  place(request: AlpacaRequest, until: number): Promise<Outcome>
+  replace(id: string, changes: Changes, until: number): Promise<Outcome>
+  cancel(id: string, until: number): Promise<Outcome>
   /** The account's history between two moments, as the text of its events. */
   activities(since: Date, until: Date): Promise<Outcome>
   /** A stream of the account's order events, not yet connected. */
@@ -51,6 +52,7 @@ export interface KeyPair {
   readonly secret: string
 }
 
+/** What was begun is given up after this; of writes the port demands it. */
 const timeoutMs = 3_000
 const historyTimeoutMs = 15_000
 /** A pause that Alpaca asks for and that is longer than this is left to whoever asks again. */
@@ -82,16 +84,17 @@ export function createClient(
     note(said.outcome)
     return said
   }
+  const write = writerOf(orders, note)
   return {
     account: () => ask(() => accounts.getAccountRaw()),
     positions: () => ask(() => held.getAllOpenPositionsRaw()),
     openOrders: () => ask(() => orders.getAllOrdersRaw({ status: 'open', limit: openOrdersAtOnce })),
     order: (orderId) => ask(() => orders.getOrderByOrderIDRaw({ orderId })),
     orderByClientId: (clientOrderId) => ask(() => orders.getOrderByClientOrderIdRaw({ clientOrderId })),
-    place: (postOrderRequest) => ask(() => orders.postOrderRaw({ postOrderRequest })),
-    replace: (orderId, patchOrderRequest) =>
-      ask(() => orders.patchOrderByOrderIdRaw({ orderId, patchOrderRequest })),
-    cancel: (orderId) => ask(() => orders.deleteOrderByOrderIDRaw({ orderId }), asNothing),
+    place: (postOrderRequest, until) => write(until, (to) => to.postOrderRaw({ postOrderRequest })),
+    replace: (orderId, patchOrderRequest, until) =>
+      write(until, (to) => to.patchOrderByOrderIdRaw({ orderId, patchOrderRequest })),
+    cancel: (orderId, until) => write(until, (to) => to.deleteOrderByOrderIDRaw({ orderId }), asNothing),
     activities: (since, until) =>
       ask(
         () => events.subscribeToActivitiesSSERaw({ since, until }),
@@ -108,6 +111,30 @@ export function createClient(
       }),
   }
 }
+
+type Orders = InstanceType<Sdk['trading']['OrdersApi']>
+
+/**
+ * Writes orders. The clock is looked at after the SDK has waited for its limit of requests, each time that a request
+ * goes out. One that comes too late says nothing about the way to Alpaca.
+ */
+const writerOf =
+  (orders: Orders, note: (outcome: Outcome['outcome']) => void) =>
+  async (
+    until: number,
+    call: (to: Orders) => ReturnType<Parameters<typeof outcomeOf>[0]>,
+    read?: Parameters<typeof outcomeOf>[1],
+  ): Promise<Outcome> => {
+    let isBegun = false
+    const inTime = orders.withPreMiddleware(async () => {
+      if (performance.now() > until) throw new Error('too late to write')
+      isBegun = true
+    })
+    const said = await outcomeOf(() => call(inTime), read)
+    if (!isBegun) return { outcome: 'unsent' }
+    note(said.outcome)
+    return said
+  }
 
 const asNothing = async (): Promise<undefined> => undefined
 

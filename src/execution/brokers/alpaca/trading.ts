@@ -10,6 +10,7 @@ import { isSameCount } from '../../../domain/orders/order-gap.ts'
 import { type ExecutedOrder, listReplaced } from '../../../storage/brokers/broker-pulls.ts'
 import { insertReports } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
+import { inLanes } from '../../lanes.ts'
 import type { Answer, OrderName, OrderTicket, ReplaceTicket } from '../broker.ts'
 import type { Outcome } from './client.ts'
 import { isAbsent, isSameId, lookUp, readOutcome, sourceOf, takeOrder } from './desk.ts'
@@ -28,13 +29,19 @@ export async function placeOne(
   session: Session,
   ticket: OrderTicket,
   instrument: AlpacaInstrument | undefined,
+  until: number,
 ): Promise<Answer> {
   const request = requestOf(ticket, instrument)
-  return 'refusal' in request ? rejected(request.refusal) : send(ctx, session, request)
+  return 'refusal' in request ? rejected(request.refusal) : send(ctx, session, request, until)
 }
 
-async function send(ctx: WorkContext, session: Session, request: AlpacaRequest): Promise<Answer> {
-  return answerTo(ctx, session, request, await session.client.place(request))
+async function send(
+  ctx: WorkContext,
+  session: Session,
+  request: AlpacaRequest,
+  until: number,
+): Promise<Answer> {
+  return answerTo(ctx, session, request, await session.client.place(request, until))
 }
 
 /** What came of a write that made an order; an order that Alpaca has already is looked up. */
@@ -99,6 +106,7 @@ export async function replaceOne(
   session: Session,
   ticket: ReplaceTicket,
   instrument: AlpacaInstrument | undefined,
+  until: number,
 ): Promise<Answer> {
   const request = requestOf(ticket, instrument)
   if ('refusal' in request) return rejected(request.refusal)
@@ -113,15 +121,17 @@ export async function replaceOne(
     const { clientOrderId, timeInForce, limitPrice, stopPrice } = request
     const prices = { ...(limitPrice && { limitPrice }), ...(stopPrice && { stopPrice }) }
     const changes = { clientOrderId, timeInForce, qty: rest.toFixed(), ...prices }
-    return answerTo(ctx, session, request, await session.client.replace(old.id, changes))
+    return answerTo(ctx, session, request, await session.client.replace(old.id, changes, until))
   }
-  const gone = await withdraw(ctx, session, old)
-  if (!gone) return unknown
+  const gone = await withdraw(ctx, session, old, until)
+  if ('answer' in gone) return gone
   if (gone.status !== 'canceled') return tooLateToReplace(ctx, session, ticket, gone)
   // Executed while it was withdrawn: of today, in whatever units the count goes on.
   const left = rest.minus(max(zero, dec(gone.filledQty).minus(old.filledQty)))
   if (!left.greaterThan(0)) return rejected('as much has been executed already')
-  return send(ctx, session, { ...request, qty: left.toFixed() })
+  const placed = await send(ctx, session, { ...request, qty: left.toFixed() }, until)
+  const isWithdrawnHere = old.status !== 'canceled'
+  return placed.answer === 'unsent' && isWithdrawnHere ? unknown : placed
 }
 
 /** The order has ended by itself, unless it was this very replacement that ended it. */
@@ -162,6 +172,9 @@ function inPresentUnits(filledQty: Decimal, known: ExecutedOrder | undefined): D
   return filledQty.equals(known.executed) || isSameCount(filledQty, restated) ? restated : undefined
 }
 
+/** Orders of a chain that are asked for side by side: the longer that takes, the later is the write. */
+const lanes = 10
+
 /** What the orders before the replaced one executed; undefined when that cannot be asked. */
 async function executedBefore(
   ctx: WorkContext,
@@ -171,40 +184,47 @@ async function executedBefore(
   const key = parseClientOrderId(replacesClientOrderId)
   if (!key) throw new Error(`${replacesClientOrderId} is no id of ours`)
   const chain = await listReplaced(ctx.db.read, { ...key, accountId }, ctx.clock.now())
+  const earlier = chain.filter(({ isLast }) => !isLast)
+  const orders = await inLanes(earlier, lanes, (one) => lookUp(ctx, session, clientOrderId(one)))
+  if (orders.includes(undefined)) return undefined
   let sum: Decimal | undefined = dec(0)
-  for (const earlier of chain.filter(({ isLast }) => !isLast)) {
-    const order = await lookUp(ctx, session, clientOrderId(earlier))
-    if (order === undefined) return undefined
-    const filled = inPresentUnits(dec(order?.filledQty ?? 0), earlier)
+  for (const [place, one] of earlier.entries()) {
+    const filled = inPresentUnits(dec(orders[place]?.filledQty ?? 0), one)
     sum = sum && filled && sum.plus(filled)
   }
   return { sum, last: chain.find(({ isLast }) => isLast) }
 }
 
-/** Cancels the order and waits until it has ended; undefined while that is not certain. */
+/** Cancels the order and waits until it has ended; an answer while that is not certain. */
 async function withdraw(
   ctx: WorkContext,
   session: Session,
   order: AlpacaOrder,
-): Promise<AlpacaOrder | undefined> {
+  until: number,
+): Promise<AlpacaOrder | Answer> {
   if (order.status === 'canceled') return order
-  const said = await session.client.cancel(order.id)
-  if (said.outcome === 'unsent' || said.outcome === 'unknown') return undefined
+  const said = await session.client.cancel(order.id, until)
+  if (said.outcome === 'unsent' || said.outcome === 'unknown') return { answer: said.outcome }
   for (const pause of pausesMs) {
     const now = await readOutcome(ctx, session, await session.client.order(order.id))
     if (now && (now.status === 'canceled' || ended.includes(now.status))) return now
     await delay(pause)
   }
-  return undefined
+  return unknown
 }
 
 /** Cancels one order. */
-export async function cancelOne(ctx: WorkContext, session: Session, name: OrderName): Promise<Answer> {
+export async function cancelOne(
+  ctx: WorkContext,
+  session: Session,
+  name: OrderName,
+  until: number,
+): Promise<Answer> {
   const order = await lookUp(ctx, session, name.clientOrderId)
   if (order === undefined) return unknown
   if (order === null) return unknownOrder
   if (goingAway.includes(order.status) || ended.includes(order.status)) return tooLate(ctx, session, order)
-  const said = await session.client.cancel(order.id)
+  const said = await session.client.cancel(order.id, until)
   if (said.outcome === 'done') return accepted
   if (said.outcome !== 'refused') return { answer: said.outcome }
   if (isAbsent(said)) return unknownOrder

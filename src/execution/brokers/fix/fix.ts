@@ -110,19 +110,19 @@ type Requests = Pick<LiveBroker, 'place' | 'replace' | 'cancel' | 'find'>
 
 function requests(desk: Desk, settings: FixSettings, refusals: Refusals): Requests {
   return {
-    place: (ctx, _, tickets) =>
+    place: (ctx, _, tickets, until) =>
       each(ctx, tickets, (ticket, order) =>
-        ask(desk, ticket.clientOrderId, newOrder(ticket, order, ctx.clock.now(), settings)),
+        ask(desk, ticket.clientOrderId, newOrder(ticket, order, ctx.clock.now(), settings), until),
       ),
-    replace: (ctx, _, tickets) =>
+    replace: (ctx, _, tickets, until) =>
       each(ctx, tickets, (ticket, order) =>
-        ask(desk, ticket.clientOrderId, replaceOrder(ticket, order, ctx.clock.now(), settings)),
+        ask(desk, ticket.clientOrderId, replaceOrder(ticket, order, ctx.clock.now(), settings), until),
       ),
-    cancel: (ctx, _, names) =>
+    cancel: (ctx, _, names, until) =>
       each(ctx, names, (name, order) => {
         if (refusals.isFresh(name.clientOrderId)) return Promise.resolve({ answer: 'unknown' })
         const id = cancelIdOf(name.clientOrderId, nonce())
-        return ask(desk, id, cancelOrder(id, order, ctx.clock.now(), settings))
+        return ask(desk, id, cancelOrder(id, order, ctx.clock.now(), settings), until)
       }),
     find: async (ctx, _, names) => {
       const orders = await ordersOf(ctx, names)
@@ -160,15 +160,17 @@ function ordersOf(ctx: WorkContext, names: readonly OrderName[]): Promise<(FixOr
   return loadFixOrders(ctx.db.read, keys)
 }
 
-/** Sends a request about an order; any word about it says that the broker has it. */
-const ask = (desk: Desk, id: string, request: FixRequest): Promise<Answer> =>
-  desk.ask<Answer>({
-    request,
-    names: [id],
-    hear: (heard) => answerOf(id, heard),
-    unsent: { answer: 'unsent' },
-    unknown: { answer: 'unknown' },
-  })
+const unsent: Answer = { answer: 'unsent' }
+
+/**
+ * Sends a request about an order; any word about it says that the broker has it. From here on it may wait for the
+ * socket as long as it likes: whoever asks for the order asks behind it.
+ */
+async function ask(desk: Desk, id: string, request: FixRequest, until: number): Promise<Answer> {
+  if (performance.now() > until) return unsent
+  const hear = (heard: Heard): Answer | undefined => answerOf(id, heard)
+  return desk.ask<Answer>({ request, names: [id], hear, unsent, unknown: { answer: 'unknown' } })
+}
 
 function answerOf(id: string, heard: Heard): Answer | undefined {
   if ('refused' in heard) return { answer: 'rejected', text: heard.refused }
