@@ -228,6 +228,25 @@ describe('a replacement', () => {
     expect(one.theirs()).toMatchObject([{ status: 'new', limit_price: '50' }])
   })
 
+  test('that fails on the way leaves those beside it their answers', async () => {
+    const one = await working()
+    const [{ client_order_id: clientOrderId = '' } = {}] = one.theirs()
+    const foreign = { client_order_id: 'theirs', symbol: one.symbol, side: 'buy', type: 'limit', qty: '1' }
+    alpaca.books.place(one.book, { ...foreign, limit_price: '1', time_in_force: 'gtc' })
+    const ticket = {
+      ...{ accountId: one.accountId, account: one.book.number, clientOrderId, symbol: one.symbol },
+      ...({ side: '1', ordType: '2', timeInForce: '1', positionEffect: 'O' } as const),
+      ...{ instrumentId: one.instrumentId, quantity: '6', limitPx: '51', stopPx: null },
+    }
+    const tickets = ['theirs', 'LST-T-1-S1-0'].map((replacesClientOrderId) => ({
+      ...{ replacesClientOrderId, ...ticket },
+    }))
+    expect(await world.broker.replace(world.ctx, world.brokerId, tickets, Infinity)).toEqual([
+      { answer: 'unknown' },
+      { answer: 'rejected', text: 'Alpaca has no such order', unknownOrder: true },
+    ])
+  })
+
   /** The strategy's own order has filled and the grace is over: the copy turns to market. */
   async function chase({ symbol }: Awaited<ReturnType<typeof working>>): Promise<void> {
     await publishQuotes(world.ctx, [quote(symbol, '49', '49.5', world.clock.now())])

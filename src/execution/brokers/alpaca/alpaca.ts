@@ -73,7 +73,10 @@ export function createLink(now: () => number = () => performance.now()) {
   }
 }
 
-/** Serves each order in the session of its account; where there is none for good, the order is refused. */
+/**
+ * Serves each order in the session of its account; where there is none for good, the order is refused. One that fails
+ * is unknown and ends nothing: the call is over when nothing of it is under way.
+ */
 async function withSessions<Order extends OrderName>(
   ctx: WorkContext,
   { sessions }: Desk,
@@ -88,7 +91,11 @@ async function withSessions<Order extends OrderName>(
     orders.map(async (order, place): Promise<Answer> => {
       const session = found[place]
       if (!session) return { answer: 'unknown' }
-      if (isSession(session)) return serve(session, order)
+      if (isSession(session))
+        return serve(session, order).catch((error: unknown): Answer => {
+          ctx.log.warn({ error, accountId: order.accountId }, 'a request to Alpaca failed on its way')
+          return { answer: 'unknown' }
+        })
       return 'refused' in session
         ? { answer: 'rejected', text: session.refused }
         : { answer: session.outcome }
