@@ -102,6 +102,40 @@ test('a replacement that is sent and its signal that is replaced do not block ea
   expect((await orders()).at(-1)).toMatchObject({ status: '0', limitPx: 52, orderQty: 10 })
 })
 
+test('an order that may not go out and its signal that is replaced do not block each other', async () => {
+  const brokerId = await addBroker(db)
+  const { accountId, order, orders, symbol } = await makeScene(world, brokerId)()
+  await world.quote(symbol, '60', '60')
+  paper.controls.down(true)
+  const next = async (limit: string, replaces?: number): Promise<number> => {
+    if (replaces) await endSignal(db.write, replaces, '5', isoOf(clock.time))
+    const signal = await order('1', '10', { limit, ...(replaces && { replaces }) })
+    await db.write.run`update signal set needs_match = false where id = ${signal}`
+    return signal
+  }
+  const first = await next('50')
+  await step('mirrorSignals')
+  const second = await next('51', first)
+  await step('mirrorSignals')
+  expect(await orders()).toMatchObject([{ status: '5' }, { status: 'A', pendingAction: 'new', attempts: 0 }])
+  await next('52', second)
+  await db.write.run`update account set is_autotrade_disabled = true where id = ${accountId}`
+  paper.controls.down(false)
+  const [ended] = await orders()
+  const letGo = await holdLocks(
+    db,
+    (tx) => tx.run`select from account_order where id = ${ended?.id} for update`,
+  )
+  const planning = step('mirrorSignals')
+  await untilWaiting(db.read, 1)
+  // It has locked the order, and waits for none that has ended.
+  await step('sendOrders paper')
+  await Promise.all([letGo(), planning])
+  expect(count.tried).toBe(count.begun)
+  await world.drain()
+  expect((await orders()).map(({ status }) => status)).toEqual(['5', '4'])
+})
+
 test('a canceled signal and what its copy has executed do not block each other', async () => {
   const { accountId, brokerId, clientOrderId, symbol, first, orders, held } = await working()
   const fill = {

@@ -167,11 +167,16 @@ export const cancelOrders = (
     from decided d
     where o.account_id = d.account_id and o.id = d.id and o.status <> '6' and not (d.waits and o.attempts > 0)`
 
-/** The orders `o` that `which` names with what unanswered ones among them replace: all that is to be locked. */
+/**
+ * The orders `o` that `which` names with the live ones that unanswered among them replace: all that is to be locked.
+ * Not what has ended: who sends an order has locked it already, and not what went before it.
+ */
 const withReplaced = (which: Fragment): Fragment => fragment`
   select o.account_id, unnest(array[o.id, x.id, y.id]) from account_order o
-  left join account_order x on x.account_id = o.account_id and x.id = o.replaces_order_id and o.status in ('A', '6')
-  left join account_order y on y.account_id = x.account_id and y.id = x.replaces_order_id and x.status in ('A', '6')
+  left join account_order x on x.account_id = o.account_id and x.id = o.replaces_order_id
+    and o.status in ('A', '6') and x.status in ${live}
+  left join account_order y on y.account_id = x.account_id and y.id = x.replaces_order_id
+    and x.status in ('A', '6') and y.status in ${live}
   where ${which} and o.status in ${live}`
 
 /** The live orders that unanswered replacements among `orders` are to replace. */
