@@ -63,6 +63,15 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['leaves what it still holds there alone', { p: 2, a: 1, exclusions: new Map([['ES', 1]]) }, {}, []],
   ['cuts an exit there to what is held', leftAlone({ a: 2 }), {}, ['replace a 2 @9']],
   ['not to more', leftAlone({ a: 7 }), {}, []],
+  [
+    "to what the holder's own leave of it",
+    leftAlone({
+      orders: [stopOrder, { ...stopOrder, clientOrderId: 'b', signalId: null, leaves: 4, care: 'byHand' }],
+      a: 6,
+    }),
+    {},
+    ['replace a 2 @9'],
+  ],
   ['not while AutoSync is off', leftAlone({ a: 2, isSyncEnabled: false }), {}, []],
   [
     'not when that was refused',

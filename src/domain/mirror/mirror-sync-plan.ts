@@ -75,8 +75,8 @@ function overshoots(input: SyncInput, cleared: readonly string[]): PositionOrder
 }
 
 /**
- * Exits of symbols that are left alone, where they work for more than is held: the rest would open a position the other
- * way. They are cut, the younger first, and never grow again.
+ * Exits of symbols that are left alone, where with those of the owner's they work for more than is held: the rest would
+ * open a position the other way. They are cut, the younger first, and never grow again.
  */
 function oversized(
   input: SyncInput,
@@ -89,18 +89,22 @@ function oversized(
     const held = input.accountPositions.get(symbol) ?? zero
     const isExit = (order: SyncOrder): boolean =>
       order.symbol === symbol &&
-      order.care === 'follow' &&
       order.openClose === 'C' &&
       order.leaves.greaterThan(0) &&
       actsAgainst(order.side, held) &&
       !actions.cancel.includes(order.clientOrderId)
-    const exits = input.orders.filter(isExit)
+    // What the owner works takes its share first and is left alone.
+    const exits = (['byHand', 'follow'] as const).flatMap((care) =>
+      input.orders.filter((order) => order.care === care && isExit(order)),
+    )
     const wanted = exits.map(({ signalId, leaves }) => ({
       ocaGroup: groups.get(`${signalId}`) ?? null,
       leaves,
     }))
     const allowed = clampClosing(wanted, held.abs())
-    return exits.map((order, at) => ({ ...order, quantity: allowed[at]! }))
+    return exits
+      .map((order, at) => ({ ...order, quantity: allowed[at]! }))
+      .filter(({ care }) => care === 'follow')
   })
   return {
     cancel: cuts.flatMap(({ clientOrderId, quantity }) => (quantity.isZero() ? [clientOrderId] : [])),
