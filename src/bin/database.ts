@@ -55,21 +55,26 @@ export async function provideServer(config: Config, log: Logger): Promise<Server
 /** For commands beside a running platform: its server where one runs, otherwise one of our own. */
 export async function reachServer(config: Config, log: Logger): Promise<Server> {
   const running = await addressAtWork(config)
-  if (running !== undefined) return runElsewhere(running)
-  return provideServer(config, log).catch(async (error: unknown) => {
-    // Another process may have begun at the same moment.
+  return running === undefined ? freeServer(config, log) : runElsewhere(running)
+}
+
+/**
+ * For a platform that starts: one of our own where the data folder is free or becomes so in time, otherwise that of the
+ * process that keeps it.
+ */
+export const freeServer = (config: Config, log: Logger): Promise<Server> =>
+  provideServer(config, log).catch(async (error: unknown) => {
     const begun = await addressAtWork(config)
     if (begun === undefined) throw error
     return runElsewhere(begun)
   })
-}
 
 /**
  * The same for a process that stays. Whoever started the server stops it with himself, and may be a command that ends
  * soon: then it is started here, under the same address.
  */
-export async function keepServer(config: Config, log: Logger): Promise<Server> {
-  const server = await reachServer(config, log)
+export async function keepServer(config: Config, log: Logger, reach = reachServer): Promise<Server> {
+  const server = await reach(config, log)
   if (server.isOurs || config.databaseUrl) return server
   const ending = new AbortController()
   const taken = takeOver(config, log, server.url, ending.signal)

@@ -8,7 +8,7 @@ import { writeWhole } from '../postgres/whole-file.ts'
 import { readConnections } from './brokers.ts'
 import { keepAlive } from './children.ts'
 import { type Config, demoKeysFile } from './config.ts'
-import { openMigrated, provideServer, type Server } from './database.ts'
+import { freeServer, keepServer, openMigrated, type Server } from './database.ts'
 import { prepareDemo } from './demo.ts'
 import { beginCopy } from './platform-copies.ts'
 import { type Port, tryPorts } from './port.ts'
@@ -49,7 +49,7 @@ export async function startAll(config: Config, log: Logger, ending: AbortSignal)
     await server?.stop()
   }
   try {
-    server = await provideServer(config, log)
+    server = await keepServer(config, log, freeServer)
     const demo = await prepare(config, server.url, log, ending)
     if (demo) writeWhole(demoKeysFile(config), `${JSON.stringify(demo.keys, null, 2)}\n`)
     prepared(server.url)

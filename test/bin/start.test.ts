@@ -110,6 +110,18 @@ test('a process that stays takes over the database of a command that ends', asyn
   expect(readdirSync(folder)).not.toContain('database-url')
 }, 120_000)
 
+test('a platform starts beside a worker that has taken the database over, and keeps it when that ends', async () => {
+  const folder = newDataDir()
+  onTestFinished(() => removeDataDir(folder))
+  const log = openLog({ logLevel: 'silent' }, 'tests')
+  const worker = await keepServer(readConfig({ DATA_DIR: folder }), log)
+  const product = await startProduct({ dataDir: folder, env: { PORT: '0' } })
+  await worker.stop()
+  const status = async (): Promise<number> => (await fetch(`${product.url}/readyz`)).status
+  await vi.waitFor(async () => expect(await status()).toBe(200), { timeout: 40_000, interval: 250 })
+  expect(await product.stop()).toBe(0)
+}, 120_000)
+
 test('of two that begin at the same moment one starts the database and both use it', async () => {
   const folder = newDataDir()
   onTestFinished(() => removeDataDir(folder))
