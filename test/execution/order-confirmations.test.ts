@@ -19,11 +19,11 @@ const scene = makeScene(world, await addBroker(db))
 const minute = 60_000
 
 /** A follower who is asked, and a first order of the strategy. */
-async function asked() {
+async function asked(limit?: string) {
   const one = await scene()
   await db.write.run`update setup set is_confirmation_needed = true where id = ${one.setupId}`
   await world.quote(one.symbol, '99', '100')
-  await one.order('1', '4')
+  await one.order('1', '4', limit ? { limit } : {})
   await world.drain()
   const [order] = await one.orders()
   const waiting = async () =>
@@ -175,6 +175,20 @@ describe('an order whose holder is asked', () => {
     await world.drain()
     world.paper.controls.down(false)
     expect(await one.orders()).toMatchObject([{ status: '4', info: 'broker not reachable' }])
+  })
+
+  test('has not waited for its broker before a yes, also when it was turned to market meanwhile', async () => {
+    const one = await asked('101')
+    world.paper.controls.down(true)
+    world.clock.time += 30_000
+    await world.drain()
+    expect(await one.orders()).toMatchObject([
+      { status: '5', ordType: '2' },
+      { status: 'A', ordType: '1', pendingAction: 'new' },
+    ])
+    world.paper.controls.down(false)
+    await world.drain()
+    expect(await one.waiting()).toMatchObject([{ quantity: '4', limitPx: null }])
   })
 
   test('holds up nobody: other orders of the account go out', async () => {

@@ -187,12 +187,13 @@ export async function saveAttempts(
 /**
  * Copies that no broker of the adapter has seen although they were made, or confirmed by their holders, at or before
  * `before`. One that was changed while it waited, as to a market order after its signal had filled, has waited since it
- * was made. One whose holder has not said yes does not wait for its broker.
+ * was made. One whose holder has not said yes does not wait for its broker; what comes of it begins to.
  */
 const queued = (adapter: string, before: Instant): Fragment => fragment`
   o.pending_action is not null and o.status = 'A' and o.attempts = 0 and o.source = 'S' and not ${isUnconfirmed}
   and coalesce(o.confirmed_at, least(o.posted_at, (
-    select x.posted_at from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
+    select case when x.confirm_by is null then x.posted_at else x.confirmed_at end
+    from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
       and x.source_id = o.source_id and x.status = '5' and x.attempts = 0))) <= ${instant(before)}::timestamptz
   and o.broker_id in (select id from broker where adapter = ${adapter})`
 
