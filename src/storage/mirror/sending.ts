@@ -48,9 +48,10 @@ export interface SendRow extends CopyRow {
  * replacement that waits for its predecessor to be acknowledged. Accounts that are being written are passed over.
  */
 export async function lockNextSends(tx: Transaction, brokerId: number, limit: number): Promise<SendRow[]> {
-  const next = await tx.rows<OrderKey>`
-    select account_id as "accountId", id from (
-      select distinct on (o.account_id) o.account_id, o.id, o.claimed_until
+  const next = await tx.rows<OrderKey & { replaced: number | null }>`
+    select account_id as "accountId", id, replaced from (
+      select distinct on (o.account_id) o.account_id, o.id, o.claimed_until,
+        case when o.pending_action = 'replace' then o.replaces_order_id end as replaced
       from account_order o
       where o.broker_id = ${brokerId}::int and o.pending_action is not null and not ${isUnconfirmed}
         and (o.unknown_at is null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
@@ -68,7 +69,13 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
     order by id for share skip locked`
   const free = new Set(accounts.map(({ id }) => id))
   const keys = next.filter(({ accountId }) => free.has(accountId))
-  const [, , rows] = await Promise.all([lockSetups(tx, keys), lockReplaced(tx, keys), lockSends(tx, keys)])
+  // What an order is to replace is older, and whoever locks both waits for the older first.
+  const replaced = keys.flatMap(({ accountId, replaced: id }) => (id === null ? [] : [{ accountId, id }]))
+  const [, , rows] = await Promise.all([
+    lockSetups(tx, keys),
+    replaced.length > 0 && lockOrders(tx, replaced),
+    lockSends(tx, keys),
+  ])
   return rows
 }
 
@@ -76,12 +83,8 @@ const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number>
   select from setup where id in (select o.setup_id from account_order o where ${theseOrders(keys)})
   order by id for share`
 
-/** Locks what orders are to replace there: it is older, and whoever locks both waits for the older first. */
-const lockReplaced = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
-  select from account_order x where (x.account_id, x.id) in (
-    select o.account_id, o.replaces_order_id from account_order o
-    where ${theseOrders(keys)} and o.pending_action = 'replace')
-  order by x.account_id, x.id for update`
+const lockOrders = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
+  select from account_order o where ${theseOrders(keys)} order by o.account_id, o.id for update`
 
 const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
   select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
