@@ -1,6 +1,6 @@
 /**
- * Which signals are to be mirrored now, and whose. Exits protect what an account has got, so they wait a moment for the copies of
- * their entry; what has come by then is protected, and what comes later gets its exits as it comes.
+ * Which signals are to be mirrored now, and whose. Exits protect what an account has got, so they wait a moment for the
+ * copies of their entry; what has come by then is protected, and what comes later gets its exits as it comes.
  */
 import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
