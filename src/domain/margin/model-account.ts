@@ -101,10 +101,10 @@ const marginPosition = (holding: Holding, price = markOf(holding)): MarginPositi
   return marginPositionOf(instrument, { quantity, avgPx, price, fx, ...rates })
 }
 
-/** A hundredth of a cent: what the last digit of an average is short of is less, however much is held at it. */
+/** A hundredth of a cent: more than what the last digit of an average is short of on a hundred million units. */
 const leastMoney = dec('0.0001')
 
-/** The account value as margin is held against it: averages keep twelve digits, and what these lose calls for nothing. */
+/** The account value as margin is held against it: averages keep twelve digits, what these lose calls for nothing. */
 export const marginableValue = (account: Pick<ModelAccount, 'cash' | 'holdings'>): Decimal =>
   ceilTo(accountValue(account), leastMoney)
 
