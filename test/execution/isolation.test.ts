@@ -201,3 +201,24 @@ test.each(['quotes', 'bars'] as const)('a batch of %s at the paper broker', asyn
   await world.drain()
   expect([await broken.held(), await sound.held()]).toEqual([6, 6])
 })
+
+test('quotes of a market where a new order cannot be worked on', async () => {
+  const [broken, sound] = [await scene(), await scene()]
+  for (const one of [broken, sound]) await quoted(one)
+  await resting(broken)
+  await refuse({ on: 'update on signal', when: `new.strategy_id = ${broken.strategyId}` })
+  const failed = failuresOf('new orders of a strategy')
+  const before = failed()
+  const at = world.clock.time
+  await publishQuotes(
+    world.ctx,
+    [broken, sound].map(({ symbol }) => quote(symbol, '97', '98', at)),
+  )
+  expect(await db.read.rows`select ask::int from quote where instrument_id = ${sound.instrumentId}`).toEqual([
+    { ask: 98 },
+  ])
+  expect(failed() - before).toBe(1)
+  await accept()
+  endRests()
+  await world.drain()
+})
