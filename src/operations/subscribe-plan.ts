@@ -14,6 +14,7 @@ import {
   lockPresentPlan,
   type PlanOffer,
   type PresentPlan,
+  wishToGoOnWith,
 } from '../storage/billing/plan-subscriptions.ts'
 import type { Transaction } from '../storage/database/sql.ts'
 import { isRefused, type Refused, refuse } from './context.ts'
@@ -74,5 +75,6 @@ async function upgrade(
   const ids = await insertCharges(tx, [charge])
   if (ids.length === 0)
     return refuse('StateConflict', 'PlanId', 'A change of this moment was asked for already')
+  await wishToGoOnWith(tx, subscriptionId, planId)
   return (await collectNow(tx, provider, ids, at)) ?? { subscriptionId, begins: 'now' }
 }

@@ -216,6 +216,39 @@ describe('a dearer plan that is paid when the term is over', () => {
   })
 })
 
+describe('a plan that is canceled while a dearer one waits for its payment', () => {
+  test.each([
+    ['ends with its term: that was said last', false, true],
+    ['goes on with the dearer one that was chosen after', true, false],
+  ] as const)('%s', async (_what, isCanceledFirst, isCancelPending) => {
+    const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
+    const small = await savePlan(db.write, { ...offer, name: 'Small', price: '30' })
+    const large = await savePlan(db.write, { ...offer, name: 'Large', price: '300' })
+    const choose = (planId: number) =>
+      db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
+    await attach()
+    await choose(small)
+    await work()
+    clock.time = start + 10 * day
+    if (isCanceledFirst) await cancelPlan(db.write, ids.person, 'investor')
+    standIn.script.push('delay')
+    await choose(large)
+    await work()
+    if (!isCanceledFirst) await cancelPlan(db.write, ids.person, 'investor')
+    await tell('payment_intent.succeeded')
+    await work()
+    const standing = await db.read.one`
+      select plan.name as plan, s.is_cancel_pending as "isCancelPending"
+      from subscription s join plan on plan.id = s.plan_id`
+    expect(standing).toEqual({ plan: 'Large', isCancelPending })
+    clock.time = start + 31 * day
+    await work()
+    const { status } = await db.read.one<{ status: string }>`select status from subscription`
+    expect(status).toBe(isCancelPending ? 'ended' : 'active')
+    await sound()
+  })
+})
+
 describe('what is told of a payment', () => {
   test('twice in one turn, before its first answer came, is told to nobody', async () => {
     await attach()

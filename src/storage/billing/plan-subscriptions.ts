@@ -119,6 +119,15 @@ export async function continueWith(sql: Sql, id: number, planId: number): Promis
     where id = ${id}::bigint`
 }
 
+/**
+ * Notes that a plan that is to end with its term goes on with another one once that is paid: both stand beside each
+ * other until then, and whoever cancels meanwhile takes the wish back.
+ */
+export async function wishToGoOnWith(sql: Sql, id: number, planId: number): Promise<void> {
+  await sql.run`
+    update subscription set next_plan_id = ${planId}::bigint where id = ${id}::bigint and is_cancel_pending`
+}
+
 /** Lets the plan of a kind that a person has end with its term; answers whether there was one. */
 export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Promise<boolean> =>
   (await sql.run`
@@ -128,7 +137,8 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
 
 /**
  * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own. One for the
- * rest of a term that was over already when it was paid begins with the next.
+ * rest of a term that was over already when it was paid begins with the next. What was canceled since it was chosen ends
+ * all the same.
  */
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<void> {
   await sql.run`
@@ -140,7 +150,7 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
       term_started_at = case when is_late or c.period_ends_at = s.term_ends_at then s.term_started_at
         else c.period_started_at end,
       term_ends_at = case when is_late then s.term_ends_at else c.period_ends_at end,
-      is_cancel_pending = false
+      is_cancel_pending = s.is_cancel_pending and s.next_plan_id is distinct from c.plan_id
     from charge c join plan on plan.id = c.plan_id
       join subscription known on known.id = c.subscription_id
       cross join lateral (
