@@ -5,6 +5,7 @@ import { dec, zero } from '../decimal.ts'
 import {
   applyFill,
   type Conversion,
+  cashTakenBack,
   flat,
   type Position,
   reducible,
@@ -117,5 +118,38 @@ describe('taking a fill back', () => {
   ])('%s', (_, before, opposite, quantity, average) => {
     const { quantity: left, avgPx } = takeBack(before, opposite)
     expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])
+  })
+
+  test('of a future leaves the money that its other fills have made', () => {
+    const stories = fc.array(fc.record({ each: anyFill, undone: fc.option(fc.nat(19)) }), {
+      minLength: 1,
+      maxLength: 20,
+    })
+    fc.assert(
+      fc.property(stories, (story) => {
+        const standing: ReturnType<typeof fill>[] = []
+        let position = flat
+        let cash = zero
+        for (const { each, undone } of story) {
+          const change = applyFill(position, each, future)
+          standing.push(each)
+          cash = cash.plus(change.cash)
+          position = change.position
+          const [found] = undone === null ? [] : standing.splice(undone % standing.length, 1)
+          if (found) {
+            const opposite = { ...found, side: found.side === '1' ? '2' : '1' } as const
+            const left = takeBack(position, opposite)
+            cash = cash.plus(cashTakenBack(position, left, opposite, future))
+            position = left
+          }
+          const worth = cash.plus(unrealised(position, each.price, future))
+          const made = standing.reduce((sum, { side, quantity, price }) => {
+            const gained = each.price.minus(price).times(quantity).times(future.pointValue)
+            return side === '1' ? sum.plus(gained) : sum.minus(gained)
+          }, zero)
+          expect(worth.minus(made).abs().lessThan('1e-15')).toBe(true)
+        }
+      }),
+    )
   })
 })

@@ -98,6 +98,22 @@ export function takeBack(position: Position, fill: PositionFill): Position {
   return { quantity, avgPx, avgCost: position.avgCost.times(avgPx).div(position.avgPx) }
 }
 
+/**
+ * What taking a fill back moves in cash where nothing is paid in full, with the positions before and after: the result
+ * that neither shows any more. Of a close that has left nothing the average is gone, and it is the close's own price
+ * again: its result is then still booked.
+ */
+export function cashTakenBack(
+  before: Position,
+  after: Position,
+  fill: PositionFill,
+  { pointValue, fx }: Pick<Conversion, 'pointValue' | 'fx'>,
+): Decimal {
+  const paid = ({ quantity, avgPx }: Position): Decimal => quantity.times(avgPx ?? zero)
+  const traded = fill.price.times(fill.quantity).times(directionOf(fill.side))
+  return paid(after).minus(paid(before)).minus(traded).times(pointValue).times(fx)
+}
+
 function afterFill(
   before: Position,
   quantity: Decimal,

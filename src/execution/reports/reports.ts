@@ -15,7 +15,9 @@ import {
 } from '../../domain/positions/commission.ts'
 import {
   applyFill,
+  cashTakenBack,
   flat,
+  isPaidInFull,
   type Position,
   type PositionChange,
   takeBack,
@@ -214,7 +216,9 @@ async function book(
       ? dec(original.commission).negated()
       : commissionOf(ctx, execution, terms, told)
     const change = moved(before.position, execution, { told, late, terms })
-    const cash = original ? dec(original.cashChange).negated() : change.cash.minus(commission)
+    const cash = isGivenBack(execution, terms)
+      ? dec(original?.cashChange ?? 0).negated()
+      : change.cash.minus(commission)
     booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
     const { quantity, avgPx } = change.position
     const openedAt = openedAtAfter(before, change, (told ?? execution).report.occurredAt)
@@ -239,10 +243,14 @@ function moved(
   if (told) return late.apply(position, execution, { told, terms })
   const { side, quantity, px: price, busts } = execution
   const fill = { side, quantity, price }
-  // The cash of one that takes another back is that of the other.
-  if (busts) return { position: takeBack(position, fill), opened: zero, cash: zero }
-  return applyFill(position, fill, terms)
+  if (!busts) return applyFill(position, fill, terms)
+  const left = takeBack(position, fill)
+  return { position: left, opened: zero, cash: cashTakenBack(position, left, fill, terms) }
 }
+
+/** The cash of one that takes another back is that of the other, where all of it was paid or received. */
+const isGivenBack = ({ busts }: BatchExecution, { securityType }: Terms): boolean =>
+  busts !== null && isPaidInFull(securityType)
 
 /** The execution that is taken back, booked in the same batch. */
 const findBooked = (booked: readonly NewExecution[], { busts, report }: BatchExecution): NewExecution => {
