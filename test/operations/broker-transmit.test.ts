@@ -98,6 +98,23 @@ test('a trade that is taken back is taken back in the strategy', async () => {
   expect(await positions()).toEqual([])
 })
 
+test('what was traded before the account fed a strategy is not taken back there', async () => {
+  await town.door('/accounts', [{ account: 'T3', personId: leader.personId, cash: 20_000 }])
+  expect((await approve('T3')).status).toBe(200)
+  const before = await trade('buy', 10, 100, 'T3')
+  const added = resultsOf<{ StrategyId: number }>(await add({ Account: 'T3', StrategyName: 'Later' }))
+  const held = async () =>
+    resultsOf<Record<string, unknown>>(
+      await town.ask('GetStrategyOpenPositions', { StrategyIds: added[0]?.StrategyId }, { key: leader.key }),
+    )
+  await town.door('/broker', { bust: before.execId })
+  expect(await held()).toEqual([])
+  const since = await trade('buy', 4, 100, 'T3')
+  expect(await held()).toMatchObject([{ Quantity: 4 }])
+  await town.door('/broker', { bust: since.execId })
+  expect(await held()).toEqual([])
+})
+
 /** What GetAutotradeStats counts of accounts of the region: account, followed, fed, fed of one class, own. */
 const counted = async (params: object = {}) => {
   const asked = { key: people.northAdmin.key, host: 'Geo' } as const

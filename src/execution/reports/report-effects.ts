@@ -11,7 +11,7 @@ import {
   type ExitedSymbol,
   insertExclusions,
 } from '../../storage/mirror/sync-writes.ts'
-import { insertTransmissions } from '../../storage/mirror/transmissions.ts'
+import { insertTransmissions, type OwnTrade } from '../../storage/mirror/transmissions.ts'
 import { insertIncidents } from '../../storage/work/incidents.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
 
@@ -26,21 +26,27 @@ export async function followBatch(
     insertIncidents(tx, incidentsOf(batch, accounts)),
     disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
     leaveAlone(tx, batch, now),
-    insertTransmissions(tx, batch.executions.flatMap(ownTrade)),
+    insertTransmissions(tx, ownTrades(batch)),
   ])
   await disableAutotrade(tx, batch.closures, now)
 }
 
-/** A trade of an account that no order of ours explains; one that is taken back is a trade the other way. */
-const ownTrade = ({ order, report, side, quantity, px }: BatchExecution) =>
-  order === null
-    ? [
-        {
-          ...{ accountId: report.accountId, execId: report.reportKey, side, quantity, px },
-          ...{ instrumentId: report.instrumentId, executedAt: report.occurredAt },
-        },
-      ]
-    : []
+/**
+ * Trades of accounts that no order of ours explains; one that is taken back is a trade the other way. What takes back or
+ * corrects one of the same batch concerns what that one concerned.
+ */
+function ownTrades({ executions }: Batch): OwnTrade[] {
+  const roots = new Map<string, string | null>()
+  return executions.flatMap(({ order, report, side, quantity, px, busts }) => {
+    if (order !== null) return []
+    const { accountId, reportKey: execId, instrumentId, occurredAt: executedAt } = report
+    const about = busts?.execId ?? report.corrects
+    const root = roots.get(`${accountId} ${about}`)
+    const mends = root === undefined ? about : root
+    roots.set(`${accountId} ${execId}`, mends)
+    return [{ accountId, execId, instrumentId, side, quantity, px, executedAt, mends }]
+  })
+}
 
 /** Accounts whose AutoSync ends because somebody else traded there; an owner may have allowed it. */
 const strangersIn = ({ foreign }: Batch, accounts: readonly ReportedAccount[]): number[] =>

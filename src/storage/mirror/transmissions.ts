@@ -18,9 +18,14 @@ export interface OwnTrade {
   readonly quantity: Decimal
   readonly px: Decimal
   readonly executedAt: Instant
+  /** The execution that this one takes back or corrects; null where it does neither. */
+  readonly mends: string | null
 }
 
-/** Notes the trades of accounts that feed a strategy and are approved for it; each once. */
+/**
+ * Notes the trades of accounts that feed a strategy and are approved for it; each once. What was traded before is none
+ * of the strategy's, and neither is what becomes of it.
+ */
 export async function insertTransmissions(tx: Transaction, trades: readonly OwnTrade[]): Promise<void> {
   if (trades.length === 0) return
   const column = <K extends keyof OwnTrade>(name: K): OwnTrade[K][] => trades.map((trade) => trade[name])
@@ -29,10 +34,12 @@ export async function insertTransmissions(tx: Transaction, trades: readonly OwnT
     select s.id, a.id, t.exec_id, t.instrument_id, t.side, t.quantity, t.px, t.executed_at
     from unnest(${column('accountId')}::bigint[], ${column('execId')}::text[], ${column('instrumentId')}::bigint[],
         ${column('side')}::text[], ${column('quantity')}::numeric[], ${column('px')}::numeric[],
-        ${trades.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
-        with ordinality t (account_id, exec_id, instrument_id, side, quantity, px, executed_at, place)
+        ${trades.map(({ executedAt }) => instant(executedAt))}::timestamptz[], ${column('mends')}::text[])
+        with ordinality t (account_id, exec_id, instrument_id, side, quantity, px, executed_at, mends, place)
       join account a on a.id = t.account_id join strategy s on s.transmit_account_id = a.id
-    where t.instrument_id is not null and ${isTradeLeader}
+    where t.instrument_id is not null and ${isTradeLeader} and (t.mends is null or exists (
+      select from transmission told
+      where told.account_id = a.id and told.exec_id = t.mends and told.strategy_id = s.id))
     order by t.place
     on conflict do nothing`
 }
