@@ -3,14 +3,20 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { listDeliveries, resendDelivery } from '../../src/storage/people/webhook-deliveries.ts'
 import {
+  insertDeliveries,
+  listDeliveries,
+  resendDelivery,
+} from '../../src/storage/people/webhook-deliveries.ts'
+import {
+  disableWebhook,
   enableWebhook,
   listWebhooks,
   rewrapWebhookSecrets,
   rotateWebhook,
 } from '../../src/storage/people/webhooks.ts'
 import { type Answer, call } from '../support/http.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { secrets } from '../support/platform.ts'
 import { buildTown, type Town, townStart } from './support/town.ts'
 
@@ -198,6 +204,27 @@ test.each([
   [{ siteId: town.sites.west, url: 'nowhere' }, 400],
 ])('the door refuses %j', async (wish, status) => {
   expect((await call(town.platform.url, '/test/webhooks', { body: [wish] })).status).toBe(status)
+})
+
+test.each([
+  ['enabled', 'is sent'],
+  ['disabled', 'is not sent'],
+] as const)('what is written down while the endpoint is being %s %s', async (what, _then) => {
+  const isEnabled = what === 'enabled'
+  const requestId = idOf(await start())
+  if (isEnabled) await disableWebhook(db.write, webhook.webhookId, 'out of order', now)
+  const told = { requestId, siteId: town.sites.west, eventType: 'approval.completed', body: '{}' }
+  const release = await holdLocks(db, (tx) => insertDeliveries(tx, [told], now))
+  const changed = db.transaction((tx) =>
+    isEnabled
+      ? enableWebhook(tx, webhook.webhookId, now)
+      : disableWebhook(tx, webhook.webhookId, 'out of order', now),
+  )
+  await untilWaiting(db.read)
+  await release()
+  expect(await changed).toBe(true)
+  const [delivery] = await listDeliveries(db.read, webhook.webhookId)
+  expect(delivery?.nextTryAt).toBe(isEnabled ? now : null)
 })
 
 test('nothing of it breaks the books', async () => {

@@ -39,7 +39,10 @@ export interface Announcement {
   readonly body: string
 }
 
-/** Writes a delivery for every endpoint of the sites that wants the event; one that is disabled gets it later. */
+/**
+ * Writes a delivery for every endpoint of the sites that wants the event; one that is disabled gets it later. Whoever
+ * disables or enables one waits, lest the deliveries that are written meanwhile go on as it was before.
+ */
 export const insertDeliveries = (
   tx: Transaction,
   announcements: readonly Announcement[],
@@ -53,6 +56,7 @@ export const insertDeliveries = (
     from unnest(${column('requestId')}::uuid[], ${column('siteId')}::bigint[], ${column('eventType')}::text[],
         ${column('body')}::text[]) a (request_id, site_id, event_type, body)
       join webhook_endpoint e on e.site_id = a.site_id and a.event_type = any(e.event_types)
+    for share of e
     on conflict do nothing`
 }
 
