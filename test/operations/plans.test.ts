@@ -138,6 +138,30 @@ describe('plans', () => {
     await audit()
   })
 
+  test('do not recur once they are withdrawn, unless another one was chosen to follow', async () => {
+    const small = await plan('Small', '30')
+    const large = await plan('Large', '90')
+    await choose(large, 0)
+    expect(await held()).toMatchObject([{ IsRecurring: true }])
+    await withdrawPlan(db.write, large)
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, EndDate: at(30), IsRecurring: false }])
+    expect(await choose(small, 1)).toBe('later')
+    expect(await held()).toMatchObject([{ LicenseTypeId: large, IsRecurring: true }])
+    await passTo(30)
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, IsRecurring: true }])
+    await audit()
+  })
+
+  test('do not recur while they are suspended: nothing follows what was not paid', async () => {
+    await choose(await plan('Small', '30'), 0)
+    await door('/payment-methods', [{ personId: customer.personId, declines: 'no money' }])
+    await passTo(47)
+    expect(await db.read.rows`select status from subscription`).toEqual([{ status: 'suspended' }])
+    expect(await held()).toMatchObject([{ EndDate: at(60), IsRecurring: false }])
+    await passTo(60)
+    expect(await held()).toEqual([])
+  })
+
   test('what is declined changes nothing', async () => {
     const small = await plan('Small', '30')
     const large = await plan('Large', '90')

@@ -23,6 +23,7 @@ export interface PlanSubscriptionRow {
   planId: number
   startedAt: number
   endsAt: number
+  /** Another term follows: it was not canceled and is not suspended, and its plan or the one chosen next is offered. */
   isRecurring: boolean
   cost: string
 }
@@ -37,9 +38,11 @@ export const pagePlanSubscriptions = (
     select: fragment`
       subscription.id, subscription.person_id as "personId", subscription.plan_id as "planId",
       subscription.started_at as "startedAt", coalesce(subscription.ended_at, subscription.term_ends_at) as "endsAt",
-      subscription.ended_at is null and not subscription.is_cancel_pending as "isRecurring",
+      subscription.status not in ('suspended', 'ended') and not subscription.is_cancel_pending
+        and (plan.is_offered or coalesce(next.is_offered, false)) as "isRecurring",
       ${money(fragment`subscription.base_price + subscription.markup`)} as cost`,
-    from: fragment`subscription join plan on plan.id = subscription.plan_id`,
+    from: fragment`subscription join plan on plan.id = subscription.plan_id
+      left join plan next on next.id = subscription.next_plan_id`,
     where: fragment`subscription.person_id = ${wanted.personId}::bigint and plan.kind = ${wanted.kind}
       and (subscription.ended_at is null or not ${wanted.activeOnly}::boolean)`,
     key: [byId],
