@@ -87,10 +87,9 @@ async function compare(sql: Sql, variants: readonly VariantRow[]): Promise<Compa
   const known = new Map(variants.map((variant) => [variant.strategyId, variant]))
   const positions = await listVariantPositions(sql, [...known.keys()])
   const rows = positions.map((row) => {
-    const variant = known.get(row.strategyId) as VariantRow
-    const terms = termsOf(variant)
+    const terms = termsOf(known.get(row.strategyId) as VariantRow)
     const held = { parent: dec(row.parentQuantity), variant: dec(row.quantity) }
-    return { row, variant, terms, held, expected: expectedQuantity(terms, row.securityType, held.parent) }
+    return { row, terms, held, expected: expectedQuantity(terms, row.securityType, held.parent) }
   })
   const different = rows.filter(({ held, expected }) => !expected.equals(held.variant))
   const fills = groupBy(
@@ -101,12 +100,12 @@ async function compare(sql: Sql, variants: readonly VariantRow[]): Promise<Compa
     ({ place }) => place,
   )
   const beginnings = new Map(
-    different.map(({ row, variant, terms, held }, index) => {
+    different.map(({ row, terms, held }, index) => {
       const own = (fills.get(index + 1) ?? []).map(({ isParent, side, quantity, at }) => ({
         quantity: dec(quantity).times(directionOf(side)),
         ...{ isParent, at },
       }))
-      return [row, differsSince(terms, row.securityType, held, own, variant.createdAt)] as const
+      return [row, differsSince(terms, row.securityType, held, own, row.since)] as const
     }),
   )
   return rows.map(({ row, expected }) => ({ row, expected, since: beginnings.get(row) ?? null }))

@@ -2,6 +2,7 @@
 import type { SecurityType, Side } from '../../domain/codes.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
 
 /** A symbol that a variant or its parent holds. */
 export interface VariantPositionRow {
@@ -11,6 +12,8 @@ export interface VariantPositionRow {
   readonly securityType: SecurityType
   readonly parentQuantity: string
   readonly quantity: string
+  /** Since when the fills of both are in the units of today: the variant is there, and nothing was split. */
+  readonly since: Instant
 }
 
 /** The symbols of these variants, by variant and symbol. */
@@ -20,7 +23,9 @@ export const listVariantPositions = (
 ): Promise<VariantPositionRow[]> => sql.rows<VariantPositionRow>`
   select v.strategy_id as "strategyId", i.id as "instrumentId", i.symbol, i.security_type as "securityType",
     coalesce(sum(p.quantity) filter (where p.strategy_id = v.parent_id), 0) as "parentQuantity",
-    coalesce(sum(p.quantity) filter (where p.strategy_id = v.strategy_id), 0) as quantity
+    coalesce(sum(p.quantity) filter (where p.strategy_id = v.strategy_id), 0) as quantity,
+    greatest(v.created_at, (select max(c.takes_effect_at) from corporate_action c
+      where c.kind = 'split' and c.booked_at is not null and c.instrument_id = i.id)) as since
   from variant v
     cross join lateral (
       select * from position where strategy_id in (v.strategy_id, v.parent_id) and quantity <> 0) p
@@ -39,18 +44,20 @@ export interface FamilyFillRow {
 /** Fills of one symbol that are read back at most. */
 const fillsAtMost = 500
 
-/** The fills of variants and their parents in these symbols since the variants exist, each symbol's newest first. */
+/** The fills of variants and their parents in these symbols since these moments, each symbol's newest first. */
 export const listFamilyFills = (
   sql: Sql,
-  asked: readonly { readonly strategyId: number; readonly instrumentId: number }[],
+  asked: readonly Pick<VariantPositionRow, 'strategyId' | 'instrumentId' | 'since'>[],
 ): Promise<FamilyFillRow[]> => sql.rows<FamilyFillRow>`
   select a.place::int as place, f.*
   from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
-      ${asked.map(({ instrumentId }) => instrumentId)}::bigint[]) with ordinality a (strategy_id, instrument_id, place)
+      ${asked.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${asked.map(({ since }) => instant(since))}::timestamptz[])
+      with ordinality a (strategy_id, instrument_id, since, place)
     join variant v on v.strategy_id = a.strategy_id
     cross join lateral (
       select f.strategy_id = v.parent_id as "isParent", f.side, f.quantity, f.filled_at as at from fill f
       where f.strategy_id in (v.strategy_id, v.parent_id) and f.instrument_id = a.instrument_id
-        and f.filled_at >= v.created_at
+        and f.filled_at >= a.since
       order by f.filled_at desc, f.id desc limit ${fillsAtMost}::int
     ) f`
