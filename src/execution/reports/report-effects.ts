@@ -10,6 +10,7 @@ import {
   cancelExcluded,
   type ExitedSymbol,
   insertExclusions,
+  undoExclusions,
 } from '../../storage/mirror/sync-writes.ts'
 import { insertTransmissions, type OwnTrade } from '../../storage/mirror/transmissions.ts'
 import { insertIncidents } from '../../storage/work/incidents.ts'
@@ -68,18 +69,23 @@ function incidentsOf({ incidents }: Batch, accounts: readonly ReportedAccount[])
 
 /**
  * Symbols out of which a stop of the owner's, or his own order, has taken an account. After a stop nothing else closes
- * there; after either nothing opens there, what rests at the broker included.
+ * there; after either nothing opens there, what rests at the broker included. An exit whose executions were all taken
+ * back has taken it out of nothing; of one that was replaced the last of its chain may have some.
  */
-async function leaveAlone(tx: Transaction, { executions }: Batch, now: Instant): Promise<void> {
-  const filled = (source: 'L' | 'M') =>
+async function leaveAlone(tx: Transaction, { executions, changes }: Batch, now: Instant): Promise<void> {
+  const isUndone = new Set(changes.flatMap(({ id, cumQty }) => (cumQty.isZero() ? [id] : [])))
+  const exits = (source: 'L' | 'M', isTakenBack: boolean) =>
     executions.flatMap(({ order, side, busts }: BatchExecution): ExitedSymbol[] =>
-      order?.source === source && busts === null
+      order?.source === source &&
+      (isTakenBack ? busts !== null && isUndone.has(order.id) && order.status !== '5' : busts === null)
         ? [{ setupId: order.setupId, instrumentId: order.instrumentId, side }]
         : [],
     )
-  const [stopped, discarded] = [filled('L'), filled('M')]
+  const [stopped, discarded] = [exits('L', false), exits('M', false)]
   await insertExclusions(tx, stopped, 'AutoStopLoss', now)
   await insertExclusions(tx, discarded, 'Manual', now)
+  await undoExclusions(tx, exits('L', true), 'AutoStopLoss', now)
+  await undoExclusions(tx, exits('M', true), 'Manual', now)
   await cancelClosings(tx, stopped, now)
   await cancelExcluded(tx, [...stopped, ...discarded], now)
 }

@@ -84,6 +84,9 @@ export async function endExclusionsIn(
     where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null`
 }
 
+/** Whose exit it was: of the stop of the owner's, or of an order of his own. */
+type ExclusionReason = 'AutoStopLoss' | 'Manual'
+
 /** A symbol in which an exit has traded on this side. */
 export interface ExitedSymbol extends SetupSymbol {
   readonly side: Side
@@ -96,7 +99,7 @@ export interface ExitedSymbol extends SetupSymbol {
 export async function insertExclusions(
   tx: Transaction,
   symbols: readonly ExitedSymbol[],
-  reason: 'AutoStopLoss' | 'Manual',
+  reason: ExclusionReason,
   now: Instant,
 ): Promise<void> {
   if (symbols.length === 0) return
@@ -114,6 +117,20 @@ export async function insertExclusions(
     on conflict (setup_id, instrument_id) do update
       set sign = excluded.sign, reason = excluded.reason, excluded_at = excluded.excluded_at, ended_at = null
       where setup_exclusion.ended_at is not null`
+}
+
+/** Symbols that are followed again, because nothing is left of the exit for which they were left alone. */
+export async function undoExclusions(
+  tx: Transaction,
+  symbols: readonly SetupSymbol[],
+  reason: ExclusionReason,
+  now: Instant,
+): Promise<void> {
+  if (symbols.length === 0) return
+  await tx.run`
+    update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from ${namedSymbols(symbols)}
+    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null
+      and x.reason = ${reason}`
 }
 
 /** What the orders of one kind and one setup have in common, revision after revision. */
