@@ -103,7 +103,10 @@ export async function loadIndex(sql: Sql): Promise<IndexSeries> {
   return { days: unpackDays(days), closes: unpackDoubles(closes) }
 }
 
-/** Enters closes of the index, replacing those of the same days; every strategy then gets new figures. */
+/**
+ * Enters closes of the index, replacing those of the same days; every strategy then gets new figures, also one whose
+ * figures are just being computed with the closes of before.
+ */
 export async function saveIndexCloses(
   sql: Sql,
   closes: readonly { readonly day: Day; readonly close: string }[],
@@ -114,7 +117,8 @@ export async function saveIndexCloses(
       select * from unnest(${closes.map(({ day }) => formatDay(day))}::date[], ${closes.map(({ close }) => close)}::numeric[])
       on conflict (day) do update set close = excluded.close
     )
-    update strategy_record set statistics_due = true where not statistics_due`
+    update strategy_record set statistics_due = true where strategy_id = any(array(
+      select strategy_id from strategy_record order by strategy_id for no key update))`
 }
 
 /** All figures of a strategy. */

@@ -93,10 +93,13 @@ export async function touchAdjusted(
   )
 }
 
-/** The figures of these strategies no longer say how things are. */
+/**
+ * The figures of these strategies no longer say how things are. A mark that is there may be one that is just being taken
+ * away by who computes them and cannot see what is told here, so it is set anew and waits for him.
+ */
 export async function outdateStatistics(sql: Sql, strategyIds: readonly number[]): Promise<void> {
   if (strategyIds.length === 0) return
   await sql.run`
     update strategy_record set statistics_due = true
-    where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[]) and not statistics_due`
+    where strategy_id = any(${uncounted(strategyIds, 'bigint')}::bigint[])`
 }
