@@ -7,7 +7,7 @@ import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { LedgerPosition } from '../../domain/positions/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../../domain/time.ts'
 import { writeInParts } from '../database/parts.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 /** Whose record: a strategy's model account, or a brokerage account. */
@@ -50,7 +50,10 @@ const claimLimit = (record: Fragment, until: string, { records, days }: CloseLim
     ${days}::int / (1 + ${until}::date - min(least(next_close_at::date, stale_from)))))
   from ${record} where next_close_at <= ${until}::timestamptz)`
 
-/** Claims records that are due; those that others hold are passed over. */
+/**
+ * Claims records that are due; those that others hold are passed over. They are read by a statement of its own: while
+ * records are claimed others book on those to come, whose cash would be that of before beside positions of after.
+ */
 export async function claimDueRecords(
   tx: Transaction,
   kind: BookKind,
@@ -58,21 +61,20 @@ export async function claimDueRecords(
   atOnce: CloseLimits,
   currency: string,
 ): Promise<DueRecord[]> {
-  const until = instant(now)
+  const ids = await idsOf(claimIds(tx, kind, instant(now), atOnce))
+  if (ids.length === 0) return []
   const rows =
     kind === 'strategy'
       ? await tx.rows<DueRow>`
           select s.id, s.started_at as "startedAt", s.starting_cash as "startingCash", s.cash, ${currency} as currency,
             r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt"
-          from (select * from strategy_record where next_close_at <= ${until}::timestamptz
-            order by strategy_id limit ${claimLimit(fragment`strategy_record`, until, atOnce)} for no key update skip locked) r
-          join strategy s on s.id = r.strategy_id order by s.id`
+          from strategy_record r join strategy s on s.id = r.strategy_id
+          where r.strategy_id = any(${ids}::bigint[]) order by s.id`
       : await tx.rows<DueRow>`
           select a.id, a.created_at as "startedAt", a.starting_cash as "startingCash", a.cash, a.currency,
             r.closed_day as "closedDay", r.stale_from as "staleFrom", r.moved_at as "movedAt"
-          from (select * from account_record where next_close_at <= ${until}::timestamptz
-            order by account_id limit ${claimLimit(fragment`account_record`, until, atOnce)} for no key update skip locked) r
-          join account a on a.id = r.account_id order by a.id`
+          from account_record r join account a on a.id = r.account_id
+          where r.account_id = any(${ids}::bigint[]) order by a.id`
   return rows.map((row) => ({
     ...row,
     startingCash: dec(row.startingCash),
@@ -81,6 +83,20 @@ export async function claimDueRecords(
     staleFrom: dayOrNull(row.staleFrom),
   }))
 }
+
+const claimIds = (
+  tx: Transaction,
+  kind: BookKind,
+  until: string,
+  atOnce: CloseLimits,
+): Promise<{ id: number }[]> =>
+  kind === 'strategy'
+    ? tx.rows`
+        select strategy_id as id from strategy_record where next_close_at <= ${until}::timestamptz
+        order by strategy_id limit ${claimLimit(fragment`strategy_record`, until, atOnce)} for no key update skip locked`
+    : tx.rows`
+        select account_id as id from account_record where next_close_at <= ${until}::timestamptz
+        order by account_id limit ${claimLimit(fragment`account_record`, until, atOnce)} for no key update skip locked`
 
 const dayOrNull = (text: string | null): Day | null => (text === null ? null : (readDay(text) ?? null))
 
