@@ -29,7 +29,7 @@ export interface LiveSetup {
   accountId: number
 }
 
-/** The live setup of a strategy in an account, locked. */
+/** The live setup of a strategy in an account, locked; not against rows that name it, such as fees that are settled. */
 export const lockLiveSetup = (
   sql: Sql,
   accountId: number,
@@ -38,7 +38,7 @@ export const lockLiveSetup = (
   sql.maybe<LiveSetup>`
     select id, account_id as "accountId" from setup
     where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
-    for update`
+    for no key update`
 
 /** Stopped setups of a strategy in an account that hold what is still to be closed, locked. */
 export const lockUnclosedSetups = (
@@ -51,7 +51,7 @@ export const lockUnclosedSetups = (
     where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint
       and stopped_at is not null and not positions_left_open and closed_at is null
       and exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
-    order by id for update`
+    order by id for no key update`
 
 /** The live setups of an account, by id. */
 export const listLiveSetups = (sql: Sql, accountId: number): Promise<{ id: number; strategyId: number }[]> =>

@@ -1,0 +1,51 @@
+/** Terms end while their subscribers change how they follow: nobody blocks the other. */
+import { expect, test } from 'vitest'
+import { billingSteps } from '../../src/execution/billing.ts'
+import { prepareStart } from '../../src/operations/autotrade/starting.ts'
+import { listAccounts } from '../../src/storage/accounts/accounts.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker, addFollowers } from '../support/followers.ts'
+import { holdTable, untilWaiting } from '../support/locks.ts'
+import { addStrategy, makeWorld } from './world.ts'
+
+const { db } = await testDatabase()
+const count = { begun: 0, tried: 0 }
+/** Counts transactions and how often they ran: who is in a deadlock runs again. */
+const counting: Database = {
+  ...db,
+  transaction: (work, options) => {
+    count.begun += 1
+    return db.transaction((tx) => {
+      count.tried += 1
+      return work(tx)
+    }, options)
+  },
+}
+const { ctx, clock } = makeWorld(counting)
+
+test('a fee is settled beside a change of the setup that owes it', async () => {
+  const strategyId = await addStrategy(db)
+  const guest = await addStrategy(db)
+  await addFollowers(db, { strategyId, brokerId: await addBroker(db, 'live'), count: 1 })
+  await db.write.run`update strategy set performance_fee_percent = 20 where id = ${strategyId}`
+  await db.write.run`
+    update account set person_id = (select owner_person_id from strategy where id = ${guest})`
+  await db.write.run`
+    insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, markup, started_at,
+      term_started_at, term_ends_at, performance_fee_percent)
+    select site_id, person_id, ${strategyId}::bigint, 'paid', 'active', 0, 0, to_timestamp(0), to_timestamp(0),
+      to_timestamp(${clock.time}::float8 / 1000), 20 from account`
+  const [account] = await listAccounts(db.read, {})
+  const actor = { personId: account!.personId, role: 'user', siteId: 1 } as const
+  const letGo = await holdTable(db, 'fee_settlement')
+  const turning = billingSteps([])
+    .find(({ name }) => name === 'turnTerms')!
+    .run(ctx)
+  await untilWaiting(db.read)
+  const starting = counting.transaction((tx) => prepareStart(tx, actor, account!, strategyId, false))
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), turning, starting])
+  expect(await db.read.rows`select percent from fee_settlement`).toEqual([{ percent: 20 }])
+  expect(count.tried).toBe(count.begun)
+})
