@@ -96,16 +96,22 @@ export const takeArrivals = (ctx: WorkContext, slippage: PaperSlippage): Promise
   isolated(ctx, {
     name: 'new orders of a paper account',
     work: (accounts) => takeThese(ctx, slippage, accounts),
-    list: (accounts, limit) => listPaperArrivals(ctx.db.read, ctx.clock.now(), accounts, limit),
+    list: async (accounts, limit) => {
+      const due = await listPaperArrivals(ctx.db.read, ctx.clock.now(), accounts, limit)
+      return [...new Set(due.map(({ accountId }) => accountId))]
+    },
   })
 
 const takeThese = (ctx: WorkContext, slippage: PaperSlippage, accounts: Among): Promise<number> =>
   ctx.db.transaction(async (tx) => {
-    const rows = await lockPaperArrivals(tx, ctx.clock.now(), accounts, arrivalsAtOnce)
-    if (rows.length === 0) return 0
-    const ids = [...new Set(rows.map(({ instrumentId }) => instrumentId))]
-    const [quotes, instruments] = await Promise.all([
+    const now = ctx.clock.now()
+    const due = await listPaperArrivals(tx, now, accounts, arrivalsAtOnce)
+    if (due.length === 0) return 0
+    const ids = [...new Set(due.map(({ instrumentId }) => instrumentId))]
+    // Quotes come before orders, as everywhere: a split has locked the quote when it restates what is at work.
+    const [quotes, rows, instruments] = await Promise.all([
       lockLastQuotes(tx, ids),
+      lockPaperArrivals(tx, now, { accounts, instrumentIds: ids }, arrivalsAtOnce),
       loadQuotedInstruments(tx, [], ids),
     ])
     const byId = new Map(instruments.map((instrument) => [instrument.id, instrument]))

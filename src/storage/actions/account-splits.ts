@@ -6,6 +6,7 @@ import type { Decimal } from '../../domain/decimal.ts'
 import type { SplitRatio } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import { lockHoldingAccounts } from '../accounts/holders.ts'
+import { workingPaper } from '../brokers/paper.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -155,11 +156,12 @@ async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise
 async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<void> {
   const left = units(split, '(o.order_qty - o.cum_qty)')
   const carried = fragment`${units(split, '(o.carried_qty + o.cum_qty)')} - o.cum_qty`
+  const concerned = workingPaper(fragment`
+    o.instrument_id = ${split.instrumentId}::bigint and o.accepted_at < ${instant(split.at)}::timestamptz`)
   await tx.run`
     with ended as (
       update paper_order o set status = '4', needs_match = false, carried_qty = ${carried}
-      where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
-        and o.accepted_at < ${instant(split.at)}::timestamptz and trunc(${left}) = 0
+      where o.id = ${concerned} and trunc(${left}) = 0
       returning o.broker_id, o.account_id, o.client_order_id
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
@@ -170,8 +172,7 @@ async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<v
     update paper_order o set order_qty = o.cum_qty + trunc(${left}),
       carried_qty = ${carried},
       limit_px = ${onTick(split, 'o.limit_px')}, stop_px = ${onTick(split, 'o.stop_px')}
-    where o.instrument_id = ${split.instrumentId}::bigint and o.status in ('0', '1')
-      and o.accepted_at < ${instant(split.at)}::timestamptz`
+    where o.id = ${concerned}`
 }
 
 /** What brokers held beyond our books when AutoSync was switched on again, and what they hold beyond that. */

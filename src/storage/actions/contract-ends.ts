@@ -6,6 +6,7 @@ import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Settlement } from '../../domain/market/instrument.ts'
 import type { Instant } from '../../domain/time.ts'
 import { lockHolders, lockHoldingAccounts, lockMarks } from '../accounts/holders.ts'
+import { workingPaper } from '../brokers/paper.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from '../mirror/account-orders.ts'
@@ -129,7 +130,7 @@ export async function expireAccountOrders(tx: Transaction, instrumentId: number,
   await tx.run`
     with expired as (
       update paper_order set status = 'C', needs_match = false
-      where instrument_id = ${instrumentId}::bigint and status in ('0', '1')
+      where id = ${workingPaper(fragment`o.instrument_id = ${instrumentId}::bigint`)}
       returning broker_id, account_id, client_order_id
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)

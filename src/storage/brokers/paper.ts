@@ -65,6 +65,13 @@ const requestRows = (requests: readonly PaperRequest[]): Fragment => {
       position_effect, quantity, limit_px, stop_px, accepted_at, expires_at, reject_text, fill_cap)`
 }
 
+/**
+ * The ids of orders at work (as `o`), locked in the order in which a quote locks those that it reaches: who takes several
+ * in another order and the quote stand in each other's way.
+ */
+export const workingPaper = (which: Fragment): Fragment => fragment`any(array(
+  select o.id from paper_order o where o.status in ('0', '1') and ${which} order by o.account_id, o.id for update))`
+
 /** An answer's key: the broker numbers what it says. */
 const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
 
@@ -111,7 +118,8 @@ export const replacePaperOrders = (
     ), old as (
       update paper_order o set status = '5', needs_match = false
       from asked
-      where o.account_id = asked.account_id and o.client_order_id = asked.replaced and o.status in ('0', '1')
+      where o.account_id = asked.account_id and o.client_order_id = asked.replaced
+        and o.id = ${workingPaper(fragment`(o.account_id, o.client_order_id) in (select account_id, replaced from asked)`)}
         and not exists (select from paper_order known where known.account_id = asked.account_id
           and known.client_order_id = asked.client_order_id)
       returning asked.place, o.carried_qty + o.cum_qty as executed
@@ -148,8 +156,7 @@ export const cancelPaperOrders = (
         ${names.map(({ clientOrderId }) => clientOrderId)}::text[]) a (place, account_id, client_order_id)
     ), canceled as (
       update paper_order o set status = '4', needs_match = false
-      from asked where o.account_id = asked.account_id and o.client_order_id = asked.client_order_id
-        and o.status in ('0', '1')
+      where o.id = ${workingPaper(fragment`(o.account_id, o.client_order_id) in (select account_id, client_order_id from asked)`)}
       returning o.account_id, o.client_order_id, o.instrument_id
     ), told as (
       insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
@@ -263,35 +270,38 @@ export async function listWorkedInstruments(
   return rows.map(({ id }) => id)
 }
 
+const isArrival = (now: Instant): Fragment =>
+  fragment`o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz`
+
 /** True when accepted orders were not yet held against the last quote. */
-export const isPaperArrivalDue = (now: Instant): Fragment => fragment`exists (
-  select from paper_order where needs_match and accepted_at <= ${instant(now)}::timestamptz)`
+export const isPaperArrivalDue = (now: Instant): Fragment =>
+  fragment`exists (select from paper_order o where ${isArrival(now)})`
 
-const arrived = (now: Instant, accounts: Among): Fragment => fragment`
-  from paper_order o where o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz
-    and ${isAmong(fragment`o.account_id`, accounts)}`
-
-/** Locks orders that were accepted and not yet held against the last quote; those that others hold are passed over. */
-export const lockPaperArrivals = (
-  tx: Transaction,
-  now: Instant,
-  accounts: Among,
-  limit: number,
-): Promise<PaperOrderRow[]> =>
-  tx.rows<PaperOrderRow>`
-    select ${orderColumns} ${arrived(now, accounts)}
-    order by o.accepted_at, o.id limit ${limit}::int for update skip locked`
-
-/** The accounts that have such orders. */
+/** Whose orders were accepted and not yet held against the last quote, and in which instruments; the oldest ones'. */
 export const listPaperArrivals = (
   sql: Sql,
   now: Instant,
   accounts: Among,
   limit: number,
-): Promise<number[]> =>
-  idsOf(
-    sql.rows`select distinct o.account_id as id ${arrived(now, accounts)} order by id limit ${limit}::int`,
-  )
+): Promise<{ accountId: number; instrumentId: number }[]> =>
+  sql.rows`
+    select distinct account_id as "accountId", instrument_id as "instrumentId" from (
+      select o.account_id, o.instrument_id from paper_order o
+      where ${isArrival(now)} and ${isAmong(fragment`o.account_id`, accounts)}
+      order by o.accepted_at, o.id limit ${limit}::int) due`
+
+/** Locks such orders in these instruments, whose quotes are locked; those that others hold are passed over. */
+export const lockPaperArrivals = (
+  tx: Transaction,
+  now: Instant,
+  { accounts, instrumentIds }: { readonly accounts: Among; readonly instrumentIds: readonly number[] },
+  limit: number,
+): Promise<PaperOrderRow[]> =>
+  tx.rows<PaperOrderRow>`
+    select ${orderColumns} from paper_order o
+    where ${isArrival(now)} and ${isAmong(fragment`o.account_id`, accounts)}
+      and o.instrument_id = any(${uncounted(instrumentIds, 'bigint')}::bigint[])
+    order by o.accepted_at, o.id limit ${limit}::int for update skip locked`
 
 /** Orders after a moment of the market. */
 export interface PaperChange {
@@ -324,7 +334,7 @@ export const expirePaperOrders = (sql: Sql, now: Instant): Promise<number> =>
   sql.run`
     with expired as (
       update paper_order set status = 'C', needs_match = false
-      where expires_at <= ${instant(now)}::timestamptz and status in ('0', '1')
+      where id = ${workingPaper(fragment`o.expires_at <= ${instant(now)}::timestamptz`)}
       returning broker_id, account_id, client_order_id, instrument_id, expires_at
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
