@@ -1,11 +1,15 @@
-/** Steps of the paper broker beside each other and beside what ends or splits: everybody locks in one order. */
+/**
+ * Steps of the paper broker beside each other and beside what ends or splits: everybody locks in one order, and who had
+ * to wait answers what is so by then.
+ */
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
-import { insertPaperOrders, type PaperRequest } from '../../src/storage/brokers/paper.ts'
+import { insertPaperOrders, type PaperRequest, replacePaperOrders } from '../../src/storage/brokers/paper.ts'
 import type { Database } from '../../src/storage/database/database.ts'
+import type { Transaction } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
@@ -92,4 +96,26 @@ test('orders that expire do not block those that a quote reaches', async () => {
   await Promise.all([letGo(), filling, expiring])
   expect(await statuses()).toEqual(['2', '2', '2'])
   expect(count.tried).toBe(count.begun)
+})
+
+test('an order that is just being taken is no refused one to who sends it again', async () => {
+  const { brokerId, requests } = await accountsWith(1)
+  const letGo = await holdLocks(db, (tx) => insertPaperOrders(tx, brokerId, requests))
+  const again = insertPaperOrders(db.write, brokerId, requests)
+  await untilWaiting(db.read)
+  await letGo()
+  expect(await again).toEqual([{ place: 0, status: '0', text: null }])
+})
+
+test('an order that is just being replaced is no refused one to who replaces it again', async () => {
+  const { brokerId, requests } = await accountsWith(1)
+  await insertPaperOrders(db.write, brokerId, requests)
+  const [{ clientOrderId = '' } = {}] = requests
+  const next = requests.map((request) => ({ ...request, clientOrderId: 'next', limitPx: '51' }))
+  const replace = (tx: Transaction) => replacePaperOrders(tx, brokerId, next, [clientOrderId])
+  const letGo = await holdLocks(db, replace)
+  const again = db.transaction(replace)
+  await untilWaiting(db.read)
+  await letGo()
+  expect(await again).toEqual([{ place: 0, status: '0', text: null }])
 })

@@ -76,12 +76,15 @@ export const workingPaper = (which: Fragment): Fragment => fragment`any(array(
 const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
 
 /** Takes new orders; one whose id is known stays what it is. */
-export const insertPaperOrders = (
+export const insertPaperOrders = async (
   sql: Sql,
   brokerId: number,
   requests: readonly PaperRequest[],
 ): Promise<PaperAnswer[]> =>
-  sql.rows<PaperAnswer>`
+  withTaken(
+    sql,
+    requests,
+    await sql.rows<PaperAnswer>`
     with asked as materialized (select * from ${requestRows(requests)}), taken as (
       insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type, time_in_force,
         position_effect, order_qty, limit_px, stop_px, status, needs_match, accepted_at, expires_at, reject_text,
@@ -101,16 +104,20 @@ export const insertPaperOrders = (
     select asked.place, coalesce(taken.status, known.status) as status,
       coalesce(taken.reject_text, known.reject_text) as text
     from asked left join taken using (account_id, client_order_id)
-    left join paper_order known using (account_id, client_order_id)`
+    left join paper_order known using (account_id, client_order_id)`,
+  )
 
 /** Replaces working orders: the new one starts with what is left of the total. */
-export const replacePaperOrders = (
+export const replacePaperOrders = async (
   tx: Transaction,
   brokerId: number,
   requests: readonly PaperRequest[],
   replaced: readonly string[],
 ): Promise<PaperAnswer[]> =>
-  tx.rows<PaperAnswer>`
+  withTaken(
+    tx,
+    requests,
+    await tx.rows<PaperAnswer>`
     with asked as materialized (
       select asked.*, x.client_order_id as replaced from ${requestRows(requests)}
       join unnest(${replaced.map((_, place) => place)}::int[], ${replaced}::text[]) x (place, client_order_id)
@@ -140,7 +147,25 @@ export const replacePaperOrders = (
     select asked.place, coalesce(taken.status, known.status) as status,
       case when coalesce(taken.status, known.status) is null then 'the order is not working' end as text
     from asked left join taken using (account_id, client_order_id)
-    left join paper_order known using (account_id, client_order_id)`
+    left join paper_order known using (account_id, client_order_id)`,
+  )
+
+/** With the orders that another call has taken while this one waited for it: no statement sees what came after it began. */
+async function withTaken(
+  sql: Sql,
+  requests: readonly PaperRequest[],
+  answers: readonly PaperAnswer[],
+): Promise<PaperAnswer[]> {
+  const missing = answers.filter(({ status }) => status === null)
+  if (missing.length === 0) return [...answers]
+  const names = missing.flatMap(({ place }) => requests[place] ?? [])
+  const found = await findPaperOrders(sql, names)
+  const taken = new Map(found.map(({ place, status }) => [missing[place]?.place, status]))
+  return answers.map((answer) => {
+    const status = taken.get(answer.place)
+    return status === undefined ? answer : { place: answer.place, status, text: null }
+  })
+}
 
 /** Cancels working orders; the answer is the status before, null where there is no such order. */
 export const cancelPaperOrders = (
