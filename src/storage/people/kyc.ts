@@ -33,9 +33,12 @@ export const findKyc = (sql: Sql, { tokenHash, personId }: KycSubject): Promise<
       and (${personId}::bigint is null or person_id = ${personId}::bigint)
       and (${tokenHash}::bytea is not null or ${personId}::bigint is not null)`
 
-/** As `findKyc`, locked for a change. */
-export const lockKyc = (sql: Sql, tokenHash: Uint8Array): Promise<KycRow | undefined> =>
-  sql.maybe<KycRow>`select ${columns} from kyc where token_hash = ${tokenHash}::bytea for update`
+/** As `findKyc`, locked for a change. Behind the person, whom a removal locks first; it ends the token. */
+export async function lockKyc(sql: Sql, tokenHash: Uint8Array): Promise<KycRow | undefined> {
+  await sql.run`
+    select from person where id = (select person_id from kyc where token_hash = ${tokenHash}::bytea) for key share`
+  return sql.maybe<KycRow>`select ${columns} from kyc where token_hash = ${tokenHash}::bytea for update`
+}
 
 /** Sends a person to KYC with a new token; the one before opens nothing any more. False where no such person lives. */
 export const replaceToken = async (
@@ -45,7 +48,7 @@ export const replaceToken = async (
   (await sql.run`
     insert into kyc (person_id, token_hash, redirected_times, created_at)
     select id, ${tokenHash}::bytea, 1, ${instant(now)}::timestamptz from person
-    where id = ${personId}::bigint and is_alive
+    where id = ${personId}::bigint and is_alive for key share
     on conflict (person_id) do update
       set token_hash = excluded.token_hash, redirected_times = kyc.redirected_times + 1`) > 0
 
