@@ -1,6 +1,8 @@
 /** Watch lists over HTTP: every combination, who may, and what is not there. */
 import { describe, expect, test } from 'vitest'
+import { deleteWatchList } from '../../src/storage/strategies/watch-lists.ts'
 import { faultsOf, resultsOf } from '../support/http.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
@@ -119,4 +121,15 @@ describe('what is refused', () => {
     ])
     expect(await manage(theirs, 'operator')).toEqual([true])
   })
+})
+
+test('a list that is deleted while a strategy is put on it is gone for both', async () => {
+  const WatchListId = await newList('Short-lived')
+  const { db, errors } = town.platform
+  const letGo = await holdLocks(db, (tx) => deleteWatchList(tx, WatchListId))
+  const adding = manage({ ...member, ...add, WatchListId, StrategyId: strategyId })
+  await untilWaiting(db.read)
+  await letGo()
+  expect(await adding).toEqual([403, '1002 WatchListId'])
+  expect(errors).toEqual([])
 })

@@ -11,6 +11,7 @@ import {
   hasWatchList,
   insertWatchList,
   insertWatchListMember,
+  lockWatchList,
   pageWatchListMembers,
   pageWatchLists,
   type WatchListMemberRow,
@@ -40,11 +41,9 @@ const shownMember = ({ id, strategyId, personId, addedAt }: WatchListMemberRow) 
   PersonId: personId,
 })
 
-/** Refuses a list that is not there: the operator is told so, others hear what they hear of a foreign one. */
-async function refusedList(ctx: Context, personId: Id, watchListId: Id): Promise<Refused | undefined> {
-  if (await hasWatchList(ctx.sql, personId, watchListId)) return undefined
-  return refuse(isPlatformAdmin(ctx.caller) ? 'NotFound' : 'Forbidden', 'WatchListId')
-}
+/** A list that is not there: the operator is told so, others hear what they hear of a foreign one. */
+const refuseAbsent = ({ caller }: Context): Refused =>
+  refuse(isPlatformAdmin(caller) ? 'NotFound' : 'Forbidden', 'WatchListId')
 
 /** A person's watch lists. */
 export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
@@ -52,8 +51,7 @@ export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
 
 /** The strategies on one watch list. */
 export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, params) => {
-  const refused = await refusedList(ctx, params.PersonId, params.WatchListId)
-  if (refused) return refused
+  if (!(await hasWatchList(ctx.sql, params.PersonId, params.WatchListId))) return refuseAbsent(ctx)
   return paged(ctx, 'GetWatchListMembers', params, shownMember, (asked) =>
     pageWatchListMembers(ctx.sql, Number(params.WatchListId), asked),
   )
@@ -66,8 +64,7 @@ export const manageWatchList: Handler<'ManageWatchList'> = async (ctx, params) =
   if (params.ModificationSource === 'LIST' && isAdded)
     return addList(ctx, personId, params.WatchListName ?? '')
   const watchListId = params.WatchListId ?? 0
-  const refused = await refusedList(ctx, personId, watchListId)
-  if (refused) return refused
+  if (!(await lockWatchList(ctx.sql, personId, watchListId))) return refuseAbsent(ctx)
   if (params.ModificationSource === 'MEMBER') return changeMember(ctx, watchListId, params, isAdded)
   await deleteWatchList(ctx.sql, watchListId)
   return done

@@ -67,6 +67,16 @@ export const hasWatchList = async (
     select from watch_list where id = ${watchListId}::bigint and person_id = ${personId}::bigint`) !==
   undefined
 
+/** As `hasWatchList`; until the transaction ends nobody else changes the list. */
+export const lockWatchList = async (
+  sql: Sql,
+  personId: number | bigint,
+  watchListId: number | bigint,
+): Promise<boolean> =>
+  (await sql.maybe`
+    select from watch_list where id = ${watchListId}::bigint and person_id = ${personId}::bigint for update`) !==
+  undefined
+
 /** A new list; false when the person has one of this name. */
 export const insertWatchList = async (
   sql: Sql,
