@@ -26,6 +26,7 @@ export interface PlacingRow {
   readonly instrumentId: number
   readonly calendar: CalendarName
   readonly tick: string
+  /** Not of a contract that has ended, also for who came before its end and waited for his strategy. */
   readonly isTradable: boolean
   /** YYYY-MM-DD; null where trading does not end. */
   readonly lastTradingDay: string | null
@@ -100,7 +101,7 @@ function loadMarkets(sql: Sql, questions: readonly PlacingQuestion[]): Promise<M
   )
   const strategyIds = asked.map(({ strategyId }) => strategyId)
   return sql.rows<MarketRow>`
-    select held.place, i.tick, i.is_tradable as "isTradable", ${holdingColumns}
+    select held.place, i.tick, i.is_tradable and i.ended_at is null as "isTradable", ${holdingColumns}
     from (
       select asked.place, asked.strategy_id, i.id as instrument_id
       from unnest(${uncounted(strategyIds, 'bigint')}, ${asked.map(({ place }) => place)}::int[],
