@@ -127,13 +127,25 @@ export interface ReportRow extends NewReport {
 /** What a broker tells of a correction beside the new execution: the one before it is canceled. */
 export const correctionKey = (execId: string): string => `${execId}/corrects`
 
-/** Unapplied reports of the accounts, in the order of their arrival. */
+/**
+ * Unapplied reports of the accounts, in the order of their arrival; of an account those before the first that tells of
+ * a time after the opening of a split or an ex-date which are not booked yet: it speaks of other units, and of what no
+ * dividend is paid for.
+ */
 export const loadReports = (
   tx: Transaction,
   accountIds: readonly number[],
   limit: number,
 ): Promise<ReportRow[]> =>
   tx.rows<ReportRow>`
+    with ahead as materialized (
+      select w.account_id, min(w.id) as id
+      from broker_report w join instrument i on i.symbol = w.symbol
+      join instrument u on u.id = i.id or i.security_type = 'OPT' and u.symbol = i.underlying
+      join corporate_action c on c.instrument_id = u.id and c.booked_at is null and c.takes_effect_at <= w.occurred_at
+      where w.applied_at is null and w.account_id = any(${accountIds}::bigint[])
+      group by w.account_id
+    )
     select r.id, r.broker_id as "brokerId", r.report_key as "reportKey", r.account_id as "accountId",
       r.client_order_id as "clientOrderId", r.kind, r.symbol, r.side, r.quantity, r.px,
       r.cum_qty as "cumQty", r.text, r.occurred_at as "occurredAt", i.id as "instrumentId",
@@ -144,7 +156,8 @@ export const loadReports = (
         and c.broker_id = r.broker_id and c.account_id = r.account_id
         and c.report_key = r.report_key || ${correctionKey('')}) end as corrects
     from broker_report r left join instrument i on i.symbol = r.symbol
-    where r.applied_at is null and r.account_id = any(${accountIds}::bigint[])
+    left join ahead on ahead.account_id = r.account_id
+    where r.applied_at is null and r.account_id = any(${accountIds}::bigint[]) and (ahead.id is null or r.id < ahead.id)
     order by r.id limit ${limit}::int`
 
 /** An order as reports change it. */
