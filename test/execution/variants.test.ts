@@ -56,3 +56,26 @@ test('many workers at once make each copy once, and a look without news makes no
   expect(await db.read.rows`select from variant_mark`).toEqual([])
   expect(await auditViolations(db.read)).toEqual([])
 })
+
+test('a variant that cannot be worked on holds up no other', async () => {
+  const parentId = await addStrategy(db, '10000000')
+  const { ownerPersonId } = await db.read.one<{ ownerPersonId: number }>`
+    select id as "ownerPersonId" from person where email = 'a@example.com'`
+  const wish = { parentId, ownerPersonId, name: 'V', scalingPercentage: 100, startingCash: undefined }
+  const add = () =>
+    db.transaction((tx) => insertVariant(tx, { ...wish, securityTypes: ['CS'], createdAt: opening }))
+  const [broken, other] = [await add(), await add()]
+  await db.write.run`
+    create function refuses() returns trigger language plpgsql as 'begin raise ''refused''; end'`
+  await db.transaction((tx) =>
+    tx.script(`create trigger refuses before insert on variant_order for each row
+      when (new.variant_id = ${broken}) execute function refuses()`),
+  )
+  const { id: instrumentId } = await addInstrument(db)
+  await place(world, { strategyId: parentId, instrumentId, side: '1', limit: '10' })
+  await markVariants(db.write, [parentId])
+  await expect(variantStep.run(world.ctx)).rejects.toThrow('refused')
+  const copied = () => db.read.rows<{ id: number }>`
+    select variant_id as id from variant_order where variant_id in (${broken}::bigint, ${other}::bigint)`
+  expect(await copied()).toEqual([{ id: other }])
+})

@@ -13,7 +13,7 @@ import { replaceOrder, withdrawOrder } from '../../domain/orders/book-request.ts
 import { submitOrder } from '../../domain/orders/book-submit.ts'
 import type { BookContext, BookResult, OrderBook } from '../../domain/orders/order-book.ts'
 import { type Instant, second } from '../../domain/time.ts'
-import type { Transaction } from '../../storage/database/sql.ts'
+import { idsOf, type Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
 import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
 import { loadVariantCases, type VariantCase } from '../../storage/mirror/variant-cases.ts'
@@ -25,10 +25,13 @@ import {
   findNextVariantLook,
   insertVariantOrders,
   isVariantDue,
+  listDueVariants,
   type NewVariantOrder,
   saveLooks,
 } from '../../storage/strategies/variants.ts'
+import type { Among } from '../../storage/work/among.ts'
 import { type DueSource, ratesOf, type Step, type WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveTimed } from './books.ts'
 import { marketOrder } from './internal-orders.ts'
@@ -40,15 +43,20 @@ const atOnce = 50
 export const variantStep: Step = {
   name: 'followParents',
   due: isVariantDue,
-  run: (ctx) => ctx.db.transaction((tx) => followParents(ctx, tx)),
+  run: (ctx) =>
+    isolated(ctx, {
+      name: 'looks of a variant',
+      work: (variants) => ctx.db.transaction((tx) => followParents(ctx, tx, variants)),
+      list: (variants, limit) => idsOf(listDueVariants(ctx.db.read, ctx.clock.now(), variants, limit)),
+    }),
 }
 
 /** When time alone makes the next variant worth a look. */
 export const nextVariantLook: DueSource = findNextVariantLook
 
-async function followParents(ctx: WorkContext, tx: Transaction): Promise<number> {
+async function followParents(ctx: WorkContext, tx: Transaction, among: Among): Promise<number> {
   const now = ctx.clock.now()
-  const variants = await claimVariants(tx, now, atOnce)
+  const variants = await claimVariants(tx, now, among, atOnce)
   if (variants.length === 0) return 0
   const cases = await loadVariantCases(tx, variants, now)
   const wanted = cases.flatMap((one) => {

@@ -8,6 +8,7 @@ import { hundredth } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 import { claimStrategies } from '../work/matching.ts'
 import { insertStrategy } from './strategies.ts'
 
@@ -124,11 +125,26 @@ export interface ClaimedVariant extends VariantRow {
   readonly isAlive: boolean
 }
 
-/** Locks the next due variants with their parents and takes their marks away; what others hold stays due. */
-export async function claimVariants(tx: Transaction, now: Instant, limit: number): Promise<ClaimedVariant[]> {
-  const named = await tx.rows<{ id: number; parentId: number }>`
+/** Variants that have to be looked at, with their parents. */
+export const listDueVariants = (
+  sql: Sql,
+  now: Instant,
+  among: Among,
+  limit: number,
+): Promise<{ id: number; parentId: number }[]> =>
+  sql.rows`
     select strategy_id as id, parent_id as "parentId" from variant
-    where strategy_id in (select id from ${due(now)} due) order by strategy_id limit ${limit}::int`
+    where strategy_id in (select id from ${due(now)} due) and ${isAmong(fragment`strategy_id`, among)}
+    order by strategy_id limit ${limit}::int`
+
+/** Locks such variants with their parents and takes their marks away; what others hold stays due. */
+export async function claimVariants(
+  tx: Transaction,
+  now: Instant,
+  among: Among,
+  limit: number,
+): Promise<ClaimedVariant[]> {
+  const named = await listDueVariants(tx, now, among, limit)
   if (named.length === 0) return []
   const isOurs = await claimStrategies(
     tx,
