@@ -7,7 +7,7 @@ import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import type { FillPort, SimulatedFill, WorkingOrder } from '../../domain/orders/fill.ts'
 import { withEntry } from '../../domain/orders/overlay-map.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { PaperOrderRow } from '../../storage/brokers/paper.ts'
+import type { PaperOrderRow } from '../../storage/brokers/paper-market.ts'
 
 export interface PaperOrder {
   readonly row: PaperOrderRow

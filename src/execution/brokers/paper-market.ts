@@ -19,7 +19,7 @@ import {
   lockReachedPaper,
   type PaperOrderRow,
   savePaperOrders,
-} from '../../storage/brokers/paper.ts'
+} from '../../storage/brokers/paper-market.ts'
 import { insertPaperExecutions } from '../../storage/brokers/paper-reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/market/quotes.ts'

@@ -15,7 +15,6 @@ import {
   findNextPaperMoment,
   findPaperOrders,
   insertPaperOrders,
-  isPaperArrivalDue,
   isPaperExpiryDue,
   listPaperBalances,
   listWorkingPaper,
@@ -24,6 +23,7 @@ import {
   type PaperRequest,
   replacePaperOrders,
 } from '../../storage/brokers/paper.ts'
+import { isPaperArrivalDue } from '../../storage/brokers/paper-market.ts'
 import {
   bustPaperExecution,
   deliverPaperReports,

@@ -21,8 +21,8 @@ import {
 } from '../../storage/strategies/strategy-statistics.ts'
 import type { Step, WorkContext } from '../context.ts'
 
-/** Strategies of one transaction. */
-const atOnce = 500
+/** Strategies of one transaction: a trade of theirs that ends meanwhile waits for its end. */
+const atOnce = 100
 const patience = { statementTimeoutMs: 60_000 }
 
 /** Computes what is out of date; answers how many strategies got new figures. */

@@ -22,10 +22,11 @@ import {
   savePositionGaps,
   sumBooked,
 } from '../../storage/brokers/reconciliation.ts'
-import { disableSync, insertReports, type NewReport, type NewTotal } from '../../storage/brokers/reports.ts'
+import { insertReports, type NewReport, type NewTotal } from '../../storage/brokers/reports.ts'
 import { findOwnOrders, listSentOrders, type SentOrder } from '../../storage/brokers/sent-orders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadNearEffects } from '../../storage/market/calendar-effects.ts'
+import { disableSync } from '../../storage/mirror/disabling.ts'
 import { insertIncidents, type NewIncident } from '../../storage/work/incidents.ts'
 import type { AccountSnapshot, OrderStanding } from '../brokers/broker.ts'
 import type { WorkContext } from '../context.ts'

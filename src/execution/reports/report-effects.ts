@@ -3,8 +3,9 @@
  * of the owner's has filled. All in the transaction that books the report.
  */
 import type { Instant } from '../../domain/time.ts'
-import { disableAutotrade, disableSync, type ReportedAccount } from '../../storage/brokers/reports.ts'
+import type { ReportedAccount } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import { disableAutotrade, disableSync } from '../../storage/mirror/disabling.ts'
 import {
   cancelClosings,
   cancelExcluded,

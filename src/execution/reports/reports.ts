@@ -81,8 +81,8 @@ async function applyAll(ctx: WorkContext, among: Among): Promise<number> {
     const apply = (tx: Transaction) => applyNext(ctx, tx, among)
     const { count, isLast } = await ctx.db.transaction(apply, { statementTimeoutMs })
     applied += count
-    // What others hold is not waited for: it stays due.
-    if (isLast) break
+    // What others hold, or an opening that is not booked yet, is not waited for: it stays due.
+    if (isLast || count === 0) break
   }
   return applied
 }

@@ -11,9 +11,8 @@ import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { cancelOrders, type OrderKey } from '../mirror/account-orders.ts'
+import type { OrderKey } from '../mirror/account-orders.ts'
 import { askingPause } from '../mirror/sending.ts'
-import { insertSyncMail, type SyncDisabledReason } from '../people/mail.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { touchAccounts } from '../work/record-changes.ts'
 
@@ -138,12 +137,20 @@ export const loadReports = (
   limit: number,
 ): Promise<ReportRow[]> =>
   tx.rows<ReportRow>`
-    with ahead as materialized (
+    with waiting as materialized (
+      select id, account_id, symbol, occurred_at from broker_report
+      where applied_at is null and account_id = any(${accountIds}::bigint[])
+    ), opened as materialized (
+      select i.symbol, c.takes_effect_at from corporate_action c join instrument i on i.id = c.instrument_id
+      where c.booked_at is null and c.takes_effect_at <= (select max(occurred_at) from waiting)
+    ), ahead as materialized (
       select w.account_id, min(w.id) as id
-      from broker_report w join instrument i on i.symbol = w.symbol
-      join instrument u on u.id = i.id or i.security_type = 'OPT' and u.symbol = i.underlying
-      join corporate_action c on c.instrument_id = u.id and c.booked_at is null and c.takes_effect_at <= w.occurred_at
-      where w.applied_at is null and w.account_id = any(${accountIds}::bigint[])
+      from waiting w join (
+        select * from opened
+        union all
+        select i.symbol, o.takes_effect_at from opened o
+        join instrument i on i.underlying = o.symbol and i.security_type = 'OPT'
+      ) o on o.symbol = w.symbol and o.takes_effect_at <= w.occurred_at
       group by w.account_id
     )
     select r.id, r.broker_id as "brokerId", r.report_key as "reportKey", r.account_id as "accountId",
@@ -358,39 +365,4 @@ export async function settleReports(tx: Transaction, ids: readonly number[], now
   await tx.run`
     update broker_report set applied_at = ${instant(now)}::timestamptz
     where id = any(${uncounted(ids, 'bigint')}::bigint[])`
-}
-
-/** Switches AutoSync off in accounts where somebody else has traded, and tells their holders. */
-export async function disableSync(
-  tx: Transaction,
-  accountIds: readonly number[],
-  reason: SyncDisabledReason,
-  now: Instant,
-): Promise<void> {
-  if (accountIds.length === 0) return
-  await tx.run`
-    update account set is_sync_enabled = false, sync_disabled_reason = ${reason},
-      settings_changed_at = ${instant(now)}::timestamptz
-    where id = any(${accountIds}::bigint[])`
-  await insertSyncMail(tx, accountIds, reason, now)
-}
-
-/**
- * Ends Autotrade in accounts, with the reason; one that has ended before keeps its own. What their brokers have not seen
- * ends, what would open is withdrawn.
- */
-export async function disableAutotrade(
-  tx: Transaction,
-  reasons: ReadonlyMap<number, string>,
-  now: Instant,
-): Promise<void> {
-  if (reasons.size === 0) return
-  const ids = [...reasons.keys()]
-  await tx.run`
-    update account a set is_autotrade_disabled = true, autotrade_disabled_reason = r.reason,
-      settings_changed_at = ${instant(now)}::timestamptz
-    from unnest(${ids}::bigint[], ${[...reasons.values()]}::text[]) r (id, reason)
-    where a.id = r.id and not a.is_autotrade_disabled`
-  const which = fragment`o.account_id = any(${ids}::bigint[]) and (o.attempts = 0 or o.position_effect = 'O')`
-  await cancelOrders(tx, which, { at: now, info: 'autotrade disabled' })
 }
