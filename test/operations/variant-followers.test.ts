@@ -68,3 +68,20 @@ test('have those of a second entry beside those of the first', async () => {
   expect(await exits()).toEqual(await copies())
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
 })
+
+test('have both where AutoSync is off, too: exits wait for what they protect', async () => {
+  await town.door('/accounts', [{ account: 'V2', personId: stranger.personId, cash: 50_000 }])
+  await quote(121)
+  await quote(100)
+  const off = { Account: 'V2', PersonId: stranger.personId, IsAutoSyncEnabled: false }
+  expect((await town.ask('SetAutotradeSettings', off, { key: stranger.key })).status).toBe(200)
+  const body = { Account: 'V2', PersonId: stranger.personId, StrategyId: guarded, StocksEnabled: true }
+  expect((await town.ask('StartAutotrade', body, { key: stranger.key })).status).toBe(200)
+  await order({ Side: '1', OrderQuantity: 6, ProfitTarget: 130, StopLoss: 60 })
+  const params = { Account: 'V2', PersonId: stranger.personId }
+  const asked = await town.ask('GetAutotradeActiveOrders', params, { key: stranger.key })
+  expect(resultsOf<Row>(asked).map(shown)).toEqual([
+    ['2', 'C', 3, 130],
+    ['3', 'C', 3, 60],
+  ])
+})

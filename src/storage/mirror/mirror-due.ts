@@ -10,18 +10,30 @@ import { type Among, isAmong } from '../work/among.ts'
 /** How long exits wait for copies of their entry to which nothing has happened, in milliseconds. */
 const patience = 2_000
 
+/** Exits (as `s`) of a variant: closing orders that copy the exits of its parent, without an entry of their own. */
+const isVariantExit = fragment`(s.position_effect = 'C' and s.ord_type <> '1' and exists (
+  select from variant_order v join signal copied on copied.id = v.copied_signal_id
+  where v.signal_id = s.id and copied.exit_role is not null))`
+
+/** Somebody's copy of the entry of `s` to which nothing has happened; a variant's: of any that has traded in the symbol. */
+const isEntryUntraded = fragment`case when s.exit_role is not null
+  then exists (
+    select from account_order o where o.source_id = s.parent_signal_id and o.source = 'S' and o.status in ('A', '0'))
+  else exists (
+    select from setup join account_order o on o.setup_id = setup.id and o.instrument_id = s.instrument_id
+      join signal e on e.id = o.source_id
+    where setup.strategy_id = s.strategy_id and setup.stopped_at is null and o.source = 'S'
+      and o.position_effect = 'O' and o.status in ('A', '0') and e.cum_qty > 0) end`
+
 /**
  * Exits (as `s`) that still wait. What has traded, in an account or at the strategy, is waited for no longer; and an exit
  * that replaces another takes over copies that protect already.
  */
-const waitsForEntry = (
-  now: Instant,
-): Fragment => fragment`(s.exit_role is not null and s.mirrored_at is null and s.replaces_signal_id is null and (
-  exists (select from signal e where e.id = s.parent_signal_id and e.mirror_due)
-  or s.working_at > ${instant(now - patience)}::timestamptz and s.cum_qty = 0 and s.status in ('A', '0')
-    and exists (
-      select from account_order o where o.source_id = s.parent_signal_id and o.source = 'S'
-        and o.status in ('A', '0'))))`
+const waitsForEntry = (now: Instant): Fragment => fragment`(
+  s.mirrored_at is null and s.replaces_signal_id is null and (s.exit_role is not null or ${isVariantExit}) and (
+    exists (select from signal e where e.id = s.parent_signal_id and e.mirror_due)
+    or s.working_at > ${instant(now - patience)}::timestamptz and s.cum_qty = 0 and s.status in ('A', '0')
+      and ${isEntryUntraded}))`
 
 /**
  * Signals (as `s`) that wait for their followers. One that has just arrived is first held against the last quote:
@@ -42,8 +54,9 @@ export const isUnheard = (now: Instant): Fragment => fragment`exists (
 /** When exits have waited long enough. */
 export async function findNextExits(sql: Sql): Promise<Instant | undefined> {
   const { at } = await sql.one<{ at: Instant | null }>`
-    select min(working_at) as at from signal
-    where mirror_due and exit_role is not null and mirrored_at is null and replaces_signal_id is null`
+    select min(working_at) as at from signal s
+    where mirror_due and mirrored_at is null and replaces_signal_id is null
+      and (exit_role is not null or ${isVariantExit})`
   return at === null ? undefined : at + patience
 }
 
