@@ -2,27 +2,15 @@
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
-import type { Database } from '../../src/storage/database/database.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
-import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
+import { countingTries, holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
 import { addStrategy, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
-const count = { begun: 0, tried: 0 }
-/** Counts transactions and how often they ran: who is in a deadlock runs again. */
-const counting: Database = {
-  ...db,
-  transaction: (work, options) => {
-    count.begun += 1
-    return db.transaction((tx) => {
-      count.tried += 1
-      return work(tx)
-    }, options)
-  },
-}
+const { count, counting } = countingTries(db)
 const world = makeAccountWorld(counting)
 const { ctx, clock, paper } = world
 const step = (name: string) => world.steps.find((each) => each.name === name)!.run(ctx)

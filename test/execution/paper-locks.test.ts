@@ -2,33 +2,20 @@
  * Steps of the paper broker beside each other and beside what ends or splits: everybody locks in one order, and who had
  * to wait answers what is so by then.
  */
-import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { insertPaperOrders, type PaperRequest, replacePaperOrders } from '../../src/storage/brokers/paper.ts'
-import type { Database } from '../../src/storage/database/database.ts'
 import type { Transaction } from '../../src/storage/database/sql.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
-import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
+import { countingTries, holdLocks, holdTable, untilLooked, untilWaiting } from '../support/locks.ts'
 import { makeAccountWorld } from './account-world.ts'
 import { addInstrument, addStrategy, close, quote } from './world.ts'
 
 const { db } = await testDatabase()
-const count = { begun: 0, tried: 0 }
-/** Counts transactions and how often they ran: who is in a deadlock runs again. */
-const counting: Database = {
-  ...db,
-  transaction: (work, options) => {
-    count.begun += 1
-    return db.transaction((tx) => {
-      count.tried += 1
-      return work(tx)
-    }, options)
-  },
-}
+const { count, counting } = countingTries(db)
 const world = makeAccountWorld(counting)
 const { ctx, clock, paper } = world
 const opening = clock.time
@@ -92,7 +79,7 @@ test('orders that expire do not block those that a quote reaches', async () => {
   const expiring = step('paper expiries')
   await untilWaiting(db.read, 2)
   // By then who waited first has looked for a deadlock in vain: it is the counted transaction that finds one.
-  await setTimeout(1_200)
+  await untilLooked(db.read, 2)
   await Promise.all([letGo(), filling, expiring])
   expect(await statuses()).toEqual(['2', '2', '2'])
   expect(count.tried).toBe(count.begun)

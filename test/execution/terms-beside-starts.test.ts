@@ -3,25 +3,13 @@ import { expect, test } from 'vitest'
 import { billingSteps } from '../../src/execution/billing.ts'
 import { prepareStart } from '../../src/operations/autotrade/starting.ts'
 import { listAccounts } from '../../src/storage/accounts/accounts.ts'
-import type { Database } from '../../src/storage/database/database.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
-import { holdTable, untilWaiting } from '../support/locks.ts'
+import { countingTries, holdTable, untilWaiting } from '../support/locks.ts'
 import { addStrategy, makeWorld } from './world.ts'
 
 const { db } = await testDatabase()
-const count = { begun: 0, tried: 0 }
-/** Counts transactions and how often they ran: who is in a deadlock runs again. */
-const counting: Database = {
-  ...db,
-  transaction: (work, options) => {
-    count.begun += 1
-    return db.transaction((tx) => {
-      count.tried += 1
-      return work(tx)
-    }, options)
-  },
-}
+const { count, counting } = countingTries(db)
 const { ctx, clock } = makeWorld(counting)
 
 test('a fee is settled beside a change of the setup that owes it', async () => {
