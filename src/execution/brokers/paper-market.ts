@@ -28,7 +28,15 @@ import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import type { WorkContext } from '../context.ts'
 import { despiteSome, isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
-import { barRange, endOf, quoteOf, quoteRange, touchesSession } from '../orders/moments.ts'
+import {
+  barRange,
+  endOf,
+  itemsOf,
+  type Known,
+  quoteOf,
+  quoteRange,
+  touchesSession,
+} from '../orders/moments.ts'
 import { type PaperBook, type PaperOrder, paperBook, paperPort, worksAt } from './paper-book.ts'
 
 /** What a fill at this broker costs beyond the price seen. */
@@ -143,11 +151,6 @@ function onArrival(
   return fillAgainstQuote(book, port, last, config).book
 }
 
-interface Known<Item> {
-  readonly item: Item
-  readonly instrument: QuotedInstrument
-}
-
 /** The batch's items in whose instrument the book has working orders. */
 async function worked<Item extends InstrumentKey>(
   ctx: WorkContext,
@@ -175,8 +178,7 @@ async function takeBatch<Item>(
 ): Promise<number> {
   if (batch.length === 0) return 0
   const instruments = new Map(batch.map(({ instrument }) => [instrument.id, instrument]))
-  const known = groupBy(batch, ({ instrument }) => instrument.id)
-  const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
+  const items = itemsOf(batch)
   const ranges = [...items].map(([id, list]) => rangeOf(id, list))
   const work = (accounts: Among): Promise<number> =>
     ctx.db.transaction(async (tx) => {

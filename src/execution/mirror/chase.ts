@@ -105,15 +105,15 @@ const chaseThese = (ctx: WorkContext, accounts: Among): Promise<number> =>
       await settleChases(tx, rows)
       if (withdrawn.length > 0) {
         await cancelOrders(tx, theseOrders(withdrawn), { at: now, info: 'left behind by its signal' })
-        // No broker reports the end of what it never saw: what it was to do is AutoSync's.
-        const unseen = withdrawn.filter(({ status, attempts }) => status === 'A' && attempts === 0)
-        await markSetups(
-          tx,
-          unseen.map(({ setupId }) => setupId),
-          now,
-        )
       }
       await saveSuccessions(tx, successions, now)
+      // No broker reports the end of what it never saw: what it was to do is AutoSync's.
+      const unseen = withdrawn.filter(({ status, attempts }) => status === 'A' && attempts === 0)
+      await markSetups(
+        tx,
+        unseen.map(({ setupId }) => setupId),
+        now,
+      )
       return rows.length
     },
     { statementTimeoutMs },

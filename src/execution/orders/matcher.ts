@@ -4,7 +4,6 @@
  * that commits while a batch is booked waits for the quote and is then held against it, so none falls between.
  */
 
-import { groupBy } from '../../domain/group.ts'
 import { isOpen } from '../../domain/market/calendar.ts'
 import { hasBid, isValidQuote, type Quote } from '../../domain/market/quote.ts'
 import { bookedDay, runningDay } from '../../domain/market/trading-day.ts'
@@ -47,6 +46,8 @@ import {
   fillOnArrival,
   fillOnBar,
   fillOnQuote,
+  itemsOf,
+  type Known,
   quoteOf,
   quoteRange,
   touchesSession,
@@ -58,16 +59,10 @@ const arrivalsAtOnce = 1_000
 /** A batch that reaches very many orders may take its time: its statements are few and long. */
 const patience = { statementTimeoutMs: 60_000 }
 
-/** A batch's item with its instrument. */
-interface Known<Item> {
-  readonly item: Item
-  readonly instrument: QuotedInstrument
-}
-
 /** What a batch does to the books of the strategies that it reaches. */
 interface Batch<Item> {
   readonly known: readonly Known<Item>[]
-  readonly ranges: readonly PriceRange[]
+  readonly rangeOf: (id: number, items: readonly Item[]) => PriceRange
   readonly serve: (book: SignalBook, instrument: QuotedInstrument, item: Item) => SignalBook
   readonly markOf: (item: Item) => PriceMark
   /** Writes what fills are held against, and locks its rows. */
@@ -93,7 +88,7 @@ export async function publishQuotes(
   const outside = known.filter((entry) => !inSession(entry))
   const moved = await publish(ctx, lease, {
     known: valid,
-    ranges: rangesOf(valid, quoteRange),
+    rangeOf: quoteRange,
     serve: fillOnQuote,
     markOf: quoteMark,
     before: (tx) => {
@@ -123,7 +118,7 @@ export async function publishBars(
   )
   const moved = await publish(ctx, lease, {
     known,
-    ranges: rangesOf(known, barRange),
+    rangeOf: barRange,
     serve: fillOnBar,
     markOf: barMark,
     // Their rows come before the strategies, and their closes after the fills: at a bar's open nobody knows its close.
@@ -194,33 +189,39 @@ async function knownItems<Item extends InstrumentKey>(
  * Books a batch in one transaction. Where it cannot be booked for one strategy it passes that one by and holds up nobody
  * else: the market goes on.
  */
-const publish = <Item>(ctx: WorkContext, lease: Lease | undefined, batch: Batch<Item>): Promise<number> =>
-  despiteSome(
-    ctx,
-    isolated(ctx, {
-      name: 'prices for a strategy',
-      work: (strategies) =>
-        ctx.db.transaction(async (tx) => {
-          if (lease) await guardLease(tx, lease)
-          const [, moved] = await Promise.all([
-            batch.before(tx),
-            batch.known.length > 0 ? matchReached(ctx, tx, batch, strategies) : 0,
-          ])
-          return moved
-        }, patience),
-      list: (strategies, limit) => listReached(ctx.db.read, batch.ranges, strategies, limit),
-    }),
-  )
+async function publish<Item>(
+  ctx: WorkContext,
+  lease: Lease | undefined,
+  batch: Batch<Item>,
+): Promise<number> {
+  const items = itemsOf(batch.known)
+  const ranges = [...items].map(([id, list]) => batch.rangeOf(id, list))
+  const work = (strategies: Among): Promise<number> =>
+    ctx.db.transaction(async (tx) => {
+      if (lease) await guardLease(tx, lease)
+      const [, moved] = await Promise.all([
+        batch.before(tx),
+        batch.known.length > 0 ? matchReached(ctx, tx, { ...batch, items, ranges }, strategies) : 0,
+      ])
+      return moved
+    }, patience)
+  const list = (strategies: Among, limit: number) => listReached(ctx.db.read, ranges, strategies, limit)
+  return despiteSome(ctx, isolated(ctx, { name: 'prices for a strategy', work, list }))
+}
+
+/** A batch by its instruments, with the prices that each covers. */
+interface Grouped<Item> extends Batch<Item> {
+  readonly items: ReadonlyMap<number, readonly Item[]>
+  readonly ranges: readonly PriceRange[]
+}
 
 /** Locks what the batch reaches and serves it item by item. */
 async function matchReached<Item>(
   ctx: WorkContext,
   tx: Transaction,
-  { known: batch, ranges, serve, markOf, amid }: Batch<Item>,
+  { known: batch, items, ranges, serve, markOf, amid }: Grouped<Item>,
   strategies: Among,
 ): Promise<number> {
-  const known = groupBy(batch, ({ instrument }) => instrument.id)
-  const items = new Map([...known].map(([id, list]) => [id, list.map(({ item }) => item)]))
   const keys = await lockReached(tx, ranges, strategies)
   const instruments = byId(batch.map(({ instrument }) => instrument))
   const books = await loadBooks(ctx, tx, keys, instruments)
@@ -259,18 +260,6 @@ async function toSinks<Item>(
   for (const sink of sinks) moved += await sink(ctx, batch, lease)
   return moved
 }
-
-/** The prices of each instrument of a batch. */
-const rangesOf = <Item>(
-  batch: readonly Known<Item>[],
-  rangeOf: (id: number, items: readonly Item[]) => PriceRange,
-): PriceRange[] =>
-  [...groupBy(batch, ({ instrument }) => instrument.id)].map(([id, list]) =>
-    rangeOf(
-      id,
-      list.map(({ item }) => item),
-    ),
-  )
 
 /** One row per instrument: of several items the latest, of equal ones the last. A bid stays until there is another. */
 function lastOfEach<Item>(

@@ -4,6 +4,7 @@
  */
 
 import { Decimal } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import { isOpen, nextOpen } from '../../domain/market/calendar.ts'
 import { isFresh, type LastQuote, priceFor, type Quote } from '../../domain/market/quote.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
@@ -77,6 +78,21 @@ export const endOf = (bar: MarketBar): Instant => bar.endsAt ?? bar.at
 /** Whether the calendar is open at any moment of the bar. */
 export const touchesSession = ({ calendar }: QuotedInstrument, bar: MarketBar): boolean =>
   isOpen(calendar, bar.at) || nextOpen(calendar, bar.at) < endOf(bar)
+
+/** A batch's item with its instrument. */
+export interface Known<Item> {
+  readonly item: Item
+  readonly instrument: QuotedInstrument
+}
+
+/** The items of a batch by their instruments, in their order. */
+export const itemsOf = <Item>(batch: readonly Known<Item>[]): Map<number, Item[]> =>
+  new Map(
+    [...groupBy(batch, ({ instrument }) => instrument.id)].map(([id, list]) => [
+      id,
+      list.map(({ item }) => item),
+    ]),
+  )
 
 /** The prices at which quotes serve each side. */
 export function quoteRange(instrumentId: number, quotes: readonly MarketQuote[]): PriceRange {

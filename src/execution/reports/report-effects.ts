@@ -10,8 +10,8 @@ import {
   cancelClosings,
   cancelExcluded,
   type ExitedSymbol,
+  endExclusionsIn,
   insertExclusions,
-  undoExclusions,
 } from '../../storage/mirror/sync-writes.ts'
 import { insertTransmissions, type OwnTrade } from '../../storage/mirror/transmissions.ts'
 import { insertIncidents } from '../../storage/work/incidents.ts'
@@ -85,8 +85,8 @@ async function leaveAlone(tx: Transaction, { executions, changes }: Batch, now: 
   const [stopped, discarded] = [exits('L', false), exits('M', false)]
   await insertExclusions(tx, stopped, 'AutoStopLoss', now)
   await insertExclusions(tx, discarded, 'Manual', now)
-  await undoExclusions(tx, exits('L', true), 'AutoStopLoss', now)
-  await undoExclusions(tx, exits('M', true), 'Manual', now)
+  await endExclusionsIn(tx, exits('L', true), now, 'AutoStopLoss')
+  await endExclusionsIn(tx, exits('M', true), now, 'Manual')
   await cancelClosings(tx, stopped, now)
   await cancelExcluded(tx, [...stopped, ...discarded], now)
 }

@@ -19,7 +19,7 @@ import {
   withdrawApproval,
 } from '../../storage/accounts/approved-accounts.ts'
 import { instant } from '../../storage/database/wire.ts'
-import { isBroker } from '../../storage/operating/provision.ts'
+import { findEnvironment } from '../../storage/operating/provision.ts'
 import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 
@@ -56,7 +56,7 @@ async function approve(
       params.WhiteLabelSiteId === undefined ? 'GeoSite' : 'WhiteLabelSiteId',
       'The person is no member of the site',
     )
-  if (!(await isBroker(ctx.sql, brokerId))) return refuse('NotFound', 'BrokerId')
+  if ((await findEnvironment(ctx.sql, brokerId)) === undefined) return refuse('NotFound', 'BrokerId')
   const found = await lockMirroredAccount(ctx.sql, brokerId, account)
   if (found && found.personId !== Number(personId)) return refuseTaken(ctx, found.personId)
   if (found && connectionType === 1) {

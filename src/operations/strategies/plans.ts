@@ -26,7 +26,7 @@ export async function loadPlanHistory(sql: Sql, strategyId: number, plan: Plan):
   if (plan === '0') return { fills: [], adjustments: [], rates: null }
   const rows = await loadBookFills(sql, 'strategy', [strategyId])
   const adjustments = await loadBookAdjustments(sql, 'strategy', [strategyId])
-  const internal = await listInternalOrders(sql, strategyId)
+  const internal = new Set(await listInternalOrders(sql, strategyId))
   const fills = rows.map((row) => {
     const signalId = row.signalId ?? 0
     return { ...row, signalId, isInternal: internal.has(signalId) }

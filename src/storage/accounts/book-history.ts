@@ -6,7 +6,7 @@ import type { SecurityType, Side } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../../domain/positions/ledger-state.ts'
 import type { Instant } from '../../domain/time.ts'
-import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { BookKind } from './daily-close.ts'
 import { countsFrom, executions } from './setup-entries.ts'
@@ -72,12 +72,10 @@ export async function loadBookFills(
  * Working orders of a strategy that its books made themselves, deliveries and fractions: nobody was asked for them,
  * so they are told to no followers.
  */
-export async function listInternalOrders(sql: Sql, strategyId: number): Promise<Set<number>> {
-  const rows = await sql.rows<{ id: number }>`
+export const listInternalOrders = (sql: Sql, strategyId: number): Promise<number[]> =>
+  idsOf(sql.rows`
     select id from signal
-    where strategy_id = ${strategyId}::bigint and working_at is not null and membership_horizon is null`
-  return new Set(rows.map(({ id }) => id))
-}
+    where strategy_id = ${strategyId}::bigint and working_at is not null and membership_horizon is null`)
 
 interface AdjustmentRow {
   readonly bookId: number

@@ -7,7 +7,7 @@ import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { LedgerPosition } from '../../domain/positions/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../../domain/time.ts'
 import { writeInParts } from '../database/parts.ts'
-import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, identifier, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 /** Whose record: a strategy's model account, or a brokerage account. */
@@ -61,7 +61,7 @@ export async function claimDueRecords(
   atOnce: CloseLimits,
   currency: string,
 ): Promise<DueRecord[]> {
-  const ids = await idsOf(claimIds(tx, kind, instant(now), atOnce))
+  const ids = await claimIds(tx, kind, instant(now), atOnce)
   if (ids.length === 0) return []
   const rows =
     kind === 'strategy'
@@ -84,19 +84,13 @@ export async function claimDueRecords(
   }))
 }
 
-const claimIds = (
-  tx: Transaction,
-  kind: BookKind,
-  until: string,
-  atOnce: CloseLimits,
-): Promise<{ id: number }[]> =>
-  kind === 'strategy'
-    ? tx.rows`
-        select strategy_id as id from strategy_record where next_close_at <= ${until}::timestamptz
-        order by strategy_id limit ${claimLimit(fragment`strategy_record`, until, atOnce)} for no key update skip locked`
-    : tx.rows`
-        select account_id as id from account_record where next_close_at <= ${until}::timestamptz
-        order by account_id limit ${claimLimit(fragment`account_record`, until, atOnce)} for no key update skip locked`
+function claimIds(tx: Transaction, kind: BookKind, until: string, atOnce: CloseLimits): Promise<number[]> {
+  const record = identifier(`${kind}_record`)
+  const id = identifier(`${kind}_id`)
+  return idsOf(tx.rows`
+    select ${id} as id from ${record} where next_close_at <= ${until}::timestamptz
+    order by ${id} limit ${claimLimit(record, until, atOnce)} for no key update skip locked`)
+}
 
 const dayOrNull = (text: string | null): Day | null => (text === null ? null : (readDay(text) ?? null))
 

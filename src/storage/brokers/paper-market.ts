@@ -70,17 +70,15 @@ export const listReachedPaper = (
     select distinct o.account_id as id ${reachedBy(ranges, accounts)} order by id limit ${limit}::int`)
 
 /** Instruments of the batch, by symbol or id, in which the book has working orders. */
-export async function listWorkedInstruments(
+export const listWorkedInstruments = (
   sql: Sql,
   symbols: readonly string[],
   ids: readonly number[],
-): Promise<number[]> {
-  const rows = await sql.rows<{ id: number }>`
+): Promise<number[]> =>
+  idsOf(sql.rows`
     select id from instrument i
     where (symbol = any(${symbols}::text[]) or id = any(${ids}::bigint[]))
-      and exists (select from paper_order o where o.instrument_id = i.id and o.status in ('0', '1'))`
-  return rows.map(({ id }) => id)
-}
+      and exists (select from paper_order o where o.instrument_id = i.id and o.status in ('0', '1'))`)
 
 const isArrival = (now: Instant): Fragment =>
   fragment`o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz`

@@ -72,20 +72,22 @@ async function cancelIn(
   await cancelOrders(tx, fragment`(o.setup_id, o.instrument_id) in (${named}) and ${which}`, end)
 }
 
-/** Symbols that are followed again. */
+/** Whose exit it was: of the stop of the owner's, or of an order of his own. */
+type ExclusionReason = 'AutoStopLoss' | 'Manual'
+
+/** Symbols that are followed again; with a reason only those that were left alone for that one. */
 export async function endExclusionsIn(
   tx: Transaction,
   symbols: readonly SetupSymbol[],
   now: Instant,
+  reason: ExclusionReason | null = null,
 ): Promise<void> {
   if (symbols.length === 0) return
   await tx.run`
     update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from ${namedSymbols(symbols)}
-    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null`
+    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null
+      and (${reason}::text is null or x.reason = ${reason}::text)`
 }
-
-/** Whose exit it was: of the stop of the owner's, or of an order of his own. */
-type ExclusionReason = 'AutoStopLoss' | 'Manual'
 
 /** A symbol in which an exit has traded on this side. */
 export interface ExitedSymbol extends SetupSymbol {
@@ -117,20 +119,6 @@ export async function insertExclusions(
     on conflict (setup_id, instrument_id) do update
       set sign = excluded.sign, reason = excluded.reason, excluded_at = excluded.excluded_at, ended_at = null
       where setup_exclusion.ended_at is not null`
-}
-
-/** Symbols that are followed again, because nothing is left of the exit for which they were left alone. */
-export async function undoExclusions(
-  tx: Transaction,
-  symbols: readonly SetupSymbol[],
-  reason: ExclusionReason,
-  now: Instant,
-): Promise<void> {
-  if (symbols.length === 0) return
-  await tx.run`
-    update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from ${namedSymbols(symbols)}
-    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null
-      and x.reason = ${reason}`
 }
 
 /** What the orders of one kind and one setup have in common, revision after revision. */

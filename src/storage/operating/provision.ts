@@ -189,13 +189,6 @@ export async function emptyPlatform(tx: Transaction): Promise<void> {
     values ('platform', ${platform.code}, ${platform.name}, ${instant(platform.createdAt)}::timestamptz)`
 }
 
-/** Whether there is a broker of this id. */
-export const isBroker = async (sql: Sql, brokerId: number): Promise<boolean> =>
-  (
-    await sql.one<{ known: boolean }>`
-    select exists (select from broker where id = ${brokerId}::int) as known`
-  ).known
-
 /** Whether accounts at a broker hold money; undefined where there is no broker of this id. */
 export const findEnvironment = async (sql: Sql, brokerId: number): Promise<'live' | 'paper' | undefined> =>
   (

@@ -1,6 +1,6 @@
 /** Watch lists: named sets of strategies that belong to a person. */
 import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
-import { fragment, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 interface PageAsked {
@@ -57,25 +57,18 @@ export function pageWatchListMembers(
   return page<WatchListMemberRow>(sql, query, request)
 }
 
+type Id = number | bigint
+
+const listOf = (personId: Id, watchListId: Id): Fragment =>
+  fragment`select from watch_list where id = ${watchListId}::bigint and person_id = ${personId}::bigint`
+
 /** Whether the person has a list of this id. */
-export const hasWatchList = async (
-  sql: Sql,
-  personId: number | bigint,
-  watchListId: number | bigint,
-): Promise<boolean> =>
-  (await sql.maybe`
-    select from watch_list where id = ${watchListId}::bigint and person_id = ${personId}::bigint`) !==
-  undefined
+export const hasWatchList = async (sql: Sql, personId: Id, watchListId: Id): Promise<boolean> =>
+  (await sql.maybe`${listOf(personId, watchListId)}`) !== undefined
 
 /** As `hasWatchList`; until the transaction ends nobody else changes the list. */
-export const lockWatchList = async (
-  sql: Sql,
-  personId: number | bigint,
-  watchListId: number | bigint,
-): Promise<boolean> =>
-  (await sql.maybe`
-    select from watch_list where id = ${watchListId}::bigint and person_id = ${personId}::bigint for update`) !==
-  undefined
+export const lockWatchList = async (sql: Sql, personId: Id, watchListId: Id): Promise<boolean> =>
+  (await sql.maybe`${listOf(personId, watchListId)} for update`) !== undefined
 
 /** A new list; false when the person has one of this name. */
 export const insertWatchList = async (
