@@ -1,6 +1,11 @@
 /** What cannot be done for one holds up nobody else: neither in the turn in which it fails nor while it rests. */
 import { afterEach, expect, test } from 'vitest'
+import { recordSteps } from '../../src/execution/assembly.ts'
 import { publishBars, publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { transmitStep } from '../../src/execution/orders/transmit.ts'
+import { createWorker } from '../../src/execution/worker.ts'
+import type { BookKind } from '../../src/storage/accounts/daily-close.ts'
+import { identifier } from '../../src/storage/database/sql.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
@@ -12,6 +17,10 @@ import { bar, quote } from './world.ts'
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
 const scene = makeScene(world, await addBroker(db))
+const { drain } = createWorker({
+  ctx: world.ctx,
+  steps: [...world.steps, transmitStep, ...recordSteps],
+})
 type Scene = Awaited<ReturnType<typeof scene>>
 
 interface Work {
@@ -34,6 +43,27 @@ const isNone = async (rows: Promise<unknown[]>): Promise<boolean> => (await rows
 
 const quoted = ({ symbol }: Scene): Promise<void> => world.quote(symbol, '99', '100')
 const resting = ({ order }: Scene): Promise<number> => order('1', '6', { limit: '50' })
+
+/** A record that is looked at and finds that its next day has not ended yet. */
+function dayOf(kind: BookKind, idOf: (scene: Scene) => number): Work {
+  const record = identifier(`${kind}_record`)
+  const id = identifier(`${kind}_id`)
+  return {
+    refused: (scene) => ({
+      on: `update of next_close_at on ${kind}_record`,
+      when: `new.next_close_at > old.next_close_at and new.${kind}_id = ${idOf(scene)}`,
+    }),
+    prepare: async () => {},
+    due: (scene) =>
+      db.write.run`
+        update ${record} set next_close_at = ${instant(world.clock.time)}::timestamptz where ${id} = ${idOf(scene)}`,
+    isDone: (scene) =>
+      isNone(
+        db.read.rows`
+          select from ${record} where ${id} = ${idOf(scene)} and next_close_at <= ${instant(world.clock.time)}::timestamptz`,
+      ),
+  }
+}
 
 const works: Record<string, Work> = {
   'a new order that meets the last quote': {
@@ -91,6 +121,32 @@ const works: Record<string, Work> = {
     due: ({ setupId }) => leaveStrategy(db, setupId),
     isDone: async ({ orders }) => (await orders()).length === 2,
   },
+  'a day of a strategy': dayOf('strategy', ({ strategyId }) => strategyId),
+  'a day of an account': dayOf('account', ({ accountId }) => accountId),
+  'the figures of a strategy': {
+    refused: ({ strategyId }) => ({
+      on: 'update on strategy_record',
+      when: `not new.statistics_due and new.strategy_id = ${strategyId}`,
+    }),
+    prepare: async () => {},
+    due: ({ strategyId }) =>
+      db.write.run`update strategy_record set statistics_due = true where strategy_id = ${strategyId}`,
+    isDone: ({ strategyId }) =>
+      isNone(db.read.rows`select from strategy_record where strategy_id = ${strategyId} and statistics_due`),
+  },
+  'what an account trades for a strategy': {
+    refused: ({ strategyId }) => ({
+      on: 'update on transmission',
+      when: `new.strategy_id = ${strategyId}`,
+    }),
+    prepare: async () => {},
+    due: ({ strategyId, accountId, instrumentId }) =>
+      db.write.run`
+        insert into transmission (strategy_id, account_id, exec_id, instrument_id, side, quantity, px, executed_at)
+        values (${strategyId}, ${accountId}, 'own', ${instrumentId}, '1', 5, 10,
+          ${instant(world.clock.time)}::timestamptz)`,
+    isDone: async (one) => (await statuses(one)).at(-1) === '2',
+  },
 }
 
 /** The database refuses what is written for this one, until told otherwise. */
@@ -111,23 +167,23 @@ const endRests = (): void => {
 test.each(Object.entries(works))('%s', async (_, { refused, prepare, due, isDone }) => {
   const [broken, sound, late] = [await scene(), await scene(), await scene()]
   for (const one of [broken, sound, late]) await prepare(one)
-  await world.drain()
+  await drain()
   for (const one of [broken, sound]) await due(one)
   await refuse(refused(broken))
-  await expect(world.drain()).rejects.toThrow('cannot be done for somebody')
+  await expect(drain()).rejects.toThrow('cannot be done for somebody')
   expect([await isDone(broken), await isDone(sound)]).toEqual([false, true])
 
   // While it rests nothing fails because of it.
-  await world.drain()
+  await drain()
   await due(late)
-  await world.drain()
+  await drain()
   expect([await isDone(broken), await isDone(late)]).toEqual([false, true])
 
   endRests()
-  await expect(world.drain()).rejects.toThrow('cannot be done for somebody')
+  await expect(drain()).rejects.toThrow('cannot be done for somebody')
   await accept()
   endRests()
-  await world.drain()
+  await drain()
   expect(await isDone(broken)).toBe(true)
 })
 

@@ -1,7 +1,7 @@
 /**
  * What the calendar does to holders: dividends and splits at the opening of their day, the ends of contracts at
- * theirs. Each is booked once, in the order in which they took effect, in a transaction of its own, however late it is noticed; a market batch waits
- * for what is due, so no fill is booked in units of the day before.
+ * theirs. Each is booked once, in the order in which they took effect, in a transaction of its own, however late it is
+ * noticed; a market batch waits for what is due, so no fill is booked in units of the day before.
  */
 
 import type { Instant } from '../../domain/time.ts'

@@ -19,6 +19,7 @@ import {
   type DueRecord,
   type HeldRow,
   isCloseDue,
+  listDueRecords,
   loadHeld,
   type NewDay,
   type RecordChange,
@@ -28,7 +29,9 @@ import {
 import { loadCloseFacts } from '../../storage/accounts/daily-marks.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { bookCurrency } from '../../storage/orders/order-books.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 
 /** Of one transaction: whoever books on one of its records waits for its end. */
 interface Limits extends CloseLimits {
@@ -40,10 +43,18 @@ const usualLimits: Limits = { records: 20_000, days: 200_000, madeUp: 500 }
 const patience = { statementTimeoutMs: 120_000 }
 
 /** Closes days of the kind that have ended; answers how many records it looked at. */
-export const closeDays = (ctx: WorkContext, kind: BookKind, atOnce = usualLimits): Promise<number> => {
+export const closeDays = (ctx: WorkContext, kind: BookKind, atOnce = usualLimits): Promise<number> =>
+  isolated(ctx, {
+    name: kind === 'strategy' ? 'days of a strategy' : 'days of an account',
+    work: (books) => closeNext(ctx, kind, books, atOnce),
+    list: (books, limit) => listDueRecords(ctx.db.read, kind, ctx.clock.now(), books, limit),
+  })
+
+function closeNext(ctx: WorkContext, kind: BookKind, among: Among, atOnce: Limits): Promise<number> {
   const now = ctx.clock.now()
   return ctx.db.transaction(async (tx) => {
-    const records = await claimDueRecords(tx, kind, now, atOnce, bookCurrency)
+    const wanted = { books: among, atOnce, currency: bookCurrency }
+    const records = await claimDueRecords(tx, kind, now, wanted)
     if (records.length === 0) return 0
     const books = await loadBooks(tx, kind, records, { now, madeUp: atOnce.madeUp })
     const facts = await loadFacts(tx, books)

@@ -11,6 +11,7 @@ import { summarizeTrades } from '../../domain/statistics/trades.ts'
 import {
   areStatisticsDue,
   claimOutdated,
+  listOutdated,
   loadIndex,
   loadRecords,
   loadTradeResults,
@@ -19,7 +20,9 @@ import {
   saveStatistics,
   type TradeResultRow,
 } from '../../storage/strategies/strategy-statistics.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 
 /** Strategies of one transaction: a trade of theirs that ends meanwhile waits for its end. */
 const atOnce = 100
@@ -27,8 +30,15 @@ const patience = { statementTimeoutMs: 60_000 }
 
 /** Computes what is out of date; answers how many strategies got new figures. */
 export const updateStatistics = (ctx: WorkContext): Promise<number> =>
+  isolated(ctx, {
+    name: 'figures of a strategy',
+    work: (strategies) => updateNext(ctx, strategies),
+    list: (strategies, limit) => listOutdated(ctx.db.read, strategies, limit),
+  })
+
+const updateNext = (ctx: WorkContext, strategies: Among): Promise<number> =>
   ctx.db.transaction(async (tx) => {
-    const ids = await claimOutdated(tx, atOnce)
+    const ids = await claimOutdated(tx, strategies, atOnce)
     if (ids.length === 0) return 0
     const [index, records, results] = await Promise.all([
       loadIndex(tx),

@@ -13,7 +13,9 @@ import {
   type TransmissionRow,
 } from '../../storage/mirror/transmissions.ts'
 import { lockStrategies, newSignalIds } from '../../storage/orders/signals.ts'
+import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
+import { isolated } from '../isolation.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
 import { type InternalBook, tradeInternally } from './internal-orders.ts'
 
@@ -24,11 +26,16 @@ const tradesAtOnce = 500
 export const transmitStep: Step = {
   name: 'transmit',
   due: isTransmissionDue,
-  run: (ctx) => ctx.db.transaction((tx) => transmit(ctx, tx)),
+  run: (ctx) =>
+    isolated(ctx, {
+      name: 'trades for a strategy',
+      work: (strategies) => ctx.db.transaction((tx) => transmit(ctx, tx, strategies)),
+      list: (strategies, limit) => listFedStrategies(ctx.db.read, strategies, limit),
+    }),
 }
 
-async function transmit(ctx: WorkContext, tx: Transaction): Promise<number> {
-  const strategies = await listFedStrategies(tx, strategiesAtOnce)
+async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promise<number> {
+  const strategies = await listFedStrategies(tx, among, strategiesAtOnce)
   if (strategies.length === 0) return 0
   await lockStrategies(tx, strategies)
   const trades = await listTransmissions(tx, strategies, tradesAtOnce)

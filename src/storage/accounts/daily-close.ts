@@ -9,6 +9,7 @@ import { type Day, formatDay, type Instant, readDay } from '../../domain/time.ts
 import { writeInParts } from '../database/parts.ts'
 import { type Fragment, fragment, identifier, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, everybody, isAmong } from '../work/among.ts'
 
 /** Whose record: a strategy's model account, or a brokerage account. */
 export type BookKind = 'strategy' | 'account'
@@ -34,9 +35,22 @@ type DueRow = Omit<DueRecord, 'startingCash' | 'cash' | 'closedDay' | 'staleFrom
 
 /** True while a record of the kind waits to be closed. */
 export const isCloseDue = (kind: BookKind, now: Instant): Fragment =>
-  kind === 'strategy'
-    ? fragment`exists (select from strategy_record where next_close_at <= ${instant(now)}::timestamptz)`
-    : fragment`exists (select from account_record where next_close_at <= ${instant(now)}::timestamptz)`
+  fragment`exists (select from ${dueRecords(kind, now, everybody)})`
+
+/** Records of the kind that wait to be closed, with the condition that names them. */
+function dueRecords(kind: BookKind, now: Instant, books: Among): Fragment {
+  const isDue = fragment`next_close_at <= ${instant(now)}::timestamptz`
+  return kind === 'strategy'
+    ? fragment`strategy_record where ${isDue} and ${isAmong(fragment`strategy_id`, books)}`
+    : fragment`account_record where ${isDue} and ${isAmong(fragment`account_id`, books)}`
+}
+
+/** Ids of the books whose records wait to be closed. */
+export const listDueRecords = (sql: Sql, kind: BookKind, now: Instant, books: Among, limit: number) => {
+  const id = identifier(`${kind}_id`)
+  return idsOf(sql.rows`
+    select ${id} as id from ${dueRecords(kind, now, books)} order by ${id} limit ${limit}::int`)
+}
 
 /** Most that one transaction closes. */
 export interface CloseLimits {
@@ -45,10 +59,10 @@ export interface CloseLimits {
 }
 
 /** As many records as have no more days in all, if each has missed as many as the first. */
-const claimLimit = (record: Fragment, until: string, { records, days }: CloseLimits): Fragment => fragment`(
+const claimLimit = (due: Fragment, now: Instant, { records, days }: CloseLimits): Fragment => fragment`(
   select greatest(1, least(${records}::int,
-    ${days}::int / (1 + ${until}::date - min(least(next_close_at::date, stale_from)))))
-  from ${record} where next_close_at <= ${until}::timestamptz)`
+    ${days}::int / (1 + ${instant(now)}::date - min(least(next_close_at::date, stale_from)))))
+  from ${due})`
 
 /**
  * Claims records that are due; those that others hold are passed over. They are read by a statement of its own: while
@@ -58,10 +72,10 @@ export async function claimDueRecords(
   tx: Transaction,
   kind: BookKind,
   now: Instant,
-  atOnce: CloseLimits,
-  currency: string,
+  wanted: { readonly books: Among; readonly atOnce: CloseLimits; readonly currency: string },
 ): Promise<DueRecord[]> {
-  const ids = await claimIds(tx, kind, instant(now), atOnce)
+  const { currency } = wanted
+  const ids = await claimIds(tx, kind, now, wanted)
   if (ids.length === 0) return []
   const rows =
     kind === 'strategy'
@@ -84,12 +98,17 @@ export async function claimDueRecords(
   }))
 }
 
-function claimIds(tx: Transaction, kind: BookKind, until: string, atOnce: CloseLimits): Promise<number[]> {
-  const record = identifier(`${kind}_record`)
+function claimIds(
+  tx: Transaction,
+  kind: BookKind,
+  now: Instant,
+  { books, atOnce }: { readonly books: Among; readonly atOnce: CloseLimits },
+): Promise<number[]> {
+  const due = dueRecords(kind, now, books)
   const id = identifier(`${kind}_id`)
   return idsOf(tx.rows`
-    select ${id} as id from ${record} where next_close_at <= ${until}::timestamptz
-    order by ${id} limit ${claimLimit(record, until, atOnce)} for no key update skip locked`)
+    select ${id} as id from ${due} order by ${id} limit ${claimLimit(due, now, atOnce)}
+    for no key update skip locked`)
 }
 
 const dayOrNull = (text: string | null): Day | null => (text === null ? null : (readDay(text) ?? null))

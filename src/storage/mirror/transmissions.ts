@@ -6,8 +6,9 @@ import type { Side } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import { isTradeLeader, lockAccount } from '../accounts/accounts.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 
 /** An execution that no order of ours explains. */
 export interface OwnTrade {
@@ -49,12 +50,11 @@ export const isTransmissionDue = (): Fragment =>
   fragment`exists (select from transmission where transmitted_at is null)`
 
 /** Strategies to which something is on its way. */
-export const listFedStrategies = async (sql: Sql, count: number): Promise<number[]> =>
-  (
-    await sql.rows<{ id: number }>`
-      select distinct strategy_id as id from transmission where transmitted_at is null
-      order by strategy_id limit ${count}::int`
-  ).map(({ id }) => id)
+export const listFedStrategies = (sql: Sql, strategies: Among, count: number): Promise<number[]> =>
+  idsOf(sql.rows`
+    select distinct strategy_id as id from transmission
+    where transmitted_at is null and ${isAmong(fragment`strategy_id`, strategies)}
+    order by strategy_id limit ${count}::int`)
 
 export interface TransmissionRow {
   readonly id: number

@@ -9,21 +9,27 @@ import type { EquityStatistics } from '../../domain/statistics/equity.ts'
 import type { EquityRecord } from '../../domain/statistics/series.ts'
 import type { TradeResult, TradeStatistics } from '../../domain/statistics/trades.ts'
 import { type Day, dayIn, formatDay, type Instant, newYork } from '../../domain/time.ts'
-import { fragment, join, type Sql, type Transaction } from '../database/sql.ts'
+import { fragment, idsOf, join, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type Among, isAmong } from '../work/among.ts'
 
 /** True while figures wait to be computed. */
 export const areStatisticsDue = fragment`exists (select from strategy_record where statistics_due)`
 
-/** Takes strategies whose figures are out of date; those that others work on are passed over. */
-export const claimOutdated = async (tx: Transaction, limit: number): Promise<number[]> =>
-  (
-    await tx.rows<{ id: number }>`
-      update strategy_record set statistics_due = false where strategy_id = any(array(
-        select strategy_id from strategy_record where statistics_due order by strategy_id limit ${limit}::int
-        for no key update skip locked))
-      returning strategy_id as id`
-  ).map(({ id }) => id)
+const outdated = (strategies: Among, limit: number) => fragment`
+  select strategy_id as id from strategy_record where statistics_due and ${isAmong(fragment`strategy_id`, strategies)}
+  order by strategy_id limit ${limit}::int`
+
+/** Strategies whose figures are out of date. */
+export const listOutdated = (sql: Sql, strategies: Among, limit: number): Promise<number[]> =>
+  idsOf(sql.rows`${outdated(strategies, limit)}`)
+
+/** Takes such strategies; those that others work on are passed over. */
+export const claimOutdated = (tx: Transaction, strategies: Among, limit: number): Promise<number[]> =>
+  idsOf(tx.rows`
+    update strategy_record set statistics_due = false where strategy_id = any(array(
+      ${outdated(strategies, limit)} for no key update skip locked))
+    returning strategy_id as id`)
 
 /** A strategy's record, and the leverage of its days. */
 export interface StoredRecord extends EquityRecord {
