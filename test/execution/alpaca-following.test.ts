@@ -129,6 +129,18 @@ describe('executions', () => {
   })
 })
 
+test('an execution finer than any book is nothing, and holds up nothing', async () => {
+  const one = await working()
+  const parts = { symbol: one.symbol, side: 'buy', type: 'market', qty: '3', client_order_id: 'by-hand' }
+  const manual = alpaca.books.place(one.book, parts)
+  const tiny = { execution_id: 'tiny', qty: '0.000000004', price: '50' }
+  const data = { ...tiny, event: 'partial_fill', order: { ...manual, filled_qty: '0.000000004' } }
+  alpaca.say(one.book, { stream: 'trade_updates', data })
+  one.fill(6, 50, 0)
+  await world.until(async () => expect(await one.orders()).toMatchObject([{ status: '2', cumQty: 6 }]))
+  expect(await incidentsOf(one.accountId)).toEqual([])
+})
+
 describe('an order of ours', () => {
   test('that somebody else replaced has ended', async () => {
     const one = await working()

@@ -4,7 +4,7 @@
  * may tell it as often and in whatever order they like. Pure.
  */
 import type { OrdStatus } from '../../../domain/codes.ts'
-import { dec } from '../../../domain/decimal.ts'
+import { dec, quantityPlaces, roundTo } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
 import {
   correctionKey,
@@ -122,7 +122,11 @@ function executed(source: Source, named: Named, id: string | null, news: Execute
   const { quantity, price, cumQty, at } = news
   if (id === null || quantity === null || price === null) return null
   if (!dec(quantity).greaterThan(0) || !dec(price).greaterThan(0)) return null
-  return [{ ...report(source, named, 'fill', id, at), side: named.side, quantity, px: price, cumQty }]
+  // Alpaca trades parts of shares finer than any book: of what is nothing here there is nothing to tell.
+  const booked = roundTo(dec(quantity), quantityPlaces)
+  if (booked.isZero()) return []
+  const told = { side: named.side, quantity: booked.toFixed(), px: price, cumQty }
+  return [{ ...report(source, named, 'fill', id, at), ...told }]
 }
 
 /** An execution is taken back; one that corrects it, if any, names the report. */
