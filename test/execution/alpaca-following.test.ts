@@ -252,6 +252,17 @@ describe('an account', () => {
     })
   })
 
+  test('is heard of also while its owner works a spread, which has neither symbol nor side', async () => {
+    const one = await working()
+    const [order] = one.theirs()
+    const spread = { ...order!, id: 'spread', client_order_id: 'by-hand', symbol: '', side: '' as 'buy' }
+    one.book.orders.set('spread', spread)
+    one.book.isBlocked = true
+    for (let minutes = 0; minutes < 3; minutes += 1) await nextMinute()
+    expect(await accountOf(one.accountId)).toMatchObject({ isDisabled: true })
+    expect(await incidentsOf(one.accountId)).toEqual([])
+  })
+
   test('whose key Alpaca refuses twice is no longer ours', async () => {
     const one = await working()
     one.book.secret = 'revoked'

@@ -4,13 +4,19 @@
  */
 import type { WorkContext } from '../../context.ts'
 import { inLanes } from '../../lanes.ts'
-import { type AccountSnapshot, BrokerUnreachable, type OrderName, type OrderStanding } from '../broker.ts'
-import { type Desk, lookUp, takeOrder } from './desk.ts'
+import {
+  type AccountSnapshot,
+  BrokerUnreachable,
+  type OrderName,
+  type OrderStanding,
+  type WorkingOrder,
+} from '../broker.ts'
+import { type Desk, isOurs, lookUp, takeOrder } from './desk.ts'
 import type { Notices } from './notices.ts'
 import { standingOf } from './reports.ts'
 import { isKeyRefused, isSession, raise, type Session } from './sessions.ts'
 import { symbolOf } from './tickets.ts'
-import { readAccount, readAll, readOrder, readPosition } from './wire.ts'
+import { nameOfOrder, readAccount, readAll, readOrder, readPosition } from './wire.ts'
 
 /** Accounts that are asked side by side. */
 export const lanes = 20
@@ -71,12 +77,8 @@ async function snapshotOf(
   if (account.outcome !== 'done' || held.outcome !== 'done' || open.outcome !== 'done') return undefined
   const owner = readAccount(account.body)
   const positions = readAll(held.body, readPosition)
-  const orders = readAll(open.body, readOrder)
-  const working = orders?.flatMap((order) => {
-    const standing = standingOf(order)
-    return standing ? [{ clientOrderId: order.clientOrderId, ...standing }] : []
-  })
-  if (!owner || !positions || !working || working.length !== orders?.length) {
+  const working = workingOf(ctx, open.body)
+  if (!owner || !positions || !working) {
     await raise(ctx, brokerId, accountId, 'MalformedAnswer', 'snapshot')
     return undefined
   }
@@ -92,4 +94,23 @@ async function snapshotOf(
     working,
     balance: { currency: owner.currency, cash: owner.cash },
   }
+}
+
+/**
+ * The orders of ours that work; null where that cannot be read. What the owner works beside them is passed over: a
+ * spread of his has neither symbol nor side.
+ */
+function workingOf(ctx: WorkContext, body: unknown): WorkingOrder[] | null {
+  if (!Array.isArray(body)) return null
+  const isOthers = (name: string | null): boolean => name !== null && !isOurs(ctx, name)
+  return readAll(
+    body.filter((one) => !isOthers(nameOfOrder(one))),
+    readWorking,
+  )
+}
+
+function readWorking(value: unknown): WorkingOrder | null {
+  const order = readOrder(value)
+  const standing = order && standingOf(order)
+  return standing && { clientOrderId: order.clientOrderId, ...standing }
 }

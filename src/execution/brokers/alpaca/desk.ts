@@ -22,7 +22,8 @@ export const sourceOf = (ctx: WorkContext, { brokerId, accountId }: Session): So
   ...{ brokerId, accountId, now: ctx.clock.now() },
 })
 
-const isOurs = (ctx: WorkContext, clientOrderId: string | null): boolean =>
+/** Whether an order carries a name of this installation. */
+export const isOurs = (ctx: WorkContext, clientOrderId: string | null): boolean =>
   clientOrderId?.toUpperCase().startsWith(clientOrderIdPrefix(ctx.settings.environment)) === true
 
 /** Takes reports in. Of orders that are not ours only the executions matter. */

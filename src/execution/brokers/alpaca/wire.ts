@@ -112,6 +112,10 @@ export function readOrder(value: unknown): AlpacaOrder | null {
   }
 }
 
+/** The name that an order was given by whoever placed it; null where none can be read. */
+export const nameOfOrder = (value: unknown): string | null =>
+  isFields(value) ? text(value.client_order_id) : null
+
 /** Reads an event of the stream; null when it is malformed. */
 export function readTradeUpdate(value: unknown): TradeUpdate | null {
   if (!isFields(value)) return null
