@@ -2,6 +2,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { connectAlpaca } from '../../src/execution/brokers/alpaca/alpaca.ts'
 import { BrokerUnreachable, type OrderTicket } from '../../src/execution/brokers/broker.ts'
+import { mirrorSignals } from '../../src/execution/mirror/mirror.ts'
+import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { Refusal } from '../support/alpaca-book.ts'
 import { type Fault, startAlpacaStandIn } from '../support/alpaca-stand-in.ts'
@@ -226,6 +228,21 @@ describe('a replacement', () => {
     alpaca.books.replace = real
     expect((await one.orders())[0]).toMatchObject({ status: '0' })
     expect(one.theirs()).toMatchObject([{ status: 'new', limit_price: '50' }])
+  })
+
+  test('waits for the end of its order where that is told and not booked yet', async () => {
+    const one = await working()
+    await one.replace('6', '51')
+    await mirrorSignals(world.ctx)
+    alpaca.eventFault = () => 'drop'
+    const [old] = one.theirs()
+    alpaca.books.end(one.book, old!, 'canceled')
+    const name = { accountId: one.accountId, account: one.book.number, clientOrderId: old!.client_order_id }
+    await world.broker.find(world.ctx, world.brokerId, [name])
+    await sendOrders(world.ctx, 'alpaca', world.broker)
+    await world.drain()
+    expect(await one.orders()).toMatchObject([{ status: '4' }, { status: '4', attempts: 0 }])
+    expect(one.theirs()).toHaveLength(1)
   })
 
   test('that fails on the way leaves those beside it their answers', async () => {

@@ -43,9 +43,17 @@ export interface SendRow extends CopyRow {
 }
 
 /**
+ * The broker has told the account `o` of an end that is not booked yet. A replacement that goes out before would be
+ * ended with its predecessor here and, where a broker places it as an order of its own, go on there.
+ */
+const isEndWaiting = fragment`exists (
+  select from broker_report r where r.account_id = o.account_id and r.applied_at is null
+    and r.kind in ('cancel', 'expire', 'reject'))`
+
+/**
  * Locks the next orders of a broker, one per account, the oldest first. An order whose claim runs holds back
  * the account's later ones; one whose outcome is unknown does not, nor one that waits for its holder's word, nor a
- * replacement that waits for its predecessor to be acknowledged. Accounts that are being written are passed over.
+ * replacement that waits for what is told of its predecessor. Accounts that are being written are passed over.
  */
 export async function lockNextSends(tx: Transaction, brokerId: number, limit: number): Promise<SendRow[]> {
   const next = await tx.rows<OrderKey & { replaced: number | null }>`
@@ -57,7 +65,7 @@ export async function lockNextSends(tx: Transaction, brokerId: number, limit: nu
         and (o.unknown_at is null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
         and not (o.pending_action = 'replace' and exists (
           select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
-            and x.status in ('A', '6')))
+            and (x.status in ('A', '6') or ${isEndWaiting})))
       order by o.account_id, o.id
     ) head
     where claimed_until is null or claimed_until <= clock_timestamp()
