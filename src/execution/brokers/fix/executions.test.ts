@@ -60,6 +60,9 @@ describe('an ExecutionReport', () => {
     ['Pending Cancel', `${base}|150=6|39=6`, []],
     ['Pending Replace', `${base}|150=E|39=E`, []],
     ['Done for Day', `${base}|150=3|39=3`, []],
+    ['Done for Day, for good', `${base}|150=3|39=3|151=0|59=0`, [['expire', 'E1', id, null, null]]],
+    ['Done for Day until tomorrow', `${base}|150=3|39=3|151=0|59=1`, []],
+    ['Done for Day with a rest', `${base}|150=3|39=3|151=5|59=0`, []],
     ['Rejected for an id that it knows', `${base}|150=8|39=8|103=6`, []],
     ['Rejected as unknown', `${base}|150=8|39=8|103=5`, []],
     ['Order Status', `${base}|150=I|39=1|14=5|6=100`, []],
@@ -107,6 +110,8 @@ describe('an ExecutionReport', () => {
       { status: '2', cumQty: '3', avgPx: '98.666666666667' },
     ],
     ['suspended', '39=9|14=0', { status: '1', cumQty: '0', avgPx: null }],
+    ['done for the day', '39=3|14=0|151=0|59=1', { status: '1', cumQty: '0', avgPx: null }],
+    ['done for its day', '39=3|14=0|151=0|59=0', { status: 'C', cumQty: '0', avgPx: null }],
     ['not there', '39=8|103=5', null],
     ['refused once', '39=8|103=0|14=0', { status: '8', cumQty: '0', avgPx: null }],
   ])('a question is answered: %s', (_, text, standing) => {

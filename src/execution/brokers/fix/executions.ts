@@ -72,6 +72,15 @@ const statuses: Readonly<Record<string, OrdStatus>> = {
   ...{ '3': '1', '7': '1', '9': '1', B: '2', D: '0' },
 }
 
+/**
+ * Done for the day with nothing left: that is how some brokers end a day order (FIX 4.4, appendix D, A.1.b). One that is
+ * good till cancel goes on the next day, and an order of which the broker does not say that it is for the day may be that.
+ */
+function isOver(message: FixMessage): boolean {
+  const leavesQty = decimalOf(message, tags.leavesQty)
+  return leavesQty !== null && dec(leavesQty).isZero() && textOf(message, tags.timeInForce) === '0'
+}
+
 /** Reads an ExecutionReport (8). */
 export function readExecutionReport(message: FixMessage): Reading {
   const execType = textOf(message, tags.execType)
@@ -80,7 +89,7 @@ export function readExecutionReport(message: FixMessage): Reading {
   const isQuestionAnswered =
     execType === 'I' || message.all(tags.ordStatusReqId).length + message.all(tags.massStatusReqId).length > 0
   if (isQuestionAnswered || isUnknownOrder(message, execType)) return readStanding(message)
-  const kind = kinds[execType]
+  const kind = execType === '3' && isOver(message) ? 'expire' : kinds[execType]
   if (kind === undefined) return { malformed: `unknown ExecType (150) ${execType.slice(0, 10)}` }
   if (kind === 'reject' && textOf(message, tags.ordRejReason) === '6' && id !== null)
     return { ...nothing, replies: [{ about: id, says: 'known' }] }
@@ -124,7 +133,7 @@ function readStanding(message: FixMessage): Reading {
   if (status === '8' && textOf(message, tags.ordRejReason) === '5')
     return { ...nothing, standings: new Map([[about, null]]) }
   const cumQty = decimalOf(message, tags.cumQty)
-  const known = statuses[status]
+  const known = status === '3' && isOver(message) ? 'C' : statuses[status]
   if (known === undefined || cumQty === null || dec(cumQty).isNegative())
     return { malformed: 'an order status without a known OrdStatus (39) or CumQty (14)' }
   const avgPx = priceOf(message, tags.avgPx)

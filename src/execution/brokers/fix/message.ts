@@ -50,6 +50,7 @@ export const tags = {
   gapFillFlag: 123,
   resetSeqNumFlag: 141,
   execType: 150,
+  leavesQty: 151,
   businessRejectRefId: 379,
   cxlRejResponseTo: 434,
   massStatusReqId: 584,
