@@ -252,6 +252,14 @@ describe('an account', () => {
     })
   })
 
+  test('that is blocked and tells nothing else is restricted as well', async () => {
+    const one = await working()
+    one.book.isBlocked = true
+    alpaca.fault = (_, path) => (path === '/v2/positions' ? 'error' : undefined)
+    for (let minutes = 0; minutes < 3; minutes += 1) await nextMinute()
+    expect(await accountOf(one.accountId)).toMatchObject({ isDisabled: true })
+  })
+
   test('is heard of also while its owner works a spread, which has neither symbol nor side', async () => {
     const one = await working()
     const [order] = one.theirs()

@@ -74,15 +74,16 @@ async function snapshotOf(
   const { client, accountId, brokerId } = session
   const [account, held, open] = await Promise.all([client.account(), client.positions(), client.openOrders()])
   if (isKeyRefused(account)) await notices.ofKey(ctx, session)
-  if (account.outcome !== 'done' || held.outcome !== 'done' || open.outcome !== 'done') return undefined
-  const owner = readAccount(account.body)
+  const owner = account.outcome === 'done' ? readAccount(account.body) : undefined
+  // That it is blocked counts whatever is said of the rest, which a blocked account may not be shown.
+  if (owner) await notices.ofAccount(ctx, session, owner)
+  if (owner === undefined || held.outcome !== 'done' || open.outcome !== 'done') return undefined
   const positions = readAll(held.body, readPosition)
   const working = workingOf(ctx, open.body)
   if (!owner || !positions || !working) {
     await raise(ctx, brokerId, accountId, 'MalformedAnswer', 'snapshot')
     return undefined
   }
-  await notices.ofAccount(ctx, session, owner)
   const flat = /^-?0(\.0*)?$/
   return {
     accountId,
