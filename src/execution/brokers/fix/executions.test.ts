@@ -44,6 +44,16 @@ describe('an ExecutionReport', () => {
       [['cancel', 'E1', id, null, null]],
     ],
     ['Canceled unasked', `${base}|150=4|39=4|58=halt`, [['cancel', 'E1', id, 'halt', null]]],
+    [
+      'Canceled unasked after it replaced',
+      `${base}|41=LST-1-S1-Z|150=4|39=4`,
+      [['cancel', 'E1', id, null, null]],
+    ],
+    [
+      'Canceled under an id of the broker’s',
+      `${base}|41=${id}|150=4|39=4`.replace(`11=${id}`, '11=B7'),
+      [['cancel', 'E1', id, null, null]],
+    ],
     ['Replaced', `${base}|41=LST-1-S1-Z|150=5|39=5`, [['replace', 'E1', id, null, null]]],
     ['Rejected', `${base}|150=8|39=8|103=0|58=margin`, [['reject', 'E1', id, 'margin', null]]],
     ['Expired', `${base}|150=C|39=C`, [['expire', 'E1', id, null, null]]],

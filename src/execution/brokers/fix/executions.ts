@@ -5,6 +5,7 @@
  */
 import type { OrdStatus, Side } from '../../../domain/codes.ts'
 import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
+import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../../domain/time.ts'
 import { correctionKey, type NewTotal, type ReportKind } from '../../../storage/brokers/reports.ts'
 import type { OrderStanding } from '../broker.ts'
@@ -169,11 +170,15 @@ function draftsOf(message: FixMessage, execType: string, kind: ReportKind): Repo
   return [{ ...draft, kind: 'bust', key: correctionKey(key), text: corrected }, fill]
 }
 
-/** The order a report names: under a cancel, the one that is canceled. */
+/**
+ * The order a report names: under a cancel, the one that is canceled. Of an order that ends unasked some brokers go on
+ * naming the one that it replaced (41): then it is the order itself (11).
+ */
 function orderNamed(message: FixMessage, kind: ReportKind): string | null {
   const id = idOf(message, tags.clOrdId)
   const original = idOf(message, tags.origClOrdId)
-  if (kind === 'cancel' && original !== null) return original
+  const isOrder = id !== null && orderIdOf(id) === id && parseClientOrderId(id) !== null
+  if (kind === 'cancel' && original !== null && !isOrder) return original
   return id === null ? null : orderIdOf(id)
 }
 
