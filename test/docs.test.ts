@@ -21,8 +21,10 @@ const documents = [
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'docs/architecture.md',
+  'docs/brokers.md',
   'docs/glossary.md',
   'docs/operations/runbook.md',
+  ...readdirSync('docs/reference').map((name) => `docs/reference/${name}`),
   'docs/decisions/README.md',
   ...records.map((name) => `docs/decisions/${name}`),
 ]
@@ -39,7 +41,7 @@ const program = new Command()
 addRunCommands(program)
 addOperatorCommands(program)
 
-/** Whether the command line knows the words of an invocation: a command, its part, its options. */
+/** Whether the command line takes an invocation: a command, its part, its options, and all that it cannot do without. */
 function isKnown(line: string): boolean {
   const [name = '', ...rest] = line.trim().split(/\s+/)
   const command = program.commands.find((one) => one.name() === name)
@@ -49,8 +51,14 @@ function isKnown(line: string): boolean {
   const isWhole = !hasParts || (rest.length === 0 && command?.options.some(({ long }) => long === '--json'))
   const own = isWhole ? command : part
   const options = own?.options.map(({ long }) => long)
+  const given = rest.filter((word) => word.startsWith('--'))
+  // A command that is only named, in a sentence, stands without anything behind it.
+  const isNamed = rest.length <= (isWhole ? 0 : 1)
+  const needed = isNamed ? [] : (own?.options.filter(({ mandatory }) => mandatory) ?? [])
   return (
-    rest.filter((word) => word.startsWith('--')).every((word) => options?.includes(word)) && own !== undefined
+    own !== undefined &&
+    given.every((word) => options?.includes(word)) &&
+    needed.every(({ long }) => given.includes(long ?? ''))
   )
 }
 
