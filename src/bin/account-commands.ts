@@ -3,7 +3,17 @@ import type { Command } from 'commander'
 import { changeAccount, changeSetup } from '../storage/operating/administration.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
-import { type Output, onOrOff, readBrokerId, readId, readWhole, say, tool, withDatabase } from './tool.ts'
+import {
+  type Output,
+  onOrOff,
+  readBrokerId,
+  readChanges,
+  readId,
+  readWhole,
+  say,
+  tool,
+  withDatabase,
+} from './tool.ts'
 
 interface ApproveOptions extends Output {
   person: string
@@ -88,8 +98,7 @@ const setSetup = (
   withDatabase(async (db) => {
     const number = (name: string, text: string | undefined) =>
       text === undefined ? undefined : readWhole(name, text)
-    const change = {
-      ...named,
+    const change = readChanges({
       closingOrdersOnly: onOrOff('--closing-orders-only', options.closingOrdersOnly),
       isConfirmationNeeded: onOrOff('--confirmation', options.confirmation),
       virtualLimitOrders: onOrOff('--virtual-limit-orders', options.virtualLimitOrders),
@@ -98,8 +107,8 @@ const setSetup = (
       minOptions: number('--min-options', options.minOptions),
       minForex: number('--min-forex', options.minForex),
       forexLotSize: number('--forex-lot-size', options.forexLotSize),
-    }
-    if (!(await changeSetup(db.write, change, Date.now())))
+    })
+    if (!(await changeSetup(db.write, { ...named, ...change }, Date.now())))
       throw new ConfigError(`account ${named.account} does not follow strategy ${named.strategyId}`)
     say(options, named, `Account ${named.account} follows strategy ${named.strategyId} as said.`)
   })
@@ -107,15 +116,15 @@ const setSetup = (
 const setAccount = (broker: string, account: string, options: AccountOptions): Promise<void> =>
   withDatabase(async (db) => {
     const { introducingBrokerId: introducerId, salesRepId } = options
-    const change = {
-      ...{ brokerId: readBrokerId(broker), account },
+    const named = { brokerId: readBrokerId(broker), account }
+    const change = readChanges({
       ignoresManualOrders: onOrOff('--ignore-manual-orders', options.ignoreManualOrders),
       introducingBroker: options.introducingBroker,
       introducingBrokerId: introducerId === undefined ? undefined : readId(introducerId),
       salesRep: options.salesRep,
       salesRepId: salesRepId === undefined ? undefined : readId(salesRepId),
-    }
-    if (!(await changeAccount(db.write, change, Date.now())))
+    })
+    if (!(await changeAccount(db.write, { ...named, ...change }, Date.now())))
       throw new ConfigError(`there is no account ${account} at broker ${broker}`)
     say(options, { account }, `Account ${account} is changed.`)
   })

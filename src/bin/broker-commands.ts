@@ -5,7 +5,16 @@ import { markAccounts } from '../storage/mirror/sync-due.ts'
 import { changeBroker, insertLiveBroker } from '../storage/operating/provision.ts'
 import { kindOf } from './brokers.ts'
 import { ConfigError } from './config.ts'
-import { type Output, onOrOff, readBrokerId, readWords, say, tool, withDatabase } from './tool.ts'
+import {
+  type Output,
+  onOrOff,
+  readBrokerId,
+  readChanges,
+  readWords,
+  say,
+  tool,
+  withDatabase,
+} from './tool.ts'
 
 /** Adds brokers create, restart-session and set. */
 export function addBrokerCommands(brokers: Command): void {
@@ -48,11 +57,11 @@ async function setBroker(
   id: number,
   { authorization, credentials, enabled, ...output }: BrokerOptions,
 ): Promise<void> {
-  const wanted = {
+  const wanted = readChanges({
     needsAuthorization: onOrOff('--authorization', authorization),
     needsCredentials: onOrOff('--credentials', credentials),
     isEnabled: onOrOff('--enabled', enabled),
-  }
+  })
   await withDatabase(async (db) => {
     if ((await changeBroker(db.write, id, wanted)) === 0) throw new ConfigError(`there is no broker ${id}`)
     if (wanted.isEnabled) await markAccounts(db, Date.now(), id)

@@ -21,6 +21,7 @@ import { ConfigError } from './config.ts'
 import {
   type Output,
   oneOf,
+  readChanges,
   readDollars,
   readId,
   readWhole,
@@ -115,10 +116,10 @@ function addCatalog(catalog: Command): void {
     .action(
       (site: string, id: string, { name, markup, ...output }: Output & { name?: string; markup?: string }) =>
         withDatabase(async (db) => {
-          const entry = {
+          const entry = readChanges({
             name: name === undefined ? undefined : readWords('--name', name),
             markup: markup === undefined ? undefined : readDollars('--markup', markup),
-          }
+          })
           if (!(await changeCatalogEntry(db.write, await resellerOf(db.read, site), readId(id), entry)))
             throw new ConfigError(`strategy ${id} is not in the catalog of ${site}`)
           say(output, { strategyId: Number(id) }, `Strategy ${id} is changed in the catalog of ${site}.`)

@@ -14,7 +14,9 @@ import {
   type Output,
   oneOf,
   readBrokerId,
+  readChanges,
   readDollars,
+  readEmail,
   readId,
   readWords,
   say,
@@ -64,13 +66,17 @@ function addSiteCommands(sites: Command): void {
       }),
     )
   tool(sites, 'support <code>', 'who helps the people of a site')
-    .option('--company <name>')
-    .option('--url <address>')
-    .option('--email <address>')
+    .option('--company <name>', 'who that is')
+    .option('--url <address>', 'where they are helped, as https://help.example.com')
+    .option('--email <address>', 'where they write to')
     .action((code: string, options: Output & { company?: string; url?: string; email?: string }) =>
       withDatabase(async (db) => {
-        const { company, url, email } = options
-        if (!(await changeSupport(db.write, { code, company, url, email })))
+        const support = readChanges({
+          company: options.company === undefined ? undefined : readWords('--company', options.company),
+          url: options.url === undefined ? undefined : readPageAddress(options.url),
+          email: options.email === undefined ? undefined : readEmail(options.email),
+        })
+        if (!(await changeSupport(db.write, { code, ...support })))
           throw new ConfigError(`there is no site ${code}`)
         say(options, { code }, `The support of ${code} is set.`)
       }),
@@ -82,6 +88,13 @@ const domainPattern = /^(?=.{1,253}$)[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([
 
 function readDomain(text: string): string {
   if (!domainPattern.test(text)) throw new ConfigError(`--domain: ${text} is no host name`)
+  return text
+}
+
+/** A link that customers follow. Throws ConfigError. */
+function readPageAddress(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
+    throw new ConfigError('--url is an address that begins with http:// or https://')
   return text
 }
 
@@ -129,7 +142,7 @@ function addPersonCommands(people: Command): void {
     .option('--role <role>', roles.join(', '), 'user')
     .action(({ first, last, email, site, role, ...output }: PersonOptions) =>
       withDatabase(async (db) => {
-        if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw new ConfigError(`${email} is no e-mail address`)
+        readEmail(email)
         const id = await db.transaction(async (tx) => {
           const name = { firstName: readWords('--first', first), lastName: readWords('--last', last) }
           const person = { ...name, email, createdAt: Date.now() }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { withdrawOpenings } from '../operations/strategies/withdrawing.ts'
 import { changeStrategy, type StrategyTerms } from '../storage/operating/administration.ts'
 import { ConfigError } from './config.ts'
-import { type Output, onOrOff, readDollars, readId, say, tool, withDatabase } from './tool.ts'
+import { type Output, onOrOff, readChanges, readDollars, readId, say, tool, withDatabase } from './tool.ts'
 
 interface TermOptions extends Output {
   price?: string
@@ -57,14 +57,14 @@ async function setStrategy(
   if (fee !== undefined && !/^(\d{1,2}|100)$/.test(fee))
     throw new ConfigError('--performance-fee is a whole number from 0 to 100')
   const takes = onOrOff('--subscribers', options.subscribers)
-  const terms = {
+  const terms = readChanges({
     monthlyCost: price === undefined ? undefined : readDollars('--price', price),
     performanceFee: fee === undefined ? undefined : Number(fee),
     isPrivate: onOrOff('--private', options.private),
     isResellable: onOrOff('--resellable', options.resellable),
     noSubsAllowed: takes === undefined ? undefined : !takes,
     ...{ shortDescription: options.short, longDescription: options.long },
-  }
+  })
   await changed(id, terms, options, 'is changed')
 }
 

@@ -67,6 +67,19 @@ export function readWords(name: string, text: string): string {
   return text
 }
 
+/** An e-mail address as it is typed. Throws ConfigError. */
+export function readEmail(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new ConfigError(`${text} is no e-mail address`)
+  return text
+}
+
+/** Changes as they are typed, of which there is one. Throws ConfigError. */
+export function readChanges<T extends object>(changes: T): T {
+  if (Object.values(changes).every((value) => value === undefined))
+    throw new ConfigError('say what is to be changed; --help shows what can be')
+  return changes
+}
+
 /** Dollars and cents as they are typed. Throws ConfigError. */
 export function readDollars(name: string, text: string): string {
   if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) throw new ConfigError(`${name} is dollars and cents, 0 or more`)

@@ -27,6 +27,9 @@ const account = 'people account PERSON'
 const tooLarge = 'is a whole number from 0 to 2147483647'
 const noCode = 'the code is up to 64 letters, digits, dots, hyphens and underscores, no mark at an end'
 
+const noChange = 'say what is to be changed; --help shows what can be'
+const noPage = '--url is an address that begins with http:// or https://'
+
 test.each<[string, string]>([
   [`${key} abc`, 'abc is no id'],
   [`${key} 1.5`, '1.5 is no id'],
@@ -72,6 +75,16 @@ test.each<[string, string]>([
   ['catalog set west 1 --name BLANK', '--name says nothing'],
   ['plans add west BLANK --price 10', 'the name says nothing'],
   ['plans add west Gold --price 10 --strategies 99999999999', `--strategies ${tooLarge}`],
+  ['strategy set 1', noChange],
+  ['catalog set west 1', noChange],
+  ['accounts set BROKER U1', noChange],
+  ['accounts setup BROKER U1 1', noChange],
+  ['brokers set BROKER', noChange],
+  ['sites support west', noChange],
+  ['sites support west --email nobody', 'nobody is no e-mail address'],
+  ['sites support west --url javascript:alert(1)', noPage],
+  ['sites support west --url help.example.com', noPage],
+  ['sites support west --company BLANK', '--company says nothing'],
   ['accounts setup BROKER U1 1 --min-futures 99999999999', `--min-futures ${tooLarge}`],
   ['accounts set 99999999999 U1 --sales-rep X', 'there is no broker 99999999999'],
   ['brokers set 99999999999 --enabled on', 'there is no broker 99999999999'],
