@@ -79,5 +79,5 @@ const showLog = ({ limit, object, ...output }: Output & { limit: number; object?
         `${utcOf(occurredAt)} ${actor} ${who ?? ''} ${operation}: ${what} ${JSON.stringify(before)} -> ${JSON.stringify(after)}`,
     )
     const facts = entries.map(({ occurredAt, ...entry }) => ({ occurredUtc: utcOf(occurredAt), ...entry }))
-    say(output, { entries: facts }, lines)
+    say(output, { entries: facts }, lines.length === 0 ? 'There are no such entries.' : lines)
   })

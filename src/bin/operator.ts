@@ -53,7 +53,11 @@ export function addOperatorCommands(program: Command): void {
   addIncidentCommands(group('incidents', 'what happened that an operator has to look at'))
   addAuditCommands(program)
   addBackupCommands(program)
-  tool(program, 'doctor', 'check the database, its settings and its clock').action(doctor)
+  tool(
+    program,
+    'doctor',
+    'check the database, the disk, the clocks, workers, and what waits or has to be looked at',
+  ).action(doctor)
 }
 
 /** Parameters of a query as Name=value; a body as JSON. */

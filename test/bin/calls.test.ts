@@ -55,6 +55,7 @@ test('the audit log names the operator of a call, also where it is made in the n
   const { entries } = await told('audit', 'log')
   const recent = expect.stringMatching(/^20\d\d-\d\d-\d\dT.*Z$/)
   expect(entries).toEqual(expect.arrayContaining([expect.objectContaining({ occurredUtc: recent })]))
+  expect((await run('audit', 'log', '--object', 'person 0')).output).toBe('There are no such entries.')
 
   await addInstrument(db, { symbol: 'AAA' })
   const order = { ...ordered, StrategyId, PlatformSymbol: { FullSymbol: 'AAA', SymbolType: 'stock' } }

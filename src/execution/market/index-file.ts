@@ -29,8 +29,7 @@ export function readIndexCloses(text: string | Buffer): IndexClose[] {
     string,
     string | undefined
   >[]
-  if (rows.length === 0 && !isTable)
-    throw new RangeError(`line 1: the columns must be ${columns.join(' and ')}`)
+  if (!isTable) throw new RangeError(`line 1: the columns must be ${columns.join(' and ')}`)
   const closes = new Map<Day, string>()
   for (const [place, { date = '', close = '' }] of rows.entries()) {
     const day = readDay(date.slice(0, 10))
