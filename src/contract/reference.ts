@@ -70,7 +70,7 @@ function typeWords(shape: Shape): string {
     case 'array':
       return `array of ${typeWords(shape.items.shape)}${countWords(shape)}`
     case 'signal':
-      return 'signal'
+      throw new Error('a signal is shown as its version answers it')
     case 'boolean':
     case 'object':
     case 'text':
@@ -92,16 +92,33 @@ function countWords({ min, max, unique }: Extract<Shape, { kind: 'array' }>): st
   return `${count}${unique ? ', unique' : ''}`
 }
 
+type Version = Route['version']
+
+/** A signal as a version answers it: its id, or its row. */
+function asAnswered(field: Field, version: Version): Field {
+  const { shape } = field
+  if (shape.kind === 'array')
+    return { ...field, shape: { ...shape, items: asAnswered(shape.items, version) } }
+  if (shape.kind !== 'signal') return field
+  return { ...field, shape: version === 2 ? shape.row.shape : { kind: 'integer', bits: 64 } }
+}
+
 /** The members a page row is made of: nested objects with their dotted paths. */
-function flattened(members: Members, to: Audience, at: string): readonly (readonly [string, Field])[] {
+function flattened(
+  members: Members,
+  to: Audience,
+  version: Version,
+  at: string,
+): readonly (readonly [string, Field])[] {
   return Object.entries(members)
     .filter(([, field]) => isKnownTo(field, to) && !field.ignored)
-    .flatMap(([name, field]) => {
-      const path = at + nameIn(to.dialect, name, field)
+    .flatMap(([name, known]) => {
+      const path = at + nameIn(to.dialect, name, known)
+      const field = asAnswered(known, version)
       const { shape } = field
       const inner = shape.kind === 'array' ? shape.items.shape : shape
       const mark = shape.kind === 'array' ? '[].' : '.'
-      const nested = inner.kind === 'object' ? flattened(inner.members, to, path + mark) : []
+      const nested = inner.kind === 'object' ? flattened(inner.members, to, version, path + mark) : []
       return [[path, field] as const, ...nested]
     })
 }
@@ -121,8 +138,8 @@ const fieldColumns = {
   answer: ['Name', 'Type', 'Presence', 'Meaning'],
 } as const
 
-function fieldTable(members: Members, to: Audience, side: 'request' | 'answer'): string {
-  const lines = flattened(members, to, '').map(([path, field]) => {
+function fieldTable(members: Members, to: Audience, version: Version, side: 'request' | 'answer'): string {
+  const lines = flattened(members, to, version, '').map(([path, field]) => {
     const name = path.split('.').at(-1) ?? path
     const presence =
       side === 'request' ? presenceWords(field) : field.presence === 'maybe' ? 'may be absent' : ''
@@ -158,7 +175,7 @@ function errorWords(without: readonly number[]): string {
 function resultTable(route: Route, to: Audience): string {
   const { shape } = route.row.result
   return shape.kind === 'object'
-    ? fieldTable(shape.members, to, 'answer')
+    ? fieldTable(shape.members, to, route.version, 'answer')
     : `<p>${escaped(typeWords(shape))}</p>`
 }
 
@@ -171,8 +188,8 @@ function sectionOf(route: Route, to: Audience, baseUrl: string): string {
   return `<section id="${anchorOf(route)}"><h3>${operation}</h3>
 <p><code><span class="method">${method}</span> ${path}</code></p>
 <p>${escaped(row.says)}</p>${notes.map((note) => `<p>${escaped(note)}</p>`).join('')}
-<p>Who may call: ${escaped(whoMayCall(row.access))}.${row.paginated ? ' Paginated.' : ''}</p>
-<h4>Parameters (${method === 'POST' || method === 'PUT' ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, 'request')}
+<p>Who may call: ${escaped(whoMayCall(row.access))}.${row.paginated ? ' Paginated.' : ''}${row.conditional ? ' Takes If-Modified-Since: 304 says that nothing changed.' : ''}</p>
+<h4>Parameters (${method === 'POST' || method === 'PUT' ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, route.version, 'request')}
 <h4>${row.bare ? 'Answer: a bare boolean' : 'Results'}</h4>${row.bare ? '' : resultTable(route, to)}
 <h4>Errors</h4><p>${escaped(errorWords(row.without ?? []))}</p>
 <h4>Example</h4><pre>${escaped(curlOf(route, to, baseUrl))}</pre></section>`
@@ -200,7 +217,10 @@ export function referencePage(to: Audience, baseUrl: string): string {
 <body><nav><strong>${title}</strong><a href="#errors">Errors</a>${links.join('')}</nav>
 <main><h1>${title}</h1>
 <p>Base: <code>${escaped(baseUrl)}</code>. Every call carries <code>Authorization: Bearer &lt;API_KEY&gt;</code> and <code>Accept: application/json</code>.
-Answers are <code>{"Results":[…],"Pagination":{…},"ResponseStatus":{"ErrorCode":"200"}}</code>; absent members are left out.</p>
+Answers are <code>{"Results":[…],"Pagination":{…},"ResponseStatus":{"ErrorCode":"200"}}</code>; absent members are left out.
+Moments are in UTC.</p>
+<p>A POST, PUT or DELETE may carry <code>Idempotency-Key: &lt;UUID&gt;</code>: sent again within 24 hours with the same key and body it has one effect
+and the same answer. <code>X-Limit-Remaining</code> says how many calls are left; one too many is answered 429 and may be sent again after <code>Retry-After</code> seconds.</p>
 <h2>Operations</h2>
 ${routes.map((route) => sectionOf(route, to, baseUrl)).join('\n')}
 <section id="errors"><h2>Errors</h2>${errorTable()}</section></main></body></html>

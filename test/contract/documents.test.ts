@@ -177,6 +177,34 @@ describe('the reference', () => {
   })
 })
 
+describe('the reference alone is enough', () => {
+  const html = referencePage({ host: 'Geo', dialect: 'native' }, 'http://localhost:8080/geo')
+  const sectionOf = (id: string): string =>
+    html.split(`<section id="${id}">`)[1]?.split('</section>')[0] ?? ''
+
+  test('to know a signal by its id on version 1, and by its row on version 2', () => {
+    const gen = referencePage({ host: 'Gen', dialect: 'native' }, 'http://localhost:8080/gen')
+    expect(gen).toContain('<td><code>NewSignals</code></td><td>array of integer (64 bits)</td>')
+    expect(gen).not.toContain('NewSignals[]')
+    const wl = referencePage({ host: 'WL', dialect: 'native' }, 'http://localhost:8080/wl')
+    expect(wl).toContain('<code>NewSignals[].OrderStatus</code>')
+  })
+
+  test('to send a request twice, to be in time, and to ask only for what changed', () => {
+    expect(html.split('<h2>')[0]).toMatch(/Idempotency-Key.+X-Limit-Remaining.+Retry-After/s)
+    expect(sectionOf('GetProfile')).not.toContain('If-Modified-Since')
+    expect(sectionOf('GetAutotradeSettings')).toContain('Takes If-Modified-Since')
+  })
+
+  test('to read figures in their unit', () => {
+    const figures = ['Return', 'MaxDrawdown', 'Alpha', 'AvgTradeDuration', 'WinMonthsRatio', 'ReturnVsSP500']
+    for (const name of figures)
+      expect(sectionOf('GetStrategyDetails'), name).toMatch(
+        new RegExp(`<code>${name}</code></td><td>number</td><td>[^<]*</td><td>[^<]*(percent|fraction|days)`),
+      )
+  })
+})
+
 describe('the tables of words', () => {
   test('every code has a refusal, and every note a field', () => {
     const used = new Set(Object.values(refusals).map(({ code }) => String(code)))
