@@ -193,7 +193,7 @@ export const autotrade = {
   StartAutotrade: post({
     says: 'Starts mirroring a strategy into an account, or modifies the setup.',
     notes:
-      'A modifying call replaces every setting. On WL the approval request is named by the headers X-Approval-Request-Id and Location.',
+      'Only classes that are enabled are opened, and none is unless the call says so. A modifying call replaces every setting. On WL the approval request is named by the headers X-Approval-Request-Id and Location.',
     hosts: hostNames,
     params: {
       Account: Str,
