@@ -1,4 +1,5 @@
 /** What only somebody outside can mend: told in a line, without a trace of our insides. */
+import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -149,6 +150,18 @@ describe('a file of an export', () => {
       ...{ status: 1, output: '', errors: `lockstep: ${out} cannot be written: ${code}` },
     })
   })
+
+  test.skipIf(!fs.existsSync('/dev/full'))(
+    'that a shell writes to a full disk',
+    () => {
+      const full = fs.openSync('/dev/full', 'w')
+      const words = ['scripts/lockstep.mjs', 'export', 'GetBrokers']
+      const { status, stderr } = spawnSync(process.execPath, words, { stdio: ['ignore', full, 'pipe'] })
+      fs.closeSync(full)
+      expect([status, String(stderr)]).toEqual([1, 'lockstep: standard output cannot be written: ENOSPC\n'])
+    },
+    patience,
+  )
 
   test('stays where the export is refused, and belongs to its owner alone where it is not', async () => {
     writeFileSync(kept, 'precious')
