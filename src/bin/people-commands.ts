@@ -199,7 +199,9 @@ const addAccount = (
 ): Promise<void> =>
   withDatabase(async (db) => {
     const account = readWords('the number', number)
-    if (!/^[A-Z]{3}$/.test(currency)) throw new ConfigError('--currency is a code of three capital letters')
+    // Of no other there will ever be a rate, and without one amounts count as if they were the same.
+    if (!Intl.supportedValuesOf('currency').includes(currency))
+      throw new ConfigError('--currency is the code of a currency, in three capital letters')
     const money = { currency, startingCash: readDollars('--cash', cash), createdAt: Date.now() }
     if (!(await findTenant(db.read, personId))) throw new ConfigError(`there is no living person ${personId}`)
     const environment = await findEnvironment(db.read, brokerId)

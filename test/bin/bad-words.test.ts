@@ -27,6 +27,7 @@ const account = 'people account PERSON'
 const tooLarge = 'is a whole number from 0 to 2147483647'
 const noCode = 'the code is up to 64 letters, digits, dots, hyphens and underscores, no mark at an end'
 
+const noCurrency = '--currency is the code of a currency, in three capital letters'
 const noChange = 'say what is to be changed; --help shows what can be'
 const noPage = '--url is an address that begins with http:// or https://'
 
@@ -53,7 +54,8 @@ test.each<[string, string]>([
   ['people account 999999 U1 --broker BROKER', 'there is no living person 999999'],
   [`${account} U1 --broker BROKER --cash abc`, '--cash is dollars and cents, 0 or more'],
   [`${account} U1 --broker BROKER --cash 1e400`, '--cash is dollars and cents, 0 or more'],
-  [`${account} U1 --broker BROKER --currency dollars`, '--currency is a code of three capital letters'],
+  [`${account} U1 --broker BROKER --currency dollars`, noCurrency],
+  [`${account} U1 --broker BROKER --currency ZZZ`, noCurrency],
   [`${account} BLANK --broker BROKER`, 'the number says nothing'],
   ['people add --first BLANK --last L --email b@x.org', '--first says nothing'],
   ['sites add BLANK --kind geo --name North', noCode],
