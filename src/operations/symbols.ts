@@ -15,8 +15,9 @@ import {
   spellingsOf,
   symbolTypeOf,
 } from '../domain/market/symbol.ts'
-import { dayIn, newYork } from '../domain/time.ts'
+import { dayIn, type Instant, newYork } from '../domain/time.ts'
 import type { InstrumentColumns } from '../storage/market/instruments.ts'
+import { type Refused, refuse } from './context.ts'
 
 /** The pair of symbols a request may carry: one of them, or both of one instrument. */
 export interface SymbolsInput {
@@ -136,3 +137,15 @@ export function shownSymbols(row: InstrumentColumns) {
     },
   } as const
 }
+
+/**
+ * Refuses what came before a split and waited for a lock until it was booked: its prices and quantities are those of
+ * the day before, and nothing would restate them.
+ */
+export const refusedSplit = (
+  { splitAt }: { readonly splitAt: Instant | null },
+  cameAt: Instant,
+): Refused | undefined =>
+  splitAt !== null && splitAt > cameAt
+    ? refuse('StateConflict', 'Symbol', 'It has been split meanwhile')
+    : undefined

@@ -25,6 +25,7 @@ import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/o
 import { findSignal, lockStrategies, type StoredSignal } from '../../storage/orders/signals.ts'
 import { loadStrategyFacts } from '../../storage/people/access.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
+import { refusedSplit } from '../symbols.ts'
 import {
   draftOf,
   type OrderCall,
@@ -125,7 +126,7 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   if (!strategy || signal.strategyId !== strategy.id) return refusedElsewhere(sql, ctx, signal)
   const row = (await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])).rows.get(0)
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
-  const refusal = refusedChange({ ctx, order }, signal, row)
+  const refusal = refusedSplit(row, ctx.now) ?? refusedChange({ ctx, order }, signal, row)
   if (refusal) return refusal
   const answer = answerFor(signal, 'replace')
   if (!answer.accepted) return replaceRefusal[answer.refusal]

@@ -29,7 +29,7 @@ import {
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { shownOrder } from '../orders.ts'
-import { namedInstrument } from '../symbols.ts'
+import { namedInstrument, refusedSplit } from '../symbols.ts'
 import { cancelOrder } from './changes.ts'
 import { tradesAt, type Wish, withFirstUses } from './first-use.ts'
 import type { OrderDraft } from './order-draft.ts'
@@ -50,6 +50,8 @@ export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, {
     loadLiveOrders(ctx.sql, strategy.id),
   ])
   const rows = new Map([...wanted, ...held].map((row) => [String(row.instrumentId), row]))
+  const split = wanted.map((row) => refusedSplit(row, ctx.now)).find(isRefused)
+  if (split) return split
   const plan = planFor(ctx, Positions, wanted, held, live)
   if (isRefused(plan)) return plan
   const refusal = refusalOf(ctx, plan, rows)

@@ -92,6 +92,6 @@ async function withUnderlying(sql: Sql, derived: readonly Derived[]): Promise<De
 const provisional = ({ calendar, tick, lastTradingDay }: Instrument): PlacingRow => ({
   // Ids that no signal has: nothing of this row is written.
   ...{ signalId: 0, moreIds: [-1, -2, -3, -4] },
-  ...{ instrumentId: 0, isTradable: true, position: '0', bid: null, ask: null },
+  ...{ instrumentId: 0, isTradable: true, splitAt: null, position: '0', bid: null, ask: null },
   ...{ calendar, tick: tick.toFixed(), lastTradingDay },
 })

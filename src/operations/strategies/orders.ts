@@ -18,7 +18,7 @@ import {
   type ParentRow,
 } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
-import type { NamedInstrument } from '../symbols.ts'
+import { type NamedInstrument, refusedSplit } from '../symbols.ts'
 import { tradesAt, withFirstUses } from './first-use.ts'
 import {
   draftOf,
@@ -137,8 +137,8 @@ function decide(
   if (!strategy.isAlive) return refuse('StateConflict', 'Order.StrategyId', 'The strategy is not alive')
   if (!row || !tradesAt(row, ctx.now)) return refuse('InvalidSymbol', 'Symbol')
   const draft = draftOf(order)
-  const offTickPrice = refusedPrice(draft, row.tick)
-  if (offTickPrice) return offTickPrice
+  const refusal = refusedSplit(row, ctx.now) ?? refusedPrice(draft, row.tick)
+  if (refusal) return refusal
   const parent = parentOf(order, strategy, parents)
   if (parent === 'unknownParent') return refusalOf.unknownParent(order)
   const family = {

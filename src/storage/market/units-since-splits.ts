@@ -25,6 +25,11 @@ export const sinceSplits = (instrument: Fragment, traded: Fragment, restated: Fr
       and a.takes_effect_at > ${traded} and ${restated}
   ) since`
 
+/** When the last split of an instrument `i` took effect. */
+export const lastSplit = fragment`(
+  select max(a.takes_effect_at) from corporate_action a
+  where a.instrument_id = i.id and a.kind = 'split' and a.booked_at is not null)`
+
 /** What restating may leave; nothing where no split came between. */
 export const leeway = fragment`case when bool_or(since.price <> 1) then ${noise} else 0 end`
 

@@ -6,6 +6,7 @@ import type { PositionEffect, Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
 import { live } from '../database/order-statuses.ts'
 import type { Sql } from '../database/sql.ts'
+import { lastSplit } from '../market/units-since-splits.ts'
 import { markVariants } from '../strategies/variants.ts'
 import type { PlacingRow } from './placing.ts'
 
@@ -16,7 +17,7 @@ import type { PlacingRow } from './placing.ts'
 export const loadHoldings = (sql: Sql, strategyId: number): Promise<PlacingRow[]> =>
   sql.rows<PlacingRow>`
     select i.id::int as place, i.id as "instrumentId", i.calendar, i.tick, i.is_tradable as "isTradable",
-      i.last_trading_day as "lastTradingDay", coalesce(p.quantity, 0) as position, q.bid, q.ask,
+      ${lastSplit} as "splitAt", i.last_trading_day as "lastTradingDay", coalesce(p.quantity, 0) as position, q.bid, q.ask,
       nextval('signal_id_seq') as "signalId", array[nextval('signal_id_seq')] as "moreIds"
     from (
       select instrument_id from position where strategy_id = ${strategyId}::bigint and quantity <> 0

@@ -4,9 +4,11 @@
  */
 import type { Side } from '../../domain/codes.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
+import type { Instant } from '../../domain/time.ts'
 import { distinct } from '../database/places.ts'
 import { type Sql, uncounted } from '../database/sql.ts'
 import { type InstrumentQuestion, listedAsAsked } from '../market/instruments.ts'
+import { lastSplit } from '../market/units-since-splits.ts'
 import { type HoldingRow, holdingColumns, holdingTables } from './model-accounts.ts'
 import { newSignalIds } from './signals.ts'
 
@@ -28,6 +30,8 @@ export interface PlacingRow {
   readonly tick: string
   /** Not of a contract that has ended, also for who came before its end and waited for his strategy. */
   readonly isTradable: boolean
+  /** When its last split took effect: prices and quantities of before it are in other units. Null without one. */
+  readonly splitAt: Instant | null
   /** YYYY-MM-DD; null where trading does not end. */
   readonly lastTradingDay: string | null
   readonly position: string
@@ -82,6 +86,7 @@ const placingRow = (market: MarketRow, signalId: number, moreIds: readonly numbe
   calendar: market.calendar,
   tick: market.tick,
   isTradable: market.isTradable,
+  splitAt: market.splitAt,
   lastTradingDay: market.lastTradingDay,
   position: market.quantity,
   bid: market.bid,
@@ -93,6 +98,7 @@ interface MarketRow extends HoldingRow {
   readonly place: number | null
   readonly tick: string
   readonly isTradable: boolean
+  readonly splitAt: Instant | null
 }
 
 function loadMarkets(sql: Sql, questions: readonly PlacingQuestion[]): Promise<MarketRow[]> {
@@ -101,7 +107,8 @@ function loadMarkets(sql: Sql, questions: readonly PlacingQuestion[]): Promise<M
   )
   const strategyIds = asked.map(({ strategyId }) => strategyId)
   return sql.rows<MarketRow>`
-    select held.place, i.tick, i.is_tradable and i.ended_at is null as "isTradable", ${holdingColumns}
+    select held.place, i.tick, i.is_tradable and i.ended_at is null as "isTradable", ${lastSplit} as "splitAt",
+      ${holdingColumns}
     from (
       select asked.place, asked.strategy_id, i.id as instrument_id
       from unnest(${uncounted(strategyIds, 'bigint')}, ${asked.map(({ place }) => place)}::int[],
