@@ -150,6 +150,28 @@ test('other accounts, and one whose approval was withdrawn, feed nothing', async
   expect((await counted())[0]).toEqual(['T1', 0, 0, 0, 0])
 })
 
+test('what is taken back over a split is taken back in the units of today', async () => {
+  await town.door('/accounts', [{ account: 'T4', personId: leader.personId, cash: 20_000 }])
+  expect((await approve('T4')).status).toBe(200)
+  const added = resultsOf<{ StrategyId: number }>(await add({ Account: 'T4', StrategyName: 'Split' }))
+  const held = async () =>
+    resultsOf<Record<string, unknown>>(
+      await town.ask('GetStrategyOpenPositions', { StrategyIds: added[0]?.StrategyId }, { key: leader.key }),
+    ).map(({ Quantity, AvgPx }) => [Quantity, AvgPx])
+  const first = await trade('buy', 10, 90, 'T4')
+  const second = await trade('buy', 5, 90, 'T4')
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'AAPL', date: '2024-03-13', new: 3, old: 2 },
+  ])
+  await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
+  // Half a share was paid for.
+  expect(await held()).toEqual([[22, 60]])
+  await town.door('/broker', { bust: first.execId })
+  expect(await held()).toEqual([[7, 60]])
+  await town.door('/broker', { bust: second.execId })
+  expect(await held()).toEqual([])
+})
+
 test('the books add up', async () => {
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
   expect(town.platform.errors).toEqual([])

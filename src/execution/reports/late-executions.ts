@@ -42,6 +42,7 @@ import {
   targetOf,
 } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import type { OwnTrade } from '../../storage/mirror/transmissions.ts'
 import type { BatchExecution } from './report-batch.ts'
 
 const factorsOf = (actions: readonly BookedAction[]): Restated =>
@@ -57,6 +58,20 @@ const factorsOf = (actions: readonly BookedAction[]): Restated =>
 export interface ToldExecution extends Pick<BatchExecution, 'quantity' | 'px' | 'report'> {
   readonly since: readonly BookedAction[]
   readonly inOrder: Restated
+}
+
+/** What an execution comes to for whoever has heard nothing of it and holds units of today. */
+export type TradeOfToday = Pick<OwnTrade, 'side' | 'quantity' | 'px' | 'executedAt'>
+
+/** One that has `moved` a ledger so far, in the units of the last split since. */
+export function inUnitsOfToday({ px, report, since }: ToldExecution, moved: Decimal): TradeOfToday {
+  const lastSplit = since.findLast(({ kind }) => kind === 'split')
+  return {
+    side: moved.isNegative() ? '2' : '1',
+    quantity: moved.abs(),
+    px: roundTo(px.times(factorsOf(since).price), 12),
+    executedAt: Math.max(report.occurredAt, lastSplit?.at ?? 0),
+  }
 }
 
 /** A report as it was told, with what was booked since. */

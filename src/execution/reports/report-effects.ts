@@ -15,38 +15,47 @@ import {
 } from '../../storage/mirror/sync-writes.ts'
 import { insertTransmissions, type OwnTrade } from '../../storage/mirror/transmissions.ts'
 import { insertIncidents } from '../../storage/work/incidents.ts'
+import type { TradeOfToday } from './late-executions.ts'
 import type { Batch, BatchExecution } from './report-batch.ts'
+
+/** Whom a batch concerns, and what its executions that were told late come to in the units of today. */
+interface Booked {
+  readonly accounts: readonly ReportedAccount[]
+  readonly ofToday: ReadonlyMap<BatchExecution, TradeOfToday>
+}
 
 /** Writes everything that follows from a batch; its orders and executions are booked. */
 export async function followBatch(
   tx: Transaction,
   batch: Batch,
-  accounts: readonly ReportedAccount[],
+  { accounts, ofToday }: Booked,
   now: Instant,
 ): Promise<void> {
   await Promise.all([
     insertIncidents(tx, incidentsOf(batch, accounts)),
     disableSync(tx, strangersIn(batch, accounts), 'ExternalExecution', now),
     leaveAlone(tx, batch, now),
-    insertTransmissions(tx, ownTrades(batch)),
+    insertTransmissions(tx, ownTrades(batch, ofToday)),
   ])
   await disableAutotrade(tx, batch.closures, now)
 }
 
 /**
  * Trades of accounts that no order of ours explains; one that is taken back is a trade the other way. What takes back or
- * corrects one of the same batch concerns what that one concerned.
+ * corrects one of the same batch concerns what that one concerned. One of which splits have left nothing is no trade.
  */
-function ownTrades({ executions }: Batch): OwnTrade[] {
+function ownTrades({ executions }: Batch, ofToday: Booked['ofToday']): OwnTrade[] {
   const roots = new Map<string, string | null>()
-  return executions.flatMap(({ order, report, side, quantity, px, busts }) => {
+  return executions.flatMap((execution) => {
+    const { order, report, side, quantity, px, busts } = execution
     if (order !== null) return []
     const { accountId, reportKey: execId, instrumentId, occurredAt: executedAt } = report
     const about = busts?.execId ?? report.corrects
     const root = roots.get(`${accountId} ${about}`)
     const mends = root === undefined ? about : root
     roots.set(`${accountId} ${execId}`, mends)
-    return [{ accountId, execId, instrumentId, side, quantity, px, executedAt, mends }]
+    const trade = { side, quantity, px, executedAt, ...ofToday.get(execution) }
+    return trade.quantity.isZero() ? [] : [{ accountId, execId, instrumentId, mends, ...trade }]
   })
 }
 

@@ -58,7 +58,13 @@ import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
-import { LateExecutions, momentsOf, type ToldExecution } from './late-executions.ts'
+import {
+  inUnitsOfToday,
+  LateExecutions,
+  momentsOf,
+  type ToldExecution,
+  type TradeOfToday,
+} from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
@@ -115,17 +121,17 @@ async function applyNext(ctx: WorkContext, tx: Transaction, among: Among): Promi
   const present = late.inPresentUnits(given, ordersByName(environment, orders))
   const batch = applyBatch(environment, present.reports, present.orders, present)
   const now = ctx.clock.now()
-  await Promise.all([
+  const [ofToday] = await Promise.all([
+    book(ctx, tx, batch.executions, { accounts, late }),
     saveReportedOrders(tx, batch.changes),
     carryLate(tx, batch.changes),
-    book(ctx, tx, batch.executions, { accounts, late }),
     settleReports(
       tx,
       reports.map(({ id }) => id),
       now,
     ),
   ])
-  await followBatch(tx, batch, accounts, now)
+  await followBatch(tx, batch, { accounts, ofToday }, now)
   const { news, rest } = setupsOf(environment, reports, orders, batch)
   await tx.withCommit(() => Promise.all([markSetups(tx, news, now), markSetups(tx, rest, now + minute)]))
   const isLast = accounts.length < accountsAtOnce && reports.length < reportsAtOnce
@@ -191,14 +197,15 @@ interface Ledger {
   readonly openedAt: Instant | null
 }
 
-/** Books executions on ledgers and on the accounts' cash. */
+/** Books executions on ledgers and on the accounts' cash; answers what those that were told late come to today. */
 async function book(
   ctx: WorkContext,
   tx: Transaction,
   executions: readonly BatchExecution[],
   { accounts, late }: { readonly accounts: readonly ReportedAccount[]; readonly late: LateExecutions },
-): Promise<void> {
-  if (executions.length === 0) return
+): Promise<ReadonlyMap<BatchExecution, TradeOfToday>> {
+  const ofToday = new Map<BatchExecution, TradeOfToday>()
+  if (executions.length === 0) return ofToday
   const rates = await ratesOf(tx, executions, accounts)
   const keys = executions.map(ledgerOf)
   await late.load(tx, keys)
@@ -221,6 +228,7 @@ async function book(
       : change.cash.minus(commission)
     booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
     const { quantity, avgPx } = change.position
+    if (told) ofToday.set(execution, inUnitsOfToday(told, quantity.minus(before.position.quantity)))
     const openedAt = openedAtAfter(before, change, (told ?? execution).report.occurredAt)
     ledgers.set(name, { ...key, quantity, avgPx, openedAt })
   }
@@ -232,6 +240,7 @@ async function book(
     late.save(tx),
     settleAgain(tx, traded, ctx.clock.now()),
   ])
+  return ofToday
 }
 
 /** What an execution makes of a position; one that was told late, with what was booked meanwhile. */
