@@ -85,3 +85,51 @@ test('have both where AutoSync is off, too: exits wait for what they protect', a
     ['3', 'C', 3, 60],
   ])
 })
+
+test('have them where AutoSync is off as the entry trades, also when that is late', async () => {
+  await quote(131)
+  await quote(100)
+  const params = { Account: 'V2', PersonId: stranger.personId }
+  const own = async () =>
+    resultsOf<Row>(await town.ask('GetAutotradeActiveOrders', params, { key: stranger.key })).map(shown)
+  const execute = async (qty: number) => {
+    const [{ OrderId = '' } = {}] = resultsOf<{ OrderId: string; OpenClose: string }>(
+      await town.ask('GetAutotradeActiveOrders', params, { key: stranger.key }),
+    ).filter(({ OpenClose }) => OpenClose === 'O')
+    await town.door('/broker', {
+      execution: { account: 'V2', symbol: 'AAPL', side: 'buy', qty, px: 100, clientOrderId: OrderId },
+    })
+  }
+  expect(await own()).toEqual([])
+  await town.door('/broker', { partial: { account: 'V2', qty: 1 } })
+  await order({ Side: '1', OrderQuantity: 12, ProfitTarget: 140, StopLoss: 50 })
+  await town.door('/clock', { now: '2024-03-12T14:00:05Z' })
+  expect(await own()).toEqual([
+    ['1', 'O', 6, undefined],
+    ['2', 'C', 1, 140],
+    ['3', 'C', 1, 50],
+  ])
+  await execute(2)
+  expect(await own()).toEqual([
+    ['1', 'O', 6, undefined],
+    ['2', 'C', 3, 140],
+    ['3', 'C', 3, 50],
+  ])
+  await execute(3)
+  expect(await own()).toEqual([
+    ['2', 'C', 6, 140],
+    ['3', 'C', 6, 50],
+  ])
+  await quote(141)
+  await quote(100)
+  await town.door('/broker', { hold: true })
+  await order({ Side: '1', OrderQuantity: 8, ProfitTarget: 150, StopLoss: 40 })
+  await town.door('/clock', { now: '2024-03-12T14:00:10Z' })
+  expect(await own()).toEqual([['1', 'O', 4, undefined]])
+  await town.door('/broker', { hold: false })
+  expect(await own()).toEqual([
+    ['2', 'C', 4, 150],
+    ['3', 'C', 4, 40],
+  ])
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+})

@@ -24,7 +24,7 @@ import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
 import type { SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
 import { changedCopy, placedCopy } from './sync-orders.ts'
 
-/** A closing copy at work, or the exit of an entry that has never had one here. */
+/** A closing copy at work, or an exit that has never had one here. */
 interface ClosingCopy {
   readonly signal: SyncSignal
   readonly leaves: Decimal
@@ -43,9 +43,13 @@ const isCopyOf =
   ({ signalId }: SyncOrder): boolean =>
     `${signal.signalId}` === `${signalId}`
 
+/** Whether it is the exit of an entry. That of a variant names none: what its copy of the entry was may be several orders. */
+const isExit = ({ signals }: SyncCase, { entry, signalId }: SyncSignal): boolean =>
+  entry !== null || signals.get(Number(signalId))?.isVariantExit === true
+
 const missing = (one: SyncCase, places: readonly Placement[], now: Instant): ClosingCopy[] =>
   places
-    .filter(({ signal }) => signal.entry !== null && !one.input.orders.some(isCopyOf(signal)))
+    .filter(({ signal }) => isExit(one, signal) && !one.input.orders.some(isCopyOf(signal)))
     .map((place) => ({
       ...{ signal: place.signal, leaves: zero, executed: zero, wanted: place.quantity },
       ...{ row: undefined, wasRefused: () => false },
@@ -73,8 +77,8 @@ const standing = (one: SyncCase, replacements: readonly Replacement[], now: Inst
   })
 
 function closingCopies(one: SyncCase, now: Instant): ClosingCopy[] {
-  const hasEntries = one.input.signals.some(({ entry }) => entry !== null)
-  const { replace, place } = hasEntries
+  const hasExits = one.input.signals.some((signal) => isExit(one, signal))
+  const { replace, place } = hasExits
     ? planSync({ ...one.input, isSyncEnabled: true }, one.obstacles).actions
     : { replace: [], place: [] }
   return [...standing(one, replace, now), ...missing(one, place, now)]
@@ -90,10 +94,10 @@ function followed(one: SyncCase, state: SymbolState, copy: ClosingCopy, filled: 
   return min(own, (live && leavesInGroup(state, live)) ?? own)
 }
 
-/** What it would grow to by its entry here alone; never less than it works for. */
+/** What it would grow to by its entry here alone, if it names one; never less than it works for. */
 function grown(one: SyncCase, copy: ClosingCopy, entryExecuted: Decimal | null): Decimal {
   const { signal, leaves, executed, wanted } = copy
-  if (signal.entry === null) return leaves
+  if (signal.entry === null) return isExit(one, signal) ? max(leaves, wanted) : leaves
   const held = one.input.accountPositions.get(signal.symbol) ?? zero
   const covered = coveredOfEntry({
     ...{ side: signal.side, entryExecuted, entryKept: signal.entryKept },

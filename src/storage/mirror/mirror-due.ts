@@ -11,7 +11,7 @@ import { type Among, isAmong } from '../work/among.ts'
 const patience = 2_000
 
 /** Exits (as `s`) of a variant: closing orders that copy the exits of its parent, without an entry of their own. */
-const isVariantExit = fragment`(s.position_effect = 'C' and s.ord_type <> '1' and exists (
+export const isVariantExit = fragment`(s.position_effect = 'C' and s.ord_type <> '1' and exists (
   select from variant_order v join signal copied on copied.id = v.copied_signal_id
   where v.signal_id = s.id and copied.exit_role is not null))`
 

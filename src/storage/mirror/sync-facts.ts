@@ -14,6 +14,7 @@ import { sinceSplits } from '../market/units-since-splits.ts'
 import { lapseOfSetup } from '../people/subscriptions.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
 import { chainOf, type EntryColumns, entryColumns } from './entry-fills.ts'
+import { isVariantExit } from './mirror-due.ts'
 
 export interface SyncSetupRow {
   readonly id: number
@@ -54,6 +55,8 @@ export interface SyncSignalRow extends EntryColumns {
   readonly referencePx: string | null
   readonly doNotSyncToOpen: boolean
   readonly ocaGroupId: number | null
+  /** It protects what a variant has bought, like the exit of an entry, without naming one. */
+  readonly isVariantExit: boolean
   /** Itself and the signals that it replaced. */
   readonly chain: readonly number[]
 }
@@ -144,7 +147,7 @@ export const listSignals = (
       s.time_in_force as "timeInForce", s.position_effect as "positionEffect", s.order_qty as "orderQty",
       s.cum_qty as "cumQty", s.limit_px as "limitPx", s.stop_px as "stopPx", s.reference_px as "referencePx",
       s.do_not_sync_to_open as "doNotSyncToOpen", s.oca_group_id as "ocaGroupId",
-      ${entryColumns},
+      ${isVariantExit} as "isVariantExit", ${entryColumns},
       case when s.replaces_signal_id is null then array[s.id] else ${chainOf(fragment`s.id`)} end as chain
     from signal s
     where s.strategy_id = any(${strategyIds}::bigint[]) and s.status in ${live} and not s.is_held
