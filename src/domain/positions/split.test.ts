@@ -191,6 +191,28 @@ describe('the books', () => {
     expect(trade?.closeTurnover.div(trade.closedQuantity).toFixed(12)).toBe('36.000000000000')
   })
 
+  test('the worst moment of a trade never held more than it opened, also where both are rounded', () => {
+    const worst = {
+      price: dec(60),
+      at: 0,
+      drawdown: dec(-50),
+      entryPrice: dec(50),
+      strategyEquity: dec(1000),
+    }
+    const [openedQuantity, closedQuantity] = [dec('1.66666667'), dec('0.66666667')]
+    const { position, trade } = bookFill(openBook(dec(1000)), stock, fill('1', 1, 50, 0)).book.holdings.get(
+      'AAPL',
+    )!
+    const worn = {
+      ...trade!,
+      openedQuantity,
+      closedQuantity,
+      worst: { ...worst, openQuantity: openedQuantity },
+    }
+    const after = splitHolding({ position, trade: worn }, { ratio: ratioOf('1:3'), multiplies: true }).trade
+    expect([after.openedQuantity, after.worst?.openQuantity].map(plain)).toEqual([0.55555555, 0.55555555])
+  })
+
   test('a symbol that was never traded has nothing to restate', () => {
     expect(splitBook(bought, 'MSFT', split)).toEqual({ book: bought, finished: null })
   })

@@ -5,7 +5,7 @@
  */
 
 import { isLive, type OrdStatus, type Side } from '../codes.ts'
-import { cents, type Decimal, one, quantityPlaces, roundTo, zero } from '../decimal.ts'
+import { cents, type Decimal, min, one, quantityPlaces, roundTo, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import { type AccountBook, bookFill } from './account-book.ts'
 import { flat, type Position, type PositionFill } from './position.ts'
@@ -177,9 +177,12 @@ const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
 function keptTrade(trade: OpenTrade, openedQuantity: Decimal, closedQuantity: Decimal): OpenTrade {
   const kept = (turnover: Decimal, exact: Decimal, rounded: Decimal): Decimal =>
     exact.equals(rounded) ? turnover : turnover.times(rounded).div(exact)
+  const { worst } = trade
   return {
     ...trade,
     ...{ openedQuantity, closedQuantity },
+    // It was never more than what was opened, however either is rounded.
+    worst: worst && { ...worst, openQuantity: min(worst.openQuantity, openedQuantity) },
     openTurnover: kept(trade.openTurnover, trade.openedQuantity, openedQuantity),
     closeTurnover: kept(trade.closeTurnover, trade.closedQuantity, closedQuantity),
   }
