@@ -1,6 +1,6 @@
 /** What dividends, splits and long averages change of a strategy's record as it is shown: money, equity and trades. */
 import { expect, test } from 'vitest'
-import { resultsOf } from '../support/http.ts'
+import { call, resultsOf } from '../support/http.ts'
 import { buildTown, symbolMember } from './support/town.ts'
 
 const town = await buildTown()
@@ -120,4 +120,25 @@ test('a trade of contracts that had another size is worth under a plan what it w
   )
   // 65 cents a contract.
   expect(await Promise.all(results)).toEqual([[[200, 0]], [[197.4, 2.6]]])
+})
+
+test('splits that come to nothing together leave books that add up', async () => {
+  const lonely = town.lonelyStrategyId
+  await door('/quotes', [{ symbol: 'AAPL', bid: 37, ask: 37 }])
+  const Order = {
+    ...{ StrategyId: lonely, OrderType: '1', Side: '1', OrderQuantity: 8, TIF: '1' },
+    [symbolMember('native')]: { FullSymbol: 'AAPL', SymbolType: 'stock' },
+  }
+  expect((await town.ask('NewStrategyOrder', { Order }, { key: people.owner.key })).status).toBe(200)
+  const ratios = [
+    ['2024-04-16', 3, 2],
+    ['2024-04-17', 1, 3],
+    ['2024-04-18', 2, 1],
+  ] as const
+  await door(
+    '/corporate-actions',
+    ratios.map(([date, into, from]) => ({ kind: 'split', symbol: 'AAPL', date, new: into, old: from })),
+  )
+  await door('/clock', { now: '2024-04-18T14:00:00Z' })
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
 })

@@ -30,8 +30,8 @@ export const lastSplit = fragment`(
   select max(a.takes_effect_at) from corporate_action a
   where a.instrument_id = i.id and a.kind = 'split' and a.booked_at is not null)`
 
-/** What restating may leave; nothing where no split came between. */
-export const leeway = fragment`case when bool_or(since.price <> 1) then ${noise} else 0 end`
+/** What restating may leave; nothing where no split came between. Several may come to one, but for what each leaves. */
+export const leeway = fragment`case when bool_or(since.price <> 1 or since.units <> 1) then ${noise} else 0 end`
 
 /** Whether an order `o` was alive at a split `a`. */
 export const wasAlive = fragment`(o.ended_at is null or o.ended_at >= a.takes_effect_at)`
