@@ -23,12 +23,12 @@ const since = (ended: 'e' | 'm'): Fragment =>
 
 /**
  * Of a group of exits that work for the same lots, the executions of all count; of orders that replaced each other the
- * last shows those of the chain. Nobody keeps the fraction that a split has made.
+ * last shows those of the chain. Nobody keeps the fraction that a split has made; what logarithms leave is none.
  */
 const kept: Fragment = fragment`(
-  select trunc(greatest(0, e.cum_qty * since.units - s.order_qty - coalesce((
+  select trunc(round(greatest(0, e.cum_qty * since.units - s.order_qty - coalesce((
       select sum(m.cum_qty * since.units) from signal m ${since('m')}
-      where m.oca_group_id = s.oca_group_id and m.id <> s.id and m.status <> '5'), 0)),
+      where m.oca_group_id = s.oca_group_id and m.id <> s.id and m.status <> '5'), 0)), 8),
     case since.units when 1 then 8 else 0 end)
   from signal e ${since('e')} where e.id = s.parent_signal_id)`
 
@@ -51,7 +51,7 @@ export const entryKey = (setupId: number, signalId: number): string => `${setupI
  * columns or values. Copies show what those before them executed.
  */
 export const executedOf = (entryChain: Fragment, setupId: Fragment): Fragment => fragment`(
-  select max(o.cum_qty * since.units) as executed from account_order o
+  select max(round(o.cum_qty * since.units, 8)) as executed from account_order o
   ${sinceSplits(fragment`o.instrument_id`, fragment`o.ended_at`, fragment`true`)}
   where o.source_id = any(${entryChain}) and o.source = 'S' and o.setup_id = ${setupId})`
 
