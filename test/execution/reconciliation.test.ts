@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
 import { testDatabase } from '../support/database.ts'
@@ -305,4 +307,24 @@ describe('a broker that says nothing', () => {
     expect(await syncOf(accountId)).toMatchObject({ sync: true })
     expect(await incidentsOf(accountId)).toEqual([])
   })
+})
+
+test('a position that was accepted is what it was over a split, also where no logarithm keeps its ratio', async () => {
+  const { accountId, symbol } = await scene()
+  const clientOrderId = 'LST-1-SZZZZY-0'
+  await paper.controls.execution(ctx, {
+    ...{ brokerId, accountId, clientOrderId, symbol, side: '1', quantity: dec(4), px: dec(50) },
+  })
+  await minutes(3)
+  await db.write
+    .run`update account set is_sync_enabled = true, sync_disabled_reason = null where id = ${accountId}`
+  await minutes(3)
+  expect(await syncOf(accountId)).toMatchObject({ sync: true })
+  const day = new Date(world.clock.time + 86_400_000).toISOString().slice(0, 10)
+  await enterActions(ctx, [{ kind: 'split', symbol, day, new: dec(3), old: dec(2) }])
+  // Brokers may be late with it.
+  world.clock.time += 7 * 86_400_000
+  await bookActions(ctx)
+  await minutes(3)
+  expect(await syncOf(accountId)).toMatchObject({ sync: true })
 })

@@ -85,7 +85,8 @@ export const sumBooked = (
       select account_id, instrument_id, quantity from account_position
       where account_id = any(${accountIds}::bigint[]) and quantity <> 0
       union all
-      select e.account_id, e.instrument_id, trunc(case e.side when '1' then -since.units else since.units end * e.quantity)
+      select e.account_id, e.instrument_id,
+        trunc(round(case e.side when '1' then -since.units else since.units end * e.quantity, 8))
       from execution e
       join broker_report r on r.broker_id = e.broker_id and r.account_id = e.account_id and r.report_key = e.exec_id
       ${sinceSplits(fragment`e.instrument_id`, fragment`e.executed_at`, fragment`true`)}
