@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Side } from '../codes.ts'
 import { type Decimal, dec, one, roundTo, zero } from '../decimal.ts'
-import { type BookedAdjustment, type BookedFill, inOrder, statesAt } from './ledger-state.ts'
+import { type BookedAdjustment, type BookedFill, heldAtLast, inOrder, statesAt } from './ledger-state.ts'
 
 const split = (units: number, old: number) => ({
   ratio: { new: dec(units), old: dec(old) },
@@ -47,7 +47,7 @@ function walk(story: typeof days extends fc.Arbitrary<infer Story> ? Story : nev
     price: Decimal,
     commission: Decimal,
     at: number,
-    takesBack = false,
+    takesBack: string | null = null,
   ) => {
     seen(price)
     const signed = side === '1' ? quantity : quantity.negated()
@@ -55,7 +55,7 @@ function walk(story: typeof days extends fc.Arbitrary<infer Story> ? Story : nev
     earned = earned.minus(commission)
     const cashChange = signed.times(price).negated().minus(commission)
     const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one } as const
-    fills.push({ ...terms, side, quantity, price, cashChange, at, takesBack })
+    fills.push({ ...terms, side, quantity, price, cashChange, at, name: `${fills.length}`, takesBack })
   }
   story.forEach(({ action: what, trades, mark, isAsked }, day) => {
     const at = day * 10
@@ -84,7 +84,7 @@ function walk(story: typeof days extends fc.Arbitrary<infer Story> ? Story : nev
       const side = kind === 'sell' ? '2' : '1'
       if (!undone) book(side, dec(quantity), dec(price).div(100), dec(commission).div(100), at)
       else if (!undone.takesBack)
-        book(undone.side === '1' ? '2' : '1', undone.quantity, undone.price, zero, at, true)
+        book(undone.side === '1' ? '2' : '1', undone.quantity, undone.price, zero, at, undone.name)
     }
     seen(dec(mark).div(100))
     if (isAsked) asked.push({ moment: at + 5, mark: last, earned })
@@ -118,7 +118,7 @@ describe('books of the past', () => {
       securityType: 'FUT',
       pointValue: one,
       fx: one,
-      takesBack: false,
+      ...{ name: null, takesBack: null },
     } as const
     const fill = (side: Side, price: number, cash: number, at: number): BookedFill => ({
       ...{ ...terms, side, quantity: one, price: dec(price), cashChange: dec(cash), at },
@@ -131,8 +131,44 @@ describe('books of the past', () => {
     ])
   })
 
+  test('what is taken back was never there, whatever was traded since', () => {
+    const stories = fc.array(
+      fc.record({
+        side: fc.constantFrom<Side>('1', '2'),
+        quantity: fc.integer({ min: 1, max: 9 }),
+        price: fc.integer({ min: 1, max: 99 }),
+        undone: fc.option(fc.nat(9)),
+      }),
+      { minLength: 1, maxLength: 12 },
+    )
+    fc.assert(
+      fc.property(stories, (story) => {
+        const terms = { instrumentId: 1, securityType: 'FUT', pointValue: one, fx: one } as const
+        const fills: BookedFill[] = []
+        let standing: BookedFill[] = []
+        story.forEach(({ side, quantity, price, undone }, place) => {
+          const numbers = { side, quantity: dec(quantity), price: dec(price), cashChange: zero }
+          const fill = { ...terms, ...numbers, at: place, name: `${place}`, takesBack: null }
+          fills.push(fill)
+          standing.push(fill)
+          const target = undone === null ? undefined : standing[undone % standing.length]
+          if (!target) return
+          standing = standing.filter((one) => one !== target)
+          const opposite = { ...target, side: target.side === '1' ? ('2' as const) : ('1' as const) }
+          fills.push({ ...opposite, at: place, name: `${place}/back`, takesBack: target.name })
+        })
+        const [told, left] = [fills, standing].map((all) => ({ fills: all, adjustments: [] }))
+        const heldBy = (history: typeof told) => statesAt(zero, history!, [story.length])[0]?.positions
+        expect(heldBy(told)).toEqual(heldBy(left))
+        expect(heldAtLast(told!)).toEqual(heldAtLast(left!))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   test('a split restates only its own ledger', () => {
-    const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, takesBack: false } as const
+    const own = { name: null, takesBack: null }
+    const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, ...own } as const
     const fills = [1, 2].map(
       (ledger): BookedFill => ({
         ...{ ...terms, ledger, side: '1', quantity: dec(10), price: dec(30), cashChange: dec(-300), at: 1 },

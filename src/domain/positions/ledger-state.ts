@@ -23,8 +23,10 @@ export interface BookedFill {
   /** What it moved in cash, commission included. */
   readonly cashChange: Decimal
   readonly at: Instant
-  /** It is the opposite of a fill that never should have been. */
-  readonly takesBack: boolean
+  /** Names it in its ledger; null where nothing is ever taken back. */
+  readonly name: string | null
+  /** It is the opposite of the fill of this name, which never should have been; null of all others. */
+  readonly takesBack: string | null
 }
 
 /** What a dividend, a split or an entry of cash did to a ledger beside its fills. */
@@ -58,8 +60,15 @@ export interface LedgerState {
   readonly positions: readonly LedgerPosition[]
 }
 
-interface Entry {
+type BookedStep = BookedFill | BookedAdjustment
+
+export interface HeldSince {
   readonly position: Position
+  /** When it was opened from flat, or carried through zero. */
+  readonly openedAt: Instant
+}
+
+interface Entry extends HeldSince {
   readonly instrumentId: number
   readonly fx: Decimal
 }
@@ -95,22 +104,53 @@ export function statesAt(
   moments: readonly Instant[],
 ): LedgerState[] {
   const [filled, adjusted] = [byMoment(fills, moments), byMoment(adjustments, moments)]
-  const entries = new Map<string, Entry>()
+  const ledgers = new Ledgers()
   let state: LedgerState = { cash: openingCash, positions: [] }
   return moments.map((_, place) => {
     const steps = inOrder(filled[place] ?? [], adjusted[place] ?? [])
     if (steps.length === 0) return state
-    let { cash } = state
-    for (const step of steps) {
-      const key = `${step.ledger ?? ''} ${step.instrumentId}`
-      const entry = entries.get(key)
-      const moved = 'side' in step ? afterFill(entry, step) : entry && afterAdjustment(entry, step)
-      if (moved) entries.set(key, moved)
-      cash = cash.plus(step.cashChange)
-    }
-    state = { cash, positions: [...entries.values()].flatMap(heldOf) }
+    for (const step of steps) ledgers.move(step)
+    const cash = steps.reduce((sum, { cashChange }) => sum.plus(cashChange), state.cash)
+    state = { cash, positions: [...ledgers.entries()].flatMap(heldOf) }
     return state
   })
+}
+
+/** What a ledger holds of an instrument in the end, and since when; null where it is flat. */
+export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince | null {
+  // What is told late is netted in the units of its own moment.
+  const moments = [...adjustments.map(({ at }) => at - 1), Number.POSITIVE_INFINITY]
+  const [filled, adjusted] = [byMoment(fills, moments), byMoment(adjustments, moments)]
+  const ledgers = new Ledgers()
+  for (const place of moments.keys())
+    for (const step of inOrder(filled[place] ?? [], adjusted[place] ?? [])) ledgers.move(step)
+  const [last] = ledgers.entries()
+  return last && !last.position.quantity.isZero()
+    ? { position: last.position, openedAt: last.openedAt }
+    : null
+}
+
+/** Ledgers while their books are gone through. */
+class Ledgers {
+  readonly #entries = new Map<string, Entry>()
+  /** What has moved each, and still counts. */
+  readonly #steps = new Map<string, BookedStep[]>()
+
+  move(step: BookedStep): void {
+    const key = `${step.ledger ?? ''} ${step.instrumentId}`
+    const before = this.#entries.get(key)
+    const steps = this.#steps.get(key) ?? []
+    this.#steps.set(key, steps)
+    const place = placeOfTakenBack(steps, step)
+    if (place < 0) steps.push(step)
+    else steps.splice(place, 1)
+    const after = before && place >= 0 ? without(before, step as BookedFill, steps) : afterStep(before, step)
+    if (after) this.#entries.set(key, after)
+  }
+
+  entries(): IterableIterator<Entry> {
+    return this.#entries.values()
+  }
 }
 
 /** What falls to each moment and not to the one before it, in the order given; what is later falls to none. */
@@ -135,10 +175,30 @@ function firstFrom(moments: readonly Instant[], at: Instant): number {
   return low
 }
 
+/** Where the fill is that a step takes back; less than 0 where it takes none back. */
+const placeOfTakenBack = (steps: readonly BookedStep[], step: BookedStep): number =>
+  'side' in step && step.takesBack !== null
+    ? steps.findIndex((one) => 'side' in one && one.name === step.takesBack)
+    : -1
+
+/**
+ * A ledger without the fill that `fill` takes back: what is left in it is netted once more, as if that one had never
+ * been. Where it was restated meanwhile and the rest does not add up to what is held, only its share is undone.
+ */
+function without(entry: Entry, fill: BookedFill, left: readonly BookedStep[]): Entry {
+  const undone = kept(takeBack(entry.position, fill))
+  const again = left.reduce<Entry | undefined>(afterStep, undefined)
+  return again?.position.quantity.equals(undone.quantity) ? again : { ...entry, position: undone }
+}
+
+const afterStep = (entry: Entry | undefined, step: BookedStep): Entry | undefined =>
+  'side' in step ? afterFill(entry, step) : entry && afterAdjustment(entry, step)
+
 function afterFill(entry: Entry | undefined, fill: BookedFill): Entry {
-  const before = entry?.position ?? flat
-  const position = fill.takesBack ? takeBack(before, fill) : applyFill(before, fill, fill).position
-  return { position: kept(position), instrumentId: fill.instrumentId, fx: fill.fx }
+  const { position, opened } = applyFill(entry?.position ?? flat, fill, fill)
+  const isNew = !entry || position.quantity.abs().equals(opened)
+  const { instrumentId, fx, at } = fill
+  return { position: kept(position), openedAt: isNew ? at : entry.openedAt, instrumentId, fx }
 }
 
 function afterAdjustment(entry: Entry, { quantityChange, split }: BookedAdjustment): Entry {

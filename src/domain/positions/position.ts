@@ -81,8 +81,8 @@ export function applyFill(position: Position, fill: PositionFill, conversion: Co
 }
 
 /**
- * The position without a fill that a venue has canceled; `fill` is the opposite of it. Taking an increase back
- * undoes its share of the average; taking a reduction back keeps the average.
+ * The position without a fill that a venue has canceled, as far as the position alone tells; `fill` is the opposite of
+ * it. Taking an increase back undoes its share of the average; taking a reduction back keeps the average.
  */
 export function takeBack(position: Position, fill: PositionFill): Position {
   const direction = directionOf(fill.side)

@@ -17,6 +17,7 @@ import {
   zero,
 } from '../../domain/decimal.ts'
 import { type Adjustment, passAction, type Traded } from '../../domain/positions/late-execution.ts'
+import type { BookedAdjustment } from '../../domain/positions/ledger-state.ts'
 import {
   applyFill,
   type Conversion,
@@ -288,6 +289,24 @@ export class LateExecutions {
     const result = passAction(traded, passed, known)
     this.#adjusted.set(name, { actionId: action.id, ...ledger, at: action.at, ...result.adjusted })
     return result.traded
+  }
+
+  /** What actions have done to a ledger as far as executions that were told since have changed it. */
+  adjustmentsOf({
+    accountId,
+    setupId,
+    instrumentId,
+  }: LedgerKey): (BookedAdjustment & { actionId: number })[] {
+    return this.#actions.flatMap(({ id: actionId, kind, newUnits, oldUnits, resizes, at, ...action }) => {
+      const row = this.#adjusted.get(adjustmentName({ actionId, accountId, setupId }))
+      if (!row || action.instrumentId !== instrumentId) return []
+      const ratio = { new: newUnits, old: oldUnits }
+      const split = kind === 'split' ? { ratio, multiplies: !resizes } : null
+      const ledger = setupId === null ? {} : { ledger: setupId }
+      return [
+        { actionId, instrumentId, ...ledger, at, quantityChange: row.change, cashChange: row.cash, split },
+      ]
+    })
   }
 
   save(tx: Transaction): Promise<void> {

@@ -67,6 +67,7 @@ import {
 } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
+import { TakenBack } from './taken-back.ts'
 
 const accountsAtOnce = 1_000
 const reportsAtOnce = 4_000
@@ -210,6 +211,7 @@ async function book(
   const keys = executions.map(ledgerOf)
   await late.load(tx, keys)
   const stored = await loadLedgers(tx, distinct(keys))
+  const takenBack = await TakenBack.load(tx, executions, keys)
   const ledgers = new Map<string, LedgerChange>()
   const booked: NewExecution[] = []
   for (const execution of executions) {
@@ -222,14 +224,15 @@ async function book(
     const commission = original
       ? dec(original.commission).negated()
       : commissionOf(ctx, execution, terms, told)
-    const change = moved(before.position, execution, { told, late, terms })
+    takenBack.add(key, { ...execution, ...told }, terms)
+    const change = moved(before.position, execution, { told, late, terms, takenBack, key })
     const cash = isGivenBack(execution, terms)
       ? dec(original?.cashChange ?? 0).negated()
       : change.cash.minus(commission)
     booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
     const { quantity, avgPx } = change.position
     if (told) ofToday.set(execution, inUnitsOfToday(told, quantity.minus(before.position.quantity)))
-    const openedAt = openedAtAfter(before, change, (told ?? execution).report.occurredAt)
+    const openedAt = change.openedAt ?? openedAtAfter(before, change, (told ?? execution).report.occurredAt)
     ledgers.set(name, { ...key, quantity, avgPx, openedAt })
   }
   const changed = [...ledgers.values()]
@@ -243,18 +246,27 @@ async function book(
   return ofToday
 }
 
+/** Under what an execution moves its ledger. */
+interface Circumstances {
+  readonly told: ToldExecution | undefined
+  readonly late: LateExecutions
+  readonly terms: Terms
+  readonly takenBack: TakenBack
+  readonly key: LedgerKey
+}
+
+type Moved = Pick<PositionChange, 'position' | 'opened' | 'cash'> & { readonly openedAt?: Instant }
+
 /** What an execution makes of a position; one that was told late, with what was booked meanwhile. */
-function moved(
-  position: Position,
-  execution: BatchExecution,
-  { told, late, terms }: { told: ToldExecution | undefined; late: LateExecutions; terms: Terms },
-): Pick<PositionChange, 'position' | 'opened' | 'cash'> {
-  if (told) return late.apply(position, execution, { told, terms })
+function moved(position: Position, execution: BatchExecution, given: Circumstances): Moved {
+  const { told, late, terms, takenBack, key } = given
   const { side, quantity, px: price, busts } = execution
   const fill = { side, quantity, price }
-  if (!busts) return applyFill(position, fill, terms)
-  const left = takeBack(position, fill)
-  return { position: left, opened: zero, cash: cashTakenBack(position, left, fill, terms) }
+  if (!busts)
+    return told ? late.apply(position, execution, { told, terms }) : applyFill(position, fill, terms)
+  const undone = told ? late.apply(position, execution, { told, terms }).position : takeBack(position, fill)
+  const left = takenBack.heldIn(key, undone.quantity, late) ?? { position: undone }
+  return { ...left, opened: zero, cash: cashTakenBack(position, left.position, fill, terms) }
 }
 
 /** The cash of one that takes another back is that of the other, where all of it was paid or received. */

@@ -21,6 +21,8 @@ export interface BookFillRow extends BookedFill {
 
 export interface BookAdjustmentRow extends BookedAdjustment {
   readonly bookId: number
+  /** Null for an entry of cash. */
+  readonly actionId: number | null
 }
 
 type Texts = 'quantity' | 'price' | 'pointValue' | 'fx' | 'cashChange' | 'commission'
@@ -42,7 +44,7 @@ export async function loadBookFills(
           select f.strategy_id as "bookId", f.instrument_id as "instrumentId", null::bigint as ledger, f.side,
             f.quantity, f.px as price, i.security_type as "securityType", i.point_value as "pointValue", f.fx,
             f.cash_change as "cashChange", f.filled_at as at, f.commission, f.signal_id as "signalId",
-            false as "takesBack"
+            null as name, null as "takesBack"
           from fill f join instrument i on i.id = f.instrument_id
           where f.strategy_id = any(${ids}::bigint[]) and ${isAsked(fragment`f.instrument_id`)}
           order by f.strategy_id, f.id`
@@ -50,7 +52,7 @@ export async function loadBookFills(
           select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
             e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
             e.cash_change as "cashChange", ${countsFrom} as at, e.commission,
-            null::bigint as "signalId", e.busts is not null as "takesBack"
+            null::bigint as "signalId", e.exec_id as name, e.busts as "takesBack"
           from ${executions} join instrument i on i.id = e.instrument_id
           where e.account_id = any(${ids}::bigint[]) and ${isAsked(fragment`e.instrument_id`)}
           order by e.account_id, e.id`
@@ -79,6 +81,7 @@ export const listInternalOrders = (sql: Sql, strategyId: number): Promise<number
 
 interface AdjustmentRow {
   readonly bookId: number
+  readonly actionId: number | null
   readonly instrumentId: number | null
   readonly ledger: number | null
   readonly at: Instant
@@ -98,19 +101,19 @@ export async function loadBookAdjustments(
   const rows =
     kind === 'strategy'
       ? await sql.rows<AdjustmentRow>`
-          select j.strategy_id as "bookId", a.instrument_id as "instrumentId", null::bigint as ledger,
+          select j.strategy_id as "bookId", a.id as "actionId", a.instrument_id as "instrumentId", null::bigint as ledger,
             a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
             a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
           from position_adjustment j join corporate_action a on a.id = j.action_id
           where j.strategy_id = any(${ids}::bigint[]) order by j.strategy_id, a.takes_effect_at, a.kind, a.id`
       : await sql.rows<AdjustmentRow>`
-          select j.account_id as "bookId", a.instrument_id as "instrumentId", j.setup_id as ledger,
+          select j.account_id as "bookId", a.id as "actionId", a.instrument_id as "instrumentId", j.setup_id as ledger,
             a.takes_effect_at as at, j.quantity_change as "quantityChange", j.cash_change as "cashChange",
             a.new_units as "newUnits", a.old_units as "oldUnits", a.resizes
           from account_adjustment j join corporate_action a on a.id = j.action_id
           where j.account_id = any(${ids}::bigint[])
           union all
-          select account_id, null, setup_id, booked_at, 0, cash_change, null, null, null from account_entry
+          select account_id, null, null, setup_id, booked_at, 0, cash_change, null, null, null from account_entry
           where account_id = any(${ids}::bigint[])
           order by "bookId", at`
   return rows.map(({ ledger, newUnits, oldUnits, resizes, ...row }) => ({

@@ -1,0 +1,77 @@
+/**
+ * Ledgers out of which executions are taken back. An average does not say what it was made of, and of a ledger that is
+ * flat there is none: so such a ledger is made up again from all that has moved it, without what never should have been.
+ */
+import { type Decimal, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
+import { type BookedFill, type HeldSince, heldAtLast } from '../../domain/positions/ledger-state.ts'
+import type { Conversion } from '../../domain/positions/position.ts'
+import {
+  type BookAdjustmentRow,
+  loadBookAdjustments,
+  loadBookFills,
+} from '../../storage/accounts/book-history.ts'
+import { type LedgerKey, ledgerName } from '../../storage/accounts/ledgers.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import type { LateExecutions } from './late-executions.ts'
+import type { BatchExecution } from './report-batch.ts'
+
+/** What has moved such ledgers, what is booked meanwhile included. */
+export class TakenBack {
+  readonly #fills = new Map<string, BookedFill[]>()
+  readonly #adjustments: ReadonlyMap<string, readonly BookAdjustmentRow[]>
+
+  private constructor(adjustments: readonly BookAdjustmentRow[]) {
+    this.#adjustments = groupBy(adjustments, nameOf)
+  }
+
+  /** Reads what has moved the ledgers (`keys`) of those executions that take others back. Their accounts are locked. */
+  static async load(
+    tx: Transaction,
+    executions: readonly BatchExecution[],
+    keys: readonly LedgerKey[],
+  ): Promise<TakenBack> {
+    const asked = keys.filter((_, place) => executions[place]?.busts)
+    if (asked.length === 0) return new TakenBack([])
+    const accounts = [...new Set(asked.map(({ accountId }) => accountId))]
+    const instruments = [...new Set(asked.map(({ instrumentId }) => instrumentId))]
+    const fills = groupBy(await loadBookFills(tx, 'account', accounts, instruments), nameOf)
+    const loaded = new TakenBack(await loadBookAdjustments(tx, 'account', accounts))
+    for (const name of asked.map(ledgerName)) loaded.#fills.set(name, [...(fills.get(name) ?? [])])
+    return loaded
+  }
+
+  /** Notes what is booked. */
+  add(key: LedgerKey, { report, side, quantity, px: price, busts }: BatchExecution, terms: Conversion): void {
+    const fills = this.#fills.get(ledgerName(key))
+    if (!fills) return
+    const takesBack = busts?.execId ?? null
+    // What is taken back counts never before it was executed.
+    const executedAt = fills.find(({ name }) => name === takesBack)?.at ?? report.occurredAt
+    fills.push({
+      ...{ ...terms, instrumentId: key.instrumentId, side, quantity, price, cashChange: zero },
+      ...{ at: Math.max(executedAt, report.occurredAt), name: report.reportKey, takesBack },
+      ...(key.setupId !== null && { ledger: key.setupId }),
+    })
+  }
+
+  /** What a ledger holds by all that has moved it, and since when; null where that is not `quantity`. */
+  heldIn(key: LedgerKey, quantity: Decimal, late: LateExecutions): HeldSince | null {
+    const fills = this.#fills.get(ledgerName(key)) ?? []
+    const restated = late.adjustmentsOf(key)
+    const isRestated = new Set<number | null>(restated.map(({ actionId }) => actionId))
+    const known = this.#adjustments.get(ledgerName(key)) ?? []
+    const adjustments = [...known.filter(({ actionId }) => !isRestated.has(actionId)), ...restated]
+    const held = heldAtLast({ fills, adjustments: adjustments.sort((a, b) => a.at - b.at) })
+    return held?.position.quantity.equals(quantity) ? held : null
+  }
+}
+
+interface NamedRow {
+  readonly bookId: number
+  readonly instrumentId: number | null
+  readonly ledger?: number
+}
+
+const nameOf = ({ bookId: accountId, instrumentId, ledger }: NamedRow): string =>
+  ledgerName({ accountId, instrumentId: instrumentId ?? 0, setupId: ledger ?? null })

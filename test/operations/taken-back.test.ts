@@ -1,0 +1,94 @@
+/** What is held, and what it has cost, once a broker has taken an execution back: as if that one had never been. */
+import { beforeAll, expect, test } from 'vitest'
+import { resultsOf } from '../support/http.ts'
+import { buildTown } from './support/town.ts'
+
+const town = await buildTown()
+const { db } = town.platform
+const { personId, key } = town.people.holder
+const { owner } = town.people
+
+interface Held {
+  readonly Quantity: number
+  readonly AvgPx: number
+  readonly OpenedDate: string
+}
+
+const symbols = { SHARE: 'stock', '@ESM24': 'future' } as const
+
+/** A strategy that a new account follows, and nothing puts right what its broker does. */
+async function follow(Account: string, currency: string) {
+  await town.door('/accounts', [{ account: Account, personId, cash: 100_000, currency }])
+  const body = { StrategyName: Account, StartingCapital: 1_000_000 }
+  const [made] = resultsOf<{ StrategyId: number }>(await town.ask('AddStrategy', body, owner))
+  const StrategyId = made?.StrategyId ?? 0
+  const classes = { StocksEnabled: true, FuturesEnabled: true }
+  await town.ask('StartAutotrade', { Account, PersonId: personId, StrategyId, ...classes }, { key })
+  await town.ask('SetAutotradeSettings', { Account, PersonId: personId, IsAutoSyncEnabled: false }, { key })
+  /** Trades at a price, and answers how the broker names it. */
+  const trade = async (symbol: keyof typeof symbols, Side: '1' | '2', OrderQuantity: number, px: number) => {
+    await town.door('/quotes', [{ symbol, bid: px, ask: px }])
+    const PlatformSymbol = { FullSymbol: symbol, SymbolType: symbols[symbol] }
+    const Order = { StrategyId, Side, OrderQuantity, OrderType: '1', TIF: '1', PlatformSymbol }
+    await town.ask('NewStrategyOrder', { Order }, owner)
+    const { execId } = await db.read.one<{ execId: string }>`
+      select e.exec_id as "execId" from execution e join account a on a.id = e.account_id
+      where a.account = ${Account} order by e.id desc limit 1`
+    return execId
+  }
+  const takeBack = (execId: string) => town.door('/broker', { bust: execId })
+  const held = async () =>
+    resultsOf<Held>(await town.ask('GetAutoTradeOpenPositions', { Account, StrategyId }, { key })).map(
+      ({ Quantity, AvgPx, OpenedDate }) => [Quantity, AvgPx, OpenedDate],
+    )
+  return { trade, takeBack, held }
+}
+
+const passTo = (now: string) => town.door('/clock', { now })
+
+beforeAll(async () => {
+  await town.door('/instruments', [
+    { symbol: 'SHARE', securityType: 'CS' },
+    { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
+  ])
+})
+
+test('a close that is taken back leaves what was held before it, since when it was', async () => {
+  const { trade, takeBack, held } = await follow('B1', 'USD')
+  await trade('SHARE', '1', 10, 100)
+  await passTo('2024-03-12T15:00:00Z')
+  const sold = await trade('SHARE', '2', 10, 110)
+  expect(await held()).toEqual([])
+  await takeBack(sold)
+  expect(await held()).toEqual([[10, 100, '2024-03-12T14:00:00Z']])
+})
+
+test('an entry that is taken back after half of all was sold leaves the average of the others', async () => {
+  const { trade, takeBack, held } = await follow('B2', 'USD')
+  await trade('SHARE', '1', 6, 100)
+  const second = await trade('SHARE', '1', 2, 120)
+  await trade('SHARE', '2', 4, 130)
+  await takeBack(second)
+  expect(await held()).toEqual([[2, 100, '2024-03-12T15:00:00Z']])
+})
+
+test('a reversal that is taken back leaves the side that it has turned', async () => {
+  const { trade, takeBack, held } = await follow('B3', 'USD')
+  await trade('@ESM24', '1', 2, 5000)
+  const turned = await trade('@ESM24', '2', 2, 5010)
+  await trade('@ESM24', '2', 1, 5020)
+  await takeBack(turned)
+  expect(await held()).toEqual([[1, 5000, '2024-03-12T15:00:00Z']])
+})
+
+test('what a split has restated since is held at the price before it in new units', async () => {
+  const { trade, takeBack, held } = await follow('B5', 'USD')
+  await trade('SHARE', '1', 10, 100)
+  const sold = await trade('SHARE', '2', 10, 120)
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'SHARE', date: '2024-03-13', new: 2, old: 1 },
+  ])
+  await passTo('2024-03-13T14:00:00Z')
+  await takeBack(sold)
+  expect(await held()).toEqual([[20, 50, '2024-03-12T15:00:00Z']])
+})
