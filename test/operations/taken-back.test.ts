@@ -41,7 +41,13 @@ async function follow(Account: string, currency: string) {
     resultsOf<Held>(await town.ask('GetAutoTradeOpenPositions', { Account, StrategyId }, { key })).map(
       ({ Quantity, AvgPx, OpenedDate }) => [Quantity, AvgPx, OpenedDate],
     )
-  return { trade, takeBack, held }
+  const worth = async () => {
+    const [row] = resultsOf<{ NetLiquidationValue: number }>(
+      await town.ask('GetAutotradeSettings', { Account, PersonId: personId }, { key }),
+    )
+    return row?.NetLiquidationValue
+  }
+  return { trade, takeBack, held, worth }
 }
 
 const passTo = (now: string) => town.door('/clock', { now })
@@ -50,7 +56,9 @@ beforeAll(async () => {
   await town.door('/instruments', [
     { symbol: 'SHARE', securityType: 'CS' },
     { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
+    { symbol: 'EURUSD', securityType: 'FOR' },
   ])
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
 })
 
 test('a close that is taken back leaves what was held before it, since when it was', async () => {
@@ -79,6 +87,37 @@ test('a reversal that is taken back leaves the side that it has turned', async (
   await trade('@ESM24', '2', 1, 5020)
   await takeBack(turned)
   expect(await held()).toEqual([[1, 5000, '2024-03-12T15:00:00Z']])
+})
+
+test('a result in another currency goes back at the rate at which it was booked', async () => {
+  const { trade, takeBack, held, worth } = await follow('B4', 'EUR')
+  await trade('@ESM24', '1', 2, 5000)
+  const sold = await trade('@ESM24', '2', 1, 5100)
+  expect(await worth()).toBe(108_000)
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
+  expect(await worth()).toBe(109_000)
+  await takeBack(sold)
+  expect((await held())[0]?.slice(0, 2)).toEqual([2, 5000])
+  expect(await worth()).toBe(110_000)
+})
+
+test('a corrected price is converted at the rate of the execution that it corrects', async () => {
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
+  const { trade, held, worth } = await follow('B6', 'EUR')
+  const wrong = await trade('SHARE', '1', 100, 100)
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
+  expect(await worth()).toBe(102_000)
+  await db.write.run`
+    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, text,
+      occurred_at)
+    select r.broker_id, told.key, r.account_id, r.client_order_id, told.kind, r.symbol, r.side, r.quantity, 101, told.text,
+      r.occurred_at
+    from broker_report r cross join (values ('right', 'fill', null), ('right/corrects', 'bust', ${wrong}::text))
+      told (key, kind, text)
+    where r.report_key = ${wrong} order by told.kind`
+  await town.door('/quotes', [{ symbol: 'SHARE', bid: 100, ask: 100 }])
+  expect((await held())[0]?.slice(0, 2)).toEqual([100, 101])
+  expect(await worth()).toBe(101_920)
 })
 
 test('what a split has restated since is held at the price before it in new units', async () => {

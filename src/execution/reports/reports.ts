@@ -67,7 +67,7 @@ import {
 } from './late-executions.ts'
 import { applyBatch, type Batch, type BatchExecution, nameOf, orderKeyOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
-import { TakenBack } from './taken-back.ts'
+import { type BookedMoney, TakenBack } from './taken-back.ts'
 
 const accountsAtOnce = 1_000
 const reportsAtOnce = 4_000
@@ -215,12 +215,13 @@ async function book(
   const ledgers = new Map<string, LedgerChange>()
   const booked: NewExecution[] = []
   for (const execution of executions) {
-    const terms = termsOf(execution.report, rates.get(execution.report.accountId))
     const key = ledgerOf(execution)
     const name = ledgerName(key)
-    const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
     const told = late.told(execution)
+    const present = termsOf(execution.report, rates.get(execution.report.accountId))
+    const terms = told ? present : atItsRate(execution, original, { key, present, takenBack })
+    const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
     const commission = original
       ? dec(original.commission).negated()
       : commissionOf(ctx, execution, terms, told)
@@ -244,6 +245,18 @@ async function book(
     settleAgain(tx, traded, ctx.clock.now()),
   ])
   return ofToday
+}
+
+/** What takes an execution back, or its place, is of the moment of that one: at its rate, as far as that is known. */
+function atItsRate(
+  { report }: BatchExecution,
+  original: BookedMoney | null,
+  { key, present, takenBack }: { key: LedgerKey; present: Terms; takenBack: TakenBack },
+): Terms {
+  if (!present.isForeign) return present
+  const target = original?.execId ?? report.corrects
+  const fx = target && takenBack.rateOf(key, target, original)
+  return fx ? { ...present, fx } : present
 }
 
 /** Under what an execution moves its ledger. */
@@ -298,6 +311,7 @@ interface Terms {
   readonly securityType: NonNullable<ReportRow['securityType']>
   readonly pointValue: Decimal
   readonly fx: Decimal
+  readonly isForeign: boolean
 }
 
 function termsOf(
@@ -308,6 +322,7 @@ function termsOf(
     securityType: securityType ?? 'CS',
     pointValue: dec(pointValue ?? 1),
     fx: rates?.get(currency ?? '') ?? one,
+    isForeign: rates?.has(currency ?? '') ?? false,
   }
 }
 
