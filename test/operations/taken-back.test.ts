@@ -14,7 +14,7 @@ interface Held {
   readonly OpenedDate: string
 }
 
-const symbols = { SHARE: 'stock', '@ESM24': 'future' } as const
+const symbols = { SHARE: 'stock', '@ESM24': 'future', OPTION: 'option' } as const
 
 /** A strategy that a new account follows, and nothing puts right what its broker does. */
 async function follow(Account: string, currency: string) {
@@ -22,7 +22,7 @@ async function follow(Account: string, currency: string) {
   const body = { StrategyName: Account, StartingCapital: 1_000_000 }
   const [made] = resultsOf<{ StrategyId: number }>(await town.ask('AddStrategy', body, owner))
   const StrategyId = made?.StrategyId ?? 0
-  const classes = { StocksEnabled: true, FuturesEnabled: true }
+  const classes = { StocksEnabled: true, FuturesEnabled: true, OptionsEnabled: true }
   await town.ask('StartAutotrade', { Account, PersonId: personId, StrategyId, ...classes }, { key })
   await town.ask('SetAutotradeSettings', { Account, PersonId: personId, IsAutoSyncEnabled: false }, { key })
   /** Trades at a price, and answers how the broker names it. */
@@ -50,11 +50,20 @@ async function follow(Account: string, currency: string) {
   return { trade, takeBack, held, worth }
 }
 
+const option = { securityType: 'OPT', settlement: 'physical', pointValue: 100 }
 const passTo = (now: string) => town.door('/clock', { now })
 
 beforeAll(async () => {
   await town.door('/instruments', [
     { symbol: 'SHARE', securityType: 'CS' },
+    {
+      symbol: 'OPTION',
+      ...option,
+      underlying: 'SHARE',
+      putOrCall: 'call',
+      strike: 100,
+      expiry: '2024-03-12',
+    },
     { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
     { symbol: 'EURUSD', securityType: 'FOR' },
   ])
@@ -120,14 +129,28 @@ test('a corrected price is converted at the rate of the execution that it correc
   expect(await worth()).toBe(101_920)
 })
 
+test('an option that has ended leaves nothing of an execution that is taken back since', async () => {
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
+  const { trade, takeBack, held, worth } = await follow('B7', 'EUR')
+  const bought = await trade('OPTION', '1', 2, 6)
+  await town.door('/quotes', [{ symbol: 'SHARE', bid: 110, ask: 110 }])
+  await passTo('2024-03-12T22:00:00Z')
+  await passTo('2024-03-13T14:00:00Z')
+  expect((await held())[0]?.slice(0, 2)).toEqual([200, 100])
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
+  await takeBack(bought)
+  expect(await held()).toEqual([])
+  expect(await worth()).toBe(100_000)
+})
+
 test('what a split has restated since is held at the price before it in new units', async () => {
   const { trade, takeBack, held } = await follow('B5', 'USD')
   await trade('SHARE', '1', 10, 100)
   const sold = await trade('SHARE', '2', 10, 120)
   await town.door('/corporate-actions', [
-    { kind: 'split', symbol: 'SHARE', date: '2024-03-13', new: 2, old: 1 },
+    { kind: 'split', symbol: 'SHARE', date: '2024-03-14', new: 2, old: 1 },
   ])
-  await passTo('2024-03-13T14:00:00Z')
+  await passTo('2024-03-14T14:00:00Z')
   await takeBack(sold)
-  expect(await held()).toEqual([[20, 50, '2024-03-12T15:00:00Z']])
+  expect(await held()).toEqual([[20, 50, '2024-03-13T14:00:00Z']])
 })

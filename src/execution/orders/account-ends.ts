@@ -7,7 +7,12 @@ import type { OptionExpiry } from '../../domain/positions/option-expiry.ts'
 import { applyFill, flat, type Position, type PositionFill } from '../../domain/positions/position.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type LedgerChange, ledgerName, loadLedgers, saveLedgers } from '../../storage/accounts/ledgers.ts'
-import { type EndingLedger, type EndingRow, lockEndingLedgers } from '../../storage/actions/contract-ends.ts'
+import {
+  type EndingLedger,
+  type EndingRow,
+  loadEndRates,
+  lockEndingLedgers,
+} from '../../storage/actions/contract-ends.ts'
 import { insertExecutions, type NewExecution } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
@@ -36,6 +41,9 @@ export async function settleLedgers(
     underlyingId === null ? [] : ledgers.map((ledger) => ({ ...ledger, instrumentId: underlyingId }))
   const delivered = await loadLedgers(tx, stocks)
   const rates = await ratesOf(tx, ledgers, [...instruments.values()])
+  // What is settled again is of the moment at which it was settled first.
+  const accounts = contract.isAgain ? ledgers.map(({ accountId }) => accountId) : []
+  const first = await loadEndRates(tx, contract.id, accounts)
   const [run] = contract.isAgain ? await newSignalIds(tx, 1) : []
   const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
   const executions: NewExecution[] = []
@@ -50,7 +58,8 @@ export async function settleLedgers(
     for (const { id, held, fill } of parts) {
       const instrument = instruments.get(id)
       if (!fill || !instrument) continue
-      const fx = rates.get(ledger.currency)?.get(instrument.currency) ?? one
+      const rate = rates.get(ledger.currency)?.get(instrument.currency)
+      const fx = (rate && first.get(`${ledger.accountId} ${id}`)) ?? rate ?? one
       const booked = book(ledger, instrument, held, fill, { fx, at, source })
       executions.push(booked.execution)
       changes.push(booked.change)

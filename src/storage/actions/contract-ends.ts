@@ -120,6 +120,26 @@ export async function lockEndingLedgers(tx: Transaction, instrumentId: number): 
     where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 order by p.account_id, p.setup_id`
 }
 
+/**
+ * At which rates accounts were paid for the end of a contract, and for what it delivered, by account and instrument:
+ * account currency per unit of quote currency.
+ */
+export async function loadEndRates(
+  tx: Transaction,
+  contractId: number,
+  accountIds: readonly number[],
+): Promise<Map<string, Decimal>> {
+  const rows = await tx.rows<{ accountId: number; instrumentId: number; fx: string }>`
+    select distinct on (e.account_id, e.instrument_id) e.account_id as "accountId", e.instrument_id as "instrumentId",
+      abs(e.cash_change) / (e.quantity * e.px * i.point_value) as fx
+    from execution e join instrument i on i.id = e.instrument_id
+    where e.account_id = any(${accountIds}::bigint[]) and i.security_type in ('CS', 'OPT')
+      and (e.exec_id like ${`END-${contractId}-%`} or e.exec_id like ${`END-${contractId}.%`})
+      and e.px <> 0 and e.cash_change <> 0
+    order by e.account_id, e.instrument_id, e.id`
+  return new Map(rows.map(({ accountId, instrumentId, fx }) => [`${accountId} ${instrumentId}`, dec(fx)]))
+}
+
 /** Ends what accounts have at work in an instrument: the broker's orders expire, what it has not seen is withdrawn. */
 export async function expireAccountOrders(tx: Transaction, instrumentId: number, at: Instant): Promise<void> {
   await cancelOrders(
