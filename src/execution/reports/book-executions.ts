@@ -1,0 +1,250 @@
+import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
+import {
+  addTurnover,
+  fillCommission,
+  noTurnover,
+  type OrderTurnover,
+} from '../../domain/positions/commission.ts'
+import {
+  applyFill,
+  cashTakenBack,
+  flat,
+  isPaidInFull,
+  type Position,
+  type PositionChange,
+  takeBack,
+} from '../../domain/positions/position.ts'
+import { commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
+import type { Instant } from '../../domain/time.ts'
+import {
+  type LedgerChange,
+  type LedgerKey,
+  type LedgerRow,
+  ledgerName,
+  loadLedgers,
+  saveLedgers,
+} from '../../storage/accounts/ledgers.ts'
+import { settleAgain } from '../../storage/actions/contract-ends.ts'
+import {
+  insertExecutions,
+  type NewExecution,
+  type ReportedAccount,
+  type ReportRow,
+} from '../../storage/brokers/reports.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
+import { loadRateTable } from '../../storage/market/quotes.ts'
+import type { WorkContext } from '../context.ts'
+import {
+  inUnitsOfToday,
+  type LateExecutions,
+  type ToldExecution,
+  type TradeOfToday,
+} from './late-executions.ts'
+import type { BatchExecution } from './report-batch.ts'
+import { type BookedMoney, TakenBack } from './taken-back.ts'
+
+/** A ledger's row while executions are booked on it. */
+interface Ledger {
+  readonly position: Position
+  readonly openedAt: Instant | null
+}
+
+/** Books executions on ledgers and on the accounts' cash; answers what those that were told late come to today. */
+export async function bookExecutions(
+  ctx: WorkContext,
+  tx: Transaction,
+  executions: readonly BatchExecution[],
+  { accounts, late }: { readonly accounts: readonly ReportedAccount[]; readonly late: LateExecutions },
+): Promise<ReadonlyMap<BatchExecution, TradeOfToday>> {
+  const ofToday = new Map<BatchExecution, TradeOfToday>()
+  if (executions.length === 0) return ofToday
+  const rates = await ratesOf(tx, executions, accounts)
+  const keys = executions.map(ledgerOf)
+  await late.load(tx, keys)
+  const stored = await loadLedgers(tx, distinct(keys))
+  const takenBack = await TakenBack.load(tx, executions, keys)
+  const ledgers = new Map<string, LedgerChange>()
+  const booked: NewExecution[] = []
+  for (const execution of executions) {
+    const key = ledgerOf(execution)
+    const name = ledgerName(key)
+    const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
+    const told = late.told(execution)
+    const present = termsOf(execution.report, rates.get(execution.report.accountId))
+    const terms = told ? present : atItsRate(execution, original, { key, present, takenBack })
+    const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
+    const commission = original
+      ? dec(original.commission).negated()
+      : commissionOf(ctx, execution, terms, told)
+    takenBack.add(key, { ...execution, ...told }, terms)
+    const change = moved(before.position, execution, { told, late, terms, takenBack, key })
+    const cash = isGivenBack(execution, terms)
+      ? dec(original?.cashChange ?? 0).negated()
+      : change.cash.minus(commission)
+    booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
+    const { quantity, avgPx } = change.position
+    if (told) ofToday.set(execution, inUnitsOfToday(told, quantity.minus(before.position.quantity)))
+    const openedAt = change.openedAt ?? openedAtAfter(before, change, (told ?? execution).report.occurredAt)
+    ledgers.set(name, { ...key, quantity, avgPx, openedAt })
+  }
+  const changed = [...ledgers.values()]
+  const traded = [...new Set(changed.map(({ instrumentId }) => instrumentId))]
+  await Promise.all([
+    insertExecutions(tx, booked),
+    saveLedgers(tx, changed),
+    late.save(tx),
+    settleAgain(tx, traded, ctx.clock.now()),
+  ])
+  return ofToday
+}
+
+/** What takes an execution back, or its place, is of the moment of that one: at its rate, as far as that is known. */
+function atItsRate(
+  { report }: BatchExecution,
+  original: BookedMoney | null,
+  { key, present, takenBack }: { key: LedgerKey; present: Terms; takenBack: TakenBack },
+): Terms {
+  if (!present.isForeign) return present
+  const target = original?.execId ?? report.corrects
+  const fx = target && takenBack.rateOf(key, target, original)
+  return fx ? { ...present, fx } : present
+}
+
+/** Under what an execution moves its ledger. */
+interface Circumstances {
+  readonly told: ToldExecution | undefined
+  readonly late: LateExecutions
+  readonly terms: Terms
+  readonly takenBack: TakenBack
+  readonly key: LedgerKey
+}
+
+type Moved = Pick<PositionChange, 'position' | 'opened' | 'cash'> & { readonly openedAt?: Instant }
+
+/** What an execution makes of a position; one that was told late, with what was booked meanwhile. */
+function moved(position: Position, execution: BatchExecution, given: Circumstances): Moved {
+  const { told, late, terms, takenBack, key } = given
+  const { side, quantity, px: price, busts } = execution
+  const fill = { side, quantity, price }
+  if (!busts)
+    return told ? late.apply(position, execution, { told, terms }) : applyFill(position, fill, terms)
+  const undone = told ? late.apply(position, execution, { told, terms }).position : takeBack(position, fill)
+  const left = takenBack.heldIn(key, undone.quantity, late) ?? { position: undone }
+  return { ...left, opened: zero, cash: cashTakenBack(position, left.position, fill, terms) }
+}
+
+/** The cash of one that takes another back is that of the other, where all of it was paid or received. */
+const isGivenBack = ({ busts }: BatchExecution, { securityType }: Terms): boolean =>
+  busts !== null && isPaidInFull(securityType)
+
+/** The execution that is taken back, booked in the same batch. */
+const findBooked = (booked: readonly NewExecution[], { busts, report }: BatchExecution): NewExecution => {
+  const found = booked.find(
+    ({ execId, accountId }) => execId === busts?.execId && accountId === report.accountId,
+  )
+  if (!found) throw new Error(`execution ${busts?.execId} is taken back before it was booked`)
+  return found
+}
+
+/** Where an execution is booked; what nobody here ordered is the owner's own. */
+const ledgerOf = ({ order, report }: BatchExecution) => ({
+  setupId: order?.setupId ?? null,
+  strategyId: order?.strategyId ?? null,
+  accountId: report.accountId,
+  instrumentId: report.instrumentId ?? 0,
+})
+
+const distinct = (keys: readonly LedgerKey[]): LedgerKey[] => [
+  ...new Map(keys.map((key) => [ledgerName(key), key])).values(),
+]
+
+interface Terms {
+  readonly securityType: NonNullable<ReportRow['securityType']>
+  readonly pointValue: Decimal
+  readonly fx: Decimal
+  readonly isForeign: boolean
+}
+
+function termsOf(
+  { securityType, pointValue, currency }: ReportRow,
+  rates?: ReadonlyMap<string, Decimal>,
+): Terms {
+  return {
+    securityType: securityType ?? 'CS',
+    pointValue: dec(pointValue ?? 1),
+    fx: rates?.get(currency ?? '') ?? one,
+    isForeign: rates?.has(currency ?? '') ?? false,
+  }
+}
+
+/** Each account's rates: its currency per unit of the currencies that its executions are quoted in. */
+async function ratesOf(
+  tx: Transaction,
+  executions: readonly BatchExecution[],
+  accounts: readonly ReportedAccount[],
+): Promise<Map<number, ReadonlyMap<string, Decimal>>> {
+  const byCurrency = await loadRateTable(
+    tx,
+    accounts.map(({ currency }) => currency),
+    executions.flatMap(({ report }) => report.currency ?? []),
+  )
+  return new Map(accounts.map(({ id, currency }) => [id, byCurrency.get(currency) ?? new Map()]))
+}
+
+function heldIn(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: Terms): Ledger {
+  if (!row || row.avgPx === null) return { position: flat, openedAt: null }
+  const avgPx = dec(row.avgPx)
+  // The cost in account currency is not kept beside the position: no cash depends on it.
+  const position = { quantity: dec(row.quantity), avgPx, avgCost: avgPx.times(pointValue).times(fx) }
+  return { position, openedAt: row.openedAt }
+}
+
+/** A position is as old as the fill that opened it from flat, or that carried it through zero. */
+function openedAtAfter(
+  before: Ledger,
+  { position, opened }: { readonly position: Position; readonly opened: Decimal },
+  at: Instant,
+): Instant | null {
+  if (position.quantity.isZero()) return null
+  return position.quantity.abs().equals(opened) ? at : (before.openedAt ?? at)
+}
+
+/** The plan prices the order's whole chain after each fill; what nobody ordered costs nothing here. */
+function commissionOf(
+  ctx: WorkContext,
+  { before, quantity, px, order }: BatchExecution,
+  terms: Terms,
+  told: ToldExecution | undefined,
+): Decimal {
+  if (ctx.settings.commissionPlan === 'none' || !order) return zero
+  const pointValue = terms.pointValue.times(terms.fx)
+  // An order that was restated since is charged for the units that it traded.
+  const filled = told ? before?.filledQuantity.div(told.inOrder.units) : before?.filledQuantity
+  const traded: OrderTurnover = before
+    ? { quantity: filled ?? zero, notional: before.filledValue.abs().times(pointValue) }
+    : noTurnover
+  const price = told ? px.times(quantity).div(told.quantity) : px
+  const after = addTurnover(traded, { quantity: told?.quantity ?? quantity, price, pointValue })
+  return fillCommission(commissionPlans[0][terms.securityType], traded, after)
+}
+
+const executionOf = (
+  { report, order, side, quantity, px, busts, isInferred }: BatchExecution,
+  commission: Decimal,
+  cashChange: Decimal,
+): NewExecution => ({
+  brokerId: report.brokerId,
+  accountId: report.accountId,
+  execId: report.reportKey,
+  orderId: order?.id ?? null,
+  setupId: order?.setupId ?? null,
+  instrumentId: report.instrumentId ?? 0,
+  side,
+  quantity,
+  px,
+  commission,
+  cashChange,
+  busts: busts?.execId ?? null,
+  isInferred,
+  executedAt: report.occurredAt,
+})
