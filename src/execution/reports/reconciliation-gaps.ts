@@ -34,6 +34,9 @@ import type { WorkContext } from '../context.ts'
 /** How long a difference has to last, unchanged, before it is believed. */
 export const patience = minute
 
+/** How long an ended order is asked for of which its broker counts more: over a weekend on which nobody answers. */
+export const watchedFor = 4 * dayLength
+
 /** What was learnt about some accounts of a broker, at one time. */
 export interface Findings {
   readonly brokerId: number
@@ -138,6 +141,8 @@ async function compareOrders(
   for (const { order, clientOrderId, standing } of [...findings.standings].sort(byAge)) {
     const { accountId, id: orderId, replacesOrderId } = order
     if (!locked.has(accountId) || (standing && !isStanding(standing))) continue
+    const before = seen.get(`${accountId} ${orderId}`)
+    seen.delete(`${accountId} ${orderId}`)
     const theirs = standing && { status: standing.status, cumQty: dec(standing.cumQty) }
     const gaps = orderGaps(ourOrder(order), theirs)
     // Whether an order that still waits to be sent has arrived is asked by whoever sends it.
@@ -146,7 +151,6 @@ async function compareOrders(
     if (gaps.includes('total')) incomplete.accounts.add(accountId)
     if (gaps.includes('unclear')) incomplete.positions.add(`${accountId} ${order.symbol}`)
     const told = gapWords({ gaps, status: standing?.status ?? null, cumQty: standing?.cumQty ?? null })
-    const before = seen.get(`${accountId} ${orderId}`)
     const known = before?.told === told ? before : { since: now, isConfirmed: false }
     const waits = short.has(`${accountId} ${replacesOrderId}`)
     if (waits || (isShort && !known.isConfirmed)) short.add(`${accountId} ${orderId}`)
@@ -155,6 +159,9 @@ async function compareOrders(
     const isConfirmed = known.isConfirmed || isSettled
     outcome.orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
   }
+  // No answer is no news.
+  const unanswered = [...seen.values()].filter((row) => !row.isConfirmed && now - row.since < watchedFor)
+  outcome.orders.push(...unanswered)
   return incomplete
 }
 

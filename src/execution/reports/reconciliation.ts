@@ -19,12 +19,24 @@ import {
   scheduleReconciliation,
   sumBooked,
 } from '../../storage/brokers/reconciliation.ts'
-import { listEndedOrders, listSentOrders, type SentOrder } from '../../storage/brokers/sent-orders.ts'
+import {
+  listEndedOrders,
+  listSentOrders,
+  listWatchedOrders,
+  type SentOrder,
+} from '../../storage/brokers/sent-orders.ts'
 import { askingLeaseMs, claimLease, guardLease, type Lease, releaseLease } from '../../storage/work/leases.ts'
 import { type Broker, BrokerUnreachable, type OrderStanding } from '../brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'
 import { keepLease } from '../leases.ts'
-import { conclude, type Findings, isReadable, orderNameOf, patience } from './reconciliation-gaps.ts'
+import {
+  conclude,
+  type Findings,
+  isReadable,
+  orderNameOf,
+  patience,
+  watchedFor,
+} from './reconciliation-gaps.ts'
 
 export const reconciliationPeriod = minute
 const accountsAtOnce = 1_000
@@ -96,10 +108,12 @@ async function ask(
     const agrees = ours.every(({ symbol, quantity }) => dec(positions.get(symbol) ?? 0).equals(quantity))
     return agrees && ours.length === positions.size ? [] : [accountId]
   })
-  const orders = [
-    ...(await listSentOrders(ctx.db.read, [...snapshots.keys()], ctx.clock.now())),
-    ...(await listEndedOrders(ctx.db.read, suspects, ctx.clock.now(), endedLately)),
-  ]
+  const now = ctx.clock.now()
+  const orders = distinct([
+    ...(await listSentOrders(ctx.db.read, [...snapshots.keys()], now)),
+    ...(await listEndedOrders(ctx.db.read, suspects, now, endedLately)),
+    ...(await listWatchedOrders(ctx.db.read, [...snapshots.keys()], now, watchedFor)),
+  ])
   const working = new Map(
     said.flatMap(({ accountId, working }) =>
       working.map((one) => [orderNameOf(accountId, one.clientOrderId), one] as const),
@@ -121,6 +135,11 @@ async function ask(
   }
   return { brokerId, snapshots, unreadable, standings, unanswered }
 }
+
+/** Each order once, as it was read last: one may end between two questions. */
+const distinct = (orders: readonly SentOrder[]): SentOrder[] => [
+  ...new Map(orders.map((order) => [`${order.accountId} ${order.id}`, order])).values(),
+]
 
 type Named = Pick<Findings['standings'][number], 'order' | 'clientOrderId'>
 

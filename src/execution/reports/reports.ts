@@ -10,6 +10,7 @@ import { minute } from '../../domain/time.ts'
 import { carryLate } from '../../storage/brokers/carried.ts'
 import { loadStanding } from '../../storage/brokers/inferred-fills.ts'
 import { loadPassedActions } from '../../storage/brokers/late-executions.ts'
+import { type EndedOrder, watchEnds } from '../../storage/brokers/reconciliation.ts'
 import {
   areReportsWaiting,
   type BustedExecution,
@@ -19,6 +20,7 @@ import {
   loadReports,
   lockReportedOrders,
   type ReportedOrder,
+  type ReportKind,
   type ReportRow,
   saveReportedOrders,
   settleReports,
@@ -83,7 +85,8 @@ async function applyNext(ctx: WorkContext, tx: Transaction, among: Among): Promi
   const given = { reports, orders, busted, standing }
   const actions = standing.length === 0 ? passed : await loadPassedActions(tx, momentsOf(given))
   const late = new LateExecutions(actions, given)
-  const present = late.inPresentUnits(given, ordersByName(environment, orders))
+  const orderOf = ordersByName(environment, orders)
+  const present = late.inPresentUnits(given, orderOf)
   const batch = applyBatch(environment, present.reports, present.orders, present)
   const now = ctx.clock.now()
   const [ofToday] = await Promise.all([
@@ -96,6 +99,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction, among: Among): Promi
       now,
     ),
   ])
+  await watchEnds(tx, endsOf(reports, orderOf), now)
   await followBatch(tx, batch, { accounts, ofToday }, now)
   const { news, rest } = setupsOf(environment, reports, orders, batch)
   await tx.withCommit(() => Promise.all([markSetups(tx, news, now), markSetups(tx, rest, now + minute)]))
@@ -111,6 +115,19 @@ function ordersByName(environment: string, orders: readonly ReportedOrder[]) {
     return key ? named.get(nameOf(report.accountId, key)) : undefined
   }
 }
+
+const endKinds: readonly ReportKind[] = ['cancel', 'expire', 'reject', 'replace']
+
+/** Orders of which a report tells the end, with the broker's count. */
+const endsOf = (
+  reports: readonly ReportRow[],
+  orderOf: (report: ReportRow) => ReportedOrder | undefined,
+): EndedOrder[] =>
+  reports.flatMap((report) => {
+    const { accountId, kind, cumQty } = report
+    const order = endKinds.includes(kind) ? orderOf(report) : undefined
+    return order && cumQty !== null ? [{ accountId, orderId: order.id, cumQty }] : []
+  })
 
 type OrderNamed = ClientOrderKey & { readonly accountId: number }
 

@@ -6,9 +6,10 @@
 import type { Decimal } from '../../domain/decimal.ts'
 import { clientOrderIdPrefix } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
+import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { sinceSplits } from '../market/units-since-splits.ts'
+import { netExecutions, sinceSplits } from '../market/units-since-splits.ts'
 
 /** Brokers of the adapter with accounts, whose time has come; all of them where `isForced`. */
 const dueBrokers = (adapter: string, now: Instant, isForced: boolean): Fragment => fragment`
@@ -130,6 +131,30 @@ export interface PositionGapRow {
   readonly accepted: string
   readonly since: Instant
   readonly isConfirmed: boolean
+}
+
+/** An order that has ended, and what its broker counted of it by then. */
+export interface EndedOrder {
+  readonly accountId: number
+  readonly orderId: number
+  readonly cumQty: string
+}
+
+/**
+ * Has the brokers asked for those of these orders of which they count something else than is booked: nothing else asks
+ * for an order that has ended. How long a difference lasts is counted from the first answer, so nothing is noted of it.
+ */
+export async function watchEnds(tx: Transaction, ends: readonly EndedOrder[], now: Instant): Promise<void> {
+  if (ends.length === 0) return
+  await tx.run`
+    insert into order_gap (account_id, order_id, told, since)
+    select o.account_id, o.id, '', ${instant(now)}::timestamptz
+    from unnest(${ends.map(({ accountId }) => accountId)}::bigint[], ${ends.map(({ orderId }) => orderId)}::bigint[],
+      ${ends.map(({ cumQty }) => cumQty)}::numeric[]) t (account_id, id, cum_qty)
+    join account_order o using (account_id, id)
+    where o.attempts > 0 and o.status not in ${live} and t.cum_qty <> (
+      select coalesce(sum(e.quantity), 0) from ${netExecutions} e where e.account_id = o.account_id and e.order_id = o.id)
+    on conflict (account_id, order_id) do nothing`
 }
 
 /** Orders of the accounts whose count at the broker was another one. */

@@ -42,6 +42,11 @@ export interface NewReport {
   readonly symbol: string
   readonly text: string | null
   readonly occurredAt: Instant
+  /**
+   * With an execution or an end: what its broker counts as executed of the order by then; null where it does not say.
+   * Some count what the orders before it executed as well.
+   */
+  readonly cumQty?: string | null
 }
 
 /** An execution, or a broker's total of an order: what it has executed, and at what average. */
@@ -49,15 +54,13 @@ export interface NewTotal extends NewReport {
   readonly side: Side
   readonly quantity: string
   readonly px: string
-  /** With an execution: what its broker counts as executed of the order, this included; null where it does not say. */
-  readonly cumQty?: string | null
 }
 
 /** Takes in what brokers say; what is known changes nothing. */
 export async function insertReports(sql: Sql, reports: readonly (NewReport | NewTotal)[]): Promise<void> {
   if (reports.length === 0) return
   const column = <K extends keyof NewReport>(name: K): NewReport[K][] => reports.map((report) => report[name])
-  const total = <K extends 'side' | 'quantity' | 'px' | 'cumQty'>(name: K): (NewTotal[K] | null)[] =>
+  const total = <K extends 'side' | 'quantity' | 'px'>(name: K): (NewTotal[K] | null)[] =>
     reports.map((report) => (name in report ? (report as NewTotal)[name] : null))
   await sql.run`
     insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, text, occurred_at,
@@ -66,7 +69,7 @@ export async function insertReports(sql: Sql, reports: readonly (NewReport | New
       ${column('clientOrderId')}::text[], ${column('kind')}::text[], ${column('symbol')}::text[],
       ${column('text')}::text[], ${reports.map((report) => instant(report.occurredAt))}::timestamptz[],
       ${total('side')}::text[], ${total('quantity')}::numeric[], ${total('px')}::numeric[],
-      ${total('cumQty')}::numeric[])
+      ${reports.map(({ cumQty }) => cumQty ?? null)}::numeric[])
     on conflict (broker_id, account_id, report_key) do nothing`
 }
 

@@ -81,6 +81,21 @@ export const listEndedOrders = async (
         fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(now - age)}::timestamptz`,
       )
 
+/** The accounts' orders that may have ended otherwise than their broker says, noted at most so long ago. */
+export const listWatchedOrders = (
+  sql: Sql,
+  accountIds: readonly number[],
+  now: Instant,
+  age: number,
+): Promise<SentOrder[]> =>
+  listOrders(
+    sql,
+    now,
+    fragment`o.status not in ${live} and (o.account_id, o.id) in (
+      select account_id, order_id from order_gap
+      where account_id = any(${accountIds}::bigint[]) and confirmed_at is null and since > ${instant(now - age)}::timestamptz)`,
+  )
+
 /** An order on which its broker and we disagree and no rule decides. Quantities are in the units of today. */
 export interface DifferingOrder extends SentOrder {
   readonly brokerId: number

@@ -63,7 +63,8 @@ export function reportsOfOrder(source: Source, order: AlpacaOrder): Report[] {
   const end = ends[order.status]
   const ack = report(source, order, 'ack', `new:${order.id}`, order.updatedAt)
   if (!end) return [ack]
-  const told = report(source, order, end.kind, `${order.status}:${order.id}`, order.updatedAt)
+  const { status, id, updatedAt, filledQty: cumQty } = order
+  const told = { ...report(source, order, end.kind, `${status}:${id}`, updatedAt), cumQty }
   return end.kind === 'reject' ? [told] : [ack, told]
 }
 

@@ -21,6 +21,18 @@ const rows = (text: string): unknown[] => {
 const fill = { side: '1', quantity: '5', px: '100.25', cumQty: '15' }
 
 describe('an ExecutionReport', () => {
+  test.each<[string, string, (string | null)[]]>([
+    ['Canceled', '150=4|39=4|14=5', ['5']],
+    ['Expired', '150=C|39=C|14=0', ['0']],
+    ['Done for Day, for good', '150=3|39=3|151=0|59=0|14=5', ['5']],
+    ['Canceled without a count', '150=4|39=4', [null]],
+    ['New', '150=0|39=0|14=0', [null]],
+    ['Replaced', '150=5|39=5|14=5', [null]],
+  ])('%s counts what was executed by the end', (_, fields, counted) => {
+    const reading = read(`${base}|${fields}`)
+    expect('reports' in reading && reading.reports.map((report) => report.counted)).toEqual(counted)
+  })
+
   test.each<[string, string, unknown[]]>([
     ['New', `${base}|150=0|39=0`, [['ack', 'E1', id, null, null]]],
     ['Trade', traded, [['fill', 'E1', id, null, fill]]],

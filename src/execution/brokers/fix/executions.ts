@@ -23,6 +23,8 @@ export interface ReportDraft {
   readonly occurredAt: Instant
   /** Of an execution. */
   readonly traded: Pick<NewTotal, 'side' | 'quantity' | 'px' | 'cumQty'> | null
+  /** Of an end: what the broker counts as executed by then; null where it does not say. */
+  readonly counted: string | null
 }
 
 /** What is said of a request under its own id (ClOrdID or OrdStatusReqID). */
@@ -64,6 +66,8 @@ const kinds: Readonly<Record<string, ReportKind | null>> = {
   E: null,
   '3': null,
 }
+
+const endKinds: readonly ReportKind[] = ['cancel', 'expire', 'reject']
 
 const sides: Readonly<Record<string, Side>> = { '1': '1', '2': '2', '5': '2', '6': '2' }
 
@@ -116,8 +120,7 @@ export function readCancelReject(message: FixMessage): Reading {
     clientOrderId: replacing ? id : (idOf(message, tags.origClOrdId) ?? orderIdOf(id)),
     symbol: textOf(message, tags.symbol) ?? '',
     text: textOf(message, tags.text),
-    occurredAt,
-    traded: null,
+    ...{ occurredAt, traded: null, counted: null },
   }
   return { ...nothing, reports: [report], replies: [{ about: id, says: 'accepted' }] }
 }
@@ -154,6 +157,7 @@ function draftsOf(message: FixMessage, execType: string, kind: ReportKind): Repo
   if (occurredAt === null) return 'no TransactTime (60)'
   const draft: ReportDraft = {
     ...{ kind, key, symbol, occurredAt, traded: null },
+    counted: endKinds.includes(kind) ? decimalOf(message, tags.cumQty) : null,
     account: idOf(message, tags.account),
     clientOrderId: orderNamed(message, kind),
     text: textOf(message, tags.text),

@@ -41,7 +41,8 @@ export function createFixBroker({ name, settings, engine, patienceMs = 4_000 }: 
   const refusals = new Refusals()
   const link: FixLink = new FixLink({
     ...{ name, engine, settings },
-    read: (ctx, messages) => readMessages(ctx, name, messages),
+    read: (ctx, messages) =>
+      readMessages(ctx, { connection: name, isCompared: settings.tellsPositions }, messages),
     booked: (messages) => {
       for (const message of messages) {
         refusals.note(message)

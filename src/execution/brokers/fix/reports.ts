@@ -23,7 +23,7 @@ export function readingOf(message: FixMessage): Reading | undefined {
 /** What is to be written of messages that arrived over a connection. */
 export async function readMessages(
   ctx: WorkContext,
-  connection: string,
+  { connection, isCompared }: { readonly connection: string; readonly isCompared: boolean },
   messages: readonly FixMessage[],
 ): Promise<Omit<FixIntake, 'nextInbound'>> {
   const now = ctx.clock.now()
@@ -44,8 +44,10 @@ export async function readMessages(
   const reports: (NewReport | NewTotal)[] = []
   for (const [index, { draft, message }] of drafts.entries()) {
     const whose = accountOf(draft, places[index])
+    // Nobody asks a broker whose accounts are not compared what an order of which it counts more has executed.
+    const counted = isCompared ? draft.counted : null
     if (typeof whose === 'string') park(message, 'ForeignReport', whose)
-    else reports.push(rowOf(draft, whose, places[index]?.symbol ?? ''))
+    else reports.push(rowOf({ ...draft, counted }, whose, places[index]?.symbol ?? ''))
   }
   return { reports, incidents }
 }
@@ -70,13 +72,13 @@ export function accountOf(
 
 /** A message that names no symbol is about its order's. */
 function rowOf(
-  { kind, key, clientOrderId, symbol, text, occurredAt, traded }: ReportDraft,
+  { kind, key, clientOrderId, symbol, text, occurredAt, traded, counted: cumQty }: ReportDraft,
   whose: { readonly accountId: number; readonly brokerId: number },
   orderSymbol: string,
 ): NewReport | NewTotal {
   const row: NewReport = {
     ...{ ...whose, reportKey: key, clientOrderId, kind, text, occurredAt },
-    symbol: symbol === '' ? orderSymbol : symbol,
+    ...{ symbol: symbol === '' ? orderSymbol : symbol, cumQty },
   }
   return traded ? { ...row, ...traded } : row
 }

@@ -1,0 +1,144 @@
+/** Ends that count what nobody told, at brokers that count in their own way: over splits, and with what was replaced. */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { minute } from '../../src/domain/time.ts'
+import type { OrderStanding } from '../../src/execution/brokers/broker.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { reconcile } from '../../src/execution/reports/reconciliation.ts'
+import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
+
+const { db } = await testDatabase()
+
+/** A copy of 100 at 50, of which 40 are executed, at a broker that answers as it is told to and holds what we do. */
+async function partlyFilled() {
+  const world = makeAccountWorld(db)
+  const brokerId = await addBroker(db)
+  const scene = await makeScene(world, brokerId)()
+  const { accountId, symbol } = scene
+  await world.quote(symbol, '60', '60')
+  await scene.order('1', '100', { limit: '50' })
+  await world.drain()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+  const about = { brokerId, accountId, clientOrderId, symbol, text: null }
+  const told = async (
+    report: Pick<Parameters<typeof insertReports>[1][number], 'kind' | 'cumQty'> & object,
+  ) => {
+    const row = { ...about, reportKey: report.kind, occurredAt: world.clock.time, ...report }
+    await insertReports(db.write, [row])
+    await world.drain()
+  }
+  await told({ kind: 'fill', ...{ side: '1', quantity: '40', px: '50' } })
+  const asked: string[] = []
+  /** Asks the broker, which holds what is booked here and answers so for the order, once a minute for as long. */
+  const answers = async (standing: OrderStanding | undefined, times = 4): Promise<void> => {
+    const broker: typeof world.paper.broker = {
+      ...world.paper.broker,
+      snapshot: async () => {
+        const held = await scene.held()
+        const positions = new Map(held ? [[symbol, String(held)]] : [])
+        return [{ accountId, balance: null, working: [], positions }]
+      },
+      find: async (_ctx, _id, orders) => {
+        asked.push(...orders.map((order) => order.clientOrderId))
+        return orders.map((order) => (order.clientOrderId === clientOrderId ? standing : undefined))
+      },
+    }
+    for (let passed = 0; passed < times; passed += 1) {
+      world.clock.time += minute + 1
+      await reconcile(world.ctx, 'paper', broker, true)
+      await world.drain()
+    }
+  }
+  const split = async (units: string, old: string): Promise<void> => {
+    await enterActions(world.ctx, [
+      { kind: 'split', symbol, day: '2024-03-13', new: dec(units), old: dec(old) },
+    ])
+    world.clock.time = Date.parse('2024-03-13T14:00:00Z')
+    await bookActions(world.ctx)
+    await world.drain()
+  }
+  const incidents = async (): Promise<string[]> =>
+    (
+      await db.read.rows<{ kind: string }>`
+        select kind from incident where (detail->>'accountId')::bigint = ${accountId} order by id`
+    ).map(({ kind }) => kind)
+  const gaps = () => db.read.rows`select told from order_gap where account_id = ${accountId}`
+  const violations = async () =>
+    (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))
+  return { ...scene, world, clientOrderId, told, answers, split, asked, incidents, gaps, violations }
+}
+
+const canceled = (cumQty: string, avgPx: string): OrderStanding => ({ status: '4', cumQty, avgPx })
+
+test('a count that holds what was replaced is asked for once, and nothing is missing', async () => {
+  const { told, answers, asked, clientOrderId, orders, incidents, gaps } = await partlyFilled()
+  await told({ kind: 'cancel', cumQty: '70' })
+  await answers(canceled('40', '50'))
+  expect(asked).toEqual([clientOrderId])
+  expect(await orders()).toMatchObject([{ status: '4', cumQty: 40 }])
+  expect(await incidents()).toEqual([])
+  expect(await gaps()).toEqual([])
+})
+
+test('a count that is ours is not asked for', async () => {
+  const { told, answers, asked } = await partlyFilled()
+  await told({ kind: 'cancel', cumQty: '40' })
+  await answers(canceled('40', '50'))
+  expect(asked).toEqual([])
+})
+
+test.each([
+  ['2', '1', '40'],
+  ['2', '1', '80'],
+  ['1', '2', '40'],
+  ['1', '2', '20'],
+])('after a split of %s for %s a count of %s misses nothing', async (units, old, cumQty) => {
+  const { split, told, answers, incidents, gaps, orders } = await partlyFilled()
+  await split(units, old)
+  await told({ kind: 'expire', cumQty })
+  await answers({ ...canceled(cumQty, '30'), status: 'C' })
+  expect(await orders()).toMatchObject([{ status: 'C', cumQty: (40 * Number(units)) / Number(old) }])
+  expect(await incidents()).toEqual([])
+  expect(await gaps()).toEqual([])
+})
+
+test.each([
+  ['2', '1', '90'],
+  ['1', '2', '30'],
+])('after a split of %s for %s the operator is told of a count of %s', async (units, old, cumQty) => {
+  const { split, told, answers, incidents, orders, violations } = await partlyFilled()
+  await split(units, old)
+  await told({ kind: 'cancel', cumQty })
+  await answers(canceled(cumQty, '30'))
+  expect(await orders()).toMatchObject([{ status: '4', cumQty: (40 * Number(units)) / Number(old) }])
+  expect(await incidents()).toEqual(['MissingExecutions'])
+  expect(await violations()).toEqual([])
+})
+
+test('a broker that does not say how the order stands is asked for some days', async () => {
+  const { told, answers, orders, asked, gaps, world } = await partlyFilled()
+  await told({ kind: 'cancel', cumQty: '60' })
+  await answers(undefined, 2)
+  world.clock.time += 3 * 24 * 60 * minute
+  await answers(canceled('60', '50'))
+  expect(await orders()).toMatchObject([{ status: '4', cumQty: 60 }])
+  expect(asked.length).toBeGreaterThan(3)
+  expect(await gaps()).toEqual([])
+})
+
+test('one that never says it is asked no more after that', async () => {
+  const { told, answers, asked, gaps, world } = await partlyFilled()
+  await told({ kind: 'cancel', cumQty: '60' })
+  await answers(undefined, 1)
+  world.clock.time += 5 * 24 * 60 * minute
+  await answers(undefined)
+  expect(asked).toHaveLength(1)
+  expect(await gaps()).toEqual([])
+})
