@@ -122,6 +122,16 @@ test.each([
   expect(await violations()).toEqual([])
 })
 
+test('what was missing before a split is booked as of before it', async () => {
+  const { split, told, answers, orders, held, violations } = await partlyFilled()
+  await told({ kind: 'cancel', cumQty: '60' })
+  await split('2', '1')
+  await answers(canceled('60', '50'))
+  expect(await orders()).toMatchObject([{ status: '4', cumQty: 60, avgPx: 50 }])
+  expect(await held()).toBe(120)
+  expect(await violations()).toEqual([])
+})
+
 test('a broker that does not say how the order stands is asked for some days', async () => {
   const { told, answers, orders, asked, gaps, world } = await partlyFilled()
   await told({ kind: 'cancel', cumQty: '60' })

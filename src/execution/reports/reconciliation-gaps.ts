@@ -177,7 +177,7 @@ const byAge = (one: Findings['standings'][number], other: Findings['standings'][
 /** Makes up for the reports that never came; what no report could say is told to the operator. */
 function settle(
   { brokerId, now }: Findings & { now: Instant },
-  { accountId, symbol, side, id: orderId }: SentOrder,
+  { accountId, symbol, side, id: orderId, endedAt }: SentOrder,
   clientOrderId: string,
   gaps: readonly OrderGap[],
   standing: OrderStanding | null,
@@ -191,9 +191,12 @@ function settle(
       const key = `${kind}:${brokerId}:${accountId}:${clientOrderId}`
       const detail = { brokerId, accountId, clientOrderId, orderId, ...standing }
       outcome.incidents.push({ key, kind: operatorKinds[kind], detail, occurredAt: now })
-    } else if (kind === 'total')
-      outcome.reports.push({ ...report, kind, side, quantity: standing?.cumQty ?? '0', px: px ?? '0' })
-    else outcome.reports.push({ ...report, kind })
+    } else if (kind === 'total') {
+      // What has ended has executed by then: a split since has made other units of it.
+      const occurredAt = Math.min(now, endedAt ?? now)
+      const total = { side, quantity: standing?.cumQty ?? '0', px: px ?? '0' }
+      outcome.reports.push({ ...report, kind, ...total, occurredAt })
+    } else outcome.reports.push({ ...report, kind })
   }
 }
 

@@ -20,6 +20,7 @@ export interface SentOrder extends OrderKey {
   readonly side: Side
   readonly status: OrdStatus
   readonly replacesOrderId: number | null
+  readonly endedAt: Instant | null
   /** Something is still to be sent, or to be asked. */
   readonly isPending: boolean
   /** Net executions under its own id, told and inferred, as they were told. */
@@ -39,7 +40,7 @@ const listOrders = <More = object>(
   sql.rows<SentOrder & More>`
     select o.account_id as "accountId", o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision,
       a.account, i.symbol, o.side, o.status, o.replaces_order_id as "replacesOrderId",
-      o.pending_action is not null as "isPending",
+      o.ended_at as "endedAt", o.pending_action is not null as "isPending",
       told.executed, case when splits.count > 0
         then array[round(told.restated, 8), round(told.restated * splits.ahead, 8)]::text[] end as restated,
       o.status in ('A', '6', 'E') or o.pending_action is not null
