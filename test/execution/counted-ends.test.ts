@@ -44,7 +44,7 @@ async function bothSides() {
   one.fill(10, 55)
   await world.until(async () => expect(await one.held()).toBe(10))
   const purchase = await one.order('1', '6', { limit: '50' })
-  await one.order('2', '6', { limit: '60' })
+  const sale = await one.order('2', '6', { limit: '60' })
   await world.until(async () =>
     expect(await one.orders()).toMatchObject([{ status: '2' }, { status: '0' }, { status: '0' }]),
   )
@@ -62,7 +62,7 @@ async function bothSides() {
       ]),
     )
   }
-  return { ...one, purchase, bought, sold, executeAndEnd }
+  return { ...one, purchase, sale, bought, sold, executeAndEnd }
 }
 
 const statusesOf = async ({ orders }: { orders: () => Promise<readonly object[]> }): Promise<unknown[]> =>
@@ -154,6 +154,35 @@ describe('executions that an end counts and nobody told', () => {
     expect(await statusesOf(one)).toMatchObject([
       { status: '5', cumQty: 5 },
       { status: '4', cumQty: 5 },
+      { status: '1', orderQty: 8, cumQty: 5 },
+    ])
+    expect(await one.cash()).toBe(one.book.cash)
+    expect(await gapsOf(one.accountId)).toEqual([])
+    expect(await accountViolations(world)).toEqual([])
+  })
+
+  test('are booked of orders that were withdrawn to be placed anew, too', async () => {
+    const one = await bothSides()
+    unheard()
+    alpaca.books.execute(one.book, one.bought, 5, 50)
+    alpaca.books.execute(one.book, one.sold, 5, 60)
+    for (const signal of [one.purchase, one.sale])
+      await endSignal(db.write, signal, '5', new Date(world.clock.time).toISOString())
+    await one.order('1', '8', { stop: '70', replaces: one.purchase })
+    await one.order('2', '8', { stop: '40', replaces: one.sale })
+    await world.until(async () =>
+      expect(await statusesOf(one)).toMatchObject([
+        { status: '5', cumQty: 0 },
+        { status: '5', cumQty: 0 },
+        { status: '0' },
+        { status: '0' },
+      ]),
+    )
+    await minutes(4)
+    expect(await statusesOf(one)).toMatchObject([
+      { status: '5', cumQty: 5 },
+      { status: '5', cumQty: 5 },
+      { status: '1', orderQty: 8, cumQty: 5 },
       { status: '1', orderQty: 8, cumQty: 5 },
     ])
     expect(await one.cash()).toBe(one.book.cash)

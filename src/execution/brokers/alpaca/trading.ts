@@ -130,6 +130,8 @@ export async function replaceOne(
   const left = rest.minus(max(zero, dec(gone.filledQty).minus(old.filledQty)))
   if (!left.greaterThan(0)) return rejected('as much has been executed already')
   const placed = await send(ctx, session, { ...request, qty: left.toFixed() }, until)
+  // Its end was kept back as long as it was not certain that anything follows, and its count with it.
+  if (placed.answer === 'accepted') await takeOrder(ctx, session, { ...gone, status: 'replaced' })
   const isWithdrawnHere = old.status !== 'canceled'
   return placed.answer === 'unsent' && isWithdrawnHere ? unknown : placed
 }
