@@ -3,11 +3,13 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { minute } from '../../src/domain/time.ts'
 import type { OrderStanding } from '../../src/execution/brokers/broker.ts'
+import { readMessages } from '../../src/execution/brokers/fix/reports.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
+import { fixMessage } from '../support/fix-message.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
@@ -76,6 +78,16 @@ async function partlyFilled() {
 }
 
 const canceled = (cumQty: string, avgPx: string): OrderStanding => ({ status: '4', cumQty, avgPx })
+
+test.each([
+  [true, '60'],
+  [false, null],
+])('FIX tells the count where its broker is asked for accounts (%s)', async (isCompared, cumQty) => {
+  const { clientOrderId, symbol, world } = await partlyFilled()
+  const message = `17=E1|11=${clientOrderId}|55=${symbol}|60=20240312-14:00:00|150=4|39=4|14=60`
+  const read = await readMessages(world.ctx, { connection: 'paper', isCompared }, [fixMessage(message)])
+  expect(read.reports).toMatchObject([{ kind: 'cancel', clientOrderId, cumQty }])
+})
 
 test('a count that holds what was replaced is asked for once, and nothing is missing', async () => {
   const { told, answers, asked, clientOrderId, orders, incidents, gaps } = await partlyFilled()
