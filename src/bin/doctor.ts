@@ -1,6 +1,8 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
 import type { Database } from '../storage/database/database.ts'
+import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
 import { takeMeasures } from '../storage/operating/measures.ts'
+import { bookCurrency } from '../storage/orders/order-books.ts'
 import { countIncidents } from '../storage/work/incidents.ts'
 import { sinceAnyWorker } from '../storage/work/leases.ts'
 import { roomMin } from './readiness.ts'
@@ -17,7 +19,7 @@ const skewMaxMs = 1_000
 const waitMax = 30
 
 /**
- * Looks at server, disk, clocks, workers, switches and incidents; `now` is this machine's time in epoch milliseconds,
+ * Looks at server, disk, clocks, workers, switches, exchange rates and incidents; `now` is this machine's time in epoch milliseconds,
  * `room` the part of the data folder's disk that is left; undefined: there is no such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
@@ -32,6 +34,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const isOn = (name: string): boolean =>
     measures.some((one) => one.name === 'switch_on' && one.kind === name && one.value === 1)
   const worker = await sinceAnyWorker(db.read)
+  const unrated = await listUnratedHoldings(db.read, bookCurrency)
   const skewMs = Math.abs(facts.clock - now)
   return [
     { name: 'database', ok: true, says: `PostgreSQL ${facts.version}` },
@@ -49,6 +52,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
     { name: 'sending', ok: send <= waitMax, says: waiting('account order', send) },
     // Whoever turned one meant it; whoever looks for a cause has to know.
     { name: 'switches', ok: true, says: switchesOf(isOn('maintenance'), isOn('noOpeningOrders')) },
+    { name: 'rates', ok: unrated.length === 0, says: ratesOf(unrated) },
     { name: 'incidents', ok: incidents === 0, says: `${incidents} to look at (incidents list)` },
   ]
 }
@@ -58,6 +62,12 @@ const diskOf = (room: number): Finding => ({
   ok: room > roomMin,
   says: `${Math.floor(room * 100)} % of the disk of the data folder is left`,
 })
+
+function ratesOf(unrated: readonly CurrencyPair[]): string {
+  if (unrated.length === 0) return 'nothing is held whose currency has no rate'
+  const named = unrated.map((pair) => `${pair.currency} in ${pair.account} (quote ${symbolOf(pair)})`)
+  return `held and counted one to one until it is quoted: ${named.join(', ')}`
+}
 
 function switchesOf(isMaintained: boolean, isClosed: boolean): string {
   const on = [

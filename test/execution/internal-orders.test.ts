@@ -8,7 +8,7 @@ import { unworked } from '../../src/storage/orders/order-books.ts'
 
 const book: InternalBook = {
   ...unworked({ strategyId: 1, instrumentId: 2, calendar: 'CONTINUOUS' }, emptyBook(zero)),
-  terms: { securityType: 'CS', currency: 'USD', pointValue: one, fx: one, rates: null },
+  terms: { securityType: 'CS', currency: 'USD', pointValue: one, fx: one, isRated: true, rates: null },
   position: flat,
   openedAt: null,
   progress: new Map(),

@@ -15,6 +15,7 @@ import {
 } from '../../storage/actions/contract-ends.ts'
 import { insertExecutions, type NewExecution } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import { type CurrencyPair, tellUnrated, unratedIn } from '../../storage/market/missing-rates.ts'
 import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import { newSignalIds } from '../../storage/orders/signals.ts'
@@ -48,6 +49,7 @@ export async function settleLedgers(
   const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
   const executions: NewExecution[] = []
   const changes: LedgerChange[] = []
+  const pairs: CurrencyPair[] = []
   for (const ledger of ledgers) {
     const ending = endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx))
     const stock = delivered.get(ledgerName({ ...ledger, instrumentId: underlyingId ?? 0 }))
@@ -62,10 +64,15 @@ export async function settleLedgers(
       const fx = (rate && first.get(`${ledger.accountId} ${id}`)) ?? rate ?? one
       const booked = book(ledger, instrument, held, fill, { fx, at, source })
       executions.push(booked.execution)
+      pairs.push({ account: ledger.currency, currency: instrument.currency })
       changes.push(booked.change)
     }
   }
-  await Promise.all([insertExecutions(tx, executions), saveLedgers(tx, changes)])
+  await Promise.all([
+    insertExecutions(tx, executions),
+    saveLedgers(tx, changes),
+    tellUnrated(tx, unratedIn(rates, pairs), now),
+  ])
   // Also those whose strategy holds nothing of it any more: what they were delivered is to be sold again.
   await markSetups(
     tx,

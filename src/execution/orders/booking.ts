@@ -36,6 +36,8 @@ export interface BookTerms {
   readonly currency: string
   readonly pointValue: Decimal
   readonly fx: Decimal
+  /** The rate is quoted; otherwise it is the last one, or one. */
+  readonly isRated: boolean
   /** Null: no commission. */
   readonly rates: CommissionRates | null
 }

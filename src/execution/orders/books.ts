@@ -11,6 +11,7 @@ import { flat, type Position } from '../../domain/positions/position.ts'
 import type { Day } from '../../domain/time.ts'
 import { loadHoldingRows } from '../../storage/accounts/holders.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import { tellUnrated } from '../../storage/market/missing-rates.ts'
 import { loadRates, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import { spreadNews } from '../../storage/orders/book-families.ts'
 import { insertFills, savePositions } from '../../storage/orders/fills.ts'
@@ -137,6 +138,7 @@ function termsOf(
     currency,
     pointValue,
     fx: currency === bookCurrency ? one : (rates.get(currency) ?? lastFx ?? one),
+    isRated: currency === bookCurrency || rates.has(currency),
     rates: ratesOf(ctx)?.[securityType] ?? null,
   }
 }
@@ -184,7 +186,7 @@ export async function saveBooks(
   // Written first: what news sets to work elsewhere is held against the account after these fills.
   await saveLeverage(tx, moved)
   const [, told] = await Promise.all([
-    saveFills(tx, moved, trades),
+    saveFills(ctx, tx, moved, trades),
     spreadNews(tx, moved, ctx.clock.now(), ratesOf(ctx)),
   ])
   // What a quote sets to work it has also served; what news set to work it has not.
@@ -235,6 +237,7 @@ export async function saveTimed(
 }
 
 async function saveFills(
+  ctx: WorkContext,
   tx: Transaction,
   books: readonly SignalBook[],
   trades: ReadonlyMap<string, number>,
@@ -255,5 +258,12 @@ async function saveFills(
     avgPx: position.avgPx,
     openedAt,
   }))
-  await Promise.all([insertFills(tx, fills), savePositions(tx, positions)])
+  const unrated = traded.flatMap(({ terms: { isRated, currency } }) =>
+    isRated ? [] : [{ account: bookCurrency, currency }],
+  )
+  await Promise.all([
+    insertFills(tx, fills),
+    savePositions(tx, positions),
+    tellUnrated(tx, unrated, ctx.clock.now()),
+  ])
 }

@@ -8,6 +8,7 @@ import {
   payStrategies,
 } from '../../storage/actions/corporate-actions.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import { type CurrencyPair, tellUnrated, unratedIn } from '../../storage/market/missing-rates.ts'
 import { loadRateTable } from '../../storage/market/quotes.ts'
 import { bookCurrency } from '../../storage/orders/order-books.ts'
 import { touchAdjusted } from '../../storage/work/record-changes.ts'
@@ -15,10 +16,13 @@ import { touchAdjusted } from '../../storage/work/record-changes.ts'
 /** Books a dividend on every book that held the instrument; answers how many were paid. */
 export async function payDividend(tx: Transaction, action: DueAction): Promise<number> {
   const books = await ratesInto(tx, [bookCurrency], action)
-  const strategies = await payStrategies(tx, action, books.get(bookCurrency) ?? one)
+  const strategies = await payStrategies(tx, action, books.rates.get(bookCurrency) ?? one)
   await lockHoldingAccounts(tx, action.instrumentId, action.isLate)
   const holders = await listHolderCurrencies(tx, action.instrumentId)
-  const accounts = await payAccounts(tx, action, await ratesInto(tx, holders, action))
+  const own = await ratesInto(tx, holders, action)
+  const accounts = await payAccounts(tx, action, own.rates)
+  const told = [...(strategies > 0 ? books.unrated : []), ...(accounts > 0 ? own.unrated : [])]
+  await tellUnrated(tx, told, action.at)
   await touchAdjusted(tx, [action.id], action.at)
   return strategies + accounts
 }
@@ -28,7 +32,13 @@ async function ratesInto(
   tx: Transaction,
   currencies: readonly string[],
   { currency }: DueAction,
-): Promise<Map<string, Decimal>> {
+): Promise<{ readonly rates: Map<string, Decimal>; readonly unrated: readonly CurrencyPair[] }> {
   const table = await loadRateTable(tx, currencies, [currency])
-  return new Map(currencies.map((into) => [into, table.get(into)?.get(currency) ?? one]))
+  return {
+    rates: new Map(currencies.map((into) => [into, table.get(into)?.get(currency) ?? one])),
+    unrated: unratedIn(
+      table,
+      currencies.map((account) => ({ account, currency })),
+    ),
+  }
 }

@@ -32,6 +32,7 @@ import {
   type ReportRow,
 } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
+import { tellUnrated, unratedIn } from '../../storage/market/missing-rates.ts'
 import { loadRateTable } from '../../storage/market/quotes.ts'
 import type { WorkContext } from '../context.ts'
 import {
@@ -58,7 +59,7 @@ export async function bookExecutions(
 ): Promise<ReadonlyMap<BatchExecution, TradeOfToday>> {
   const ofToday = new Map<BatchExecution, TradeOfToday>()
   if (executions.length === 0) return ofToday
-  const rates = await ratesOf(tx, executions, accounts)
+  const rates = await ratesOf(tx, executions, accounts, ctx.clock.now())
   const keys = executions.map(ledgerOf)
   await late.load(tx, keys)
   const stored = await loadLedgers(tx, distinct(keys))
@@ -177,17 +178,24 @@ function termsOf(
   }
 }
 
-/** Each account's rates: its currency per unit of the currencies that its executions are quoted in. */
+/** Each account's rates: its currency per unit of the currencies that its executions are quoted in. What has none is told. */
 async function ratesOf(
   tx: Transaction,
   executions: readonly BatchExecution[],
   accounts: readonly ReportedAccount[],
+  now: Instant,
 ): Promise<Map<number, ReadonlyMap<string, Decimal>>> {
   const byCurrency = await loadRateTable(
     tx,
     accounts.map(({ currency }) => currency),
     executions.flatMap(({ report }) => report.currency ?? []),
   )
+  const currencies = new Map(accounts.map(({ id, currency }) => [id, currency]))
+  const pairs = executions.flatMap(({ report: { accountId, currency } }) => {
+    const account = currencies.get(accountId)
+    return account && currency ? [{ account, currency }] : []
+  })
+  await tellUnrated(tx, unratedIn(byCurrency, pairs), now)
   return new Map(accounts.map(({ id, currency }) => [id, byCurrency.get(currency) ?? new Map()]))
 }
 

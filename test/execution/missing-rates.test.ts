@@ -1,0 +1,70 @@
+/** What is booked one to one, since nobody quotes its currency, is told to the operator: by incident and by the doctor. */
+import { expect, test } from 'vitest'
+import { examine } from '../../src/bin/doctor.ts'
+import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { makeAccountWorld } from './account-world.ts'
+import { addInstrument, quote } from './world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const { ctx, paper } = world
+const brokerId = await addBroker(db)
+const scene = makeScene(world, brokerId)
+
+const told = () =>
+  db.read.rows<{ at: number; detail: object }>`
+    select occurred_at as at, detail from incident where kind = 'NoExchangeRate' order by incident_key`
+const details = async () => (await told()).map(({ detail }) => detail)
+const found = async () => (await examine(db, Date.now())).find(({ name }) => name === 'rates')
+const pairOf = (accountCurrency: string, currency: string) => ({
+  ...{ accountCurrency, currency, missingQuote: currency + accountCurrency },
+})
+
+test('by fill, execution and dividend, once a day of each pair, until the pair is quoted', async () => {
+  const { order, symbol, instrumentId, accountId } = await scene()
+  await world.quote(symbol, '99', '100')
+  await order('1', '2')
+  await world.drain()
+  expect(await details(), 'in its own currency').toEqual([])
+  expect(await found()).toEqual({
+    ...{ name: 'rates', ok: true, says: 'nothing is held whose currency has no rate' },
+  })
+
+  await db.write.run`update instrument set currency = 'CHF' where id = ${instrumentId}::bigint`
+  await db.write.run`update account set currency = 'EUR' where id = ${accountId}::bigint`
+  await order('1', '2')
+  await world.drain()
+  await order('1', '2')
+  await world.drain()
+  const both = [pairOf('EUR', 'CHF'), pairOf('USD', 'CHF')]
+  expect(await details()).toEqual(both)
+  expect((await told())[0]).toMatchObject({ at: world.clock.time })
+  expect(await found()).toMatchObject({
+    ok: false,
+    says: 'held and counted one to one until it is quoted: CHF in EUR (quote CHFEUR), CHF in USD (quote CHFUSD)',
+  })
+
+  world.clock.time += 86_400_000
+  const day = new Date(world.clock.time).toISOString().slice(0, 10)
+  await enterActions(ctx, [{ kind: 'dividend', symbol, day, amount: dec('0.5') }])
+  await bookActions(ctx)
+  expect(await details(), 'of the next day').toEqual([both[0], both[0], both[1], both[1]])
+
+  const pair = { securityType: 'FOR', calendar: 'FOREX', pointValue: '1000' } as const
+  for (const name of ['USDCHF', 'EURUSD']) {
+    await addInstrument(db, { ...pair, symbol: name })
+    await publishQuotes(ctx, [quote(name, '1.1', '1.1', world.clock.time)])
+  }
+  expect(await found()).toMatchObject({ ok: true })
+  world.clock.time += 86_400_000
+  const execution = { brokerId, accountId, clientOrderId: null, symbol, side: '1', px: dec(50) } as const
+  await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
+  await world.drain()
+  expect(await details(), 'with a rate').toHaveLength(4)
+})
