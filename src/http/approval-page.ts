@@ -60,16 +60,17 @@ export function approvalPage(view: ApprovalView, isAnswered = false): string {
   const list = `<dl>\n${facts}\n</dl>`
   if (view.status !== 'PendingCustomer') {
     const { title, says } = outcomes[view.status]
+    const words = opensNothing(view) ? outcomesOfNothing[view.status] : undefined
     const why =
       view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}.</p>` : ''
-    return page(title, `<p>${says}</p>\n${why}${list}`)
+    return page(title, `<p>${words ?? says}</p>\n${why}${list}`)
   }
   const { firstName, siteName, strategyName } = view
   return page(
     `Approve ${strategyName}?`,
     `${isAnswered ? '<p role="alert">What it costs has changed meanwhile. Please read it once more.</p>' : ''}
 <p>${named(firstName)}, ${named(siteName)} asks you to let the orders of a strategy be copied into your account.
-${view.accountKind === 'live' ? 'Real orders' : 'Orders without real money'} follow without asking again, until you stop it.</p>
+${consequenceOf(view)}</p>
 ${list}
 <form method="post">
 <input type="hidden" name="costs" value="${escaped(costsOf(view))}">
@@ -95,6 +96,24 @@ const outcomes = {
   Expired: { title: 'The request has expired', says: 'Nobody answered in time. Nothing was switched on.' },
   Superseded: { title: 'The request was replaced', says: 'A newer one has taken its place.' },
 } as const
+
+const opensNothing = ({ choices }: ApprovalView): boolean =>
+  !(choices.stocksEnabled || choices.optionsEnabled || choices.futuresEnabled || choices.forexEnabled)
+
+const allOff =
+  'Stocks, options, futures and forex are all switched off: no position is opened in the account until one of them is switched on.'
+
+/** What follows a yes. */
+const consequenceOf = (view: ApprovalView): string =>
+  opensNothing(view)
+    ? `${allOff} Approving alone copies nothing.`
+    : `${view.accountKind === 'live' ? 'Real orders' : 'Orders without real money'} follow without asking again, until you stop it.`
+
+/** What an outcome says instead where nothing would be copied. */
+const outcomesOfNothing: Partial<Record<ApprovalView['status'], string>> = {
+  PendingBroker: `${outcomes.PendingBroker.says} ${allOff}`,
+  Completed: allOff,
+}
 
 const momentOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 

@@ -34,12 +34,12 @@ describe.skipIf(browserPath === undefined)(
       await town.door('/accounts', [{ account, personId: neighbour.personId, cash: 1000, kind }])
       const StrategyId = strategyId ?? (await addStrategy(nasty))
       const wish = {
+        FuturesEnabled: true,
+        MaxFutures: 3,
         ...more,
         Account: account,
         PersonId: neighbour.personId,
         StrategyId,
-        FuturesEnabled: true,
-        MaxFutures: 3,
       }
       const asked = await town.ask('StartAutotrade', wish, { key, host: 'WL' })
       const id = String(asked.headers['x-approval-request-id'])
@@ -108,6 +108,22 @@ describe.skipIf(browserPath === undefined)(
       expect(await read()).not.toContain('Price')
       expect(await read()).toContain('a paper account')
       expect(await read()).toContain('Orders without real money follow')
+      await page.close()
+    })
+
+    test('where no class is enabled it promises no orders', async () => {
+      const { id, url } = await requestFor('B8', { FuturesEnabled: false })
+      const { page } = await open(url)
+      const read = async () => (await page.locator('p').allTextContents()).join(' ').replaceAll('\n', ' ')
+      const off =
+        'are all switched off: no position is opened in the account until one of them is switched on.'
+      expect(await read()).toContain(`${off} Approving alone copies nothing.`)
+      expect(await read()).not.toContain('Real orders follow')
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await page.waitForSelector('h1:text("Approved")')
+      expect(await read()).toContain(off)
+      expect(await read()).not.toContain('from now on')
+      expect(await statusOf(id)).toBe('Completed')
       await page.close()
     })
 
