@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/mirror/approvals.ts'
 import { ConfigError } from './config.ts'
-import { type Output, say, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, say, tableOf, tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds approvals list, complete and fail. */
 export function addApprovalCommands(approvals: Command): void {
@@ -13,7 +13,12 @@ export function addApprovalCommands(approvals: Command): void {
         ...{ requestId: row.id, account: row.account, broker: row.brokerName, personId: row.personId },
         ...{ strategyId: row.strategyId, askedUtc: utcOf(row.createdAt) },
       }))
-      const lines = waiting.map((row) => Object.values(row).join('  '))
+      const lines = tableOf(
+        waiting.map((row) => ({
+          ...{ request: row.requestId, account: row.account, broker: row.broker, person: row.personId },
+          ...{ strategy: row.strategyId, asked: row.askedUtc },
+        })),
+      )
       say(output, { waiting }, lines.length === 0 ? 'Nothing waits for a broker.' : lines)
     }),
   )

@@ -28,6 +28,7 @@ import {
   readWords,
   say,
   siteIdOf,
+  tableOf,
   tool,
   withDatabase,
 } from './tool.ts'
@@ -84,8 +85,10 @@ function addCatalog(catalog: Command): void {
   tool(catalog, 'list <site>', 'with names and prices of its own').action((site: string, output: Output) =>
     withDatabase(async (db) => {
       const entries = await listCatalog(db.read, await resellerOf(db.read, site))
-      const lines = entries.map((row) =>
-        [row.strategyId, row.displayName, row.basePrice, row.markup].join('  '),
+      const lines = tableOf(
+        entries.map((row) => ({
+          ...{ strategy: row.strategyId, name: row.displayName, price: row.basePrice, markup: row.markup },
+        })),
       )
       say(output, { catalog: entries }, lines.length === 0 ? 'The catalog is empty.' : lines)
     }),
@@ -155,7 +158,12 @@ function addPlans(plans: Command): void {
   tool(plans, 'list <site>', 'what it offers').action((site: string, output: Output) =>
     withDatabase(async (db) => {
       const offered = await listSitePlans(db.read, await siteIdOf(db.read, site))
-      const lines = offered.map((row) => Object.values(row).join('  '))
+      const lines = tableOf(
+        offered.map((row) => ({
+          ...{ plan: row.id, site: row.siteId, kind: row.kind, name: row.name, days: row.termDays },
+          ...{ strategies: row.strategiesIncluded, price: row.price },
+        })),
+      )
       say(output, { plans: offered }, lines.length === 0 ? 'There are no plans.' : lines)
     }),
   )

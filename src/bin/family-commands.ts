@@ -10,6 +10,7 @@ import {
   readWhole,
   readWords,
   say,
+  tableOf,
   tool,
   utcOf,
   withDatabase,
@@ -18,6 +19,12 @@ import {
 const classes: Readonly<Record<string, SecurityType>> = {
   ...{ stocks: 'CS', options: 'OPT', futures: 'FUT', forex: 'FOR' },
 }
+
+/** Classes as they are typed. */
+const wordsOf = (types: readonly SecurityType[]): string =>
+  Object.keys(classes)
+    .filter((word) => types.some((type) => type === classes[word]))
+    .join(',')
 
 interface CreateOptions extends Output {
   name: string
@@ -42,7 +49,16 @@ export function addFamilyCommands(mux: Command): void {
         ...row,
         created: utcOf(createdAt),
       }))
-      const lines = variants.map((row) => Object.values(row).join('  '))
+      const lines = tableOf(
+        variants.map((row) => ({
+          ...{ strategy: row.strategyId, name: row.name, parent: row.parentId, site: row.siteId },
+          ...{
+            scaling: `${row.scalingPercentage} %`,
+            classes: wordsOf(row.securityTypes),
+            created: row.created,
+          },
+        })),
+      )
       say(output, { variants }, lines.length === 0 ? 'There are no variants.' : lines)
     }),
   )

@@ -31,6 +31,22 @@ const safeLine = (text: string): string => text.replace(control, '\ufffd')
 export const safeJson = (facts: unknown): string =>
   JSON.stringify(facts).replace(control, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** Rows for people, each with the same columns: their names in a head line, and what is below one another is aligned. */
+export function tableOf(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
+  const [first] = rows
+  if (!first) return []
+  const lines = [Object.keys(first), ...rows.map((row) => Object.values(row).map(String))]
+  const widths = Object.keys(first).map((_, place) =>
+    Math.max(...lines.map((line) => line[place]?.length ?? 0)),
+  )
+  return lines.map((line) =>
+    line
+      .map((word, place) => word.padEnd(widths[place] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
 /** A moment as commands tell it, null where there is none. */
 export function utcOf(at: number): string
 export function utcOf(at: number | null): string | null

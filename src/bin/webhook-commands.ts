@@ -18,7 +18,7 @@ import {
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, say, tableOf, tool, utcOf, withDatabase } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(webhooks: Command): void {
@@ -30,8 +30,10 @@ export function addWebhookCommands(webhooks: Command): void {
   tool(webhooks, 'list', 'who is told').action((output: Output) =>
     withDatabase(async (db) => {
       const rows = await listWebhooks(db.read)
-      const lines = rows.map((row) =>
-        [row.id, row.siteId, row.url, row.disabledReason ?? 'enabled'].join('  '),
+      const lines = tableOf(
+        rows.map((row) => ({
+          ...{ webhook: row.id, site: row.siteId, url: row.url, state: row.disabledReason ?? 'enabled' },
+        })),
       )
       say(output, { webhooks: rows }, lines.length === 0 ? 'Nobody is told.' : lines)
     }),
