@@ -120,6 +120,7 @@ describe('what is written from code', () => {
       const prefix = host.toLowerCase()
       expect(plain(readme)).toContain(`| ${host} |`)
       expect(readme).toContain(`\`/reference/${prefix}\``)
+      expect(readme).toContain(`\`/openapi/${prefix}.json\``)
       expect(existsSync(`openapi/${hostFacts[host].file}.json`)).toBe(true)
     }
   })

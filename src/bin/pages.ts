@@ -1,5 +1,5 @@
-/** The pages of the product's own port: what runs here, and the reference of each host. */
-import { type HostName, hostNames, referencePage, referenceStyle } from '../contract/index.ts'
+/** The pages of the product's own port: what runs here, and the reference of each host for people and for programs. */
+import { type HostName, hostNames, openApiOf, referencePage, referenceStyle } from '../contract/index.ts'
 import type { Config } from './config.ts'
 
 const prefixes: Record<HostName, string> = { Gen: 'gen', Geo: 'geo', WL: 'wl' }
@@ -34,12 +34,27 @@ export function pagesOf(config: Config): Record<string, (port: number) => string
     const audience = { host, dialect: config.hosts[host].dialect }
     return [
       reference(host),
-      (port: number) => referencePage(audience, baseUrlOf(config, host, port)),
+      (port: number) => referencePage(audience, baseUrlOf(config, host, port), documentOf(config, host)),
     ] as const
   })
   const home = () => homePage(hostNames.map((host) => [host, reference(host)]))
   return { '/': home, ...Object.fromEntries(pages) }
 }
+
+/** Where the OpenAPI document of a host is; none describes the compatible dialect. */
+const documentOf = ({ hosts }: Config, host: HostName): string | undefined =>
+  hosts[host].dialect === 'native' ? `/openapi/${prefixes[host]}.json` : undefined
+
+/** The OpenAPI documents as JSON by path, with the address of their host. */
+export const documentsOf = (config: Config): Record<string, (port: number) => string> =>
+  Object.fromEntries(
+    hostNames.flatMap((host) => {
+      const path = documentOf(config, host)
+      if (path === undefined) return []
+      const textAt = (port: number) => JSON.stringify(openApiOf(host, baseUrlOf(config, host, port)), null, 2)
+      return [[path, textAt] as const]
+    }),
+  )
 
 const homePage = (links: [HostName, string][]): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">

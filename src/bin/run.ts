@@ -8,7 +8,7 @@ import { keepServer, provideServer, runElsewhere } from './database.ts'
 import { environments } from './environment.ts'
 import { openLog } from './log.ts'
 import { mailerOf } from './mail.ts'
-import { pagesOf } from './pages.ts'
+import { documentsOf, pagesOf } from './pages.ts'
 import { announceReady, endsWith, type Word, wordOfParent } from './process.ts'
 import { loadSecrets } from './secrets.ts'
 import { serveApi } from './serve.ts'
@@ -124,6 +124,7 @@ async function serveDoor(config: Config, output: Output): Promise<void> {
     keyEnvironment: environments(config).keys,
     environment: environments(config).orders,
     pages: pagesOf(config),
+    documents: documentsOf(config),
     mailer: mailerOf(config),
     log,
   })

@@ -10,7 +10,7 @@ import type { Config } from './config.ts'
 import { openForWork } from './database.ts'
 import { environments } from './environment.ts'
 import { loadFamilies, openMetrics } from './metrics.ts'
-import { pagesOf } from './pages.ts'
+import { documentsOf, pagesOf } from './pages.ts'
 import { stripeWebhook } from './payments.ts'
 import { beginCopy } from './platform-copies.ts'
 import { portFault } from './port.ts'
@@ -50,6 +50,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     log,
     counts,
     pages: pagesOf(config),
+    documents: documentsOf(config),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
     publicUrl: config.publicUrl,

@@ -266,8 +266,8 @@ function operationOf(route: Route, host: HostName, viewOf: ViewOf) {
   }
 }
 
-/** The document of a host as plain data. */
-export function openApiOf(host: HostName): JsonSchema {
+/** The document of a host as plain data; `url` is its base. */
+export function openApiOf(host: HostName, url = `/${host.toLowerCase()}`): JsonSchema {
   const { schemas, viewOf } = collector(host)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routesOf(host, 'native')) {
@@ -284,7 +284,7 @@ export function openApiOf(host: HostName): JsonSchema {
       description: 'Strategy orders, statistics and their mirroring into brokerage accounts.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: `/${host.toLowerCase()}` }],
+    servers: [{ url }],
     security: [{ ApiKey: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,

@@ -204,8 +204,8 @@ function errorTable(): string {
   return tableOf(['Code', 'Name', 'Status', 'Cause', 'What to do'], lines)
 }
 
-/** The page of a host; `baseUrl` stands in the examples. */
-export function referencePage(to: Audience, baseUrl: string): string {
+/** The page of a host; `baseUrl` stands in the examples, `document` is where its OpenAPI document is, if it has one. */
+export function referencePage(to: Audience, baseUrl: string, document?: string): string {
   const routes = routesOf(to.host, to.dialect)
   const title = escaped(hostFacts[to.host].title)
   const links = routes.map(
@@ -218,7 +218,7 @@ export function referencePage(to: Audience, baseUrl: string): string {
 <main><h1>${title}</h1>
 <p>Base: <code>${escaped(baseUrl)}</code>. Every call carries <code>Authorization: Bearer &lt;API_KEY&gt;</code> and <code>Accept: application/json</code>.
 Answers are <code>{"Results":[…],"Pagination":{…},"ResponseStatus":{"ErrorCode":"200"}}</code>; absent members are left out.
-Moments are in UTC.</p>
+Moments are in UTC.${document === undefined ? '' : ` For programs: <a href="${escaped(document)}">the same as an OpenAPI document</a>.`}</p>
 <p>A POST, PUT or DELETE may carry <code>Idempotency-Key: &lt;UUID&gt;</code>: sent again within 24 hours with the same key and body it has one effect
 and the same answer. <code>X-Limit-Remaining</code> says how many calls are left; one too many is answered 429 and may be sent again after <code>Retry-After</code> seconds.</p>
 <h2>Operations</h2>

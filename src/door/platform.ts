@@ -17,7 +17,7 @@ import { createClock } from './clock.ts'
 import { doorDatabase, openDoorDatabase } from './database.ts'
 import { createDoor } from './door.ts'
 
-export interface DoorOptions extends Pick<ServerOptions, 'hosts' | 'pages' | 'log'> {
+export interface DoorOptions extends Pick<ServerOptions, 'hosts' | 'pages' | 'documents' | 'log'> {
   /** A database server; the platform makes a database of its own on it. */
   readonly serverUrl: string
   /** That database's name where several test platforms share a server; begins with `lockstep_door`. */
@@ -57,7 +57,7 @@ const tellers = ({ mailer, secrets }: DoorOptions, publicUrl: () => string) => (
 export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatform> {
   if (options.production) throw new Error('the test door does not open in production')
   const db = await openDoorDatabase(options.serverUrl, options.database ?? doorDatabase, options.log)
-  const { log, hosts, pages } = options
+  const { log, hosts, pages = {}, documents = {} } = options
   const clock = createClock(beginning)
   const begin = () =>
     createOperations({ ...options, db, clock, handlers, charging: parts.ctx.settings.commissionPlan })
@@ -89,7 +89,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   operations = await begin()
   const { routes, settle } = createDoor(state)
   const server = createServer({
-    ...{ hosts, log, extra: routes, afterWrite: settle, ...(pages && { pages }) },
+    ...{ hosts, log, pages, documents, extra: routes, afterWrite: settle },
     operations: present(() => operations),
     limits: () => limits,
   })

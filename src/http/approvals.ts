@@ -42,5 +42,5 @@ async function pageFor(
     ? await approvals.answer(token, word, form?.get('costs') ?? undefined)
     : await approvals.open(token, address)
   if (isAnswer && view) await afterWrite?.()
-  return view ? { status: 200, html: approvalPage(view, isAnswer) } : { status: 404, html: missingPage() }
+  return view ? { status: 200, text: approvalPage(view, isAnswer) } : { status: 404, text: missingPage() }
 }

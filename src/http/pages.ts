@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 
-/** HTML by path, as it reads on the port that the server listens on. */
+/** Text by path, as it reads on the port that the server listens on. */
 export type Pages = Readonly<Record<string, (port: number) => string>>
 
 const hashesOf = (html: string, tag: 'style' | 'script'): string[] => {

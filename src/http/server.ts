@@ -27,12 +27,15 @@ import { createListener } from './listener.ts'
 import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
 import { newRequestCounts, type RequestCounts } from './request-counts.ts'
 import { createRouter, type Hosts } from './routes.ts'
+import { jsonType } from './send.ts'
 import { receive, type Shown } from './visits.ts'
 
 export interface ServerOptions extends EdgeOptions {
   readonly hosts: Hosts
   /** HTML by path, made for the port that it listens on when it is first asked for. */
   readonly pages?: Pages
+  /** JSON by path, likewise. */
+  readonly documents?: Pages
   /** What else must hold for it to be ready, each by its name; absent: nothing. */
   readonly conditions?: () => Promise<Readonly<Record<string, boolean>>>
   /** What is told beside, by its name, and has no bearing on whether it is ready; absent: nothing. */
@@ -98,7 +101,8 @@ export function createServer(options: ServerOptions): Server {
   addRequestIds(app)
   addFallbacks(app, edge)
   addProbes(app, edge, options)
-  addPages(app, edge, options.pages ?? {})
+  addPages(app, edge, options.pages ?? {}, pageHeaders)
+  addPages(app, edge, options.documents ?? {}, () => ['Content-Type', jsonType])
   addApprovals(app, edge)
   addConfirmation(app, edge)
   options.extra?.(app)
@@ -164,13 +168,18 @@ function addProbes(
   })
 }
 
-function addPages(app: FastifyInstance, edge: Edge, pages: Pages): void {
-  for (const [path, htmlAt] of Object.entries(pages)) {
+function addPages(
+  app: FastifyInstance,
+  edge: Edge,
+  pages: Pages,
+  headersOf: (text: string) => readonly string[],
+): void {
+  for (const [path, textAt] of Object.entries(pages)) {
     let made: Shown | undefined
     const show = async (): Promise<Shown> => {
       if (made === undefined) {
-        const html = htmlAt((app.server.address() as AddressInfo).port)
-        made = { status: 200, html, policy: pageHeaders(html) }
+        const text = textAt((app.server.address() as AddressInfo).port)
+        made = { status: 200, text, policy: headersOf(text) }
       }
       return made
     }
@@ -186,8 +195,8 @@ function addConfirmation(app: FastifyInstance, edge: Edge): void {
       path: '/confirm-email',
       find: async () =>
         (await edge.operations.confirmEmail(request.params.token))
-          ? { status: 200, html: confirmedPage }
-          : { status: 404, html: unknownLinkPage },
+          ? { status: 200, text: confirmedPage }
+          : { status: 404, text: unknownLinkPage },
     }),
   )
 }

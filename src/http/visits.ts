@@ -12,10 +12,10 @@ import { type Edge, type Exchange, noteRequest, openExchange, tooMany } from './
 import { pageHeaders } from './pages.ts'
 import { commonHeaders, sendBody } from './send.ts'
 
-/** What a visitor gets to see. */
+/** What a visitor gets to see: HTML, where its headers do not say otherwise. */
 export interface Shown {
   readonly status: number
-  readonly html: string
+  readonly text: string
   /** Its headers, where they are known already. */
   readonly policy?: readonly string[]
 }
@@ -34,12 +34,12 @@ export async function receive(
   visit: Visit,
 ): Promise<void> {
   const exchange = openExchange(request.raw)
-  const { status, html, headers = {}, policy = pageHeaders(html) } = await found(edge, exchange, visit)
+  const { status, text, headers = {}, policy = pageHeaders(text) } = await found(edge, exchange, visit)
   const { requestId, standing } = exchange
   const isLast = edge.isDraining()
   const all = [...commonHeaders({ requestId, standing, isLast }), ...Object.entries(headers).flat()]
   reply.hijack()
-  await sendBody(reply.raw, status, [...all, ...policy], html, exchange.head.acceptEncoding)
+  await sendBody(reply.raw, status, [...all, ...policy], text, exchange.head.acceptEncoding)
   noteRequest(edge, exchange, 'page', status, { path: visit.path })
 }
 
@@ -65,4 +65,4 @@ async function found(
   }
 }
 
-const refused = ({ status, headers }: Reply, html: string) => ({ status, headers, html })
+const refused = ({ status, headers }: Reply, text: string) => ({ status, headers, text })

@@ -55,7 +55,7 @@ export interface EdgeSettings
   extends Partial<
     Pick<
       ServerOptions,
-      'limits' | 'pages' | 'extra' | 'afterWrite' | 'conditions' | 'signs' | 'trustedProxies'
+      'limits' | 'pages' | 'documents' | 'extra' | 'afterWrite' | 'conditions' | 'signs' | 'trustedProxies'
     >
   > {
   handlers?: HandlerTable
@@ -90,6 +90,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     limits = false,
     dialect = 'native',
     pages,
+    documents,
     extra,
     afterWrite,
     conditions,
@@ -103,6 +104,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     log,
     trustedProxies,
     ...(pages ? { pages } : {}),
+    ...(documents ? { documents } : {}),
     ...(extra ? { extra } : {}),
     ...(afterWrite ? { afterWrite } : {}),
     ...(conditions ? { conditions } : {}),
