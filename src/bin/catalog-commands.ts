@@ -43,7 +43,7 @@ export function addCatalogCommands(program: Command): void {
   addPlanChoices(plans)
   tool(program, 'fees <site>', 'who pays for Autotrade at a white-label site')
     .requiredOption('--payer <payer>', 'customer, site or none')
-    .option('--tiers <list>', 'of a site: accounts and dollars for each, as 1-10:5,11:4.50')
+    .option('--tiers <list>', 'of a site, which needs them: accounts and dollars for each, as 1-10:5,11:4.50')
     .action((site: string, { payer, tiers, ...output }: Output & { payer: string; tiers?: string }) =>
       withDatabase(async (db) => {
         const policy = {
@@ -52,6 +52,9 @@ export function addCatalogCommands(program: Command): void {
         }
         if (policy.payer !== 'site' && policy.tiers.length > 0)
           throw new ConfigError('--tiers are for a site that pays')
+        // They are replaced whole: without any, nobody could read what the site pays.
+        if (policy.payer === 'site' && policy.tiers.length === 0)
+          throw new ConfigError('a site that pays needs --tiers, such as 1-10:5,11:4.50')
         const siteId = await resellerOf(db.read, site)
         await db.transaction((tx) => saveFeePolicy(tx, siteId, policy))
         say(output, { siteId, payer: policy.payer }, `At ${site} Autotrade is paid by: ${policy.payer}.`)

@@ -72,6 +72,7 @@ test.each<[string, string]>([
   ['webhooks deliveries 999', 'there is no webhook 999'],
   ['keys list --person 999999', 'there is no living person 999999'],
   ['call GetBrokers Limit=1 --body {}', 'parameters are either Name=value or --body, not both'],
+  ['fees west --payer site', 'a site that pays needs --tiers, such as 1-10:5,11:4.50'],
   ['strategy set 1 --price EMPTY', '--price is dollars and cents, 0 or more'],
   ['catalog set west 1 --markup EMPTY', '--markup is dollars and cents, 0 or more'],
   ['catalog set west 1 --name BLANK', '--name says nothing'],
