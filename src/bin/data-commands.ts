@@ -1,6 +1,5 @@
 /** The operator's tools for files: prices, the index and what companies announce come in, listings go out. */
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import type { Command } from 'commander'
 import { listings } from '../contract/index.ts'
 import { instrumentColumns } from '../execution/instrument-files.ts'
@@ -9,7 +8,6 @@ import { recordingColumns } from '../execution/market/replay.ts'
 import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
 import { saveIndexCloses } from '../storage/strategies/strategy-statistics.ts'
-import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
@@ -59,7 +57,6 @@ function addReplayCommand(command: Command): void {
     .action((file: string, options: Output & { speed: number }) =>
       withDatabase(async (db, config) => {
         const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
-        await noteCommand(db.write, `file ${basename(file)}`)
         const played = await replayFile(config, db, openLog(config, 'replay'), { file, speed })
         say(options, { played: file, ...played }, wordsOf(file, played))
       }),

@@ -1,6 +1,7 @@
 /** Plays recorded bars or quotes from a CSV file into the platform; what it publishes fills orders like any market. */
 import { createHash } from 'node:crypto'
 import { createReadStream, type ReadStream } from 'node:fs'
+import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { assembleWork } from '../execution/assembly.ts'
 import type { WorkContext } from '../execution/context.ts'
@@ -9,6 +10,7 @@ import { replayFeed } from '../execution/market/replay.ts'
 import { createWorker } from '../execution/worker.ts'
 import type { Database } from '../storage/database/database.ts'
 import { loadQuotedInstruments } from '../storage/market/quotes.ts'
+import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
@@ -43,6 +45,8 @@ export async function replayFile(
     throw isOfTheFile(error) ? new ConfigError(`${options.file}: ${error.message}`) : error
   }
   const name = `replay:${await digestOf(open).catch(unreadable)}`
+  // A file that cannot be read moves nothing; from here on rows may be played.
+  await noteCommand(db.write, `file ${basename(options.file)}`)
   const recorded = replayFeed(db, systemClock, { name, open, speed: options.speed, isLive: true })
   const tally = { rows: 0, symbols: new Set<string>() }
   let finished = (_fault?: Error): void => {}

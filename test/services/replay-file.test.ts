@@ -60,6 +60,15 @@ test('says what moved nothing', async () => {
   expect(await replay('empty.csv')).toEqual({ rows: 0, unknownSymbols: [] })
 })
 
-test('a file that is not there', async () => {
+test('a file that is not there is no replay in the audit log', async () => {
+  const noted = async (file: string) =>
+    (
+      await platform.db.read.one<{ count: number }>`
+        select count(*)::int as count from audit_entry where object = ${`file ${file}`}::text`
+    ).count
   await expect(replay('none.csv')).rejects.toThrow('ENOENT')
+  expect(await noted('none.csv')).toBe(0)
+  writeFileSync(join(folder, 'there.csv'), '')
+  await replay('there.csv')
+  expect(await noted('there.csv')).toBe(1)
 })
