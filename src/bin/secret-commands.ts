@@ -1,6 +1,6 @@
 /** The operator's word about the secrets of the installation, and the keys by which customers' are sealed. */
 import type { Command } from 'commander'
-import { enterSecretMarks, forgetSecretMarks } from '../storage/operating/secret-marks.ts'
+import { enterSecretMarks, forgetSecretMarks, listForeignSecrets } from '../storage/operating/secret-marks.ts'
 import { rotateCredentials } from '../storage/people/credentials.ts'
 import { rewrapWebhookSecrets } from '../storage/people/webhooks.ts'
 import { noteCommand } from './acting.ts'
@@ -20,15 +20,27 @@ export function addSecretCommands(program: Command): void {
 
 const acceptSecrets = (output: Output): Promise<void> =>
   withDatabase(async (db, config) => {
-    await db.transaction(async (tx) => {
+    const marks = marksOf(config)
+    const replaced = await db.transaction(async (tx) => {
+      const foreign = await listForeignSecrets(tx, marks)
       await forgetSecretMarks(tx)
-      await enterSecretMarks(tx, marksOf(config))
+      await enterSecretMarks(tx, marks)
       await noteCommand(tx, 'secrets')
+      return foreign
     })
     putHeadsAside(config)
-    const advice = 'issue new access keys (the demo writes its own anew once demo-keys.json is removed)'
-    say(output, { accepted: true }, `The present secrets count from now on: ${advice}.`)
+    say(output, { accepted: true }, adviceAfter(replaced))
   })
+
+/** What ends with the secrets that others took the place of. */
+function adviceAfter(replaced: readonly string[]): string {
+  if (replaced.length === 0)
+    return 'The present secrets are those that the database was used with: all access keys go on.'
+  const advice = replaced.includes('secret')
+    ? 'issue new access keys (the demo writes its own anew once demo-keys.json is removed)'
+    : 'credentials that the lost key sealed have to be entered again; all access keys go on'
+  return `The present secrets count from now on: ${advice}.`
+}
 
 const rotate = (output: Output): Promise<void> =>
   withDatabase(async (db, config) => {

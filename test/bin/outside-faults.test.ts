@@ -236,6 +236,20 @@ describe('secrets of another installation', () => {
     await expect(openSecrets(given, db, log)).rejects.toThrow('is not what this database was used with')
   })
 
+  test('where none is another, accepting them ends nothing, and without a key of the ring no access key', async () => {
+    const accept = async () => (await run('secrets', 'accept')).output
+    expect(await accept()).toBe(
+      'The present secrets are those that the database was used with: all access keys go on.',
+    )
+    const kept = readFileSync(file('key-ring'))
+    rmSync(file('key-ring'))
+    expect((await run('credentials', 'rotate')).status).toBe(1)
+    expect(await accept()).toMatch(/^The present secrets count .* sealed .* all access keys go on\.$/)
+    writeFileSync(file('key-ring'), kept)
+    await accept()
+    expect((await run('credentials', 'rotate')).status).toBe(0)
+  })
+
   test('the operator accepts them', async () => {
     auditHeads(readConfig({ DATA_DIR: folder })).save([])
     rmSync(file('secret'))
