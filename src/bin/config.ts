@@ -92,7 +92,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
 
 function stripeOf(env: NodeJS.ProcessEnv): StripeConfig | undefined {
   const secretKey = env.STRIPE_SECRET_KEY
-  if (!secretKey) return undefined
+  if (!secretKey) {
+    // Whoever set one of them expects payments through Stripe.
+    for (const name of ['STRIPE_WEBHOOK_SECRET', 'STRIPE_API_BASE'])
+      if (env[name])
+        throw new ConfigError(`${name} is set without STRIPE_SECRET_KEY: nothing would go through Stripe`)
+    return undefined
+  }
   const baseUrl = urlOf('STRIPE_API_BASE', env.STRIPE_API_BASE, ['http:', 'https:'])
   return { secretKey, webhookSecret: env.STRIPE_WEBHOOK_SECRET || undefined, baseUrl }
 }

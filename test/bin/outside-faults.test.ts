@@ -98,6 +98,17 @@ test.each(['https://x.example/?a=1', 'https://x.example/#a', 'https://u:p@x.exam
   },
 )
 
+test.each(['STRIPE_WEBHOOK_SECRET', 'STRIPE_API_BASE'])(
+  '%s without a key of Stripe ends the start',
+  (name) => {
+    expect(() => readConfig({ [name]: 'https://stripe.example' })).toThrow(
+      `${name} is set without STRIPE_SECRET_KEY: nothing would go through Stripe`,
+    )
+    expect(readConfig({ [name]: '' }).stripe).toBeUndefined()
+    expect(readConfig({ [name]: 'https://stripe.example', STRIPE_SECRET_KEY: 'sk' }).stripe).toBeDefined()
+  },
+)
+
 test('Stripe is asked over http alone', () => {
   expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk', STRIPE_API_BASE: 'stripe:443' })).toThrow(
     'STRIPE_API_BASE must be an address that begins with http:// or https://',
