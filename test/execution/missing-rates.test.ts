@@ -26,7 +26,7 @@ const pairOf = (accountCurrency: string, currency: string) => ({
   ...{ accountCurrency, currency, missingQuote: currency + accountCurrency },
 })
 
-test('by fill, execution and dividend, once a day of each pair, until the pair is quoted', async () => {
+test('by fill, execution, dividend and fraction of a split, once a day of each pair, until the pair is quoted', async () => {
   const { order, symbol, instrumentId, accountId } = await scene()
   await world.quote(symbol, '99', '100')
   await order('1', '2')
@@ -56,6 +56,21 @@ test('by fill, execution and dividend, once a day of each pair, until the pair i
   await bookActions(ctx)
   expect(await details(), 'of the next day').toEqual([both[0], both[0], both[1], both[1]])
 
+  const ofAccount = async () => (await details()).filter((detail) => JSON.stringify(detail).includes('EUR'))
+  const splitWith5 = async (fresh: string, old: string) => {
+    world.clock.time += 86_400_000
+    await db.write.run`update account_position set quantity = 5 where account_id = ${accountId}::bigint`
+    const day = new Date(world.clock.time).toISOString().slice(0, 10)
+    expect(
+      await enterActions(ctx, [{ kind: 'split', symbol, day, new: dec(fresh), old: dec(old) }]),
+    ).toMatchObject({ added: 1 })
+    await bookActions(ctx)
+  }
+  await splitWith5('2', '1')
+  expect(await ofAccount(), 'nothing was paid').toHaveLength(2)
+  await splitWith5('3', '2')
+  expect(await ofAccount(), 'for a half').toHaveLength(3)
+
   const pair = { securityType: 'FOR', calendar: 'FOREX', pointValue: '1000' } as const
   for (const name of ['USDCHF', 'EURUSD']) {
     await addInstrument(db, { ...pair, symbol: name })
@@ -63,8 +78,9 @@ test('by fill, execution and dividend, once a day of each pair, until the pair i
   }
   expect(await found()).toMatchObject({ ok: true })
   world.clock.time += 86_400_000
+  const before = await details()
   const execution = { brokerId, accountId, clientOrderId: null, symbol, side: '1', px: dec(50) } as const
   await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
   await world.drain()
-  expect(await details(), 'with a rate').toHaveLength(4)
+  expect(await details(), 'with a rate').toEqual(before)
 })

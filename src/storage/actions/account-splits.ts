@@ -10,6 +10,7 @@ import { workingPaper } from '../brokers/paper.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type CurrencyPair, tellUnrated, unratedIn } from '../market/missing-rates.ts'
 import { loadRateTable } from '../market/quotes.ts'
 import { cancelOrders } from '../mirror/account-orders.ts'
 import { executedSince } from './corporate-actions.ts'
@@ -63,7 +64,7 @@ const named = (text: string): Fragment => ({ strings: [text], values: [] })
  * since a split that is entered late is in new units already; who has traded since has an average of his executions.
  */
 async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void> {
-  const rates = await holdersRates(tx, split)
+  const { rates, unrated } = await holdersRates(tx, split)
   const late = split.isLate ? await loadLateAverages(tx, split) : []
   const column = <K extends keyof LateAverage>(name: K) => late.map((row) => row[name])
   const after = fragment`(p.quantity + held.after - held.before)`
@@ -100,24 +101,43 @@ async function splitLedgers(tx: Transaction, split: AccountSplit): Promise<void>
       opened_at = case when ${after} <> 0 then coalesce(held.opened_at, p.opened_at) end
     from held where p.account_id = held.account_id and coalesce(p.setup_id, 0) = coalesce(held.setup_id, 0)
       and p.instrument_id = ${split.instrumentId}::bigint`
+  if (unrated.length > 0) await tellFractions(tx, split, unrated)
+}
+
+/** Fractions that were paid without a rate. */
+async function tellFractions(
+  tx: Transaction,
+  { actionId, at }: AccountSplit,
+  unrated: readonly CurrencyPair[],
+): Promise<void> {
+  const paid = await tx.rows<{ currency: string }>`
+    select distinct a.currency from account_adjustment d join account a on a.id = d.account_id
+    where d.action_id = ${actionId}::bigint and d.cash_change <> 0`
+  const pairs = unrated.filter(({ account }) => paid.some(({ currency }) => currency === account))
+  await tellUnrated(tx, pairs, at)
+}
+
+interface HoldersRates {
+  readonly rates: readonly { readonly currency: string; readonly rate: Decimal }[]
+  readonly unrated: readonly CurrencyPair[]
 }
 
 /** What the instrument's currency is worth in those of the accounts that hold it. */
-async function holdersRates(
-  tx: Transaction,
-  { instrumentId, isLate }: AccountSplit,
-): Promise<{ readonly currency: string; readonly rate: Decimal }[]> {
-  const rows = await tx.rows<{ currency: string; quoted: string }>`
-    select distinct a.currency, i.currency as quoted
+async function holdersRates(tx: Transaction, { instrumentId, isLate }: AccountSplit): Promise<HoldersRates> {
+  const pairs = await tx.rows<CurrencyPair>`
+    select distinct a.currency as account, i.currency
     from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
     where p.instrument_id = ${instrumentId}::bigint and (p.quantity <> 0 or ${isLate}::boolean)
       and a.currency <> i.currency`
   const table = await loadRateTable(
     tx,
-    rows.map(({ currency }) => currency),
-    rows.map(({ quoted }) => quoted),
+    pairs.map(({ account }) => account),
+    pairs.map(({ currency }) => currency),
   )
-  return [...table].flatMap(([currency, rates]) => [...rates.values()].map((rate) => ({ currency, rate })))
+  return {
+    rates: [...table].flatMap(([currency, rates]) => [...rates.values()].map((rate) => ({ currency, rate }))),
+    unrated: unratedIn(table, pairs),
+  }
 }
 
 /**
