@@ -9,7 +9,7 @@ import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
-import { addInstrument, quote } from './world.ts'
+import { addInstrument, close, opening, quote } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -83,4 +83,21 @@ test('by fill, execution, dividend and fraction of a split, once a day of each p
   await paper.controls.execution(ctx, { ...execution, quantity: dec(2) })
   await world.drain()
   expect(await details(), 'with a rate').toEqual(before)
+})
+
+test('by the end of a contract, of strategy and account', async () => {
+  const { order, symbol, instrumentId, accountId } = await scene()
+  world.clock.time = opening
+  await world.quote(symbol, '10', '10')
+  await order('1', '100', { limit: '11' })
+  await world.drain()
+  await db.write.run`update account set currency = 'EUR' where id = ${accountId}::bigint`
+  await db.write.run`
+    update instrument set security_type = 'FUT', currency = 'SEK', last_trading_day = '2024-03-12',
+      due_at = '2024-03-12T20:00Z'
+    where id = ${instrumentId}::bigint`
+  world.clock.time = close + 60_000
+  await bookActions(ctx)
+  const ofSwedish = (await details()).filter((detail) => JSON.stringify(detail).includes('SEK'))
+  expect(ofSwedish).toEqual([pairOf('EUR', 'SEK'), pairOf('USD', 'SEK')])
 })
