@@ -21,6 +21,15 @@ export function runningDay(at: Instant): Day {
 /** The day into whose value what was done at an instant counts: one with its end included. */
 export const bookedDay = (at: Instant): Day => runningDay(at - 1)
 
+/** A moment that is past, with the last day whose marks count then. */
+export interface PastMoment {
+  readonly at: Instant
+  readonly day: Day
+}
+
+/** An opening, where the marks of the day before are the last that were known. */
+export const beforeOpening = (at: Instant): PastMoment => ({ at, day: bookedDay(at) - 1 })
+
 /** When US stocks close on a trading day. */
 const stocksCloseOf = (day: Day): Instant => sessionOn(calendar, day)?.close ?? endOfDay(day)
 

@@ -1,5 +1,6 @@
 /** Cash dividends: at the opening of the ex-date, for what was held over the close before; shorts pay. */
 import { type Decimal, one } from '../../domain/decimal.ts'
+import { beforeOpening } from '../../domain/market/trading-day.ts'
 import { lockHoldingAccounts } from '../../storage/accounts/holders.ts'
 import {
   type DueAction,
@@ -27,13 +28,13 @@ export async function payDividend(tx: Transaction, action: DueAction): Promise<n
   return strategies + accounts
 }
 
-/** What the dividend's currency is worth in these; 1 in the same one, and where no pair is quoted. */
+/** What the dividend's currency was worth in these at its opening; 1 in the same one, and where no pair is quoted. */
 async function ratesInto(
   tx: Transaction,
   currencies: readonly string[],
-  { currency }: DueAction,
+  { currency, at }: DueAction,
 ): Promise<{ readonly rates: Map<string, Decimal>; readonly unrated: readonly CurrencyPair[] }> {
-  const table = await loadRateTable(tx, currencies, [currency])
+  const table = await loadRateTable(tx, currencies, [currency], beforeOpening(at))
   return {
     rates: new Map(currencies.map((into) => [into, table.get(into)?.get(currency) ?? one])),
     unrated: unratedIn(

@@ -3,6 +3,7 @@
  * statement for all. Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
  */
 import type { Decimal } from '../../domain/decimal.ts'
+import { beforeOpening } from '../../domain/market/trading-day.ts'
 import type { SplitRatio } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import { lockHoldingAccounts } from '../accounts/holders.ts'
@@ -122,8 +123,11 @@ interface HoldersRates {
   readonly unrated: readonly CurrencyPair[]
 }
 
-/** What the instrument's currency is worth in those of the accounts that hold it. */
-async function holdersRates(tx: Transaction, { instrumentId, isLate }: AccountSplit): Promise<HoldersRates> {
+/** What the instrument's currency was worth at the opening in those of the accounts that hold it. */
+async function holdersRates(
+  tx: Transaction,
+  { instrumentId, isLate, at }: AccountSplit,
+): Promise<HoldersRates> {
   const pairs = await tx.rows<CurrencyPair>`
     select distinct a.currency as account, i.currency
     from account_position p join account a on a.id = p.account_id join instrument i on i.id = p.instrument_id
@@ -133,6 +137,7 @@ async function holdersRates(tx: Transaction, { instrumentId, isLate }: AccountSp
     tx,
     pairs.map(({ account }) => account),
     pairs.map(({ currency }) => currency),
+    beforeOpening(at),
   )
   return {
     rates: [...table].flatMap(([currency, rates]) => [...rates.values()].map((rate) => ({ currency, rate }))),

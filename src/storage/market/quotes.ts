@@ -8,8 +8,9 @@ import type { SecurityType } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import { exchangeRate, vehicleCurrency } from '../../domain/market/exchange-rate.ts'
+import type { PastMoment } from '../../domain/market/trading-day.ts'
 import { type Day, formatDay, type Instant } from '../../domain/time.ts'
-import { type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 /** What a market batch must know of an instrument. */
@@ -163,17 +164,21 @@ export async function loadRates(
   return (await loadRateTable(sql, [accountCurrency], currencies)).get(accountCurrency) ?? new Map()
 }
 
-/** The same for accounts in several currencies, by the currency of the account. Of a single one nothing is asked. */
+/**
+ * The same for accounts in several currencies, by the currency of the account. Of a single one nothing is asked. `past`:
+ * as they were then, as far as that is known.
+ */
 export async function loadRateTable(
   sql: Sql,
   accountCurrencies: readonly string[],
   currencies: readonly string[],
+  past?: PastMoment,
 ): Promise<Map<string, Map<string, Decimal>>> {
   const accounts = [...new Set(accountCurrencies)]
   const others = [...new Set(currencies)]
   const all = [...new Set([...accounts, ...others])]
   if (all.length <= 1) return new Map()
-  const quoted = await loadQuotedRates(sql, [...new Set([...accounts, vehicleCurrency])], all)
+  const quoted = await loadQuotedRates(sql, [...new Set([...accounts, vehicleCurrency])], all, past)
   const direct = (account: string, currency: string) => quoted.get(account)?.get(currency)
   return new Map(
     accounts.map((account) => {
@@ -186,11 +191,23 @@ export async function loadRateTable(
   )
 }
 
+/** Quotes `q` of a past moment: the last one while none came since, otherwise the last mark until its day. */
+const quotesOf = ({ at, day }: PastMoment): Fragment => {
+  const until = fragment`${formatDay(day)}::date`
+  return fragment`(
+    select l.instrument_id, coalesce(m.bid, l.bid) as bid, coalesce(m.ask, l.ask) as ask
+    from quote l left join lateral (
+      select bid, ask from daily_mark m where m.instrument_id = l.instrument_id and m.day <= ${until}
+        and l.quoted_at > ${instant(at)}::timestamptz and l.day > ${until}
+      order by m.day desc limit 1) m on true) q`
+}
+
 /** What the pairs of the currencies themselves say. */
 async function loadQuotedRates(
   sql: Sql,
   accountCurrencies: readonly string[],
   currencies: readonly string[],
+  past: PastMoment | undefined,
 ): Promise<Map<string, Map<string, Decimal>>> {
   const rows = await sql.rows<{ account: string; currency: string; mid: string; isInverse: boolean }>`
     select distinct on (a.currency, c.currency) a.currency as account, c.currency, (q.bid + q.ask) / 2 as mid,
@@ -198,7 +215,7 @@ async function loadQuotedRates(
     from unnest(${accountCurrencies}::text[]) a (currency) cross join unnest(${currencies}::text[]) c (currency)
     join instrument i on i.security_type = 'FOR'
       and i.symbol in (c.currency || a.currency, a.currency || c.currency)
-    join quote q on q.instrument_id = i.id and q.bid + q.ask > 0
+    join ${past ? quotesOf(past) : fragment`quote q`} on q.instrument_id = i.id and q.bid + q.ask > 0
     order by a.currency, c.currency, "isInverse"`
   const table = new Map<string, Map<string, Decimal>>(accountCurrencies.map((name) => [name, new Map()]))
   for (const { account, currency, mid, isInverse } of rows)

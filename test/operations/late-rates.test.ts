@@ -1,0 +1,60 @@
+/** At which rate an account in another currency books what is told of a day that is past. */
+import { beforeAll, expect, test } from 'vitest'
+import { resultsOf } from '../support/http.ts'
+import { buildTown } from './support/town.ts'
+
+const town = await buildTown()
+const { db } = town.platform
+const { personId, key } = town.people.holder
+const { owner } = town.people
+
+const passTo = (now: string) => town.door('/clock', { now })
+const quote = (symbol: string, price: number) => town.door('/quotes', [{ symbol, bid: price, ask: price }])
+
+/** An account in euros that has bought shares of its own kind at 100 dollars, nothing of which is put right. */
+async function hold(symbol: string, OrderQuantity: number) {
+  const Account = `E-${symbol}`
+  await town.door('/accounts', [{ account: Account, personId, cash: 100_000, currency: 'EUR' }])
+  const added = { StrategyName: Account, StartingCapital: 1_000_000 }
+  const [made] = resultsOf<{ StrategyId: number }>(await town.ask('AddStrategy', added, owner))
+  const StrategyId = made?.StrategyId ?? 0
+  await town.ask('StartAutotrade', { Account, PersonId: personId, StrategyId, StocksEnabled: true }, { key })
+  await town.ask('SetAutotradeSettings', { Account, PersonId: personId, IsAutoSyncEnabled: false }, { key })
+  await quote(symbol, 100)
+  const PlatformSymbol = { FullSymbol: symbol, SymbolType: 'stock' }
+  const Order = { StrategyId, Side: '1', OrderQuantity, OrderType: '1', TIF: '1', PlatformSymbol }
+  await town.ask('NewStrategyOrder', { Order }, owner)
+  const cash = async () => {
+    const row = await db.read.one<{ cash: string }>`select cash from account where account = ${Account}`
+    return Number(row.cash)
+  }
+  const { execId } = await db.read.one<{ execId: string }>`
+    select e.exec_id as "execId" from execution e join account a on a.id = e.account_id
+    where a.account = ${Account}`
+  return { cash, execId }
+}
+
+beforeAll(async () => {
+  await town.door('/instruments', [
+    ...['PAYS', 'CUTS', 'GONE', 'TOLD'].map((symbol) => ({ symbol, securityType: 'CS' })),
+    { symbol: 'EURUSD', securityType: 'FOR' },
+  ])
+})
+
+test('a dividend and a fraction that are entered late are paid at the rate of their opening', async () => {
+  await quote('EURUSD', 1.25)
+  const paid = await hold('PAYS', 100)
+  const cut = await hold('CUTS', 11)
+  expect([await paid.cash(), await cut.cash()]).toEqual([92_000, 99_120])
+  await passTo('2024-03-13T14:00:00Z')
+  await quote('EURUSD', 1)
+  await passTo('2024-03-14T14:00:00Z')
+  await town.door('/corporate-actions', [
+    { kind: 'dividend', symbol: 'PAYS', date: '2024-03-13', amount: 5 },
+    { kind: 'split', symbol: 'CUTS', date: '2024-03-13', new: 1, old: 2 },
+  ])
+  await passTo('2024-03-14T14:00:01Z')
+  expect(await paid.cash()).toBe(92_400)
+  // Half a share at 200 dollars.
+  expect(await cut.cash()).toBe(99_200)
+})
