@@ -58,3 +58,22 @@ test('a dividend and a fraction that are entered late are paid at the rate of th
   // Half a share at 200 dollars.
   expect(await cut.cash()).toBe(99_200)
 })
+
+test('an execution that is told late, or taken back over a dividend, is of the rates of its own days', async () => {
+  await quote('EURUSD', 1.25)
+  const gone = await hold('GONE', 100)
+  const told = await hold('TOLD', 100)
+  await town.door('/corporate-actions', [{ kind: 'dividend', symbol: 'GONE', date: '2024-03-15', amount: 5 }])
+  await passTo('2024-03-15T14:00:00Z')
+  expect([await gone.cash(), await told.cash()]).toEqual([92_400, 92_000])
+  await quote('EURUSD', 1)
+  await town.door('/broker', { bust: gone.execId })
+  expect(await gone.cash()).toBe(100_000)
+  await db.write.run`
+    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
+      occurred_at)
+    select r.broker_id, 'late', r.account_id, r.client_order_id, 'fill', r.symbol, r.side, 10, r.px, r.occurred_at
+    from broker_report r where r.report_key = ${told.execId}`
+  await passTo('2024-03-15T14:00:01Z')
+  expect(await told.cash()).toBe(91_200)
+})

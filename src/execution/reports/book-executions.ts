@@ -1,4 +1,5 @@
 import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
+import { bookedDay, endOfDay } from '../../domain/market/trading-day.ts'
 import {
   addTurnover,
   fillCommission,
@@ -15,7 +16,7 @@ import {
   takeBack,
 } from '../../domain/positions/position.ts'
 import { commissionPlans } from '../../domain/positions/tables/commission-plans.ts'
-import type { Instant } from '../../domain/time.ts'
+import type { Day, Instant } from '../../domain/time.ts'
 import {
   type LedgerChange,
   type LedgerKey,
@@ -59,19 +60,21 @@ export async function bookExecutions(
 ): Promise<ReadonlyMap<BatchExecution, TradeOfToday>> {
   const ofToday = new Map<BatchExecution, TradeOfToday>()
   if (executions.length === 0) return ofToday
-  const rates = await ratesOf(tx, executions, accounts, ctx.clock.now())
+  const toldLate = executions.map((execution) => late.told(execution))
+  const moments = executions.map(({ report }, place) => (toldLate[place]?.report ?? report).occurredAt)
+  const rates = await ratesOf(ctx, tx, { executions, moments, accounts })
   const keys = executions.map(ledgerOf)
-  await late.load(tx, keys)
+  await late.load(tx, accounts)
   const stored = await loadLedgers(tx, distinct(keys))
   const takenBack = await TakenBack.load(tx, executions, keys)
   const ledgers = new Map<string, LedgerChange>()
   const booked: NewExecution[] = []
-  for (const execution of executions) {
+  for (const [place, execution] of executions.entries()) {
     const key = ledgerOf(execution)
     const name = ledgerName(key)
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
-    const told = late.told(execution)
-    const present = termsOf(execution.report, rates.get(execution.report.accountId))
+    const told = toldLate[place]
+    const present = termsOf(execution.report, rates[place])
     const terms = told ? present : atItsRate(execution, original, { key, present, takenBack })
     const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
     const commission = original
@@ -178,25 +181,40 @@ function termsOf(
   }
 }
 
-/** Each account's rates: its currency per unit of the currencies that its executions are quoted in. What has none is told. */
+/**
+ * Its account's rates for each execution: its currency per unit of the others. One that is told on a later day is of the
+ * rates of its own; on the same day the last quotes are the nearest that are known. What has no rate is told.
+ */
 async function ratesOf(
+  ctx: WorkContext,
   tx: Transaction,
-  executions: readonly BatchExecution[],
-  accounts: readonly ReportedAccount[],
-  now: Instant,
-): Promise<Map<number, ReadonlyMap<string, Decimal>>> {
-  const byCurrency = await loadRateTable(
-    tx,
-    accounts.map(({ currency }) => currency),
-    executions.flatMap(({ report }) => report.currency ?? []),
+  given: {
+    readonly executions: readonly BatchExecution[]
+    readonly moments: readonly Instant[]
+    readonly accounts: readonly ReportedAccount[]
+  },
+): Promise<(ReadonlyMap<string, Decimal> | undefined)[]> {
+  const { executions, moments, accounts } = given
+  const now = ctx.clock.now()
+  const currencies = accounts.map(({ currency }) => currency)
+  const quoted = executions.flatMap(({ report }) => report.currency ?? [])
+  const today = bookedDay(now)
+  const days = moments.map((at) => Math.min(today, bookedDay(at)))
+  const currencyOf = new Map(accounts.map(({ id, currency }) => [id, currency]))
+  const tables = new Map<Day, Map<string, ReadonlyMap<string, Decimal>>>()
+  for (const day of new Set(days)) {
+    const past = day < today ? { at: endOfDay(day), day } : undefined
+    const table = await loadRateTable(tx, currencies, quoted, past)
+    tables.set(day, table)
+    const pairs = executions.flatMap(({ report: { accountId, currency } }, place) => {
+      const account = currencyOf.get(accountId)
+      return days[place] === day && account && currency ? [{ account, currency }] : []
+    })
+    await tellUnrated(tx, unratedIn(table, pairs), now)
+  }
+  return executions.map(({ report }, place) =>
+    tables.get(days[place] ?? today)?.get(currencyOf.get(report.accountId) ?? ''),
   )
-  const currencies = new Map(accounts.map(({ id, currency }) => [id, currency]))
-  const pairs = executions.flatMap(({ report: { accountId, currency } }) => {
-    const account = currencies.get(accountId)
-    return account && currency ? [{ account, currency }] : []
-  })
-  await tellUnrated(tx, unratedIn(byCurrency, pairs), now)
-  return new Map(accounts.map(({ id, currency }) => [id, byCurrency.get(currency) ?? new Map()]))
 }
 
 function heldIn(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: Terms): Ledger {

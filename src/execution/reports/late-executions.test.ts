@@ -7,7 +7,7 @@ import { LateExecutions } from './late-executions.ts'
 const [executed, midnight, opening] = [1_000, 2_000, 3_000]
 
 const dividend: BookedAction = {
-  ...{ id: 1, instrumentId: 1, kind: 'dividend', amount: one, newUnits: one, oldUnits: one },
+  ...{ id: 1, instrumentId: 1, currency: 'USD', kind: 'dividend', amount: one, newUnits: one, oldUnits: one },
   ...{ resizes: false, at: opening, dayFrom: midnight, close: null },
 }
 const split: BookedAction = { ...dividend, kind: 'split', amount: zero, newUnits: dec(2) }

@@ -33,11 +33,13 @@ import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
 import {
   type BookedAction,
   type LedgerAdjustment,
+  loadActionRates,
   loadAdjustments,
   saveAdjustments,
 } from '../../storage/brokers/late-executions.ts'
 import {
   type BustedExecution,
+  type ReportedAccount,
   type ReportedOrder,
   type ReportRow,
   targetOf,
@@ -128,6 +130,8 @@ export class LateExecutions {
   readonly #booked = new Map<string, Pick<ToldExecution, 'quantity' | 'px'> & { readonly at: Instant }>()
   readonly #known = new Map<string, LedgerAdjustment>()
   readonly #adjusted = new Map<string, LedgerAdjustment>()
+  #currencies: ReadonlyMap<number, string> = new Map()
+  #rates: ReadonlyMap<string, Decimal> = new Map()
 
   /** `actions`: what was booked since the earliest of the reports and of what they are about. */
   constructor(actions: readonly BookedAction[], { busted, standing }: Pick<Given, 'busted' | 'standing'>) {
@@ -225,12 +229,14 @@ export class LateExecutions {
     return { ...late, ...numbers, report: own }
   }
 
-  /** Reads what the actions have done to these ledgers. */
-  async load(tx: Transaction, ledgers: readonly LedgerKey[]): Promise<void> {
+  /** Reads what the actions have done to the ledgers of these accounts. */
+  async load(tx: Transaction, accounts: readonly ReportedAccount[]): Promise<void> {
     if (this.#late.size === 0) return
     const actions = this.#actions.map(({ id }) => id)
-    const accounts = [...new Set(ledgers.map(({ accountId }) => accountId))]
-    for (const row of await loadAdjustments(tx, actions, accounts)) this.#known.set(adjustmentName(row), row)
+    this.#currencies = new Map(accounts.map(({ id, currency }) => [id, currency]))
+    const ids = [...this.#currencies.keys()]
+    for (const row of await loadAdjustments(tx, actions, ids)) this.#known.set(adjustmentName(row), row)
+    this.#rates = await loadActionRates(tx, this.#actions, [...this.#currencies.values()])
   }
 
   /** The position with the execution and what has become of it since; cash is that of the execution alone. */
@@ -277,14 +283,17 @@ export class LateExecutions {
   ): Traded {
     const name = adjustmentName({ actionId: action.id, ...ledger })
     const known = this.#adjustment(action, ledger)
-    const worth = terms.pointValue.times(terms.fx)
+    // It is paid, or given back, at the rate of its opening: a dividend as it was paid.
+    const fx = this.#rates.get(`${action.id} ${this.#currencies.get(ledger.accountId)}`) ?? one
     const { kind, newUnits, oldUnits, resizes, amount, close } = action
+    const paid = this.#known.get(name)
+    const perUnit = paid && !paid.before.isZero() ? paid.cash.div(paid.before) : amount.times(fx)
     const passed =
       kind === 'dividend'
-        ? ({ kind, amount: amount.times(terms.fx) } as const)
+        ? ({ kind, amount: perUnit } as const)
         : ({
             ...{ kind, ratio: { new: newUnits, old: oldUnits }, multiplies: !resizes },
-            close: (close ?? px).times(worth),
+            close: (close ?? px).times(terms.pointValue).times(fx),
           } as const)
     const result = passAction(traded, passed, known)
     this.#adjusted.set(name, { actionId: action.id, ...ledger, at: action.at, ...result.adjusted })

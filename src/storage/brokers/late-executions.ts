@@ -1,11 +1,12 @@
 /** Dividends and splits that were booked before executions from before them were told, and what these make of them. */
-import { type Decimal, dec } from '../../domain/decimal.ts'
-import { bookedDay } from '../../domain/market/trading-day.ts'
+import { type Decimal, dec, one } from '../../domain/decimal.ts'
+import { beforeOpening, bookedDay } from '../../domain/market/trading-day.ts'
 import type { Adjustment } from '../../domain/positions/late-execution.ts'
 import { dayIn, type Instant, instantAt, newYork } from '../../domain/time.ts'
 import { loadDailyMarks } from '../accounts/daily-marks.ts'
 import { type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { loadRateTable } from '../market/quotes.ts'
 import { touchAccounts } from '../work/record-changes.ts'
 import type { ReportRow } from './reports.ts'
 
@@ -13,6 +14,7 @@ import type { ReportRow } from './reports.ts'
 export interface BookedAction {
   readonly id: number
   readonly instrumentId: number
+  readonly currency: string
   readonly kind: 'dividend' | 'split'
   readonly amount: Decimal
   readonly newUnits: Decimal
@@ -25,7 +27,7 @@ export interface BookedAction {
   readonly close: Decimal | null
 }
 
-type ActionRow = Pick<BookedAction, 'id' | 'instrumentId' | 'kind' | 'resizes' | 'at'> &
+type ActionRow = Pick<BookedAction, 'id' | 'instrumentId' | 'currency' | 'kind' | 'resizes' | 'at'> &
   Readonly<Record<'amount' | 'newUnits' | 'oldUnits', string | null>>
 
 /** What was booked since the earliest of these reports of what they are about, in its order; usually nothing. */
@@ -40,12 +42,12 @@ export async function loadPassedActions(
     Number.POSITIVE_INFINITY,
   )
   const rows = await tx.rows<ActionRow>`
-    select id, instrument_id as "instrumentId", kind, amount, new_units as "newUnits", old_units as "oldUnits",
-      resizes, takes_effect_at as at
-    from corporate_action
+    select a.id, instrument_id as "instrumentId", i.currency, kind, amount, new_units as "newUnits",
+      old_units as "oldUnits", resizes, takes_effect_at as at
+    from corporate_action a join instrument i on i.id = a.instrument_id
     where instrument_id = any(${uncounted(ids, 'bigint')}::bigint[]) and kind in ('dividend', 'split')
       and booked_at is not null and takes_effect_at > ${instant(since)}::timestamptz
-    order by takes_effect_at, kind, id`
+    order by takes_effect_at, kind, a.id`
   const actions: BookedAction[] = []
   for (const { amount, newUnits, oldUnits, ...row } of rows) {
     const numbers = { amount: dec(amount ?? 0), newUnits: dec(newUnits ?? 1), oldUnits: dec(oldUnits ?? 1) }
@@ -64,6 +66,20 @@ async function closeBefore(
   const marks = await loadDailyMarks(tx, [instrumentId], day, day)
   const last = marks.filter((mark) => mark.day < day).at(-1)
   return last ? last.bid.plus(last.ask).div(2) : null
+}
+
+/** What the currencies of actions were worth in these at the openings; by action and currency. */
+export async function loadActionRates(
+  tx: Transaction,
+  actions: readonly BookedAction[],
+  currencies: readonly string[],
+): Promise<Map<string, Decimal>> {
+  const rates = new Map<string, Decimal>()
+  for (const { id, currency, at } of actions) {
+    const table = await loadRateTable(tx, currencies, [currency], beforeOpening(at))
+    for (const [into, worth] of table) rates.set(`${id} ${into}`, worth.get(currency) ?? one)
+  }
+  return rates
 }
 
 /** What an action did to a ledger. */
