@@ -14,7 +14,7 @@ interface Held {
   readonly OpenedDate: string
 }
 
-const symbols = { SHARE: 'stock', '@ESM24': 'future', OPTION: 'option' } as const
+const symbols = { SHARE: 'stock', '@ESM24': 'future', OPTION: 'option', LATER: 'option' } as const
 
 /** A strategy that a new account follows, and nothing puts right what its broker does. */
 async function follow(Account: string, currency: string) {
@@ -64,6 +64,8 @@ beforeAll(async () => {
       strike: 100,
       expiry: '2024-03-12',
     },
+    { symbol: 'OTHER', securityType: 'CS' },
+    { symbol: 'LATER', ...option, underlying: 'OTHER', putOrCall: 'call', strike: 100, expiry: '2024-03-15' },
     { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
     { symbol: 'EURUSD', securityType: 'FOR' },
   ])
@@ -153,4 +155,26 @@ test('what a split has restated since is held at the price before it in new unit
   await passTo('2024-03-14T14:00:00Z')
   await takeBack(sold)
   expect(await held()).toEqual([[20, 50, '2024-03-13T14:00:00Z']])
+})
+
+test('the day of an option’s end stays as it was when what was bought is taken back on a later one', async () => {
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
+  const { trade, takeBack, held, worth } = await follow('B8', 'USD')
+  const bought = await trade('LATER', '1', 2, 6)
+  await town.door('/quotes', [
+    { symbol: 'LATER', bid: 9, ask: 9 },
+    { symbol: 'OTHER', bid: 110, ask: 110 },
+  ])
+  await passTo('2024-03-18T14:00:00Z')
+  const days = () =>
+    db.read.rows`
+      select d.day, d.value::float from account_day d join account a on a.id = d.account_id
+      where a.account = 'B8' order by d.day`
+  const closed = await days()
+  expect(closed.at(-1)).toEqual({ day: '2024-03-15', value: 100_800 })
+  await takeBack(bought)
+  await passTo('2024-03-18T14:00:01Z')
+  expect(await held()).toEqual([])
+  expect(await worth()).toBe(100_000)
+  expect(await days()).toEqual(closed)
 })

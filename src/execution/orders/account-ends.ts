@@ -11,6 +11,7 @@ import {
   type EndingLedger,
   type EndingRow,
   loadEndRates,
+  loadLastMoves,
   lockEndingLedgers,
 } from '../../storage/actions/contract-ends.ts'
 import { insertExecutions, type NewExecution } from '../../storage/brokers/reports.ts'
@@ -45,6 +46,8 @@ export async function settleLedgers(
   // What is settled again is of the moment at which it was settled first.
   const accounts = contract.isAgain ? ledgers.map(({ accountId }) => accountId) : []
   const first = await loadEndRates(tx, contract.id, accounts)
+  // What was taken back since was held until then, and so was what it had come to.
+  const moves = await loadLastMoves(tx, contract.id, accounts)
   const [run] = contract.isAgain ? await newSignalIds(tx, 1) : []
   const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
   const executions: NewExecution[] = []
@@ -52,6 +55,7 @@ export async function settleLedgers(
   const pairs: CurrencyPair[] = []
   for (const ledger of ledgers) {
     const ending = endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx))
+    const moved = moves.get(ledgerName({ ...ledger, instrumentId: contract.id })) ?? at
     const stock = delivered.get(ledgerName({ ...ledger, instrumentId: underlyingId ?? 0 }))
     const parts = [
       { id: contract.id, held: ledger, fill: ending?.option ?? null },
@@ -62,7 +66,7 @@ export async function settleLedgers(
       if (!fill || !instrument) continue
       const rate = rates.get(ledger.currency)?.get(instrument.currency)
       const fx = (rate && first.get(`${ledger.accountId} ${id}`)) ?? rate ?? one
-      const booked = book(ledger, instrument, held, fill, { fx, at, source })
+      const booked = book(ledger, instrument, held, fill, { fx, at: Math.max(at, moved), source })
       executions.push(booked.execution)
       pairs.push({ account: ledger.currency, currency: instrument.currency })
       changes.push(booked.change)

@@ -6,6 +6,8 @@ import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Settlement } from '../../domain/market/instrument.ts'
 import type { Instant } from '../../domain/time.ts'
 import { lockHolders, lockHoldingAccounts, lockMarks } from '../accounts/holders.ts'
+import { type LedgerKey, ledgerName } from '../accounts/ledgers.ts'
+import { countsFrom, executions } from '../accounts/setup-entries.ts'
 import { workingPaper } from '../brokers/paper.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -120,6 +122,31 @@ export async function lockEndingLedgers(tx: Transaction, instrumentId: number): 
     where p.instrument_id = ${instrumentId}::bigint and p.quantity <> 0 order by p.account_id, p.setup_id`
 }
 
+/** When the last of what moved ledgers of a contract since its end was settled in them took effect. */
+export async function loadLastMoves(
+  tx: Transaction,
+  contractId: number,
+  accountIds: readonly number[],
+): Promise<Map<string, Instant>> {
+  const rows = await tx.rows<LedgerKey & { at: Instant }>`
+    select e.account_id as "accountId", e.setup_id as "setupId", e.instrument_id as "instrumentId",
+      max(${countsFrom}) as at
+    from ${executions}
+    where e.account_id = any(${accountIds}::bigint[]) and e.instrument_id = ${contractId}::bigint
+      and e.id > coalesce((
+        select max(s.id) from execution s
+        where s.account_id = e.account_id and s.setup_id is not distinct from e.setup_id
+          and s.instrument_id = e.instrument_id and ${isEndOf(contractId, 's')}), 0)
+    group by 1, 2, 3`
+  return new Map(rows.map(({ at, ...key }) => [ledgerName(key), at]))
+}
+
+/** A condition in SQL on an execution: it settled the contract, the first time or again. */
+const isEndOf = (contractId: number, row: 'e' | 's'): Fragment => {
+  const name = row === 'e' ? fragment`e.exec_id` : fragment`s.exec_id`
+  return fragment`(${name} like ${`END-${contractId}-%`} or ${name} like ${`END-${contractId}.%`})`
+}
+
 /**
  * At which rates accounts were paid for the end of a contract, and for what it delivered, by account and instrument:
  * account currency per unit of quote currency.
@@ -134,7 +161,7 @@ export async function loadEndRates(
       abs(e.cash_change) / (e.quantity * e.px * i.point_value) as fx
     from execution e join instrument i on i.id = e.instrument_id
     where e.account_id = any(${accountIds}::bigint[]) and i.security_type in ('CS', 'OPT')
-      and (e.exec_id like ${`END-${contractId}-%`} or e.exec_id like ${`END-${contractId}.%`})
+      and ${isEndOf(contractId, 'e')}
       and e.px <> 0 and e.cash_change <> 0
     order by e.account_id, e.instrument_id, e.id`
   return new Map(rows.map(({ accountId, instrumentId, fx }) => [`${accountId} ${instrumentId}`, dec(fx)]))
