@@ -14,7 +14,10 @@ interface Held {
   readonly OpenedDate: string
 }
 
-const symbols = { SHARE: 'stock', '@ESM24': 'future', OPTION: 'option', LATER: 'option' } as const
+const morning = 'SPX2422C5000'
+const symbols = {
+  ...{ SHARE: 'stock', '@ESM24': 'future', OPTION: 'option', LATER: 'option', [morning]: 'option' },
+} as const
 
 /** A strategy that a new account follows, and nothing puts right what its broker does. */
 async function follow(Account: string, currency: string) {
@@ -65,6 +68,11 @@ beforeAll(async () => {
       expiry: '2024-03-12',
     },
     { symbol: 'OTHER', securityType: 'CS' },
+    { symbol: 'SPX', securityType: 'CS' },
+    {
+      ...{ symbol: morning, ...option, settlement: 'cash', indexOption: true },
+      ...{ underlying: 'SPX', putOrCall: 'call', strike: 5000, expiry: '2024-03-22' },
+    },
     { symbol: 'LATER', ...option, underlying: 'OTHER', putOrCall: 'call', strike: 100, expiry: '2024-03-15' },
     { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
     { symbol: 'EURUSD', securityType: 'FOR' },
@@ -177,4 +185,24 @@ test('the day of an option’s end stays as it was when what was bought is taken
   expect(await held()).toEqual([])
   expect(await worth()).toBe(100_000)
   expect(await days()).toEqual(closed)
+})
+
+test('a morning-settled option is settled again at the price of the first time, whatever is entered since', async () => {
+  const { trade, takeBack, worth } = await follow('B9', 'USD')
+  const standAt = (px: number) => town.door('/quotes', [{ symbol: 'SPX', bid: px, ask: px }])
+  await standAt(5100)
+  const bought = await trade(morning, '1', 1, 105)
+  await trade(morning, '1', 1, 105)
+  await passTo('2024-03-21T14:00:00Z')
+  await standAt(5110)
+  // Nobody can trade it any more, and its exchange says nothing: the close of the day counts.
+  await passTo('2024-03-22T14:00:00Z')
+  await standAt(5150)
+  await passTo('2024-03-25T14:00:00Z')
+  expect(await worth()).toBe(109_000)
+  await town.door('/corporate-actions', [
+    { kind: 'settlement', symbol: 'SPX', date: '2024-03-22', amount: 5140 },
+  ])
+  await takeBack(bought)
+  expect(await worth()).toBe(104_500)
 })

@@ -37,6 +37,7 @@ export async function settleLedgers(
   const ledgers = await lockEndingLedgers(tx, contract.id)
   if (ledgers.length === 0) return 0
   const { underlyingId } = contract
+  const isAgain = contract.endedAt !== null
   const ids = [contract.id, ...(underlyingId === null ? [] : [underlyingId])]
   const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
   const stocks =
@@ -44,11 +45,11 @@ export async function settleLedgers(
   const delivered = await loadLedgers(tx, stocks)
   const rates = await ratesOf(tx, ledgers, [...instruments.values()])
   // What is settled again is of the moment at which it was settled first.
-  const accounts = contract.isAgain ? ledgers.map(({ accountId }) => accountId) : []
+  const accounts = isAgain ? ledgers.map(({ accountId }) => accountId) : []
   const first = await loadEndRates(tx, contract.id, accounts)
   // What was taken back since was held until then, and so was what it had come to.
   const moves = await loadLastMoves(tx, contract.id, accounts)
-  const [run] = contract.isAgain ? await newSignalIds(tx, 1) : []
+  const [run] = isAgain ? await newSignalIds(tx, 1) : []
   const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
   const executions: NewExecution[] = []
   const changes: LedgerChange[] = []

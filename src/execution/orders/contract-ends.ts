@@ -84,12 +84,12 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
     await saveBooks(ctx, tx, ended)
     return books.length + (await postponeEnd(tx, contract.id, settlement.until, now))
   }
-  const at = settlement === null ? end : Math.max(end, settlement.until)
-  const marks = await marksAtEnd(tx, contract, end)
+  const at = settlement === null ? end : settlement.until
+  const marks = await marksAtEnd(tx, contract, at)
   const underlying = settlement?.value ?? midOf(marks.get(contract.underlyingId ?? 0))
   const last: LastPrices = { underlying, own: midOf(marks.get(contract.id)) }
   // What ends was held until now, also on a day without a quote; between payment and delivery nobody is looked at.
-  const held = contract.isAgain ? [] : ended.filter(({ position }) => !position.quantity.isZero())
+  const held = contract.endedAt !== null ? [] : ended.filter(({ position }) => !position.quantity.isZero())
   await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
   const deliveries = await settleBooks(ctx, tx, contract, ended, { last, at })
   await deliver(ctx, tx, contract, deliveries)
@@ -112,15 +112,15 @@ interface LastPrices {
   readonly own: Decimal | null
 }
 
-/** The last marks, locked by the claim; of a contract that is settled again, those of the day on which it ended. */
+/** The last marks, locked by the claim; of a contract that is settled again, those of the day on which it was. */
 async function marksAtEnd(
   tx: Transaction,
-  { id, underlyingId, isAgain }: EndingRow,
-  end: Instant,
+  { id, underlyingId, endedAt }: EndingRow,
+  at: Instant,
 ): Promise<ReadonlyMap<number, Pick<LastMark, 'bid' | 'ask'>>> {
   const ids = [id, underlyingId ?? id]
-  if (!isAgain) return lockMarks(tx, ids)
-  const day = bookedDay(end)
+  if (endedAt === null) return lockMarks(tx, ids)
+  const day = bookedDay(at)
   const marks = await loadDailyMarks(tx, ids, day, day)
   return new Map(marks.map((mark) => [mark.instrumentId, mark]))
 }
@@ -133,13 +133,14 @@ const midOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null 
  * the day of their expiry; null for all others.
  */
 async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) {
-  const { expiry, lastTradingDay, underlyingId, calendar } = contract
+  const { expiry, lastTradingDay, underlyingId, calendar, endedAt } = contract
   const isMorning = indexOptionRoots.get(contract.root)?.morningSettled === true
   if (!isMorning || expiry === null || underlyingId === null || expiry === lastTradingDay) return null
-  const value = await findSettlementValue(tx, underlyingId, expiry)
+  const value = await findSettlementValue(tx, underlyingId, expiry, endedAt)
   const day = readDay(expiry)
   const session = day === undefined ? undefined : sessionOn(calendar, tradeDateAtOrBefore(calendar, day))
-  return { value, until: value ? Math.max(end, contract.dueAt) : (session?.close ?? end) }
+  const close = session?.close ?? end
+  return { value: value?.amount, until: Math.max(end, Math.min(value?.enteredAt ?? close, close)) }
 }
 
 /** Fills what a contract's end makes of each position; answers what each strategy takes or gives of the underlying. */

@@ -30,8 +30,8 @@ export interface EndingRow {
   readonly pointValue: string
   readonly settlement: Settlement | null
   readonly dueAt: Instant
-  /** It has ended before; what accounts are told of only now is settled. */
-  readonly isAgain: boolean
+  /** When it was settled; null the first time. Again, what accounts are told of only now is settled. */
+  readonly endedAt: Instant | null
 }
 
 /** True while a contract waits for its end. */
@@ -61,7 +61,7 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
   return tx.maybe<EndingRow>`
     select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
       i.expiry, i.root, u.id as "underlyingId", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
-      i.settlement, i.due_at as "dueAt", i.ended_at is not null as "isAgain" ${endingTables}
+      i.settlement, i.due_at as "dueAt", i.ended_at as "endedAt" ${endingTables}
     where i.id = ${next.id}::bigint and i.due_at <= ${instant(now)}::timestamptz for update of i`
 }
 
@@ -74,7 +74,7 @@ export const settleAgain = (tx: Transaction, ids: readonly number[], now: Instan
     update instrument set due_at = ${instant(now)}::timestamptz
     where id = any(${uncounted(ids, 'bigint')}::bigint[]) and ended_at is not null`
 
-/** Notes when time next ends something about the contract; null: its trading has ended for good. */
+/** Notes when time next ends something about the contract; null: its trading has ended for good, since the first time. */
 export const postponeEnd = (
   tx: Transaction,
   id: number,
@@ -83,19 +83,25 @@ export const postponeEnd = (
 ): Promise<number> =>
   tx.run`
     update instrument set due_at = ${instant(next)}::timestamptz,
-      ended_at = case when ${instant(next)}::timestamptz is null then ${instant(now)}::timestamptz end
+      ended_at = case when ${instant(next)}::timestamptz is null
+        then coalesce(ended_at, ${instant(now)}::timestamptz) end
     where id = ${id}::bigint`
 
-/** The settlement value that was entered for options on an underlying which expire on a day (YYYY-MM-DD). */
+/**
+ * The settlement value that was entered for options on an underlying which expire on a day (YYYY-MM-DD); one that came
+ * when they had been settled without it changes nothing.
+ */
 export async function findSettlementValue(
   sql: Sql,
   underlyingId: number,
   expiry: string,
-): Promise<Decimal | undefined> {
-  const row = await sql.maybe<{ amount: string }>`
-    select amount from corporate_action
-    where instrument_id = ${underlyingId}::bigint and kind = 'settlement' and ex_date = ${expiry}::date`
-  return row && dec(row.amount)
+  endedAt: Instant | null,
+): Promise<{ readonly amount: Decimal; readonly enteredAt: Instant } | undefined> {
+  const row = await sql.maybe<{ amount: string; enteredAt: Instant }>`
+    select amount, imported_at as "enteredAt" from corporate_action
+    where instrument_id = ${underlyingId}::bigint and kind = 'settlement' and ex_date = ${expiry}::date
+      and imported_at <= coalesce(${instant(endedAt)}::timestamptz, imported_at)`
+  return row && { ...row, amount: dec(row.amount) }
 }
 
 /** What a setup, or the owner himself, holds of a contract that ends. */
