@@ -16,7 +16,14 @@ interface Held {
 
 const morning = 'SPX2422C5000'
 const symbols = {
-  ...{ SHARE: 'stock', '@ESM24': 'future', OPTION: 'option', LATER: 'option', [morning]: 'option' },
+  ...{
+    SHARE: 'stock',
+    '@ESM24': 'future',
+    OPTION: 'option',
+    LATER: 'option',
+    LAST: 'option',
+    [morning]: 'option',
+  },
 } as const
 
 /** A strategy that a new account follows, and nothing puts right what its broker does. */
@@ -68,6 +75,8 @@ beforeAll(async () => {
       expiry: '2024-03-12',
     },
     { symbol: 'OTHER', securityType: 'CS' },
+    { symbol: 'THIRD', securityType: 'CS' },
+    { symbol: 'LAST', ...option, underlying: 'THIRD', putOrCall: 'call', strike: 100, expiry: '2024-03-28' },
     { symbol: 'SPX', securityType: 'CS' },
     {
       ...{ symbol: morning, ...option, settlement: 'cash', indexOption: true },
@@ -205,4 +214,22 @@ test('a morning-settled option is settled again at the price of the first time, 
   ])
   await takeBack(bought)
   expect(await worth()).toBe(104_500)
+})
+
+test('what an option has delivered goes back in the units of today, with its dividends', async () => {
+  const { trade, takeBack, held, worth } = await follow('B10', 'USD')
+  const bought = await trade('LAST', '1', 1, 12)
+  await trade('LAST', '1', 1, 12)
+  await town.door('/quotes', [{ symbol: 'THIRD', bid: 110, ask: 110 }])
+  await passTo('2024-04-01T14:00:00Z')
+  expect(await held()).toEqual([[200, 100, '2024-03-28T20:00:00Z']])
+  await town.door('/corporate-actions', [
+    { kind: 'dividend', symbol: 'THIRD', date: '2024-04-02', amount: 1 },
+    { kind: 'split', symbol: 'THIRD', date: '2024-04-03', new: 2, old: 1 },
+  ])
+  await passTo('2024-04-03T14:00:00Z')
+  expect(await worth()).toBe(99_800)
+  await takeBack(bought)
+  expect(await held()).toEqual([[200, 50, '2024-03-28T20:00:00Z']])
+  expect(await worth()).toBe(99_900)
 })

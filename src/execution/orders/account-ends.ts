@@ -3,6 +3,7 @@
  * each ledger with the cash of its account, as executions that no order of ours asked for.
  */
 import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
+import { bookedDay, type PastMoment } from '../../domain/market/trading-day.ts'
 import type { OptionExpiry } from '../../domain/positions/option-expiry.ts'
 import { applyFill, flat, type Position, type PositionFill } from '../../domain/positions/position.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -20,12 +21,19 @@ import { type CurrencyPair, tellUnrated, unratedIn } from '../../storage/market/
 import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import { newSignalIds } from '../../storage/orders/signals.ts'
+import { passDeliveries } from './late-deliveries.ts'
 
 interface Ending {
   readonly at: Instant
   readonly now: Instant
   /** What becomes of a position with this average price. */
   endingOf(quantity: Decimal, avgPx: Decimal | null): OptionExpiry | null
+}
+
+/** A ledger, and what becomes of what it holds. */
+interface EndedLedger {
+  readonly ledger: EndingLedger
+  readonly ending: OptionExpiry | null
 }
 
 /** Settles every ledger that holds the contract; answers how many. */
@@ -36,47 +44,25 @@ export async function settleLedgers(
 ): Promise<number> {
   const ledgers = await lockEndingLedgers(tx, contract.id)
   if (ledgers.length === 0) return 0
-  const { underlyingId } = contract
-  const isAgain = contract.endedAt !== null
-  const ids = [contract.id, ...(underlyingId === null ? [] : [underlyingId])]
-  const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
-  const stocks =
-    underlyingId === null ? [] : ledgers.map((ledger) => ({ ...ledger, instrumentId: underlyingId }))
-  const delivered = await loadLedgers(tx, stocks)
-  const rates = await ratesOf(tx, ledgers, [...instruments.values()])
-  // What is settled again is of the moment at which it was settled first.
-  const accounts = isAgain ? ledgers.map(({ accountId }) => accountId) : []
-  const first = await loadEndRates(tx, contract.id, accounts)
-  // What was taken back since was held until then, and so was what it had come to.
-  const moves = await loadLastMoves(tx, contract.id, accounts)
-  const [run] = isAgain ? await newSignalIds(tx, 1) : []
-  const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
-  const executions: NewExecution[] = []
-  const changes: LedgerChange[] = []
-  const pairs: CurrencyPair[] = []
-  for (const ledger of ledgers) {
-    const ending = endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx))
-    const moved = moves.get(ledgerName({ ...ledger, instrumentId: contract.id })) ?? at
-    const stock = delivered.get(ledgerName({ ...ledger, instrumentId: underlyingId ?? 0 }))
-    const parts = [
-      { id: contract.id, held: ledger, fill: ending?.option ?? null },
-      { id: underlyingId ?? 0, held: stock, fill: ending?.underlying ?? null },
-    ]
-    for (const { id, held, fill } of parts) {
-      const instrument = instruments.get(id)
-      if (!fill || !instrument) continue
-      const rate = rates.get(ledger.currency)?.get(instrument.currency)
-      const fx = (rate && first.get(`${ledger.accountId} ${id}`)) ?? rate ?? one
-      const booked = book(ledger, instrument, held, fill, { fx, at: Math.max(at, moved), source })
-      executions.push(booked.execution)
-      pairs.push({ account: ledger.currency, currency: instrument.currency })
-      changes.push(booked.change)
-    }
-  }
+  const ends = ledgers.map((ledger) => ({
+    ledger,
+    ending: endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx)),
+  }))
+  const booked = await bookEnds(tx, contract, ends, at)
   await Promise.all([
-    insertExecutions(tx, executions),
-    saveLedgers(tx, changes),
-    tellUnrated(tx, unratedIn(rates, pairs), now),
+    insertExecutions(
+      tx,
+      booked.map(({ execution }) => execution),
+    ),
+    saveLedgers(
+      tx,
+      booked.map(({ change }) => change),
+    ),
+    tellUnrated(
+      tx,
+      booked.flatMap(({ unrated }) => unrated),
+      now,
+    ),
   ])
   // Also those whose strategy holds nothing of it any more: what they were delivered is to be sold again.
   await markSetups(
@@ -87,17 +73,97 @@ export async function settleLedgers(
   return ledgers.length
 }
 
+/** What the end does to each ledger, and what it delivers to it. */
+async function bookEnds(
+  tx: Transaction,
+  contract: EndingRow,
+  ends: readonly EndedLedger[],
+  at: Instant,
+): Promise<(Booked & { readonly unrated: readonly CurrencyPair[] })[]> {
+  const ledgers = ends.map(({ ledger }) => ledger)
+  const { underlyingId } = contract
+  const isAgain = contract.endedAt !== null
+  const ids = [contract.id, ...(underlyingId === null ? [] : [underlyingId])]
+  const instruments = new Map((await loadQuotedInstruments(tx, [], ids)).map((row) => [row.id, row]))
+  const stock = instruments.get(underlyingId ?? 0)
+  const stocks = stock ? ledgers.map((ledger) => ({ ...ledger, instrumentId: stock.id })) : []
+  const delivered = await loadLedgers(tx, stocks)
+  const past = isAgain ? { at, day: bookedDay(at) } : undefined
+  const rates = await ratesOf(tx, ledgers, [...instruments.values()], past)
+  // What is settled again is of the moment at which it was settled first.
+  const accounts = isAgain ? ledgers.map(({ accountId }) => accountId) : []
+  const first = await loadEndRates(tx, contract.id, accounts)
+  // What was taken back since was held until then, and so was what it had come to.
+  const moves = await loadLastMoves(tx, contract.id, accounts)
+  const passed = isAgain && stock ? await deliveriesOfToday(tx, ends, stock, at) : null
+  const [run] = isAgain ? await newSignalIds(tx, 1) : []
+  const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
+  return ends.flatMap(({ ledger, ending }) => {
+    const [own, other] = [contract, stock].map((of) => ledgerName({ ...ledger, instrumentId: of?.id ?? 0 }))
+    // What dividends and splits have come over counts as of the end.
+    const moment = passed ? at : Math.max(at, moves.get(own ?? '') ?? at)
+    const [held, today] = [delivered.get(other ?? ''), passed?.get(other ?? '')]
+    const parts = [
+      { instrument: instruments.get(contract.id), held: ledger, fill: ending?.option, today: undefined },
+      { instrument: stock, held, fill: ending?.underlying, today },
+    ]
+    return parts.flatMap(({ instrument, fill, ...part }) => {
+      if (!fill || !instrument) return []
+      const rate = rates.get(ledger.currency)?.get(instrument.currency)
+      const fx = (rate && first.get(`${ledger.accountId} ${instrument.id}`)) ?? rate ?? one
+      const booked = book(ledger, instrument, part.held, fill, {
+        ...{ fx, at: moment, source, today: part.today },
+      })
+      const pair = { account: ledger.currency, currency: instrument.currency }
+      return [{ ...booked, unrated: unratedIn(rates, [pair]) }]
+    })
+  })
+}
+
 /** What the currencies of the instruments are worth in those of the accounts. */
 const ratesOf = (
   tx: Transaction,
   ledgers: readonly EndingLedger[],
   instruments: readonly QuotedInstrument[],
+  past: PastMoment | undefined,
 ) =>
   loadRateTable(
     tx,
     ledgers.map(({ currency }) => currency),
     instruments.map(({ currency }) => currency),
+    past,
   )
+
+/** What ledgers are delivered, by ledger, as it is counted today; null where that is as it was. */
+async function deliveriesOfToday(
+  tx: Transaction,
+  ends: readonly EndedLedger[],
+  { id: instrumentId, pointValue }: QuotedInstrument,
+  at: Instant,
+): Promise<ReadonlyMap<string, PositionFill> | null> {
+  const deliveries = ends.flatMap(({ ledger, ending }) =>
+    ending?.underlying ? [{ ...ledger, fill: ending.underlying }] : [],
+  )
+  const passed = await passDeliveries(tx, deliveries, { instrumentId, pointValue, at })
+  const fills = passed?.map(({ quantity, price }): PositionFill => {
+    return { side: quantity.isNegative() ? '2' : '1', quantity: quantity.abs(), price }
+  })
+  const names = deliveries.map((ledger) => ledgerName({ ...ledger, instrumentId }))
+  return fills ? new Map(fills.map((fill, place) => [names[place] as string, fill])) : null
+}
+
+interface Booked {
+  readonly execution: NewExecution
+  readonly change: LedgerChange
+}
+
+interface Booking {
+  readonly fx: Decimal
+  readonly at: Instant
+  readonly source: string
+  /** The fill in the units in which its ledger is counted, where these are others. */
+  readonly today?: PositionFill | undefined
+}
 
 function book(
   ledger: EndingLedger,
@@ -106,8 +172,8 @@ function book(
     | { readonly quantity: string; readonly avgPx: string | null; readonly openedAt: Instant | null }
     | undefined,
   fill: PositionFill,
-  { fx, at, source }: { readonly fx: Decimal; readonly at: Instant; readonly source: string },
-): { execution: NewExecution; change: LedgerChange } {
+  { fx, at, source, today = fill }: Booking,
+): Booked {
   const { securityType, pointValue } = instrument
   const { setupId, accountId, brokerId, strategyId } = ledger
   const avgPx = held?.avgPx == null ? null : dec(held.avgPx)
@@ -115,7 +181,9 @@ function book(
     avgPx === null
       ? flat
       : { quantity: dec(held?.quantity ?? 0), avgPx, avgCost: avgPx.times(pointValue).times(fx) }
-  const { position, cash } = applyFill(before, fill, { securityType, pointValue, fx })
+  const terms = { securityType, pointValue, fx }
+  const { cash } = applyFill(before, fill, terms)
+  const position = today.quantity.isZero() ? before : applyFill(before, today, terms).position
   const isOpen = !position.quantity.isZero()
   return {
     execution: {

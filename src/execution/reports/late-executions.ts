@@ -31,7 +31,9 @@ import type { Instant } from '../../domain/time.ts'
 import type { LedgerKey } from '../../storage/accounts/ledgers.ts'
 import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
 import {
+  adjustmentName,
   type BookedAction,
+  inAccountCurrency,
   type LedgerAdjustment,
   loadActionRates,
   loadAdjustments,
@@ -283,18 +285,9 @@ export class LateExecutions {
   ): Traded {
     const name = adjustmentName({ actionId: action.id, ...ledger })
     const known = this.#adjustment(action, ledger)
-    // It is paid, or given back, at the rate of its opening: a dividend as it was paid.
     const fx = this.#rates.get(`${action.id} ${this.#currencies.get(ledger.accountId)}`) ?? one
-    const { kind, newUnits, oldUnits, resizes, amount, close } = action
-    const paid = this.#known.get(name)
-    const perUnit = paid && !paid.before.isZero() ? paid.cash.div(paid.before) : amount.times(fx)
-    const passed =
-      kind === 'dividend'
-        ? ({ kind, amount: perUnit } as const)
-        : ({
-            ...{ kind, ratio: { new: newUnits, old: oldUnits }, multiplies: !resizes },
-            close: (close ?? px).times(terms.pointValue).times(fx),
-          } as const)
+    const { pointValue } = terms
+    const passed = inAccountCurrency(action, this.#known.get(name), { fx, pointValue, px })
     const result = passAction(traded, passed, known)
     this.#adjusted.set(name, { actionId: action.id, ...ledger, at: action.at, ...result.adjusted })
     return result.traded
@@ -373,13 +366,6 @@ function paidOffBy(
   if (kind !== 'split' || resizes) return paidOff
   return before.plus(paidOff).times(newUnits).div(oldUnits).minus(before).minus(change)
 }
-
-const adjustmentName = ({
-  actionId,
-  setupId,
-  accountId,
-}: Omit<LedgerKey, 'instrumentId'> & { actionId: number }): string =>
-  `${actionId} ${accountId} ${setupId ?? 'own'}`
 
 /** What is alive at a split is restated by it. */
 const hasRestated = (action: BookedAction, { status, endedAt }: ReportedOrder): boolean =>
