@@ -166,6 +166,21 @@ describe('books of the past', () => {
     )
   })
 
+  test('a ledger is netted again once, however much is taken back', () => {
+    const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, at: 1 } as const
+    const fill = (side: Side, price: number, name: string, takesBack: string | null): BookedFill => ({
+      ...{ ...terms, side, quantity: one, price: dec(price), cashChange: zero, name, takesBack },
+    })
+    const count = 5_000
+    const bought = Array.from({ length: count }, (_, at) => fill('1', 1 + at, `${at}`, null))
+    const undone = bought.slice(1).map(({ price, name }) => fill('2', Number(price), `${name}/back`, name))
+    const history = { fills: [...bought, ...undone], adjustments: [] }
+    const started = performance.now()
+    expect(statesAt(zero, history, [1])[0]?.positions).toMatchObject([{ quantity: one, avgPx: one }])
+    expect(heldAtLast(history)?.position).toMatchObject({ quantity: one, avgPx: one })
+    expect(performance.now() - started).toBeLessThan(3_000)
+  })
+
   test('a split restates only its own ledger', () => {
     const own = { name: null, takesBack: null }
     const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, ...own } as const

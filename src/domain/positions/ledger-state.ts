@@ -133,23 +133,41 @@ export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince | nul
 /** Ledgers while their books are gone through. */
 class Ledgers {
   readonly #entries = new Map<string, Entry>()
-  /** What has moved each, and still counts. */
-  readonly #steps = new Map<string, BookedStep[]>()
+  /** What has moved each, and still counts, by its name; what has none by itself. */
+  readonly #steps = new Map<string, Map<string | BookedStep, BookedStep>>()
+  /** Those out of which something was taken back: netted again once, however much that was. */
+  readonly #disturbed = new Set<string>()
 
   move(step: BookedStep): void {
     const key = `${step.ledger ?? ''} ${step.instrumentId}`
     const before = this.#entries.get(key)
-    const steps = this.#steps.get(key) ?? []
+    const steps = this.#steps.get(key) ?? new Map<string | BookedStep, BookedStep>()
     this.#steps.set(key, steps)
-    const place = placeOfTakenBack(steps, step)
-    if (place < 0) steps.push(step)
-    else steps.splice(place, 1)
-    const after = before && place >= 0 ? without(before, step as BookedFill, steps) : afterStep(before, step)
+    if (before && 'side' in step && step.takesBack !== null && steps.delete(step.takesBack)) {
+      this.#disturbed.add(key)
+      this.#entries.set(key, { ...before, position: kept(takeBack(before.position, step)) })
+      return
+    }
+    steps.set(('side' in step && step.name) || step, step)
+    const after = afterStep(before, step)
     if (after) this.#entries.set(key, after)
   }
 
   entries(): IterableIterator<Entry> {
+    for (const key of this.#disturbed) this.#netAgain(key)
+    this.#disturbed.clear()
     return this.#entries.values()
+  }
+
+  /**
+   * What is left in a ledger, as if what was taken back had never been. Where it was restated meanwhile and the rest does
+   * not add up to what is held, only the share of that was undone.
+   */
+  #netAgain(key: string): void {
+    const left = [...(this.#steps.get(key)?.values() ?? [])]
+    const again = left.reduce<Entry | undefined>(afterStep, undefined)
+    const held = this.#entries.get(key)?.position.quantity
+    if (again && held && again.position.quantity.equals(held)) this.#entries.set(key, again)
   }
 }
 
@@ -173,22 +191,6 @@ function firstFrom(moments: readonly Instant[], at: Instant): number {
     else high = middle
   }
   return low
-}
-
-/** Where the fill is that a step takes back; less than 0 where it takes none back. */
-const placeOfTakenBack = (steps: readonly BookedStep[], step: BookedStep): number =>
-  'side' in step && step.takesBack !== null
-    ? steps.findIndex((one) => 'side' in one && one.name === step.takesBack)
-    : -1
-
-/**
- * A ledger without the fill that `fill` takes back: what is left in it is netted once more, as if that one had never
- * been. Where it was restated meanwhile and the rest does not add up to what is held, only its share is undone.
- */
-function without(entry: Entry, fill: BookedFill, left: readonly BookedStep[]): Entry {
-  const undone = kept(takeBack(entry.position, fill))
-  const again = left.reduce<Entry | undefined>(afterStep, undefined)
-  return again?.position.quantity.equals(undone.quantity) ? again : { ...entry, position: undone }
 }
 
 const afterStep = (entry: Entry | undefined, step: BookedStep): Entry | undefined =>

@@ -49,10 +49,10 @@ export class TakenBack {
     if (!fills) return
     const takesBack = busts?.execId ?? null
     // What is taken back counts never before it was executed.
-    const executedAt = fills.find(({ name }) => name === takesBack)?.at ?? report.occurredAt
+    const executedAt = busts && fills.find(({ name }) => name === takesBack)?.at
     fills.push({
       ...{ ...terms, instrumentId: key.instrumentId, side, quantity, price, cashChange: zero },
-      ...{ at: Math.max(executedAt, report.occurredAt), name: report.reportKey, takesBack },
+      ...{ at: Math.max(executedAt ?? 0, report.occurredAt), name: report.reportKey, takesBack },
       ...(key.setupId !== null && { ledger: key.setupId }),
     })
   }
