@@ -201,14 +201,25 @@ describe('books of the past', () => {
   })
 })
 
+test('what is told late was there when it was split, also where nothing else was', () => {
+  const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, takesBack: null } as const
+  const bought = (name: string, at: number, price: number): BookedFill => ({
+    ...{ ...terms, side: '1', quantity: one, price: dec(price), cashChange: dec(-price), name, at },
+  })
+  const fills = [bought('today', 3, 5), bought('yesterday', 1, 10)]
+  const adjustments = [{ instrumentId: 1, at: 2, quantityChange: one, cashChange: zero, split: split(2, 1) }]
+  const [state] = statesAt(dec(15), { fills, adjustments }, [4])
+  expect([state?.cash, state?.positions]).toMatchObject([zero, [{ quantity: dec(3), avgPx: dec(5) }]])
+})
+
 test('an adjustment comes before what trades at its moment', () => {
   const fills = [{ at: 1 }, { at: 3 }, { at: 2 }, { at: 5 }]
   const adjustments = [{ at: 3, isFirst: true }, { at: 4 }, { at: 6 }]
   expect(inOrder<{ at: number }, { at: number }>(fills, adjustments)).toEqual([
     fills[0],
+    fills[2],
     adjustments[0],
     fills[1],
-    fills[2],
     adjustments[1],
     fills[3],
     adjustments[2],

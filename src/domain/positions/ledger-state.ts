@@ -74,24 +74,15 @@ interface Entry extends HeldSince {
 }
 
 /**
- * Fills and adjustments in one order: the fills as they come, each adjustment before the first of them that is not
- * older. What trades at the opening of a day trades in its units.
+ * Fills and adjustments in one order: the fills between two adjustments as they come, each adjustment before those that
+ * are not older, whenever they were told. What trades at the opening of a day trades in its units.
  */
 export function inOrder<Fill extends { readonly at: Instant }, Adjustment extends { readonly at: Instant }>(
   fills: readonly Fill[],
   adjustments: readonly Adjustment[],
 ): (Fill | Adjustment)[] {
-  const steps: (Fill | Adjustment)[] = []
-  let next = 0
-  const adjustUntil = (at: Instant): void => {
-    for (let one = adjustments[next]; one && one.at <= at; one = adjustments[++next]) steps.push(one)
-  }
-  for (const fill of fills) {
-    adjustUntil(fill.at)
-    steps.push(fill)
-  }
-  adjustUntil(Number.POSITIVE_INFINITY)
-  return steps
+  const between = byMoment(fills, [...adjustments.map(({ at }) => at - 1), Number.POSITIVE_INFINITY])
+  return between.flatMap((own, place) => [...own, ...adjustments.slice(place, place + 1)])
 }
 
 /**
@@ -118,12 +109,8 @@ export function statesAt(
 
 /** What a ledger holds of an instrument in the end, and since when; null where it is flat. */
 export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince | null {
-  // What is told late is netted in the units of its own moment.
-  const moments = [...adjustments.map(({ at }) => at - 1), Number.POSITIVE_INFINITY]
-  const [filled, adjusted] = [byMoment(fills, moments), byMoment(adjustments, moments)]
   const ledgers = new Ledgers()
-  for (const place of moments.keys())
-    for (const step of inOrder(filled[place] ?? [], adjusted[place] ?? [])) ledgers.move(step)
+  for (const step of inOrder(fills, adjustments)) ledgers.move(step)
   const [last] = ledgers.entries()
   return last && !last.position.quantity.isZero()
     ? { position: last.position, openedAt: last.openedAt }
