@@ -166,10 +166,19 @@ test('what is taken back over a split is taken back in the units of today', asyn
   await town.door('/clock', { now: '2024-03-13T14:00:00Z' })
   // Half a share was paid for.
   expect(await held()).toEqual([[22, 60]])
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 50, ask: 50 }])
   await town.door('/broker', { bust: first.execId })
   expect(await held()).toEqual([[7, 60]])
   await town.door('/broker', { bust: second.execId })
   expect(await held()).toEqual([])
+  const undone = await town.platform.db.read.rows`
+    select f.px::float8 as px, f.filled_at as at from fill f
+    where f.strategy_id = ${added[0]?.StrategyId ?? 0}::bigint and f.side = '2' order by f.id`
+  const at = Date.parse('2024-03-13T14:00:00Z')
+  expect(undone.slice(-2)).toEqual([
+    { px: 60, at },
+    { px: 60, at },
+  ])
 })
 
 test('the books add up', async () => {

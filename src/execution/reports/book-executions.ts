@@ -87,7 +87,8 @@ export async function bookExecutions(
       : change.cash.minus(commission)
     booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
     const { quantity, avgPx } = change.position
-    if (told) ofToday.set(execution, inUnitsOfToday(told, quantity.minus(before.position.quantity)))
+    const moves = quantity.minus(before.position.quantity)
+    if (told) ofToday.set(execution, inUnitsOfToday(told, execution, moves))
     const openedAt = change.openedAt ?? openedAtAfter(before, change, (told ?? execution).report.occurredAt)
     ledgers.set(name, { ...key, quantity, avgPx, openedAt })
   }

@@ -68,8 +68,12 @@ export interface ToldExecution extends Pick<BatchExecution, 'quantity' | 'px' | 
 /** What an execution comes to for whoever has heard nothing of it and holds units of today. */
 export type TradeOfToday = Pick<OwnTrade, 'side' | 'quantity' | 'px' | 'executedAt'>
 
-/** One that has `moved` a ledger so far, in the units of the last split since. */
-export function inUnitsOfToday({ px, report, since }: ToldExecution, moved: Decimal): TradeOfToday {
+/** One that has `moved` a ledger so far, in the units of the last split since; what takes it back, when that was said. */
+export function inUnitsOfToday(
+  { px, since }: ToldExecution,
+  { report }: BatchExecution,
+  moved: Decimal,
+): TradeOfToday {
   const lastSplit = since.findLast(({ kind }) => kind === 'split')
   return {
     side: moved.isNegative() ? '2' : '1',
