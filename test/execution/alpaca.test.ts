@@ -230,18 +230,21 @@ describe('a replacement', () => {
     expect(one.theirs()).toMatchObject([{ status: 'new', limit_price: '50' }])
   })
 
-  test('waits for the end of its order where that is told and not booked yet', async () => {
+  test.each([
+    ['canceled', '4'],
+    ['expired', 'C'],
+  ] as const)('waits for the end of its order, %s, that is told and not booked yet', async (end, status) => {
     const one = await working()
     await one.replace('6', '51')
     await mirrorSignals(world.ctx)
     alpaca.eventFault = () => 'drop'
     const [old] = one.theirs()
-    alpaca.books.end(one.book, old!, 'canceled')
+    alpaca.books.end(one.book, old!, end)
     const name = { accountId: one.accountId, account: one.book.number, clientOrderId: old!.client_order_id }
     await world.broker.find(world.ctx, world.brokerId, [name])
     await sendOrders(world.ctx, 'alpaca', world.broker)
     await world.drain()
-    expect(await one.orders()).toMatchObject([{ status: '4' }, { status: '4', attempts: 0 }])
+    expect(await one.orders()).toMatchObject([{ status }, { status: '4', attempts: 0 }])
     expect(one.theirs()).toHaveLength(1)
   })
 

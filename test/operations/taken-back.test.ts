@@ -174,6 +174,20 @@ test('what a split has restated since is held at the price before it in new unit
   expect(await held()).toEqual([[20, 50, '2024-03-13T14:00:00Z']])
 })
 
+test('what a split has restated with others since leaves these their own price', async () => {
+  const { trade, takeBack, held } = await follow('B11', 'USD')
+  await trade('SHARE', '1', 6, 100)
+  const second = await trade('SHARE', '1', 2, 120)
+  await trade('SHARE', '2', 4, 130)
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'SHARE', date: '2024-03-15', new: 2, old: 1 },
+  ])
+  await passTo('2024-03-15T14:00:00Z')
+  expect((await held())[0]?.slice(0, 2)).toEqual([8, 52.5])
+  await takeBack(second)
+  expect(await held()).toEqual([[4, 50, '2024-03-14T14:00:00Z']])
+})
+
 test('the day of an option’s end stays as it was when what was bought is taken back on a later one', async () => {
   await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
   const { trade, takeBack, held, worth } = await follow('B8', 'USD')
