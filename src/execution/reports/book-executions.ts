@@ -1,3 +1,7 @@
+/**
+ * Books executions one after another: what each makes of its ledger, of the money of its account and, where it was told
+ * late, of the units of today.
+ */
 import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
 import { bookedDay, endOfDay } from '../../domain/market/trading-day.ts'
 import {

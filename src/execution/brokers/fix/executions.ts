@@ -181,7 +181,7 @@ function draftsOf(message: FixMessage, execType: string, kind: ReportKind): Repo
 function orderNamed(message: FixMessage, kind: ReportKind): string | null {
   const id = idOf(message, tags.clOrdId)
   const original = idOf(message, tags.origClOrdId)
-  const isOrder = id !== null && orderIdOf(id) === id && parseClientOrderId(id) !== null
+  const isOrder = id !== null && parseClientOrderId(id) !== null
   if (kind === 'cancel' && original !== null && !isOrder) return original
   return id === null ? null : orderIdOf(id)
 }
