@@ -117,17 +117,24 @@ test('a reversal that is taken back leaves the side that it has turned', async (
   expect(await held()).toEqual([[1, 5000, '2024-03-12T15:00:00Z']])
 })
 
-test('a result in another currency goes back at the rate at which it was booked', async () => {
-  const { trade, takeBack, held, worth } = await follow('B4', 'EUR')
-  await trade('@ESM24', '1', 2, 5000)
-  const sold = await trade('@ESM24', '2', 1, 5100)
-  expect(await worth()).toBe(108_000)
-  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
-  expect(await worth()).toBe(109_000)
-  await takeBack(sold)
-  expect((await held())[0]?.slice(0, 2)).toEqual([2, 5000])
-  expect(await worth()).toBe(110_000)
-})
+test.each([
+  ['a part', 'B4', 1, 109_000],
+  ['all', 'B9', 2, 108_000],
+])(
+  'a result of %s in another currency goes back at the rate at which it was booked',
+  async (_, name, sells, after) => {
+    await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
+    const { trade, takeBack, held, worth } = await follow(name, 'EUR')
+    await trade('@ESM24', '1', 2, 5000)
+    const sold = await trade('@ESM24', '2', sells, 5100)
+    expect(await worth()).toBe(108_000)
+    await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
+    expect(await worth()).toBe(after)
+    await takeBack(sold)
+    expect((await held())[0]?.slice(0, 2)).toEqual([2, 5000])
+    expect(await worth()).toBe(110_000)
+  },
+)
 
 test('a corrected price is converted at the rate of the execution that it corrects', async () => {
   await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])

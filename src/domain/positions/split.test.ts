@@ -211,6 +211,9 @@ describe('the books', () => {
     }
     const after = splitHolding({ position, trade: worn }, { ratio: ratioOf('1:3'), multiplies: true }).trade
     expect([after.openedQuantity, after.worst?.openQuantity].map(plain)).toEqual([0.55555555, 0.55555555])
+    const early = { ...worn, worst: { ...worst, openQuantity: dec(1) } }
+    const held = splitHolding({ position, trade: early }, { ratio: ratioOf('1:4'), multiplies: true }).trade
+    expect(plain(held.worst?.openQuantity)).toBe(0.25)
   })
 
   test('a symbol that was never traded has nothing to restate', () => {
