@@ -218,7 +218,7 @@ test('the day of an option’s end stays as it was when what was bought is taken
 })
 
 test('a morning-settled option is settled again at the price of the first time, whatever is entered since', async () => {
-  const { trade, takeBack, worth } = await follow('B9', 'USD')
+  const { trade, takeBack, worth } = await follow('B12', 'USD')
   const standAt = (px: number) => town.door('/quotes', [{ symbol: 'SPX', bid: px, ask: px }])
   await standAt(5100)
   const bought = await trade(morning, '1', 1, 105)
