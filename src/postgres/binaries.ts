@@ -35,7 +35,11 @@ export async function findBinaries(
   rmSync(copy, { recursive: true, force: true })
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true })
   const { account } = identity
-  if (account) handOver(copy, account.uid, account.gid)
+  if (account) {
+    // A new data folder is still ours alone: nobody else comes to what is in it.
+    chownSync(folder.root, account.uid, account.gid)
+    handOver(copy, account.uid, account.gid)
+  }
   const copied = await usable(copy, identity)
   if (copied.ok) return programs(copy)
   throw new Error(

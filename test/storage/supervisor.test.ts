@@ -389,7 +389,6 @@ describe('users', () => {
       const links: { target: string }[] = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8'))
       for (const { target } of links) rmSync(join(hidden, target), { force: true })
       const folder = prepareFolder(join(scratch, 'program'))
-      chownSync(folder.root, nobody, nobody)
       const identity = { account: { uid: nobody, gid: nobody }, prefix: [] }
       const { postgres } = await findBinaries(folder, identity, join(hidden, 'native'))
       expect(postgres.startsWith(folder.root)).toBe(true)
