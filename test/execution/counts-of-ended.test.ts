@@ -7,6 +7,7 @@ import { readMessages } from '../../src/execution/brokers/fix/reports.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
+import { settleOrder } from '../../src/execution/reports/settle-order.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { fixMessage } from '../support/fix-message.ts'
@@ -131,6 +132,31 @@ test.each([
   await answers(canceled(cumQty, '30'))
   expect(await orders()).toMatchObject([{ status: '4', cumQty: (40 * Number(units)) / Number(old) }])
   expect(await incidents()).toEqual(['MissingExecutions'])
+  expect(await violations()).toEqual([])
+})
+
+test('what the operator is told of stays until it is settled, also where the broker falls silent', async () => {
+  const one = await partlyFilled()
+  const { split, told, answers, asked, incidents, orders, held, gaps, violations, world, accountId } = one
+  await split('2', '1')
+  await told({ kind: 'cancel', cumQty: '90' })
+  await answers(canceled('90', '30'))
+  await answers(undefined, 2)
+  await answers(canceled('90', '30'), 2)
+  expect(await incidents()).toEqual(['MissingExecutions'])
+  expect(await gaps()).toEqual([{ told: 'unclear 4 90' }])
+  const { orderId } = await db.read.one<{ orderId: number }>`
+    select id as "orderId" from account_order where account_id = ${accountId}`
+  const about = { environment: world.ctx.settings.environment, now: world.clock.time }
+  const total = { quantity: dec(90), average: dec(25) }
+  expect(await db.transaction((tx) => settleOrder(tx, about, { orderId, total }))).toBe(null)
+  await world.drain()
+  const times = asked.length
+  await answers(canceled('90', '30'))
+  expect(await orders()).toMatchObject([{ status: '4', cumQty: 90 }])
+  expect(await held()).toBe(90)
+  expect(asked).toHaveLength(times + 1)
+  expect(await gaps()).toEqual([])
   expect(await violations()).toEqual([])
 })
 

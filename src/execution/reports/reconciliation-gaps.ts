@@ -160,7 +160,7 @@ async function compareOrders(
     outcome.orders.push({ accountId, orderId, told, since: known.since, isConfirmed })
   }
   // No answer is no news.
-  const unanswered = [...seen.values()].filter((row) => !row.isConfirmed && now - row.since < watchedFor)
+  const unanswered = [...seen.values()].filter(({ since }) => now - since < watchedFor)
   outcome.orders.push(...unanswered)
   return incomplete
 }

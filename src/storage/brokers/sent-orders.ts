@@ -82,7 +82,10 @@ export const listEndedOrders = async (
         fragment`o.account_id = any(${accountIds}::bigint[]) and o.ended_at > ${instant(now - age)}::timestamptz`,
       )
 
-/** The accounts' orders that may have ended otherwise than their broker says, noted at most so long ago. */
+/**
+ * The accounts' orders that may have ended otherwise than their broker says, noted at most so long ago: also those of
+ * which an operator was told, who can settle only what is known to differ.
+ */
 export const listWatchedOrders = (
   sql: Sql,
   accountIds: readonly number[],
@@ -94,7 +97,7 @@ export const listWatchedOrders = (
     now,
     fragment`o.status not in ${live} and (o.account_id, o.id) in (
       select account_id, order_id from order_gap
-      where account_id = any(${accountIds}::bigint[]) and confirmed_at is null and since > ${instant(now - age)}::timestamptz)`,
+      where account_id = any(${accountIds}::bigint[]) and since > ${instant(now - age)}::timestamptz)`,
   )
 
 /** An order on which its broker and we disagree and no rule decides. Quantities are in the units of today. */
