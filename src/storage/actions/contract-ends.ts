@@ -134,15 +134,20 @@ export async function loadLastMoves(
   contractId: number,
   accountIds: readonly number[],
 ): Promise<Map<string, Instant>> {
+  // Settled once for all: asked of each execution it looks so dear that what is taken back is looked for in all there are.
   const rows = await tx.rows<LedgerKey & { at: Instant }>`
+    with settled as (
+      select s.account_id, s.setup_id, max(s.id) as id from execution s
+      where s.account_id = any(${accountIds}::bigint[]) and s.instrument_id = ${contractId}::bigint
+        and ${isEndOf(contractId, 's')}
+      group by 1, 2
+    )
     select e.account_id as "accountId", e.setup_id as "setupId", e.instrument_id as "instrumentId",
       max(${countsFrom}) as at
     from ${executions}
+    left join settled s on s.account_id = e.account_id and s.setup_id is not distinct from e.setup_id
     where e.account_id = any(${accountIds}::bigint[]) and e.instrument_id = ${contractId}::bigint
-      and e.id > coalesce((
-        select max(s.id) from execution s
-        where s.account_id = e.account_id and s.setup_id is not distinct from e.setup_id
-          and s.instrument_id = e.instrument_id and ${isEndOf(contractId, 's')}), 0)
+      and e.id > coalesce(s.id, 0)
     group by 1, 2, 3`
   return new Map(rows.map(({ at, ...key }) => [ledgerName(key), at]))
 }
