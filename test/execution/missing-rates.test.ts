@@ -5,8 +5,10 @@ import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
+import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
+import { holdLocks, untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { makeAccountWorld } from './account-world.ts'
 import { addInstrument, close, opening, quote } from './world.ts'
@@ -85,19 +87,41 @@ test('by fill, execution, dividend and fraction of a split, once a day of each p
   expect(await details(), 'with a rate').toEqual(before)
 })
 
-test('by the end of a contract, of strategy and account', async () => {
-  const { order, symbol, instrumentId, accountId } = await scene()
+/** A future in `currency` that its strategy and an account in euros hold, and whose end is due. */
+async function ending(currency: string) {
+  const { order, symbol, instrumentId, accountId, setupId } = await scene()
   world.clock.time = opening
   await world.quote(symbol, '10', '10')
   await order('1', '100', { limit: '11' })
   await world.drain()
   await db.write.run`update account set currency = 'EUR' where id = ${accountId}::bigint`
   await db.write.run`
-    update instrument set security_type = 'FUT', currency = 'SEK', last_trading_day = '2024-03-12',
+    update instrument set security_type = 'FUT', currency = ${currency}, last_trading_day = '2024-03-12',
       due_at = '2024-03-12T20:00Z'
     where id = ${instrumentId}::bigint`
   world.clock.time = close + 60_000
+  return setupId
+}
+
+test('by the end of a contract, of strategy and account', async () => {
+  await ending('SEK')
   await bookActions(ctx)
   const ofSwedish = (await details()).filter((detail) => JSON.stringify(detail).includes('SEK'))
   expect(ofSwedish).toEqual([pairOf('EUR', 'SEK'), pairOf('USD', 'SEK')])
+})
+
+test('an end that waits to tell keeps nobody from AutoSync, which is told last of all', async () => {
+  const setupId = await ending('NOK')
+  const release = await holdLocks(
+    db,
+    (tx) => tx.run`
+      insert into incident (incident_key, kind, detail, occurred_at)
+      values ('NoExchangeRate:NOKEUR:2024-03-12', 'Held', '{}', now())`,
+  )
+  const booking = bookActions(ctx)
+  await untilWaiting(db.read)
+  await db.transaction((tx) => markSetups(tx, [setupId], world.clock.time), { statementTimeoutMs: 2_000 })
+  await release()
+  await booking
+  expect(await details()).toContainEqual(pairOf('USD', 'NOK'))
 })

@@ -65,11 +65,8 @@ export async function settleLedgers(
     ),
   ])
   // Also those whose strategy holds nothing of it any more: what they were delivered is to be sold again.
-  await markSetups(
-    tx,
-    ledgers.flatMap(({ setupId }) => setupId ?? []),
-    now,
-  )
+  const setupIds = ledgers.flatMap(({ setupId }) => setupId ?? [])
+  await tx.withCommit(() => markSetups(tx, setupIds, now))
   return ledgers.length
 }
 

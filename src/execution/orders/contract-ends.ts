@@ -98,11 +98,9 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
   })
   // What the strategy took or gave is no signal that is mirrored: accounts that held less of the contract are apart now.
-  await markFollowers(
-    tx,
-    ended.map(({ strategyId }) => strategyId),
-    now,
-  )
+  const strategyIds = ended.map(({ strategyId }) => strategyId)
+  // Last of all, behind what is told with the commit.
+  await tx.withCommit(() => markFollowers(tx, strategyIds, now))
   return books.length + (await postponeEnd(tx, contract.id, null, now))
 }
 

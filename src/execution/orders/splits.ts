@@ -94,11 +94,8 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   for (const split of splits.values())
     await splitAccounts(tx, { instrumentId: split.instrument.id, ...split })
   // Each side is rounded by itself: what an account should work need no longer be what it works.
-  await markFollowers(
-    tx,
-    books.map(({ strategyId }) => strategyId),
-    ctx.clock.now(),
-  )
+  const strategyIds = books.map(({ strategyId }) => strategyId)
+  await tx.withCommit(() => markFollowers(tx, strategyIds, ctx.clock.now()))
   await touchAdjusted(tx, [...actionIds.values()], action.at)
   await restateQuotes(tx, ids, ratio, action.at)
   await adjustOptions(

@@ -5,7 +5,7 @@
 import type { Decimal } from '../../domain/decimal.ts'
 import { dayLength, formatDay, type Instant } from '../../domain/time.ts'
 import type { Sql, Transaction } from '../database/sql.ts'
-import { insertIncidents } from '../work/incidents.ts'
+import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import { loadRateTable } from './quotes.ts'
 
 export interface CurrencyPair {
@@ -25,9 +25,12 @@ export const unratedIn = (
 ): CurrencyPair[] =>
   pairs.filter(({ account, currency }) => account !== currency && !table.get(account)?.has(currency))
 
+/** What transactions tell when they commit, by key. */
+const untold = new WeakMap<Transaction, Map<string, NewIncident>>()
+
 /**
- * Tells, once a day of each pair, that something was booked one to one. It goes with the commit: whoever tells the same
- * at the same time waits for nothing but that.
+ * Tells, once a day of each pair, that something was booked one to one. It goes with the commit, all of a transaction at
+ * once and in one order: whoever tells the same at the same time waits for nothing but that.
  */
 export async function tellUnrated(
   tx: Transaction,
@@ -35,18 +38,23 @@ export async function tellUnrated(
   at: Instant,
 ): Promise<void> {
   if (pairs.length === 0) return
+  const before = untold.get(tx)
+  const incidents = before ?? new Map<string, NewIncident>()
   const day = formatDay(Math.floor(at / dayLength))
-  const bySymbol = new Map(pairs.map((pair) => [symbolOf(pair), pair]))
-  const incidents = [...bySymbol.keys()].sort().map((symbol) => {
-    const { account, currency } = bySymbol.get(symbol) as CurrencyPair
-    return {
-      key: `NoExchangeRate:${symbol}:${day}`,
-      kind: 'NoExchangeRate',
-      detail: { accountCurrency: account, currency, missingQuote: symbol },
-      occurredAt: at,
-    }
-  })
-  await tx.withCommit(() => insertIncidents(tx, incidents))
+  for (const pair of pairs) {
+    const missingQuote = symbolOf(pair)
+    const key = `NoExchangeRate:${missingQuote}:${day}`
+    const detail = { accountCurrency: pair.account, currency: pair.currency, missingQuote }
+    incidents.set(key, { key, kind: 'NoExchangeRate', detail, occurredAt: at })
+  }
+  if (before) return
+  untold.set(tx, incidents)
+  await tx.withCommit(() =>
+    insertIncidents(
+      tx,
+      [...incidents.keys()].sort().flatMap((key) => incidents.get(key) ?? []),
+    ),
+  )
 }
 
 /** The pairs without a rate in which strategies, whose books are in `bookCurrency`, or accounts hold something now. */
