@@ -31,13 +31,14 @@ async function hold(symbol: string, OrderQuantity: number) {
   const { execId } = await db.read.one<{ execId: string }>`
     select e.exec_id as "execId" from execution e join account a on a.id = e.account_id
     where a.account = ${Account}`
-  return { cash, execId }
+  return { cash, execId, strategyId: StrategyId }
 }
 
 beforeAll(async () => {
   await town.door('/instruments', [
     ...['PAYS', 'CUTS', 'GONE', 'TOLD'].map((symbol) => ({ symbol, securityType: 'CS' })),
     { symbol: 'EURUSD', securityType: 'FOR' },
+    { symbol: 'OVER', securityType: 'CS', currency: 'EUR' },
   ])
 })
 
@@ -76,4 +77,24 @@ test('an execution that is told late, or taken back over a dividend, is of the r
     from broker_report r where r.report_key = ${told.execId}`
   await passTo('2024-03-15T14:00:01Z')
   expect(await told.cash()).toBe(91_200)
+})
+
+test('a fraction that a strategy is paid late is of the rate of the opening, too', async () => {
+  await quote('EURUSD', 1.25)
+  const { strategyId } = await hold('OVER', 11)
+  const paid = () =>
+    db.read.rows`
+      select f.quantity::float8, f.px::float8, f.fx::float8 from fill f join instrument i on i.id = f.instrument_id
+      where f.strategy_id = ${strategyId} and i.symbol = 'OVER' order by f.id`
+  await passTo('2024-03-18T14:00:00Z')
+  await quote('EURUSD', 1)
+  await passTo('2024-03-19T14:00:00Z')
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'OVER', date: '2024-03-18', new: 1, old: 2 },
+  ])
+  await passTo('2024-03-19T14:00:01Z')
+  expect(await paid()).toEqual([
+    { quantity: 11, px: 100, fx: 1.25 },
+    { quantity: 0.5, px: 200, fx: 1.25 },
+  ])
 })

@@ -5,6 +5,7 @@
  */
 import { type Decimal, dec, quantityPlaces, roundTo } from '../../domain/decimal.ts'
 import { formatSymbol, parseSymbol } from '../../domain/market/symbol.ts'
+import { beforeOpening } from '../../domain/market/trading-day.ts'
 import { type BookSplit, splitOrderBook } from '../../domain/orders/split-book.ts'
 import { flat, type Position, type PositionFill } from '../../domain/positions/position.ts'
 import {
@@ -35,7 +36,7 @@ import {
   restateTerms,
 } from '../../storage/actions/splits.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import { markFollowers } from '../../storage/mirror/sync-due.ts'
 import { savePositions } from '../../storage/orders/fills.ts'
 import { bookCurrency, causedBy, worked } from '../../storage/orders/order-books.ts'
@@ -144,10 +145,26 @@ async function restateBooks(
     )
   }
   await restateTerms(tx, restated)
-  const whole = restated.map((book, place) =>
+  const paid = await atOpeningRates(tx, restated, splits)
+  const whole = paid.map((book, place) =>
     withoutFraction(book, splits.get(book.instrumentId) as InstrumentSplit, String(ids[place])),
   )
   await saveBooks(ctx, tx, whole)
+}
+
+/** Books of one action whose money is of the rates of its opening, as far as these are known. */
+async function atOpeningRates(
+  tx: Transaction,
+  books: readonly SignalBook[],
+  splits: ReadonlyMap<number, InstrumentSplit>,
+): Promise<SignalBook[]> {
+  const [split] = splits.values()
+  const currencies = books.map(({ terms }) => terms.currency)
+  const table = split && (await loadRateTable(tx, [bookCurrency], currencies, beforeOpening(split.at)))
+  return books.map((book) => {
+    const fx = table?.get(bookCurrency)?.get(book.terms.currency) ?? book.terms.fx
+    return { ...book, terms: { ...book.terms, fx } }
+  })
 }
 
 /** Position and orders in new units; a fraction is still part of the position. */
