@@ -97,4 +97,12 @@ test('a fraction that a strategy is paid late is of the rate of the opening, too
     { quantity: 11, px: 100, fx: 1.25 },
     { quantity: 0.5, px: 200, fx: 1.25 },
   ])
+  // A quote of the same morning is the last one before the opening, and nearer than the mark of the day before.
+  await passTo('2024-03-20T12:00:00Z')
+  await quote('EURUSD', 1.6)
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'OVER', date: '2024-03-20', new: 1, old: 2 },
+  ])
+  await passTo('2024-03-20T13:30:00Z')
+  expect((await paid())[2]).toEqual({ quantity: 0.5, px: 400, fx: 1.6 })
 })
