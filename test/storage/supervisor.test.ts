@@ -39,10 +39,10 @@ const stat = vi.mocked(statSync)
 
 const isRoot = process.getuid?.() === 0
 const nobody = 65534
-const canUnshare = spawnSync('unshare', ['--user', '--map-user=65534', 'true']).status === 0
+const namespaces = ['unshare', '--user', '--map-user=65534', 'true'] as const
+const canUnshare = spawnSync(namespaces[0], namespaces.slice(1)).status === 0
 /** In root's own home others run nothing. Copied programs name each other to a shell, in double quotes. */
-const asNobody = { uid: nobody, gid: nobody, cwd: '/' }
-const isOpen = !isRoot || spawnSync('ls', [import.meta.filename], asNobody).status === 0
+const isOpen = !isRoot || spawnSync('ls', [import.meta.filename], { uid: nobody, gid: nobody }).status === 0
 
 /** Short and reachable for every user, unlike some temporary folders. */
 const scratch = mkdtempSync('/tmp/lockstep-supervisor-')
