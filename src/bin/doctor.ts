@@ -19,8 +19,8 @@ const skewMaxMs = 1_000
 const waitMax = 30
 
 /**
- * Looks at server, disk, clocks, workers, switches, exchange rates and incidents; `now` is this machine's time in epoch milliseconds,
- * `room` the part of the data folder's disk that is left; undefined: there is no such folder.
+ * Looks at server, disk, clocks, workers, switches, exchange rates and incidents; `now` is this machine's time in epoch
+ * milliseconds, `room` the part of the data folder's disk that is left; undefined: there is no such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
   const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`

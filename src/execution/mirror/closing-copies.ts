@@ -43,7 +43,7 @@ const isCopyOf =
   ({ signalId }: SyncOrder): boolean =>
     `${signal.signalId}` === `${signalId}`
 
-/** Whether it is the exit of an entry. That of a variant names none: what its copy of the entry was may be several orders. */
+/** Whether it is the exit of an entry. That of a variant names none: its copy of the entry may be several orders. */
 const isExit = ({ signals }: SyncCase, { entry, signalId }: SyncSignal): boolean =>
   entry !== null || signals.get(Number(signalId))?.isVariantExit === true
 

@@ -21,7 +21,7 @@ import { type CurrencyPair, tellUnrated, unratedIn } from '../../storage/market/
 import { loadQuotedInstruments, loadRateTable, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import { newSignalIds } from '../../storage/orders/signals.ts'
-import { passDeliveries } from './late-deliveries.ts'
+import { deliveriesOfToday } from './late-deliveries.ts'
 
 interface Ending {
   readonly at: Instant
@@ -87,34 +87,61 @@ async function bookEnds(
   const delivered = await loadLedgers(tx, stocks)
   const past = isAgain ? { at, day: bookedDay(at) } : undefined
   const rates = await ratesOf(tx, ledgers, [...instruments.values()], past)
-  // What is settled again is of the moment at which it was settled first.
-  const accounts = isAgain ? ledgers.map(({ accountId }) => accountId) : []
-  const first = await loadEndRates(tx, contract.id, accounts)
-  // What was taken back since was held until then, and so was what it had come to.
-  const moves = await loadLastMoves(tx, contract.id, accounts)
-  const passed = isAgain && stock ? await deliveriesOfToday(tx, ends, stock, at) : null
+  const again = isAgain ? await loadSettled(tx, contract, { ends, stock, at }) : undefined
   const [run] = isAgain ? await newSignalIds(tx, 1) : []
   const source = run === undefined ? `${contract.id}` : `${contract.id}.${run}`
   return ends.flatMap(({ ledger, ending }) => {
-    const [own, other] = [contract, stock].map((of) => ledgerName({ ...ledger, instrumentId: of?.id ?? 0 }))
+    const nameOf = (instrumentId = 0): string => ledgerName({ ...ledger, instrumentId })
+    const other = nameOf(stock?.id)
     // What dividends and splits have come over counts as of the end.
-    const moment = passed ? at : Math.max(at, moves.get(own ?? '') ?? at)
-    const [held, today] = [delivered.get(other ?? ''), passed?.get(other ?? '')]
+    const moment = again?.today ? at : Math.max(at, again?.moves.get(nameOf(contract.id)) ?? at)
+    const today = again?.today?.get(other)
     const parts = [
       { instrument: instruments.get(contract.id), held: ledger, fill: ending?.option, today: undefined },
-      { instrument: stock, held, fill: ending?.underlying, today },
+      { instrument: stock, held: delivered.get(other), fill: ending?.underlying, today },
     ]
-    return parts.flatMap(({ instrument, fill, ...part }) => {
+    return parts.flatMap(({ instrument, held, fill, today }) => {
       if (!fill || !instrument) return []
       const rate = rates.get(ledger.currency)?.get(instrument.currency)
-      const fx = (rate && first.get(`${ledger.accountId} ${instrument.id}`)) ?? rate ?? one
-      const booked = book(ledger, instrument, part.held, fill, {
-        ...{ fx, at: moment, source, today: part.today },
-      })
+      const fx = (rate && again?.rates.get(`${ledger.accountId} ${instrument.id}`)) ?? rate ?? one
+      const booked = book(ledger, instrument, held, fill, { fx, at: moment, source, today })
       const pair = { account: ledger.currency, currency: instrument.currency }
       return [{ ...booked, unrated: unratedIn(rates, [pair]) }]
     })
   })
+}
+
+interface Settled {
+  /** What is settled again is of the rates at which it was settled first; by account and instrument. */
+  readonly rates: ReadonlyMap<string, Decimal>
+  /** What was taken back since was held until then, and so was what it had come to; by ledger. */
+  readonly moves: ReadonlyMap<string, Instant>
+  /** What is delivered, as it is counted today; by ledger, null where that is as it was. */
+  readonly today: ReadonlyMap<string, PositionFill> | null
+}
+
+/** What counts beside where a contract was settled before. */
+async function loadSettled(
+  tx: Transaction,
+  { id }: EndingRow,
+  given: {
+    readonly ends: readonly EndedLedger[]
+    readonly stock: QuotedInstrument | undefined
+    readonly at: Instant
+  },
+): Promise<Settled> {
+  const { ends, stock, at } = given
+  const accountIds = ends.map(({ ledger }) => ledger.accountId)
+  const deliveries = ends.flatMap(({ ledger, ending }) =>
+    ending?.underlying ? [{ ...ledger, fill: ending.underlying }] : [],
+  )
+  return {
+    rates: await loadEndRates(tx, id, accountIds),
+    moves: await loadLastMoves(tx, id, accountIds),
+    today: stock
+      ? await deliveriesOfToday(tx, deliveries, { instrumentId: stock.id, pointValue: stock.pointValue, at })
+      : null,
+  }
 }
 
 /** What the currencies of the instruments are worth in those of the accounts. */
@@ -130,24 +157,6 @@ const ratesOf = (
     instruments.map(({ currency }) => currency),
     past,
   )
-
-/** What ledgers are delivered, by ledger, as it is counted today; null where that is as it was. */
-async function deliveriesOfToday(
-  tx: Transaction,
-  ends: readonly EndedLedger[],
-  { id: instrumentId, pointValue }: QuotedInstrument,
-  at: Instant,
-): Promise<ReadonlyMap<string, PositionFill> | null> {
-  const deliveries = ends.flatMap(({ ledger, ending }) =>
-    ending?.underlying ? [{ ...ledger, fill: ending.underlying }] : [],
-  )
-  const passed = await passDeliveries(tx, deliveries, { instrumentId, pointValue, at })
-  const fills = passed?.map(({ quantity, price }): PositionFill => {
-    return { side: quantity.isNegative() ? '2' : '1', quantity: quantity.abs(), price }
-  })
-  const names = deliveries.map((ledger) => ledgerName({ ...ledger, instrumentId }))
-  return fills ? new Map(fills.map((fill, place) => [names[place] as string, fill])) : null
-}
 
 interface Booked {
   readonly execution: NewExecution

@@ -16,8 +16,7 @@ import {
   sign,
   zero,
 } from '../../domain/decimal.ts'
-import { type Adjustment, passAction, type Traded } from '../../domain/positions/late-execution.ts'
-import type { BookedAdjustment } from '../../domain/positions/ledger-state.ts'
+import type { Adjustment, Traded } from '../../domain/positions/late-execution.ts'
 import {
   applyFill,
   type Conversion,
@@ -30,15 +29,7 @@ import type { Restated } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { LedgerKey } from '../../storage/accounts/ledgers.ts'
 import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
-import {
-  adjustmentName,
-  type BookedAction,
-  inAccountCurrency,
-  type LedgerAdjustment,
-  loadActionRates,
-  loadAdjustments,
-  saveAdjustments,
-} from '../../storage/brokers/late-executions.ts'
+import type { BookedAction } from '../../storage/brokers/late-executions.ts'
 import {
   type BustedExecution,
   type ReportedAccount,
@@ -48,6 +39,7 @@ import {
 } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import type { OwnTrade } from '../../storage/mirror/transmissions.ts'
+import { PassedActions } from '../passed-actions.ts'
 import type { BatchExecution } from './report-batch.ts'
 
 const factorsOf = (actions: readonly BookedAction[]): Restated =>
@@ -134,10 +126,7 @@ export class LateExecutions {
   readonly #late = new Map<number, LateReport>()
   /** Executions that are taken back or may give way, as they were told; those of this batch once they are booked. */
   readonly #booked = new Map<string, Pick<ToldExecution, 'quantity' | 'px'> & { readonly at: Instant }>()
-  readonly #known = new Map<string, LedgerAdjustment>()
-  readonly #adjusted = new Map<string, LedgerAdjustment>()
-  #currencies: ReadonlyMap<number, string> = new Map()
-  #rates: ReadonlyMap<string, Decimal> = new Map()
+  #passed: PassedActions | undefined
 
   /** `actions`: what was booked since the earliest of the reports and of what they are about. */
   constructor(actions: readonly BookedAction[], { busted, standing }: Pick<Given, 'busted' | 'standing'>) {
@@ -238,11 +227,8 @@ export class LateExecutions {
   /** Reads what the actions have done to the ledgers of these accounts. */
   async load(tx: Transaction, accounts: readonly ReportedAccount[]): Promise<void> {
     if (this.#late.size === 0) return
-    const actions = this.#actions.map(({ id }) => id)
-    this.#currencies = new Map(accounts.map(({ id, currency }) => [id, currency]))
-    const ids = [...this.#currencies.keys()]
-    for (const row of await loadAdjustments(tx, actions, ids)) this.#known.set(adjustmentName(row), row)
-    this.#rates = await loadActionRates(tx, this.#actions, [...this.#currencies.values()])
+    const holders = accounts.map(({ id: accountId, currency }) => ({ accountId, currency }))
+    this.#passed = await PassedActions.load(tx, this.#actions, holders)
   }
 
   /** The position with the execution and what has become of it since; cash is that of the execution alone. */
@@ -259,9 +245,11 @@ export class LateExecutions {
     const signed = side === '1' ? told.quantity : told.quantity.negated()
     let traded: Traded = { quantity: signed, price: told.px }
     let paidOff = zero
+    const passed = this.#passed
+    if (!passed) throw new Error('what the actions have done was not read')
     for (const action of told.since) {
-      paidOff = paidOffBy(action, this.#adjustment(action, ledger), paidOff)
-      traded = this.#pass(traded, action, { ledger, terms, px: traded.price })
+      paidOff = paidOffBy(action, passed.adjustment(action, ledger), paidOff)
+      traded = passed.pass(traded, action, ledger, terms.pointValue)
     }
     const quantity = position.quantity.plus(traded.quantity)
     if (quantity.isZero()) return { position: flat, opened: zero, cash }
@@ -277,46 +265,13 @@ export class LateExecutions {
     }
   }
 
-  #adjustment(action: BookedAction, ledger: Omit<LedgerKey, 'instrumentId'>): Adjustment {
-    const name = adjustmentName({ actionId: action.id, ...ledger })
-    return this.#adjusted.get(name) ?? this.#known.get(name) ?? { before: zero, change: zero, cash: zero }
-  }
-
-  #pass(
-    traded: Traded,
-    action: BookedAction,
-    { ledger, terms, px }: { ledger: Omit<LedgerKey, 'instrumentId'>; terms: Conversion; px: Decimal },
-  ): Traded {
-    const name = adjustmentName({ actionId: action.id, ...ledger })
-    const known = this.#adjustment(action, ledger)
-    const fx = this.#rates.get(`${action.id} ${this.#currencies.get(ledger.accountId)}`) ?? one
-    const { pointValue } = terms
-    const passed = inAccountCurrency(action, this.#known.get(name), { fx, pointValue, px })
-    const result = passAction(traded, passed, known)
-    this.#adjusted.set(name, { actionId: action.id, ...ledger, at: action.at, ...result.adjusted })
-    return result.traded
-  }
-
   /** What actions have done to a ledger as far as executions that were told since have changed it. */
-  adjustmentsOf({
-    accountId,
-    setupId,
-    instrumentId,
-  }: LedgerKey): (BookedAdjustment & { actionId: number })[] {
-    return this.#actions.flatMap(({ id: actionId, kind, newUnits, oldUnits, resizes, at, ...action }) => {
-      const row = this.#adjusted.get(adjustmentName({ actionId, accountId, setupId }))
-      if (!row || action.instrumentId !== instrumentId) return []
-      const ratio = { new: newUnits, old: oldUnits }
-      const split = kind === 'split' ? { ratio, multiplies: !resizes } : null
-      const ledger = setupId === null ? {} : { ledger: setupId }
-      return [
-        { actionId, instrumentId, ...ledger, at, quantityChange: row.change, cashChange: row.cash, split },
-      ]
-    })
+  adjustmentsOf(key: LedgerKey): ReturnType<PassedActions['changed']> {
+    return this.#passed?.changed(key) ?? []
   }
 
-  save(tx: Transaction): Promise<void> {
-    return saveAdjustments(tx, [...this.#adjusted.values()])
+  async save(tx: Transaction): Promise<void> {
+    await this.#passed?.save(tx)
   }
 
   /** What an action came before counts as of the execution that it cancels or corrects. */

@@ -1,10 +1,9 @@
 /** Dividends and splits that were booked before executions from before them were told, and what these make of them. */
 import { type Decimal, dec, one } from '../../domain/decimal.ts'
 import { beforeOpening, bookedDay } from '../../domain/market/trading-day.ts'
-import type { Adjustment, PassedAction } from '../../domain/positions/late-execution.ts'
+import type { Adjustment } from '../../domain/positions/late-execution.ts'
 import { dayIn, type Instant, instantAt, newYork } from '../../domain/time.ts'
 import { loadDailyMarks } from '../accounts/daily-marks.ts'
-import type { LedgerKey } from '../accounts/ledgers.ts'
 import { type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
@@ -137,27 +136,4 @@ export async function saveAdjustments(tx: Transaction, rows: readonly LedgerAdju
     tx,
     rows.map(({ accountId, at }) => ({ id: accountId, at })),
   )
-}
-
-/** A name of what an action did to a ledger. */
-export const adjustmentName = ({
-  actionId,
-  setupId,
-  accountId,
-}: Omit<LedgerKey, 'instrumentId'> & { actionId: number }): string =>
-  `${actionId} ${accountId} ${setupId ?? 'own'}`
-
-/**
- * An action in the currency of an account. It is paid, or given back, at the rate `fx` of its opening; a dividend that was
- * `paid` as it was. `px`: the price of a unit where nobody had quoted it.
- */
-export function inAccountCurrency(
-  { kind, newUnits, oldUnits, resizes, amount, close }: BookedAction,
-  paid: Pick<Adjustment, 'before' | 'cash'> | undefined,
-  { fx, pointValue, px }: { readonly [K in 'fx' | 'pointValue' | 'px']: Decimal },
-): PassedAction {
-  if (kind === 'dividend')
-    return { kind, amount: paid && !paid.before.isZero() ? paid.cash.div(paid.before) : amount.times(fx) }
-  const ratio = { new: newUnits, old: oldUnits }
-  return { kind, ratio, multiplies: !resizes, close: (close ?? px).times(pointValue).times(fx) }
 }
