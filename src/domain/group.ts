@@ -11,6 +11,11 @@ export function groupBy<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key
   return groups
 }
 
+/** One row of each key, its last; in the order of the first ones. */
+export const oneOfEach = <Row>(rows: readonly Row[], keyOf: (row: Row) => unknown): Row[] => [
+  ...new Map(rows.map((row) => [keyOf(row), row])).values(),
+]
+
 /** So many rows at a time, in their order; the last part may be smaller. Takes a row only when it is needed. */
 export function* chunked<Row>(rows: Iterable<Row>, size: number): Generator<Row[]> {
   let part: Row[] = []

@@ -5,8 +5,9 @@ interface OrderMore {
 }
 
 /** One strategy in one stock, one follower: what most tests of the account side begin with. */
-import { addFollowers, type FollowerWish } from '../support/followers.ts'
-import { readHeld, readOrders } from './account-world.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { addBroker, addFollowers, type FollowerWish } from '../support/followers.ts'
+import { makeAccountWorld, readHeld, readOrders } from './account-world.ts'
 import { addInstrument, addStrategy, place, type World } from './world.ts'
 
 export const makeScene =
@@ -35,3 +36,17 @@ export const makeScene =
       (await db.read.one<{ cash: number }>`select cash::float8 from account where id = ${accountId}`).cash
     return { strategyId, instrumentId, symbol, setupId, accountId, order, orders, held, cash }
   }
+
+/** A copy of 100 at 50 that works in a world and at a broker of its own; AutoSync leaves its account alone. */
+export async function workingCopy(db: Database) {
+  const world = makeAccountWorld(db)
+  const brokerId = await addBroker(db)
+  const scene = await makeScene(world, brokerId)()
+  await world.quote(scene.symbol, '60', '60')
+  await scene.order('1', '100', { limit: '50' })
+  await world.drain()
+  await db.write.run`update account set is_sync_enabled = false where id = ${scene.accountId}`
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${scene.accountId}`
+  return { ...scene, world, brokerId, clientOrderId }
+}

@@ -11,24 +11,15 @@ import { settleOrder } from '../../src/execution/reports/settle-order.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { fixMessage } from '../support/fix-message.ts'
-import { addBroker } from '../support/followers.ts'
-import { makeScene } from './account-scene.ts'
-import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { workingCopy } from './account-scene.ts'
+import { accountViolations } from './account-world.ts'
 
 const { db } = await testDatabase()
 
 /** A copy of 100 at 50, of which 40 are executed, at a broker that answers as it is told to and holds what we do. */
 async function partlyFilled() {
-  const world = makeAccountWorld(db)
-  const brokerId = await addBroker(db)
-  const scene = await makeScene(world, brokerId)()
-  const { accountId, symbol } = scene
-  await world.quote(symbol, '60', '60')
-  await scene.order('1', '100', { limit: '50' })
-  await world.drain()
-  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
-  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
-    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+  const scene = await workingCopy(db)
+  const { world, brokerId, accountId, symbol, clientOrderId } = scene
   const about = { brokerId, accountId, clientOrderId, symbol, text: null }
   const told = async (
     report: Pick<Parameters<typeof insertReports>[1][number], 'kind' | 'cumQty'> & object,
@@ -75,7 +66,7 @@ async function partlyFilled() {
   const gaps = () => db.read.rows`select told from order_gap where account_id = ${accountId}`
   const violations = async () =>
     (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))
-  return { ...scene, world, clientOrderId, told, answers, split, asked, incidents, gaps, violations }
+  return { ...scene, told, answers, split, asked, incidents, gaps, violations }
 }
 
 const canceled = (cumQty: string, avgPx: string): OrderStanding => ({ status: '4', cumQty, avgPx })

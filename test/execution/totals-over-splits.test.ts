@@ -10,24 +10,15 @@ import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
-import { addBroker } from '../support/followers.ts'
-import { makeScene } from './account-scene.ts'
-import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { workingCopy } from './account-scene.ts'
+import { accountViolations } from './account-world.ts'
 
 const { db } = await testDatabase()
 
 /** A copy of 100 at 50, of which 40 are executed, at a broker that counts as it is told to. */
 async function partlyFilled() {
-  const world = makeAccountWorld(db)
-  const brokerId = await addBroker(db)
-  const scene = await makeScene(world, brokerId)()
-  const { accountId, symbol } = scene
-  await world.quote(symbol, '60', '60')
-  await scene.order('1', '100', { limit: '50' })
-  await world.drain()
-  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
-  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
-    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId}`
+  const scene = await workingCopy(db)
+  const { world, brokerId, accountId, symbol, clientOrderId } = scene
   const about = { brokerId, accountId, clientOrderId, symbol, side: '1', text: null } as const
   const fill = async (quantity: string, px: string, cumQty: string | null = null, at = world.clock.time) => {
     const report = {
@@ -72,7 +63,7 @@ async function partlyFilled() {
     await world.drain()
   }
   await fill('40', '50')
-  return { ...scene, world, fill, counts, enter, at, positions }
+  return { ...scene, fill, counts, enter, at, positions }
 }
 
 test.each([

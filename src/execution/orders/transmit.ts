@@ -3,6 +3,7 @@
  * price that the account got, and is copied like any other.
  */
 
+import { oneOfEach } from '../../domain/group.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
 import {
@@ -66,7 +67,7 @@ async function loadTraded(
   tx: Transaction,
   trades: readonly TransmissionRow[],
 ): Promise<Map<string, InternalBook>> {
-  const keys = [...new Map(trades.map((trade) => [nameOf(trade), trade])).values()]
+  const keys = oneOfEach(trades, nameOf)
   const instrumentIds = [...new Set(trades.map(({ instrumentId }) => instrumentId))]
   const listed = await loadQuotedInstruments(tx, [], instrumentIds)
   const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))

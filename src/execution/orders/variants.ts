@@ -6,6 +6,7 @@
 
 import { isLive, type OrdType, type Side } from '../../domain/codes.ts'
 import { type Decimal, dec, sign, zero } from '../../domain/decimal.ts'
+import { oneOfEach } from '../../domain/group.ts'
 import { openingRejection } from '../../domain/margin/model-account.ts'
 import { type PlannedSync, planSync } from '../../domain/mirror/mirror-sync-plan.ts'
 import { signed } from '../../domain/mirror/mirror-sync-state.ts'
@@ -184,7 +185,7 @@ async function carryOut(ctx: WorkContext, tx: Transaction, acts: readonly Act[])
     instrumentId: act.one.instruments.get(act.symbol)?.id ?? 0,
     ...act,
   }))
-  const keys = [...new Map(keyed.map((act) => [nameOf(act), act])).values()]
+  const keys = oneOfEach(keyed, nameOf)
   const instruments = await loadQuotedInstruments(tx, [], [...new Set(keys.map((key) => key.instrumentId))])
   const books = new Map<string, SignalBook>(
     (await loadWholeBooks(ctx, tx, keys, new Map(instruments.map((row) => [row.id, row])))).map((book) => [

@@ -2,7 +2,9 @@
  * Books executions one after another: what each makes of its ledger, of the money of its account and, where it was told
  * late, of the units of today.
  */
+
 import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
+import { oneOfEach } from '../../domain/group.ts'
 import { bookedDay, endOfDay } from '../../domain/market/trading-day.ts'
 import {
   addTurnover,
@@ -69,7 +71,7 @@ export async function bookExecutions(
   const rates = await ratesOf(ctx, tx, { executions, moments, accounts })
   const keys = executions.map(ledgerOf)
   await late.load(tx, accounts)
-  const stored = await loadLedgers(tx, distinct(keys))
+  const stored = await loadLedgers(tx, oneOfEach(keys, ledgerName))
   const takenBack = await TakenBack.load(tx, executions, keys)
   const ledgers = new Map<string, LedgerChange>()
   const booked: NewExecution[] = []
@@ -162,10 +164,6 @@ const ledgerOf = ({ order, report }: BatchExecution) => ({
   accountId: report.accountId,
   instrumentId: report.instrumentId ?? 0,
 })
-
-const distinct = (keys: readonly LedgerKey[]): LedgerKey[] => [
-  ...new Map(keys.map((key) => [ledgerName(key), key])).values(),
-]
 
 interface Terms {
   readonly securityType: NonNullable<ReportRow['securityType']>

@@ -6,7 +6,7 @@
 
 import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
-import { chunked, groupBy } from '../../domain/group.ts'
+import { chunked, groupBy, oneOfEach } from '../../domain/group.ts'
 import { clientOrderId } from '../../domain/orders/client-order-id.ts'
 import { minute } from '../../domain/time.ts'
 import {
@@ -109,11 +109,13 @@ async function ask(
     return agrees && ours.length === positions.size ? [] : [accountId]
   })
   const now = ctx.clock.now()
-  const orders = distinct([
+  const read = [
     ...(await listSentOrders(ctx.db.read, [...snapshots.keys()], now)),
     ...(await listEndedOrders(ctx.db.read, suspects, now, endedLately)),
     ...(await listWatchedOrders(ctx.db.read, [...snapshots.keys()], now, watchedFor)),
-  ])
+  ]
+  // As it was read last: one may end between two questions.
+  const orders = oneOfEach(read, ({ accountId, id }) => `${accountId} ${id}`)
   const working = new Map(
     said.flatMap(({ accountId, working }) =>
       working.map((one) => [orderNameOf(accountId, one.clientOrderId), one] as const),
@@ -135,11 +137,6 @@ async function ask(
   }
   return { brokerId, snapshots, unreadable, standings, unanswered }
 }
-
-/** Each order once, as it was read last: one may end between two questions. */
-const distinct = (orders: readonly SentOrder[]): SentOrder[] => [
-  ...new Map(orders.map((order) => [`${order.accountId} ${order.id}`, order])).values(),
-]
 
 type Named = Pick<Findings['standings'][number], 'order' | 'clientOrderId'>
 

@@ -15,12 +15,12 @@ import {
   areReportsWaiting,
   type BustedExecution,
   claimReportedAccounts,
+  endKinds,
   listReportedAccounts,
   loadBusted,
   loadReports,
   lockReportedOrders,
   type ReportedOrder,
-  type ReportKind,
   type ReportRow,
   saveReportedOrders,
   settleReports,
@@ -116,8 +116,6 @@ function ordersByName(environment: string, orders: readonly ReportedOrder[]) {
   }
 }
 
-const endKinds: readonly ReportKind[] = ['cancel', 'expire', 'reject', 'replace']
-
 /** Orders of which a report tells the end, with the broker's count. */
 const endsOf = (
   reports: readonly ReportRow[],
@@ -125,7 +123,7 @@ const endsOf = (
 ): EndedOrder[] =>
   reports.flatMap((report) => {
     const { accountId, kind, cumQty } = report
-    const order = endKinds.includes(kind) ? orderOf(report) : undefined
+    const order = kind === 'replace' || endKinds.includes(kind) ? orderOf(report) : undefined
     return order && cumQty !== null ? [{ accountId, orderId: order.id, cumQty }] : []
   })
 

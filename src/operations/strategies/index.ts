@@ -1,5 +1,7 @@
 /** The Strategies group as the runner calls it. */
+
 import { isLive } from '../../domain/codes.ts'
+import { oneOfEach } from '../../domain/group.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
 import {
@@ -79,7 +81,7 @@ export const getStrategyActiveOrders: BatchHandler<'GetStrategyActiveOrders'> = 
       ordType: params.OrderType,
     }))
     const lists = await listActiveSignals(sql, filters)
-    const listed = [...new Map(lists.flat().map((row) => [row.id, row])).values()]
+    const listed = oneOfEach(lists.flat(), ({ id }) => id)
     // One that has ended since it was listed is not live any more.
     const shown = (await knownSignals(sql, listed)).filter(({ OrderStatus }) => isLive(OrderStatus))
     const byId = new Map(shown.map((row) => [row.Id, row]))

@@ -33,6 +33,9 @@ export type ReportKind =
   | 'patternDayTrader'
   | 'restriction'
 
+/** What tells that an order has ended, and that no other took its place. */
+export const endKinds: readonly ReportKind[] = ['cancel', 'expire', 'reject']
+
 export interface NewReport {
   readonly brokerId: number
   readonly reportKey: string

@@ -4,7 +4,7 @@
  */
 
 import { type Decimal, dec, decOrNull, one } from '../../domain/decimal.ts'
-import { groupBy } from '../../domain/group.ts'
+import { groupBy, oneOfEach } from '../../domain/group.ts'
 import { baseCurrencyOf } from '../../domain/margin/margin-position.ts'
 import type { Holding, ModelAccount } from '../../domain/margin/model-account.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
@@ -90,8 +90,7 @@ export async function accountsOf(
   for (const [strategyId, own] of groupBy(rows, ({ strategyId }) => strategyId)) {
     const cash = strategies.get(strategyId)?.cash
     if (cash === undefined) continue
-    const distinct = [...new Map(own.map((row) => [row.instrumentId, row])).values()]
-    const holdings = distinct
+    const holdings = oneOfEach(own, ({ instrumentId }) => instrumentId)
       .sort((row, other) => row.instrumentId - other.instrumentId)
       .map((row) => holdingOf(row, rates, rare.get(keyOf(row))))
     accounts.set(strategyId, { cash: dec(cash), holdings, rates: plan })

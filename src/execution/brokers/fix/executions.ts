@@ -7,7 +7,7 @@ import type { OrdStatus, Side } from '../../../domain/codes.ts'
 import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
 import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../../domain/time.ts'
-import { correctionKey, type NewTotal, type ReportKind } from '../../../storage/brokers/reports.ts'
+import { correctionKey, endKinds, type NewTotal, type ReportKind } from '../../../storage/brokers/reports.ts'
 import type { OrderStanding } from '../broker.ts'
 import { decimalOf, type FixMessage, idOf, priceOf, tags, textOf, timeOf } from './message.ts'
 import { orderIdOf } from './requests.ts'
@@ -66,8 +66,6 @@ const kinds: Readonly<Record<string, ReportKind | null>> = {
   E: null,
   '3': null,
 }
-
-const endKinds: readonly ReportKind[] = ['cancel', 'expire', 'reject']
 
 const sides: Readonly<Record<string, Side>> = { '1': '1', '2': '2', '5': '2', '6': '2' }
 
