@@ -502,6 +502,7 @@ create table execution (
   busts text,
   id bigint not null generated always as identity,
   is_inferred boolean not null default false,
+  fx factor not null,
   constraint execution_pkey PRIMARY KEY (broker_id, account_id, exec_id),
   constraint execution_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
   constraint execution_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id),

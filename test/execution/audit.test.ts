@@ -71,8 +71,8 @@ async function follow(strategyId: number, instrumentId: number): Promise<void> {
       select ${resting}, s.id, s.account_id, 'RoundedToZero', 100, 100, 0, now() from setup s`
     await tx.run`
       insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
-        cash_change, executed_at)
-      select broker_id, account_id, 'E1', id, setup_id, instrument_id, side, 100, 10, -1000, now() from account_order`
+        fx, cash_change, executed_at)
+      select broker_id, account_id, 'E1', id, setup_id, instrument_id, side, 100, 10, 1, -1000, now() from account_order`
     await tx.run`
       insert into account_position (setup_id, instrument_id, account_id, strategy_id, quantity, avg_px, opened_at)
       select id, ${instrumentId}, account_id, strategy_id, 100, 10, now() from setup`

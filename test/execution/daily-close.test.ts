@@ -282,6 +282,7 @@ test('an account is worth its cash and what it holds, foreign executions include
         ...{
           quantity: dec(10),
           px: dec(45),
+          fx: dec(1),
           commission: dec(1),
           cashChange: dec(-451),
           executedAt: opening,

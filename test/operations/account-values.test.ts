@@ -135,7 +135,7 @@ test('an execution that is told late counts from its own moment, and what was in
   // The broker says on the second day that this was bought before the close of the first.
   const { accountId, ...inferred } = await db.read.one<Omit<NewExecution, 'quantity' | 'px' | 'busts'>>`
     select e.broker_id as "brokerId", account_id as "accountId", exec_id as "execId", order_id as "orderId",
-      setup_id as "setupId", instrument_id as "instrumentId"
+      setup_id as "setupId", instrument_id as "instrumentId", fx
     from execution e join account a on a.id = e.account_id where a.account = ${late.Account}`
   const told = { ...inferred, accountId, quantity: dec(50), px: dec(100), commission: zero }
   const executedAt = Date.parse('2024-03-18T19:55:00Z')

@@ -136,6 +136,23 @@ test.each([
   },
 )
 
+test('an opening that moved no money changes results at the rates at which these were booked', async () => {
+  const rate = (px: number) => town.door('/quotes', [{ symbol: 'EURUSD', bid: px, ask: px }])
+  await rate(1.25)
+  const { trade, takeBack, held, worth } = await follow('B13', 'EUR')
+  const first = await trade('@ESM24', '1', 2, 5000)
+  await rate(1)
+  await trade('@ESM24', '1', 2, 5100)
+  await rate(2)
+  await trade('@ESM24', '2', 2, 5200)
+  await rate(1.6)
+  // 2 of those at 5,050 on average, at 2 dollars; without the first two, those at 5,100.
+  expect(await worth()).toBe(100_000 + 7500 + 9375)
+  await takeBack(first)
+  expect(await held()).toEqual([])
+  expect(await worth()).toBe(105_000)
+})
+
 test('a corrected price is converted at the rate of the execution that it corrects', async () => {
   await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
   const { trade, held, worth } = await follow('B6', 'EUR')

@@ -10,10 +10,10 @@ test('what took effect last in ended ledgers is read in one pass over their exec
   await db.transaction(async (tx) => {
     await tx.run`set local session_replication_role = replica`
     await tx.run`
-      insert into execution (broker_id, account_id, exec_id, setup_id, instrument_id, side, quantity, px, commission,
-        cash_change, executed_at)
+      insert into execution (broker_id, account_id, exec_id, setup_id, instrument_id, side, quantity, px, fx,
+        commission, cash_change, executed_at)
       select 1, a, case when a = 7 and e = 200 then 'END-5-5-9' else 'E' || e end, 9,
-        case when a = 7 and e in (100, 200, 280, 290, 300) then 5 else 1 end, '1', 1, 1, 0, -1,
+        case when a = 7 and e in (100, 200, 280, 290, 300) then 5 else 1 end, '1', 1, 1, 1, 0, -1,
         to_timestamp(${from / 1_000}::bigint) - e * interval '1 second'
       from generate_series(1, 1000) e, generate_series(1, 100) a`
   })

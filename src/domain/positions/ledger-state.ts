@@ -4,7 +4,7 @@
  * about a day long gone gets the books of that day, in the units of that day.
  */
 import type { SecurityType, Side } from '../codes.ts'
-import { type Decimal, roundTo } from '../decimal.ts'
+import { type Decimal, roundTo, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import { applyFill, flat, type Position, takeBack } from './position.ts'
 import type { BookedSplit } from './split.ts'
@@ -62,11 +62,16 @@ export interface LedgerState {
 
 type BookedStep = BookedFill | BookedAdjustment
 
+/** What a ledger has come to. */
 export interface HeldSince {
   readonly position: Position
-  /** When it was opened from flat, or carried through zero. */
-  readonly openedAt: Instant
+  /** When it was opened from flat, or carried through zero; null where it is flat. */
+  readonly openedAt: Instant | null
+  /** What its fills have moved in cash, before commissions; null where something was taken back and it cannot be told. */
+  readonly cash: Decimal | null
 }
+
+const untouched: HeldSince = { position: flat, openedAt: null, cash: zero }
 
 interface Entry extends HeldSince {
   readonly instrumentId: number
@@ -107,14 +112,14 @@ export function statesAt(
   })
 }
 
-/** What a ledger holds of an instrument in the end, and since when; null where it is flat. */
-export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince | null {
+/** What a ledger of one instrument has come to in the end. */
+export function heldAtLast({ fills, adjustments }: BookHistory): HeldSince {
   const ledgers = new Ledgers()
   for (const step of inOrder(fills, adjustments)) ledgers.move(step)
   const [last] = ledgers.entries()
-  return last && !last.position.quantity.isZero()
-    ? { position: last.position, openedAt: last.openedAt }
-    : null
+  if (!last) return untouched
+  const { position, openedAt, cash } = last
+  return { position, openedAt: position.quantity.isZero() ? null : openedAt, cash }
 }
 
 /** Ledgers while their books are gone through. */
@@ -132,7 +137,7 @@ class Ledgers {
     this.#steps.set(key, steps)
     if (before && 'side' in step && step.takesBack !== null && steps.delete(step.takesBack)) {
       this.#disturbed.add(key)
-      this.#entries.set(key, { ...before, position: kept(takeBack(before.position, step)) })
+      this.#entries.set(key, { ...before, position: kept(takeBack(before.position, step)), cash: null })
       return
     }
     steps.set(('side' in step && step.name) || step, step)
@@ -152,9 +157,10 @@ class Ledgers {
    */
   #netAgain(key: string): void {
     const left = [...(this.#steps.get(key)?.values() ?? [])]
-    const again = left.reduce<Entry | undefined>(afterStep, undefined)
-    const held = this.#entries.get(key)?.position.quantity
-    if (again && held && again.position.quantity.equals(held)) this.#entries.set(key, again)
+    const entry = this.#entries.get(key)
+    if (!entry) return
+    const again = left.reduce<Entry | undefined>(afterStep, undefined) ?? { ...entry, ...untouched }
+    if (again.position.quantity.equals(entry.position.quantity)) this.#entries.set(key, again)
   }
 }
 
@@ -184,10 +190,17 @@ const afterStep = (entry: Entry | undefined, step: BookedStep): Entry | undefine
   'side' in step ? afterFill(entry, step) : entry && afterAdjustment(entry, step)
 
 function afterFill(entry: Entry | undefined, fill: BookedFill): Entry {
-  const { position, opened } = applyFill(entry?.position ?? flat, fill, fill)
+  const { position, opened, cash } = applyFill(entry?.position ?? flat, fill, fill)
   const isNew = !entry || position.quantity.abs().equals(opened)
   const { instrumentId, fx, at } = fill
-  return { position: kept(position), openedAt: isNew ? at : entry.openedAt, instrumentId, fx }
+  const openedAt = isNew ? at : entry.openedAt
+  return {
+    position: kept(position),
+    openedAt,
+    cash: entry ? (entry.cash?.plus(cash) ?? null) : cash,
+    instrumentId,
+    fx,
+  }
 }
 
 function afterAdjustment(entry: Entry, { quantityChange, split }: BookedAdjustment): Entry {

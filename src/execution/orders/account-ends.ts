@@ -196,6 +196,7 @@ function book(
       busts: null,
       execId: `END-${source}-${instrument.id}-${setupId ?? 'own'}`,
       cashChange: roundTo(cash, 12),
+      fx,
       ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
       ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },
     },

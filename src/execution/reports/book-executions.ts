@@ -49,7 +49,7 @@ import {
   type TradeOfToday,
 } from './late-executions.ts'
 import type { BatchExecution } from './report-batch.ts'
-import { type BookedMoney, TakenBack } from './taken-back.ts'
+import { TakenBack } from './taken-back.ts'
 
 /** A ledger's row while executions are booked on it. */
 interface Ledger {
@@ -86,12 +86,12 @@ export async function bookExecutions(
     const commission = original
       ? dec(original.commission).negated()
       : commissionOf(ctx, execution, terms, told)
-    takenBack.add(key, { ...execution, ...told }, terms)
     const change = moved(before.position, execution, { told, late, terms, takenBack, key })
     const cash = isGivenBack(execution, terms)
       ? dec(original?.cashChange ?? 0).negated()
       : change.cash.minus(commission)
-    booked.push(executionOf({ ...execution, ...told }, commission, roundTo(cash, 12)))
+    const money = { fx: terms.fx, commission, cashChange: roundTo(cash, 12) }
+    booked.push(executionOf({ ...execution, ...told }, money))
     const { quantity, avgPx } = change.position
     const moves = quantity.minus(before.position.quantity)
     if (told) ofToday.set(execution, inUnitsOfToday(told, execution, moves))
@@ -112,12 +112,12 @@ export async function bookExecutions(
 /** What takes an execution back, or its place, is of the moment of that one: at its rate, as far as that is known. */
 function atItsRate(
   { report }: BatchExecution,
-  original: BookedMoney | null,
+  original: Pick<NewExecution, 'execId'> | null,
   { key, present, takenBack }: { key: LedgerKey; present: Terms; takenBack: TakenBack },
 ): Terms {
   if (!present.isForeign) return present
   const target = original?.execId ?? report.corrects
-  const fx = target && takenBack.rateOf(key, target, original)
+  const fx = target && takenBack.rateOf(key, target)
   return fx ? { ...present, fx } : present
 }
 
@@ -130,18 +130,24 @@ interface Circumstances {
   readonly key: LedgerKey
 }
 
-type Moved = Pick<PositionChange, 'position' | 'opened' | 'cash'> & { readonly openedAt?: Instant }
+type Moved = Pick<PositionChange, 'position' | 'opened' | 'cash'> & { readonly openedAt?: Instant | null }
 
 /** What an execution makes of a position; one that was told late, with what was booked meanwhile. */
 function moved(position: Position, execution: BatchExecution, given: Circumstances): Moved {
   const { told, late, terms, takenBack, key } = given
   const { side, quantity, px: price, busts } = execution
   const fill = { side, quantity, price }
+  const paid = busts && takenBack.cashOf(key, late)
+  takenBack.add(key, { ...execution, ...told }, terms)
   if (!busts)
     return told ? late.apply(position, execution, { told, terms }) : applyFill(position, fill, terms)
   const undone = told ? late.apply(position, execution, { told, terms }).position : takeBack(position, fill)
-  const left = takenBack.heldIn(key, undone.quantity, late) ?? { position: undone }
-  return { ...left, opened: zero, cash: cashTakenBack(position, left.position, fill, terms) }
+  const left = takenBack.heldIn(key, undone.quantity, late)
+  const cash =
+    left?.cash && paid
+      ? left.cash.minus(paid)
+      : cashTakenBack(position, left?.position ?? undone, fill, terms)
+  return { position: undone, ...left, opened: zero, cash }
 }
 
 /** The cash of one that takes another back is that of the other, where all of it was paid or received. */
@@ -229,11 +235,7 @@ function heldIn(row: LedgerRow | LedgerChange | undefined, { pointValue, fx }: T
 }
 
 /** A position is as old as the fill that opened it from flat, or that carried it through zero. */
-function openedAtAfter(
-  before: Ledger,
-  { position, opened }: { readonly position: Position; readonly opened: Decimal },
-  at: Instant,
-): Instant | null {
+function openedAtAfter(before: Ledger, { position, opened }: Moved, at: Instant): Instant | null {
   if (position.quantity.isZero()) return null
   return position.quantity.abs().equals(opened) ? at : (before.openedAt ?? at)
 }
@@ -259,8 +261,7 @@ function commissionOf(
 
 const executionOf = (
   { report, order, side, quantity, px, busts, isInferred }: BatchExecution,
-  commission: Decimal,
-  cashChange: Decimal,
+  money: Pick<NewExecution, 'fx' | 'commission' | 'cashChange'>,
 ): NewExecution => ({
   brokerId: report.brokerId,
   accountId: report.accountId,
@@ -271,8 +272,7 @@ const executionOf = (
   side,
   quantity,
   px,
-  commission,
-  cashChange,
+  ...money,
   busts: busts?.execId ?? null,
   isInferred,
   executedAt: report.occurredAt,

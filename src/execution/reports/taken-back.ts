@@ -2,10 +2,10 @@
  * Ledgers out of which executions are taken back. An average does not say what it was made of, and of a ledger that is
  * flat there is none: so such a ledger is made up again from all that has moved it, without what never should have been.
  */
-import { type Decimal, dec, one, zero } from '../../domain/decimal.ts'
+import { type Decimal, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { type BookedFill, type HeldSince, heldAtLast } from '../../domain/positions/ledger-state.ts'
-import { applyFill, type Conversion, flat } from '../../domain/positions/position.ts'
+import type { Conversion } from '../../domain/positions/position.ts'
 import {
   type BookAdjustmentRow,
   loadBookAdjustments,
@@ -19,8 +19,6 @@ import type { BatchExecution } from './report-batch.ts'
 /** What has moved such ledgers, what is booked meanwhile included. */
 export class TakenBack {
   readonly #fills = new Map<string, BookedFill[]>()
-  /** Of executions that were taken back, by account and name. */
-  readonly #rates = new Map<string, Decimal | null>()
   readonly #adjustments: ReadonlyMap<string, readonly BookAdjustmentRow[]>
 
   private constructor(adjustments: readonly BookAdjustmentRow[]) {
@@ -57,42 +55,30 @@ export class TakenBack {
     })
   }
 
-  /** What a ledger holds by all that has moved it, and since when; null where that is not `quantity`. */
-  heldIn(key: LedgerKey, quantity: Decimal, late: LateExecutions): HeldSince | null {
+  /** What the fills of a ledger have moved in cash, before commissions; null where that is not known. */
+  cashOf(key: LedgerKey, late: LateExecutions): Decimal | null {
+    return this.#lastOf(key, late).cash
+  }
+
+  /** What a ledger has come to by all that has moved it; undefined where that does not hold `quantity`. */
+  heldIn(key: LedgerKey, quantity: Decimal, late: LateExecutions): HeldSince | undefined {
+    const held = this.#lastOf(key, late)
+    return held.position.quantity.equals(quantity) ? held : undefined
+  }
+
+  #lastOf(key: LedgerKey, late: LateExecutions): HeldSince {
     const fills = this.#fills.get(ledgerName(key)) ?? []
     const restated = late.adjustmentsOf(key)
     const isRestated = new Set<number | null>(restated.map(({ actionId }) => actionId))
     const known = this.#adjustments.get(ledgerName(key)) ?? []
     const adjustments = [...known.filter(({ actionId }) => !isRestated.has(actionId)), ...restated]
-    const held = heldAtLast({ fills, adjustments: adjustments.sort((a, b) => a.at - b.at) })
-    return held?.position.quantity.equals(quantity) ? held : null
+    return heldAtLast({ fills, adjustments: adjustments.sort((a, b) => a.at - b.at) })
   }
 
-  /**
-   * The rate at which an execution of a ledger was booked; null where it moved no money that tells it. `original` is that
-   * execution as it is taken back, and its rate stays known for the one that takes its place.
-   */
-  rateOf(key: LedgerKey, execId: string, original: BookedMoney | null): Decimal | null {
-    const name = `${key.accountId} ${execId}`
-    if (original) this.#rates.set(name, this.#rateOf(key, execId, original))
-    return this.#rates.get(name) ?? null
+  /** The rate at which an execution of a ledger was booked; null where nothing of that ledger is taken back. */
+  rateOf(key: LedgerKey, execId: string): Decimal | null {
+    return this.#fills.get(ledgerName(key))?.find(({ name }) => name === execId)?.fx ?? null
   }
-
-  #rateOf(key: LedgerKey, execId: string, { cashChange, commission }: BookedMoney): Decimal | null {
-    const fills = this.#fills.get(ledgerName(key)) ?? []
-    const place = fills.findIndex(({ name }) => name === execId)
-    const fill = fills[place]
-    if (!fill) return null
-    const before = heldAtLast({ fills: fills.slice(0, place), adjustments: [] })
-    const { cash } = applyFill(before?.position ?? flat, fill, { ...fill, fx: one })
-    const rate = cash.isZero() ? zero : dec(cashChange).plus(commission).div(cash)
-    return rate.greaterThan(zero) ? rate : null
-  }
-}
-
-/** What an execution has moved in cash, and what of that was its commission. */
-export type BookedMoney = { readonly execId: string } & {
-  readonly [K in 'cashChange' | 'commission']: Decimal | string
 }
 
 interface NamedRow {

@@ -50,7 +50,7 @@ export async function loadBookFills(
           order by f.strategy_id, f.id`
       : await sql.rows<FillRow>`
           select e.account_id as "bookId", e.instrument_id as "instrumentId", e.setup_id as ledger, e.side,
-            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", 1 as fx,
+            e.quantity, e.px as price, i.security_type as "securityType", i.point_value as "pointValue", e.fx,
             e.cash_change as "cashChange", ${countsFrom} as at, e.commission,
             null::bigint as "signalId", e.exec_id as name, e.busts as "takesBack"
           from ${executions} join instrument i on i.id = e.instrument_id

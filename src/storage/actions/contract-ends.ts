@@ -168,12 +168,8 @@ export async function loadEndRates(
   accountIds: readonly number[],
 ): Promise<Map<string, Decimal>> {
   const rows = await tx.rows<{ accountId: number; instrumentId: number; fx: string }>`
-    select distinct on (e.account_id, e.instrument_id) e.account_id as "accountId", e.instrument_id as "instrumentId",
-      abs(e.cash_change) / (e.quantity * e.px * i.point_value) as fx
-    from execution e join instrument i on i.id = e.instrument_id
-    where e.account_id = any(${accountIds}::bigint[]) and i.security_type in ('CS', 'OPT')
-      and ${isEndOf(contractId, 'e')}
-      and e.px <> 0 and e.cash_change <> 0
+    select distinct on (e.account_id, e.instrument_id) e.account_id as "accountId", e.instrument_id as "instrumentId", e.fx
+    from execution e where e.account_id = any(${accountIds}::bigint[]) and ${isEndOf(contractId, 'e')}
     order by e.account_id, e.instrument_id, e.id`
   return new Map(rows.map(({ accountId, instrumentId, fx }) => [`${accountId} ${instrumentId}`, dec(fx)]))
 }

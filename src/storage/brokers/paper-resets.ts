@@ -50,13 +50,13 @@ async function closeAtCost(sql: Sql, accountId: number, at: Instant): Promise<vo
       ) e join instrument i on i.id = e.instrument_id
       group by e.broker_id, e.setup_id, e.instrument_id, i.symbol having sum(e.quantity) <> 0
     ), closed as (
-      select held.*, coalesce(p.avg_px, last.px) as px, case when held.quantity > 0 then '2' else '1' end as side,
+      select held.*, coalesce(p.avg_px, last.px) as px, last.fx, case when held.quantity > 0 then '2' else '1' end as side,
         'R' || nextval('paper_report_id_seq') as exec_id
       from held
       left join account_position p on p.account_id = ${accountId}::bigint and p.instrument_id = held.instrument_id
         and p.setup_id is not distinct from held.setup_id
       cross join lateral (
-        select px from execution e where e.account_id = ${accountId}::bigint
+        select px, fx from execution e where e.account_id = ${accountId}::bigint
           and e.instrument_id = held.instrument_id order by e.executed_at desc limit 1) last
     ), told as (
       insert into paper_report (broker_id, report_key, account_id, kind, symbol, side, quantity, px, occurred_at,
@@ -65,10 +65,10 @@ async function closeAtCost(sql: Sql, accountId: number, at: Instant): Promise<vo
         ${instant(at)}::timestamptz, true
       from closed
     ), booked as (
-      insert into execution (broker_id, account_id, exec_id, setup_id, instrument_id, side, quantity, px, cash_change,
-        executed_at)
-      select broker_id, ${accountId}::bigint, exec_id, setup_id, instrument_id, side, abs(quantity), px, 0,
-        ${instant(at)}::timestamptz
+      insert into execution (broker_id, account_id, exec_id, setup_id, instrument_id, side, quantity, px, fx,
+        cash_change, executed_at)
+      select broker_id, ${accountId}::bigint, exec_id, setup_id, instrument_id, side, abs(quantity), px, fx,
+        0, ${instant(at)}::timestamptz
       from closed
     )
     update account_position set quantity = 0, avg_px = null, opened_at = null

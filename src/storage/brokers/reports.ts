@@ -282,6 +282,8 @@ export interface NewExecution {
   readonly side: Side
   readonly quantity: Decimal
   readonly px: Decimal
+  /** Account currency per unit of the instrument's. */
+  readonly fx: Decimal
   readonly commission: Decimal
   readonly cashChange: Decimal
   /** The execution that this one takes back. */
@@ -348,12 +350,12 @@ export async function insertExecutions(tx: Transaction, executions: readonly New
     executions.map((execution) => execution[name])
   await tx.run`
     with booked as (
-      insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
+      insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px, fx,
         commission, cash_change, busts, is_inferred, executed_at)
       select * from unnest(${column('brokerId')}::int[], ${column('accountId')}::bigint[], ${column('execId')}::text[],
         ${column('orderId')}::bigint[], ${column('setupId')}::bigint[], ${column('instrumentId')}::bigint[],
         ${column('side')}::text[], ${column('quantity')}::numeric[], ${column('px')}::numeric[],
-        ${column('commission')}::numeric[], ${column('cashChange')}::numeric[], ${column('busts')}::text[],
+        ${column('fx')}::numeric[], ${column('commission')}::numeric[], ${column('cashChange')}::numeric[], ${column('busts')}::text[],
         ${executions.map(({ isInferred = false }) => isInferred)}::boolean[], ${executions.map(({ executedAt }) => instant(executedAt))}::timestamptz[])
       returning account_id, cash_change
     )
