@@ -270,4 +270,10 @@ test('what an option has delivered goes back in the units of today, with its div
   await takeBack(bought)
   expect(await held()).toEqual([[200, 50, '2024-03-28T20:00:00Z']])
   expect(await worth()).toBe(99_900)
+  // Settled again at the end: what goes back was delivered then, in units of then.
+  const ends = await db.read.rows`
+    select e.quantity::float8, e.executed_at as at from execution e
+    join account a on a.id = e.account_id where a.account = 'B10' and e.exec_id like 'END-%' order by e.id`
+  const at = Date.parse('2024-03-28T20:00:00Z')
+  expect(ends).toEqual([2, 200, 1, 100].map((quantity) => ({ quantity, at })))
 })
