@@ -317,6 +317,19 @@ describe('what is told of a payment', () => {
     expect(await incidents()).toEqual([{ kind }])
     await sound()
   })
+
+  test('a refund is told to the operator also where it comes before the payment', async () => {
+    await openUnanswered()
+    const [made] = standIn.intents.values()
+    await tell('charge.refunded', 'evt_refund', { id: 'ch_1', payment_intent: made?.id })
+    expect(await incidents()).toEqual([{ kind: 'paymentRefunded' }])
+    await tell('payment_intent.succeeded')
+    await tell('charge.refunded', 'evt_refund', { id: 'ch_1', payment_intent: made?.id })
+    await work()
+    expect(await incidents()).toEqual([{ kind: 'paymentRefunded' }])
+    expect(await state()).toMatchObject({ charge: 'paid' })
+    await sound()
+  })
 })
 
 describe('a webhook', () => {

@@ -164,6 +164,14 @@ const takingBack: Readonly<Record<string, PaymentTakenBack['kind']>> = {
   'charge.dispute.created': 'paymentDisputed',
 }
 
+/** Which attempt of ours some metadata names; null where it is none of this platform's. */
+function attemptIn(metadata: Stripe.Metadata | null | undefined, environment: string) {
+  const { charge = '', attempt = '' } = metadata ?? {}
+  const isOurs =
+    metadata?.environment === environment && /^\d{1,15}$/.test(charge) && /^\d{1,9}$/.test(attempt)
+  return isOurs ? { chargeId: Number(charge), attempt: Number(attempt) } : null
+}
+
 /**
  * Reads a webhook call. 'forged' when its signature is not Stripe's or is older than five minutes by this machine's
  * clock; nothing for events that are not about a payment of this platform.
@@ -178,24 +186,24 @@ export function readStripeEvent(
   const named = { provider: 'stripe', eventRef: event.id } as const
   const after = takingBack[event.type]
   if (after !== undefined) {
-    const { payment_intent: paid } = event.data.object as Stripe.Charge | Stripe.Dispute
+    const { payment_intent: paid, metadata } = event.data.object as Stripe.Charge | Stripe.Dispute
     const paymentRef = typeof paid === 'string' ? paid : paid?.id
-    return paymentRef === undefined ? undefined : { ...named, kind: after, paymentRef }
+    // A charge has the metadata of its intent, a dispute has none of ours.
+    const payer = attemptIn(metadata, environment)
+    return paymentRef === undefined ? undefined : { ...named, kind: after, paymentRef, payer }
   }
   const kind = tellingKinds[event.type]
   if (kind === undefined) return undefined
   const intent = event.data.object as Stripe.PaymentIntent
-  const { charge, attempt } = intent.metadata ?? {}
-  if (intent.metadata?.environment !== environment || !/^\d{1,15}$/.test(charge ?? '')) return undefined
-  if (!/^\d{1,9}$/.test(attempt ?? '')) return undefined
+  const attempt = attemptIn(intent.metadata, environment)
+  if (!attempt) return undefined
   return {
     ...named,
     kind,
     amount: intent.amount_received ?? intent.amount,
     currency: intent.currency.toUpperCase(),
     paymentRef: intent.id,
-    chargeId: Number(charge),
-    attempt: Number(attempt),
+    ...attempt,
     reason: intent.last_payment_error?.decline_code ?? intent.last_payment_error?.code ?? null,
   }
 }

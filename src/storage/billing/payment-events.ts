@@ -25,6 +25,8 @@ export interface PaymentTakenBack {
   readonly eventRef: string
   readonly kind: 'paymentRefunded' | 'paymentDisputed'
   readonly paymentRef: string
+  /** What was paid, where the provider says so: it may tell of this before it tells that it was. */
+  readonly payer: { readonly chargeId: number } | null
 }
 
 /**
@@ -63,8 +65,9 @@ export const notePaymentTakenBack = (sql: Sql, event: PaymentTakenBack, at: numb
   sql.run`
     insert into incident (incident_key, kind, detail, occurred_at)
     select ${`${event.kind} ${event.provider} ${event.eventRef}`}, ${event.kind}, jsonb_build_object('chargeId',
-      charge.id, 'paymentRef', charge.payment_ref), ${instant(at)}::timestamptz
-    from charge where charge.provider = ${event.provider} and charge.payment_ref = ${event.paymentRef}
+      charge.id, 'paymentRef', ${event.paymentRef}::text), ${instant(at)}::timestamptz
+    from charge where charge.provider = ${event.provider} and (charge.payment_ref = ${event.paymentRef}
+      or charge.payment_ref is null and charge.id = ${event.payer?.chargeId ?? null}::bigint)
     on conflict (incident_key) do nothing`
 
 /** A condition in SQL: an event waits. */
