@@ -99,6 +99,28 @@ describe('planning', () => {
     })
   })
 
+  test('writes them anew for a copy that a replacement takes over', async () => {
+    const { strategyId, instrumentId, setupId } = await scene(1, { scaling: 300, maximumFutures: 7 })
+    const wanted = { strategyId, instrumentId, side: '2', limit: '50' } as const
+    const first = await place(world, { ...wanted, quantity: '2' })
+    await mirrorSignals(world.ctx)
+    await endSignal(db.write, first, '5', instant(opening))
+    const second = await place(world, { ...wanted, quantity: '3', replaces: first })
+    await mirrorSignals(world.ctx)
+    await db.write.run`update setup set max_futures = null, min_futures = 8 where id = ${setupId}`
+    await endSignal(db.write, second, '5', instant(opening))
+    const third = await place(world, { ...wanted, quantity: '1', replaces: second })
+    await mirrorSignals(world.ctx)
+    const rows = await db.read.rows`
+      select order_qty::float8 as "orderQty", reason, strategy_qty::float8 as "strategyQty", limit_value::float8 as "limit"
+      from account_order where source_id = any(${[first, second, third]}::bigint[]) order by id`
+    expect(rows).toEqual([
+      { orderQty: 6, reason: null, strategyQty: -2, limit: 7 },
+      { orderQty: 7, reason: 'CappedToMaximum', strategyQty: -3, limit: 7 },
+      { orderQty: 8, reason: 'RaisedToMinimum', strategyQty: -1, limit: 8 },
+    ])
+  })
+
   const blocks: [string, (setupId: number, instrumentId: number) => Promise<unknown>, string][] = [
     [
       'a disabled account',

@@ -41,13 +41,13 @@ export type Decision = {
 }
 
 /** The setting that bounds the size: the minimum where it raised it, otherwise the class's cap. */
-function limitOf(
-  signal: SignalFacts,
+export function limitOf(
+  { assetClass }: Pick<SignalFacts, 'assetClass'>,
   { minimum, maximum, maximumDollars }: MirrorSettings,
   code: SkipCode | null,
-) {
+): Decimal | null {
   if (code === 'RaisedToMinimum') return minimum
-  return signal.assetClass === 'CS' ? maximumDollars : maximum
+  return assetClass === 'CS' ? maximumDollars : maximum
 }
 
 /** Quantity and code of a follower whom nothing blocks. */

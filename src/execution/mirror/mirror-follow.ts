@@ -9,7 +9,7 @@ import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import type { PlanColumns } from '../../domain/mirror/mirror-columns.ts'
 import { codeNumber, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
 import { copyQuantity } from '../../domain/mirror/mirror-copy.ts'
-import { type Follower, followerAt } from '../../domain/mirror/mirror-plan.ts'
+import { explainRow, type Follower, followerAt, limitOf } from '../../domain/mirror/mirror-plan.ts'
 import { type BlockCode, blocks } from '../../domain/mirror/skip.ts'
 import { type Instant, second } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -91,22 +91,16 @@ export function takenOf(copies: readonly CopyRow[], { setupIds }: FollowerSlice)
   })
 }
 
-/** What one follower's copy is to become. */
-interface Takeover {
-  readonly leaves: Decimal
-  readonly strategyQuantity: Decimal
-}
-
 /**
  * Decides a follower's copy anew under the replacement, with what it executed and the fills of the strategy
- * since it was made. Writes the reason into the plan's row.
+ * since it was made: its leaves. Writes the reason, and the numbers behind it, into the plan's row.
  */
 function decide(
   facts: SignalFacts,
   slice: FollowerSlice,
   plan: PlanColumns,
   { row, copy }: TakenRow,
-): Takeover {
+): Decimal {
   const follower = followerAt(slice.columns, row)
   const direction = directionOf(facts.side)
   const executed = executedOf(copy)
@@ -125,11 +119,12 @@ function decide(
     entryKept: facts.entryKept,
   })
   const allowed = withinLimits(facts, follower, slice.stopped[row] === 1, copy, leaves)
-  plan.code[row] = codeNumber(allowed.block ?? reason ?? (allowed.leaves.isZero() ? 'NoIncrease' : null))
+  const code = allowed.block ?? reason ?? (allowed.leaves.isZero() ? 'NoIncrease' : null)
+  plan.code[row] = codeNumber(code)
+  plan.limit[row] = limitOf(facts, follower.settings, code)?.toNumber() ?? Number.NaN
   plan.quantity[row] = allowed.leaves.toNumber()
-  const strategyQuantity = strategyBase.plus(remaining.times(direction))
-  plan.strategyQuantity[row] = strategyQuantity.toNumber()
-  return { leaves: allowed.leaves, strategyQuantity }
+  plan.strategyQuantity[row] = strategyBase.plus(remaining.times(direction)).toNumber()
+  return allowed.leaves
 }
 
 /** Closing stays within what is held; a circumstance ends the copy, or keeps it from growing. */
@@ -166,12 +161,12 @@ export async function takeOver(
   taken: readonly TakenRow[],
   now: Instant,
 ): Promise<ReadonlySet<number>> {
-  const decided = taken.map((one) => ({ ...one, ...decide(facts, slice, plan, one) }))
+  const decided = taken.map((one) => ({ ...one, leaves: decide(facts, slice, plan, one) }))
   const isWanted = endingOf(signal) === undefined
   const kept = decided.filter(({ leaves }) => isWanted && leaves.greaterThan(0))
   const withdrawn = decided.filter((one) => !kept.includes(one) && isLive(one.copy.status))
-  const successions = kept.map(({ row, copy, leaves, strategyQuantity }): Succession => {
-    const { columns } = slice
+  const successions = kept.map(({ row, copy, leaves }): Succession => {
+    const why = explainRow(facts, slice.columns, plan, row)
     return successionOf(copy, {
       sourceId: signal.id,
       // The price is the strategy's again, and with it the care of AutoSync.
@@ -185,11 +180,11 @@ export async function takeOver(
       at: now,
       chaseAt: chaseAtOf(signal),
       info: null,
-      reason: null,
-      strategyQty: strategyQuantity,
-      scalingPercentage: columns.scalingPercentage[row]!,
-      limitValue: null,
-      heldQty: dec(columns.position[row]!),
+      reason: why.code,
+      strategyQty: why.strategyQuantity,
+      scalingPercentage: slice.columns.scalingPercentage[row]!,
+      limitValue: why.limit,
+      heldQty: why.position,
       referencePx: signal.referencePx,
     })
   })
