@@ -83,7 +83,7 @@ async function joining({ securityType, side, quantity }: Scene) {
   return { strategyId, setupId, symbol }
 }
 
-const choose = (setupId: number, column: string, value: number | boolean) => db.write.run`
+const choose = (setupId: number, column: string, value: number | boolean | null) => db.write.run`
   update setup set ${identifier(column)} = (jsonb_populate_record(null::setup,
     ${JSON.stringify({ [column]: value })}::jsonb)).${identifier(column)} where id = ${setupId}`
 
@@ -135,14 +135,35 @@ test('what it opens says what it was decided from, and the setup when', async ()
   expect(await opened(setupId)).toEqual([7, 2])
   const rows = await db.read.rows`
     select reason, strategy_qty::float8 as "strategyQty", scaling_percentage as scaling, held_qty::float8 as held,
-      reference_px::float8 as price
+      reference_px::float8 as price, limit_value::float8 as "limit"
     from account_order where setup_id = ${setupId} order by id`
   const decided = { reason: 'Opening', strategyQty: 4, scaling: 300 }
   expect(rows).toEqual([
-    { ...decided, held: 0, price: 100 },
-    { ...decided, held: 7, price: 101 },
+    { ...decided, held: 0, price: 100, limit: 7 },
+    { ...decided, held: 7, price: 101, limit: 9 },
   ])
   expect(await db.read.one`select last_sync_futures_usa as at from setup where id = ${setupId}`).toEqual({
     at: world.clock.now(),
   })
+})
+
+test('copies that it places and changes say what they were decided from, as those of a plan', async () => {
+  const strategyId = await addStrategy(db)
+  const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })
+  await world.quote(symbol, '100', '101')
+  await place(world, { strategyId, instrumentId, ...buys, limit: '50' })
+  await world.drain()
+  const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  await choose(setupId, 'max_futures', 3)
+  expect(await opened(setupId)).toEqual([3])
+  await choose(setupId, 'max_futures', null)
+  await choose(setupId, 'min_futures', 6)
+  expect(await opened(setupId)).toEqual([3, 6])
+  const rows = await db.read.rows`
+    select reason, strategy_qty::float8 as "strategyQty", limit_value::float8 as "limit"
+    from account_order where setup_id = ${setupId} order by id`
+  expect(rows).toEqual([
+    { reason: 'CappedToMaximum', strategyQty: 4, limit: 3 },
+    { reason: 'RaisedToMinimum', strategyQty: 4, limit: 6 },
+  ])
 })

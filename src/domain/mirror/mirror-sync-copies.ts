@@ -6,7 +6,8 @@
 import { directionOf, type OrdType } from '../codes.ts'
 import { type Decimal, max, min, zero } from '../decimal.ts'
 import { actsAgainst, closesNothing } from '../positions/open-close.ts'
-import { clampClosing, copyQuantity } from './mirror-copy.ts'
+import { type CopyQuantity, clampClosing, copyQuantity } from './mirror-copy.ts'
+import { limitOf } from './mirror-plan.ts'
 import {
   type LiveCopy,
   type SymbolState,
@@ -112,21 +113,38 @@ const workingOf = (copy: LiveCopy): readonly SyncOrder[] =>
 
 const isByHand = (copy: LiveCopy): boolean => workingOf(copy).some(({ care }) => care !== 'follow')
 
-/** What the copy of a live signal should still work for, whatever the others of its group have done. */
-function leavesAlone(state: SymbolState, { signal, filledBefore, executed }: LiveCopy): Decimal {
+/** Unsigned quantity of the signal that was still to trade when its copy was made. */
+const remainingOf = ({ signal, filledBefore }: LiveCopy): Decimal =>
+  max(zero, signal.quantity.minus(filledBefore))
+
+/** What the copy of a live signal should work for, whatever the others of its group have done. */
+function quantityAlone(state: SymbolState, copy: LiveCopy): CopyQuantity {
+  const { signal, executed } = copy
   const entry = state.copies.find(
-    (copy) => signal.entry !== null && `${copy.signal.signalId}` === `${signal.entry}`,
+    (other) => signal.entry !== null && `${other.signal.signalId}` === `${signal.entry}`,
   )
   return copyQuantity({
     side: signal.side,
     openClose: signal.openClose,
-    remaining: max(zero, signal.quantity.minus(filledBefore)),
+    remaining: remainingOf(copy),
     executed,
     strategyBase: state.strategyBase,
     sizing: { ...state.baseSizing, referencePrice: signal.referencePrice ?? state.baseSizing.referencePrice },
     entryExecuted: entry?.executed ?? null,
     entryKept: signal.entryKept,
-  }).leaves
+  })
+}
+
+const leavesAlone = (state: SymbolState, copy: LiveCopy): Decimal => quantityAlone(state, copy).leaves
+
+/** The numbers that the size of a copy is decided from, as those of a signal's plan. */
+export function explainCopy(state: SymbolState, copy: LiveCopy) {
+  const { reason } = quantityAlone(state, copy)
+  return {
+    reason,
+    strategyQuantity: state.strategyBase.plus(signed(remainingOf(copy), copy.signal.side)),
+    limit: limitOf(state.terms, state.terms.settings, reason),
+  }
 }
 
 /** What a copy has executed here before its signal did: nothing has told the others of its group yet. Unsigned. */

@@ -1,7 +1,10 @@
 /** Orders that a cycle of AutoSync makes: corrections of a position, copies that are missing, copies that change. */
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
+import { limitOf } from '../../domain/mirror/mirror-plan.ts'
 import type { PositionOrder } from '../../domain/mirror/mirror-sync.ts'
-import type { Placement, Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
+import { explainCopy, type Placement, type Replacement } from '../../domain/mirror/mirror-sync-copies.ts'
+import { readSymbol, type SyncSignal } from '../../domain/mirror/mirror-sync-state.ts'
+import { size } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { carrierOf, chainStart, type NewAccountOrder } from '../../storage/mirror/account-orders.ts'
 import { type NextOrder, type Succession, successionOf } from '../../storage/mirror/successions.ts'
@@ -20,6 +23,23 @@ const reasonsOf = (one: SyncCase, symbol: string, reason: string | null) => ({
   limitValue: null,
   heldQty: one.input.accountPositions.get(symbol) ?? zero,
 })
+
+/** What bounds the size of the strategy's position here. */
+function limitIn({ input }: SyncCase, symbol: string): Decimal | null {
+  const terms = input.termsOf(symbol)
+  const held = input.accountPositions.get(symbol) ?? zero
+  const { reason } = size(input.strategyPositions.get(symbol) ?? zero, { held, ...terms })
+  return limitOf(terms, terms.settings, reason)
+}
+
+/** The numbers behind the copy of a signal at work. */
+function reasonsOfCopy({ input }: SyncCase, signal: SyncSignal) {
+  const state = readSymbol(input, signal.symbol, false)
+  const copy = state.copies.find((each) => each.signal === signal)
+  if (!copy) return {}
+  const { reason, strategyQuantity, limit } = explainCopy(state, copy)
+  return { reason, strategyQty: strategyQuantity, limitValue: limit }
+}
 
 type Kind = Pick<
   NewAccountOrder,
@@ -73,10 +93,14 @@ export function correction(
   const kind = { source: 'Y', sourceId: instrument.id, signalType: 1 } as const
   const terms = { side, ordType: '1', timeInForce: '0', positionEffect, orderQty: quantity } as const
   const reason = positionEffect === 'O' ? 'Opening' : 'Reducing'
-  return newOrder(one, instrument, at, { revision, ...kind, ...terms, ...reasonsOf(one, symbol, reason) })
+  const why = { ...reasonsOf(one, symbol, reason), limitValue: limitIn(one, symbol) }
+  return newOrder(one, instrument, at, { revision, ...kind, ...terms, ...why })
 }
 
 const textOf = (price: Decimal | null): string | null => price?.toFixed() ?? null
+
+const symbolOf = ({ instruments }: SyncCase, { instrumentId }: SyncOrderRow): string =>
+  [...instruments.values()].find(({ id }) => id === instrumentId)?.symbol ?? ''
 
 /** The next order of a copy, under its signal's present terms. */
 function follow(
@@ -84,7 +108,7 @@ function follow(
   copy: SyncOrderRow,
   next: Pick<NextOrder, 'sourceId' | 'revision' | 'leaves' | 'at'> & Partial<NextOrder>,
 ): Succession {
-  const symbol = [...one.instruments.values()].find(({ id }) => id === copy.instrumentId)?.symbol ?? ''
+  const symbol = symbolOf(one, copy)
   return successionOf(copy, {
     ordType: copy.ordType,
     timeInForce: copy.timeInForce,
@@ -117,6 +141,7 @@ export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: I
     limitPx: row.limitPx,
     stopPx: row.stopPx,
     referencePx: row.referencePx,
+    ...reasonsOfCopy(one, signal),
   } as const
   // At the signal's own price it is a plain copy, whatever its holder made of the one before.
   const kind = { source: 'S', sourceId: row.id, signalType: 1 } as const
@@ -139,6 +164,9 @@ export function changedCopy(
   at: Instant,
 ): Succession {
   const copy = one.orders.get(clientOrderId)!
+  const signal = one.input.signals.find(({ signalId }) =>
+    one.signals.get(Number(signalId))?.chain.includes(copy.sourceId),
+  )
   return follow(one, copy, {
     sourceId: copy.sourceId,
     revision: revisionAfter(rowsOf(one, new Set([copy.sourceId])), copy.sourceId),
@@ -147,6 +175,7 @@ export function changedCopy(
     limitPx: textOf(limit),
     stopPx: textOf(stop),
     at,
+    ...(signal && reasonsOfCopy(one, signal)),
   })
 }
 
@@ -158,7 +187,8 @@ export function turnedCopy(
   at: Instant,
 ): Succession {
   const atMarket = { ordType: '1', timeInForce: '0', limitPx: null, stopPx: null } as const
-  return follow(one, copy, { sourceId: copy.sourceId, ...terms, at, ...atMarket, info: 'turned to market' })
+  const why = { limitValue: limitIn(one, symbolOf(one, copy)), info: 'turned to market' }
+  return follow(one, copy, { sourceId: copy.sourceId, ...terms, at, ...atMarket, ...why })
 }
 
 /** A protective stop at another price or for another quantity. */
