@@ -22,7 +22,8 @@ type Cell = (text: string) => Instrument[keyof Instrument] | undefined
 const word =
   <T extends string>(words: Readonly<Record<string, T>>): Cell =>
   (text) =>
-    words[text]
+    // What every object has is no word of ours.
+    Object.hasOwn(words, text) ? words[text] : undefined
 const number =
   (isAllowed: (value: Decimal) => boolean): Cell =>
   (text) => {
@@ -65,7 +66,7 @@ export class UnreadableInstruments extends Error {
 export function readInstrumentFile(file: string, today: Day): Instrument[] {
   const [head = [], ...lines] = rowsOf(file)
   const names = head.map((name) => name.trim())
-  const unknown = names.find((name) => !(name in columns))
+  const unknown = names.find((name) => !Object.hasOwn(columns, name))
   if (unknown !== undefined || !names.includes('symbol'))
     throw new UnreadableInstruments(
       `line 1: the columns are symbol and some of ${instrumentColumns.join(', ')}`,

@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { readInstrumentFile } from './instrument-files.ts'
+
+test.each(['constructor', 'toString', '__proto__'])('%s is neither a column nor a word', (name) => {
+  const read = (text: string) => () => readInstrumentFile(text, 20_000)
+  expect(read(`symbol,${name}\nNEW,stock`)).toThrow('line 1: the columns are symbol')
+  for (const column of ['securityType', 'putOrCall', 'settlement', 'calendar'])
+    expect(read(`symbol,${column}\nNEW,${name}`)).toThrow(`line 2, ${column}: "${name}" cannot be read`)
+})
