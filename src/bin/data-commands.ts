@@ -16,7 +16,7 @@ import { importColumns, importFile, importInstruments, importKinds } from './imp
 import { openLog } from './log.ts'
 import { type Played, replayFile } from './replay.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, tool, withDatabase } from './tool.ts'
+import { type Output, readId, safeLine, say, tool, withDatabase } from './tool.ts'
 
 /** Adds index, replay, import and export. */
 export function addDataCommands(program: Command): void {
@@ -42,7 +42,7 @@ function closesOf(file: string): IndexClose[] {
   try {
     return readIndexCloses(readFileSync(file))
   } catch (error) {
-    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ConfigError(safeLine(`${file}: ${error instanceof Error ? error.message : String(error)}`))
   }
 }
 
@@ -58,7 +58,7 @@ function addReplayCommand(command: Command): void {
       withDatabase(async (db, config) => {
         const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
         const played = await replayFile(config, db, openLog(config, 'replay'), { file, speed })
-        say(options, { played: file, ...played }, wordsOf(file, played))
+        say(options, { played: file, ...played }, [wordsOf(file, played)])
       }),
     )
 }

@@ -2,11 +2,12 @@
 import { FolderInUse } from '../postgres/lock.ts'
 import { DatabaseUnavailable, isForbidden, isTurnedAway } from '../storage/database/failure.ts'
 import { ConfigError } from './config.ts'
+import { safeLine } from './tool.ts'
 
 /** What to print of the error that ended a command. */
 export function faultOf(error: unknown): unknown {
   const says = error instanceof Error ? words(error) : undefined
-  return says === undefined ? error : `lockstep: ${says}`
+  return says === undefined ? error : `lockstep: ${says.split('\n').map(safeLine).join('\n')}`
 }
 
 function words(error: Error): string | undefined {

@@ -9,6 +9,7 @@ import type { Database } from '../storage/database/database.ts'
 import { insertInstruments } from '../storage/market/instruments.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
+import { safeLine } from './tool.ts'
 
 /** What a file holds, by the word of the command. */
 export const importKinds: Readonly<Record<string, ActionKind>> = {
@@ -28,7 +29,9 @@ export async function importFile(
 ): Promise<{ added: number; known: number }> {
   const { faults, ...count } = await enterActions({ db, clock: systemClock }, await readFileOf(kind, file))
   if (faults.length > 0)
-    throw new ConfigError(faults.map(({ place, says }) => `${file}, line ${place + 2}: ${says}`).join('\n'))
+    throw new ConfigError(
+      faults.map(({ place, says }) => safeLine(`${file}, line ${place + 2}: ${says}`)).join('\n'),
+    )
   return count
 }
 
@@ -43,7 +46,9 @@ export async function importInstruments(
     const added = instruments.length === 0 ? 0 : await insertInstruments(db.write, instruments)
     return { added, known: instruments.length - added }
   } catch (error) {
-    throw error instanceof UnreadableInstruments ? new ConfigError(`${file}, ${error.message}`) : error
+    throw error instanceof UnreadableInstruments
+      ? new ConfigError(safeLine(`${file}, ${error.message}`))
+      : error
   }
 }
 
@@ -60,6 +65,6 @@ async function readFileOf(kind: ActionKind, file: string): Promise<EnteredAction
   try {
     return readActionFile(kind, text)
   } catch (error) {
-    throw error instanceof UnreadableActions ? new ConfigError(`${file}, ${error.message}`) : error
+    throw error instanceof UnreadableActions ? new ConfigError(safeLine(`${file}, ${error.message}`)) : error
   }
 }

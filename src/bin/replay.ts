@@ -14,6 +14,7 @@ import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
+import { safeLine } from './tool.ts'
 import { workerId } from './worker.ts'
 
 export interface ReplayOptions {
@@ -42,7 +43,7 @@ export async function replayFile(
 ): Promise<Played> {
   const open = () => createReadStream(options.file)
   const unreadable = (error: unknown): never => {
-    throw isOfTheFile(error) ? new ConfigError(`${options.file}: ${error.message}`) : error
+    throw isOfTheFile(error) ? new ConfigError(safeLine(`${options.file}: ${error.message}`)) : error
   }
   const name = `replay:${await digestOf(open).catch(unreadable)}`
   // A file that cannot be read moves nothing; from here on rows may be played.

@@ -19,14 +19,16 @@ export interface Output {
 export const tool = (parent: Command, name: string, says: string): Command =>
   parent.command(name).description(says).option('--json', 'answer as JSON')
 
-/** Prints for people, or the same facts as JSON. Lines are for what others have named. */
+/** Prints for people, or the same facts as JSON. Lines are for what others have named; a text has lines of its own. */
 export function say(output: Output, facts: object, text: string | readonly string[]): void {
-  console.log(output.json ? safeJson(facts) : typeof text === 'string' ? text : text.map(safeLine).join('\n'))
+  const lines = typeof text === 'string' ? text.split('\n') : text
+  console.log(output.json ? safeJson(facts) : lines.map(safeLine).join('\n'))
 }
 
 /** Names are anybody's: in a terminal they could move the cursor, or begin a line that looks like ours. */
 const control = /\p{Cc}/gu
-const safeLine = (text: string): string => text.replace(control, '\ufffd')
+/** A text in one line that gives a terminal no orders. */
+export const safeLine = (text: string): string => text.replace(control, '\ufffd')
 /** JSON by itself leaves a few of them as they are. */
 export const safeJson = (facts: unknown): string =>
   JSON.stringify(facts).replace(control, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)

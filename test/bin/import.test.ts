@@ -19,15 +19,19 @@ interface Ran {
   errors: string
 }
 
-/** Runs the program on a file with this text. */
+/** Imports a file with this text. */
 function importing(word: string, text: string | null, ...more: string[]): Promise<Ran> {
   const file = join(folder, `${word}.csv`)
   if (text === null) rmSync(file, { force: true })
   else writeFileSync(file, text)
+  return run('import', word, file, ...more)
+}
+
+/** Runs the program. */
+function run(...words: string[]): Promise<Ran> {
   const env = { ...process.env, DATABASE_URL: url, DATA_DIR: folder }
-  const words = ['scripts/lockstep.mjs', 'import', word, file, ...more]
   return new Promise((resolve) => {
-    execFile(process.execPath, words, { env }, (error, output, errors) =>
+    execFile(process.execPath, ['scripts/lockstep.mjs', ...words], { env }, (error, output, errors) =>
       resolve({ status: error ? Number(error.code) : 0, output: output.trim(), errors }),
     )
   })
@@ -69,4 +73,22 @@ test('what cannot be read is said without a trace of the program', async () => {
   expect(columns.errors).toMatch(
     /^lockstep: .*settlements\.csv, line 1: the columns must be symbol, date, [^\n]*\n$/,
   )
+}, 120_000)
+
+test('what a file holds begins no line of its own and gives a terminal no orders', async () => {
+  const named = '"X\u001b[2J\nready http://elsewhere"'
+  const refused = await Promise.all([
+    importing('dividends', `symbol,date,amount\n${named},2024-03-13,1\n`),
+    importing('splits', `symbol,date,new,old\nAAPL,2024-03-14,${named},1\n`),
+    importing('instruments', `symbol,tick\nX,${named}\n`),
+  ])
+  for (const { status, errors } of refused) {
+    expect(status).toBe(1)
+    expect(errors).toMatch(/^lockstep: .*X\ufffd\[2J\ufffdready [^\p{Cc}]*\n$/u)
+  }
+  const file = join(folder, 'quotes.csv')
+  writeFileSync(file, `symbol,t,bid,ask\n${named},2024-03-12T14:00:00Z,1,2\n`)
+  const played = await run('replay', file, '--speed', '0')
+  expect(played.status).toBe(0)
+  expect(played.output).toMatch(/X\ufffd\[2J\ufffdready [^\p{Cc}]*$/u)
 }, 120_000)
