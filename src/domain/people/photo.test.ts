@@ -83,6 +83,24 @@ describe('photos', () => {
     }
   })
 
+  test('of a million parts keep nobody waiting', () => {
+    const segments = new Uint8Array(photoBytesMax)
+    segments.set([0xff, 0xd8])
+    for (let at = 2; at + 4 < photoBytesMax; at += 4) segments.set([0xff, 0xc0, 0, 2], at)
+    segments.set([0xff, 0xd9], photoBytesMax - 2)
+    const chunks = new Uint8Array(photoBytesMax)
+    for (let at = 8; at + 12 <= photoBytesMax; at += 12) chunks.set(bytes(zeros(4), 'IHDR', zeros(4)), at)
+    chunks.set(png.subarray(0, 8))
+    for (const photo of [segments, chunks]) {
+      const times = [1, 2, 3].map(() => {
+        const from = performance.now()
+        expect(judgePhoto(photo)).toBe('NoPhoto')
+        return performance.now() - from
+      })
+      expect(Math.min(...times)).toBeLessThan(100)
+    }
+  })
+
   test('of any bytes are judged without harm, with any beginning', () => {
     const starts = [png.subarray(0, 20), jpeg().subarray(0, 8), lossy.subarray(0, 16), bytes()]
     fc.assert(
