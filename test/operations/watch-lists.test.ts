@@ -121,6 +121,19 @@ describe('what is refused', () => {
     ])
     expect(await manage(theirs, 'operator')).toEqual([true])
   })
+
+  test("the cursor of another listing, which does not tell which of somebody else's lists there are", async () => {
+    for (const name of ['First', 'Second']) await newList(name)
+    const page = await town.ask('GetWatchLists', { PersonId: personId, Limit: 1 }, as('holder'))
+    const { Pagination } = page.json as { Pagination: { next_cursor: string } }
+    const Cursor = decodeURIComponent(Pagination.next_cursor)
+    const [{ Id: present } = { Id: 0 }] = await lists()
+    for (const citizen of ['neighbour', 'holder'] as const)
+      for (const WatchListId of [present, 999_999]) {
+        const asked = { PersonId: personId, WatchListId, Cursor }
+        expect(await told(town.ask('GetWatchListMembers', asked, as(citizen)))).toEqual([400, '3003 Cursor'])
+      }
+  })
 })
 
 test('a list that is deleted while a strategy is put on it is gone for both', async () => {

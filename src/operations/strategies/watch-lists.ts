@@ -17,7 +17,7 @@ import {
   type WatchListMemberRow,
   type WatchListRow,
 } from '../../storage/strategies/watch-lists.ts'
-import { type Context, type Outcome, type Refused, refuse } from '../context.ts'
+import { type Context, isRefused, type Outcome, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
 
@@ -51,10 +51,14 @@ export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
 
 /** The strategies on one watch list. */
 export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, params) => {
-  if (!(await hasWatchList(ctx.sql, params.PersonId, params.WatchListId))) return refuseAbsent(ctx)
-  return paged(ctx, 'GetWatchListMembers', params, shownMember, (asked) =>
-    pageWatchListMembers(ctx.sql, Number(params.WatchListId), asked),
-  )
+  const [isThere, members] = await Promise.all([
+    hasWatchList(ctx.sql, params.PersonId, params.WatchListId),
+    paged(ctx, 'GetWatchListMembers', params, shownMember, (asked) =>
+      pageWatchListMembers(ctx.sql, params.WatchListId, asked),
+    ),
+  ])
+  // A wrong cursor is told before rights are looked at: told of lists that are there alone, it would tell which are.
+  return isThere || isRefused(members) ? members : refuseAbsent(ctx)
 }
 
 /** Makes or deletes a watch list, or adds a strategy to one or takes it off. */

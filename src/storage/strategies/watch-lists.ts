@@ -42,7 +42,7 @@ export interface WatchListMemberRow {
 /** The strategies on a list, in the order in which they were added. */
 export function pageWatchListMembers(
   sql: Sql,
-  watchListId: number,
+  watchListId: number | bigint,
   { request, order }: PageAsked,
 ): Promise<Page<WatchListMemberRow> | CursorRefusal> {
   const query: PageQuery = {
