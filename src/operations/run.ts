@@ -10,6 +10,7 @@ import {
   type HostName,
   type OperationName,
   type ParamsOf,
+  type Row,
   rows,
 } from '../contract/index.ts'
 import type { Charging } from '../domain/positions/tables/commission-plans.ts'
@@ -238,14 +239,28 @@ const isWrongCursor = (outcome: Outcome<unknown>): boolean =>
 async function runReads(options: Parts, calls: readonly Call[], many: Many): Promise<Reply[]> {
   const { read } = options.db
   const { distinct, places } = distinctOf(calls)
-  const asked = asContexts(options, distinct, read)
-  // Sent together: what was read without a right to it is thrown away.
-  const [verdicts, found] = await Promise.all([checkAccess(read, rowOf(calls), asked), many(read, asked)])
-  const replies = distinct.map(({ compiled }, at) => {
-    const outcome = found[at] as Outcome<unknown>
-    return replyWith(isWrongCursor(outcome) ? outcome : (verdicts[at] ?? outcome), compiled)
-  })
+  const outcomes = await outcomesOf(read, rowOf(calls), asContexts(options, distinct, read), many)
+  const replies = distinct.map(({ compiled }, at) => replyWith(outcomes[at] as Outcome<unknown>, compiled))
   return places.map((place) => replies[place] as Reply)
+}
+
+/**
+ * Reports on a whole site: they take so long, and are asked for so seldom, that nobody begins one without a right to
+ * it. Other reads are short, and a wrong cursor of theirs is told before rights are looked at.
+ */
+const isReport = ({ access, paginated }: Row): boolean => access.rule === 'siteAdmin' && paginated !== true
+
+/** What becomes of reads, in order. */
+async function outcomesOf(
+  read: Sql,
+  row: Row,
+  asked: readonly Asked[],
+  many: Many,
+): Promise<Outcome<unknown>[]> {
+  if (isReport(row)) return decide(asked, await checkAccess(read, row, asked), many, read)
+  // Sent together: what was read without a right to it is thrown away.
+  const [verdicts, found] = await Promise.all([checkAccess(read, row, asked), many(read, asked)])
+  return found.map((outcome, at) => (isWrongCursor(outcome) ? outcome : (verdicts[at] ?? outcome)))
 }
 
 /**

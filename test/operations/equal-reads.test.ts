@@ -6,7 +6,7 @@ import { createRunner } from '../../src/operations/run.ts'
 import { secrets } from '../support/platform.ts'
 import { buildTown } from './support/town.ts'
 
-const { platform, people, strategyId, lonelyStrategyId, signals, ask } = await buildTown()
+const { platform, people, sites, strategyId, lonelyStrategyId, signals, ask } = await buildTown()
 
 test('in the same words by many people, each as far as his rights go', async () => {
   const who = [people.owner, people.holder, people.neighbour, people.stranger, people.operator]
@@ -80,4 +80,32 @@ test('the same words by the same caller, from the same place and about the same 
   expect(asked).toBe(6)
   expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 304, 200, 200, 200])
   expect(replies[0]?.body).toBe(replies[7]?.body)
+})
+
+test('a report on a site is not begun for who has no right to it', async () => {
+  let begun = 0
+  const run = createRunner({
+    ...{ db: platform.db, clock: { now: () => 0 }, secrets, environment: 'T' },
+    handlers: {
+      GetWlInstrumentationExport: {
+        many: async (_, calls) => {
+          begun += calls.length
+          return calls.map(() => ({ results: [] }))
+        },
+      },
+    },
+  })
+  const compiled = compileRow(rows.GetWlInstrumentationExport, 'WL', 'native')
+  const from = { host: 'WL', dialect: 'native', requestId: 'r', origin: 'http://one' } as const
+  const statusFor = async (role: Caller['role']) => {
+    const caller: Caller = {
+      ...{ accessKeyId: 1, keyId: role, personId: people.operator.personId, role, siteId: 1 },
+      ...{ siteKind: 'platform', permissions: null },
+    }
+    const params = { WhiteLabelSiteId: sites.west }
+    const call = { operation: 'GetWlInstrumentationExport', compiled, params, caller, ...from } as const
+    return (await run(call)).status
+  }
+  expect([await statusFor('user'), begun]).toEqual([403, 0])
+  expect([await statusFor('platform_admin'), begun]).toEqual([200, 1])
 })
