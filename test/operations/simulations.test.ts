@@ -31,11 +31,12 @@ const results = async (who: CitizenName, params: object = {}, host: 'WL' | 'Geo'
 test('what can begin begins, the rest is skipped with its reason', async () => {
   const foreign = await addBy('stranger', 'Foreign')
   const secret = await addBy('owner', 'Secret')
+  const unknown = await addBy('stranger', 'Private elsewhere')
   await town.door('/subscriptions', [{ personId, strategyId: lonelyStrategyId, kind: 'paid' }])
-  // Who subscribes to a private strategy knows of it.
-  const hide = [secret, lonelyStrategyId].map((id) => ({ strategyId: id, private: true }))
+  // Who subscribes to a private strategy knows of it, and so does the site that it belongs to.
+  const hide = [secret, lonelyStrategyId, unknown].map((id) => ({ strategyId: id, private: true }))
   await town.door('/strategies', hide)
-  const { Created, Skipped } = await start([strategyId, lonelyStrategyId, foreign, secret, 999])
+  const { Created, Skipped } = await start([strategyId, lonelyStrategyId, foreign, secret, unknown, 999])
   expect(Created).toEqual([
     { StrategyId: strategyId, SubscriptionId: expect.any(Number), StartDate: '2024-03-12T14:00:00Z' },
   ])
@@ -43,6 +44,7 @@ test('what can begin begins, the rest is skipped with its reason', async () => {
     [lonelyStrategyId, 'already_subscribed'],
     [foreign, 'not_in_site_catalog'],
     [secret, 'strategy_private'],
+    [unknown, 'strategy_not_found'],
     [999, 'strategy_not_found'],
   ])
   const again = await start([strategyId])

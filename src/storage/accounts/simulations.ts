@@ -79,7 +79,10 @@ interface SimFactsRow extends SimFacts {
   readonly strategyId: number
 }
 
-/** What decides whether a person of a site may simulate strategies; those that do not exist are missing. */
+/**
+ * What decides whether a person of a site may simulate strategies. Missing are those that do not exist, and private
+ * ones of which neither the person nor the site knows: its admin asks, and numbers must not be probed.
+ */
 export async function loadSimFacts(
   sql: Sql,
   personId: number | bigint,
@@ -90,14 +93,15 @@ export async function loadSimFacts(
     select s.id as "strategyId", s.is_alive as "isAlive",
       s.is_private and s.owner_person_id <> ${personId}::bigint
         and coalesce(present.kind, 'simulated') = 'simulated' as "isHidden",
-      s.site_id = ${siteId}::bigint or exists (
-        select from site_catalog c where c.site_id = ${siteId}::bigint and c.strategy_id = s.id) as "isOffered",
+      s.site_id = ${siteId}::bigint or offer.id is not null as "isOffered",
       present.kind as present, (
         select max(ended_at) from subscription e where e.person_id = ${personId}::bigint
           and e.strategy_id = s.id and e.kind = 'simulated') as "lastSimulationEndedAt"
     from strategy s left join subscription present on present.person_id = ${personId}::bigint
       and present.strategy_id = s.id and present.ended_at is null
-    where s.id = any(${strategyIds}::bigint[])`
+      left join site_catalog offer on offer.site_id = ${siteId}::bigint and offer.strategy_id = s.id
+    where s.id = any(${strategyIds}::bigint[]) and (not s.is_private or s.site_id = ${siteId}::bigint
+      or offer.id is not null or present.id is not null or s.owner_person_id = ${personId}::bigint)`
   return new Map(rows.map((row) => [row.strategyId, row]))
 }
 
