@@ -274,6 +274,10 @@ test('terms and followers are news as well', async () => {
       'his leaving',
       () => ask('StopAutotrade', { Account: 'NEWS-1', PersonId: personId, StrategyId: strategyId }, { key }),
     ],
+    [
+      'another strategy of its owner, which lowers the score',
+      () => ask('AddStrategy', { StrategyName: 'Other', StartingCapital: 1000 }, { key: people.owner.key }),
+    ],
   ]
   for (const [minute, [what, change]] of changes.entries()) {
     await door('/clock', { now: `2024-04-02T14:0${minute + 1}:00Z` })

@@ -131,15 +131,18 @@ export interface Following {
   percent: number
   /** When a live account last joined, left or chose anew. */
   changedAt: Instant | null
+  /** When the latest strategy of the owner began: every other one costs score. */
+  siblingAt: Instant | null
 }
 
-/** How much follows a strategy. */
+/** How much follows a strategy, and beside how many of its owner it stands. */
 export const findFollowing = (sql: Sql, id: number | bigint): Promise<Following> =>
   sql.one<Following>`
     select ${siblings} as siblings, coalesce(f.value, strategy.starting_cash) as value,
       count(setup.id) filter (where setup.stopped_at is null)::int as accounts,
       coalesce(sum(setup.scaling_percentage) filter (where setup.stopped_at is null), 0)::float8 as percent,
-      max(setup.changed_at) as "changedAt"
+      max(setup.changed_at) as "changedAt", (select max(other.started_at) from strategy other
+        where other.owner_person_id = strategy.owner_person_id) as "siblingAt"
     from strategy left join strategy_statistics f on f.strategy_id = strategy.id
     left join (setup join account on account.id = setup.account_id and account.kind = 0)
       on setup.strategy_id = strategy.id
