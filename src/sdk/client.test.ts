@@ -118,6 +118,19 @@ describe('the client', () => {
     await expect(client.GetBrokers({})).rejects.toMatchObject({ status: 503, errors: [] })
   })
 
+  test('knows no wait where a proxy names a date', async () => {
+    const headers = { 'retry-after': 'Thu, 26 Nov 2026 05:00:00 GMT' }
+    const { client } = clientOf([new Response('', { status: 503, headers })])
+    await expect(client.GetBrokers({})).rejects.toMatchObject({ status: 503, retryAfterSeconds: undefined })
+  })
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY])('sends nothing instead of %s', async (limit) => {
+    const { client, sent } = clientOf(['true'])
+    const setup = { Account: 'A', StrategyId: 1, StocksEnabled: true, MaxStocksDollars: limit }
+    await expect(client.StartAutotrade(setup)).rejects.toThrow(RangeError)
+    expect(sent).toEqual([])
+  })
+
   test('refuses an integer it cannot hold', async () => {
     const { client } = clientOf([
       '{"Results":[{"StrategyId":9223372036854775807}],"ResponseStatus":{"ErrorCode":"200"}}',

@@ -22,7 +22,8 @@ export class ApiError extends Error {
     this.status = status
     this.errors = errors
     this.requestId = headers.get('x-request-id') ?? undefined
-    const retryAfter = headers.get('retry-after')
-    this.retryAfterSeconds = retryAfter === null ? undefined : Number(retryAfter)
+    // The platform says seconds; a proxy may say a date, and a wait of NaN would be none.
+    const retryAfter = headers.get('retry-after') ?? ''
+    this.retryAfterSeconds = /^[0-9]+$/.test(retryAfter) ? Number(retryAfter) : undefined
   }
 }

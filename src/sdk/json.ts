@@ -1,8 +1,12 @@
 /** JSON that never rounds: bigints are written as numbers, and integers a number cannot hold are refused. */
 
-/** JSON text of plain data; undefined members are left out. */
+/**
+ * JSON text of plain data; undefined members are left out. Throws a RangeError on NaN and the infinities: JSON has none
+ * of them, and the null that stands for them elsewhere means absent, so a wrong limit would be sent as no limit.
+ */
 export function exactJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`${value} cannot be sent`)
   if (Array.isArray(value)) return `[${value.map(exactJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
