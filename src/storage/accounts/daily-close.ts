@@ -181,12 +181,17 @@ const saveAccountDays = (tx: Transaction, rows: readonly NewDay[]): Promise<unkn
   on conflict (account_id, day) do update set cash = excluded.cash, value = excluded.value
   where (account_day.cash, account_day.value) is distinct from (excluded.cash, excluded.value)`
 
+/** What was seen since the day before, such as on a holiday on which futures trade, belongs to the day that follows. */
 const saveStrategyDays = (tx: Transaction, rows: readonly NewDay[]): Promise<unknown> => tx.run`
   insert into strategy_day (strategy_id, day, cash, value, leverage)
-  select n.id, n.day, n.cash, n.value, greatest(n.leverage, seen.leverage)
-  from unnest(${column(rows, 'bookId')}::bigint[], ${dates(rows)}::date[], ${column(rows, 'cash')}::numeric[],
-    ${column(rows, 'value')}::numeric[], ${column(rows, 'leverage')}::numeric[]) n (id, day, cash, value, leverage)
-  left join strategy_leverage seen on seen.strategy_id = n.id and seen.day = n.day
+  select n.id, n.day, n.cash, n.value, greatest(n.leverage, (
+    select max(seen.leverage) from strategy_leverage seen
+    where seen.strategy_id = n.id and seen.day <= n.day and seen.day > coalesce(n.new_before, (
+      select max(before.day) from strategy_day before where before.strategy_id = n.id and before.day < n.day
+    ), '-infinity')))
+  from (select d.*, lag(d.day) over (partition by d.id order by d.day) as new_before
+    from unnest(${column(rows, 'bookId')}::bigint[], ${dates(rows)}::date[], ${column(rows, 'cash')}::numeric[],
+      ${column(rows, 'value')}::numeric[], ${column(rows, 'leverage')}::numeric[]) d (id, day, cash, value, leverage)) n
   on conflict (strategy_id, day) do update
     set cash = excluded.cash, value = excluded.value, leverage = excluded.leverage
   where (strategy_day.cash, strategy_day.value, strategy_day.leverage)
