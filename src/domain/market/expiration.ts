@@ -5,7 +5,7 @@
 
 import type { SecurityType } from '../codes.ts'
 import { type Day, dayOf, hour, type Instant, readDay, weekdayOf } from '../time.ts'
-import { type CalendarName, isTradeDate, sessionOn, tradeDateAtOrBefore } from './calendar.ts'
+import { type CalendarName, isOpen, isTradeDate, sessionOn, tradeDateAtOrBefore } from './calendar.ts'
 
 /** How a future's last trading day follows from its contract month. */
 export type LastTradingRule =
@@ -94,6 +94,10 @@ export function hasExpired(
   const end = endOfTrading({ calendar, lastTradingDay })
   return end !== null && end <= at
 }
+
+/** Whether an instrument trades at an instant: its market is open, and its last session is not over. */
+export const isTrading = (instrument: Omit<EndingContract, 'securityType'>, at: Instant): boolean =>
+  isOpen(instrument.calendar, at) && !hasExpired(instrument, at)
 
 /** What must be known of an instrument to know its end. */
 export interface EndingContract {

@@ -5,7 +5,7 @@
 
 import { type Decimal, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { isOpen } from '../../domain/market/calendar.ts'
+import { isTrading } from '../../domain/market/expiration.ts'
 import { isFresh, isValidQuote, type LastQuote, type Quote } from '../../domain/market/quote.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
 import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
@@ -64,7 +64,7 @@ export async function takeQuotes(
   lease?: Lease,
 ): Promise<number> {
   const batch = (await worked(ctx, quotes)).filter(
-    ({ item, instrument }) => isOpen(instrument.calendar, item.at) && isValidQuote(quoteOf(item), true),
+    ({ item, instrument }) => isTrading(instrument, item.at) && isValidQuote(quoteOf(item), true),
   )
   return takeBatch(ctx, batch, quoteRange, lease, (item) => (book, instrument) => {
     const { at } = item
@@ -144,7 +144,7 @@ function onArrival(
   const port = paperPort({
     takesPart: (row) =>
       isFresh(last, row.acceptedAt, config.maxQuoteAgeSec) &&
-      isOpen(instrument.calendar, timeOf(row)) &&
+      isTrading(instrument, timeOf(row)) &&
       worksAt(row, timeOf(row)),
     timeOf: (_, row) => timeOf(row),
   })

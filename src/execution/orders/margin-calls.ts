@@ -13,7 +13,7 @@ import {
   marginableValue,
   marginPositions,
 } from '../../domain/margin/model-account.ts'
-import { isOpen } from '../../domain/market/calendar.ts'
+import { isTrading } from '../../domain/market/expiration.ts'
 import { runningDay } from '../../domain/market/trading-day.ts'
 import { submitOrder } from '../../domain/orders/book-submit.ts'
 import { emptyBook } from '../../domain/orders/order-book.ts'
@@ -111,7 +111,7 @@ function closings(
 ): SavedBook[] {
   const isMarketOpen = (symbol: string): boolean => {
     const instrument = instruments.find((candidate) => candidate.symbol === symbol)
-    return instrument !== undefined && isOpen(instrument.calendar, now)
+    return instrument !== undefined && isTrading(instrument, now)
   }
   const value = marginableValue(account)
   const orders = wholeMarginCall(marginPositions(account), value, isMarketOpen)

@@ -4,7 +4,7 @@
  * that commits while a batch is booked waits for the quote and is then held against it, so none falls between.
  */
 
-import { isOpen } from '../../domain/market/calendar.ts'
+import { isTrading } from '../../domain/market/expiration.ts'
 import { hasBid, isValidQuote, type Quote } from '../../domain/market/quote.ts'
 import { bookedDay, runningDay } from '../../domain/market/trading-day.ts'
 import type { Day, Instant } from '../../domain/time.ts'
@@ -82,8 +82,7 @@ export async function publishQuotes(
   lease?: Lease,
 ): Promise<number> {
   const known = await knownItems(ctx, quotes)
-  const inSession = ({ item, instrument }: Known<MarketQuote>): boolean =>
-    isOpen(instrument.calendar, item.at)
+  const inSession = ({ item, instrument }: Known<MarketQuote>): boolean => isTrading(instrument, item.at)
   const valid = known.filter((entry) => isValidQuote(quoteOf(entry.item), inSession(entry)))
   const outside = known.filter((entry) => !inSession(entry))
   const moved = await publish(ctx, lease, {

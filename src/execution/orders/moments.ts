@@ -6,6 +6,7 @@
 import { Decimal } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { isOpen, nextOpen } from '../../domain/market/calendar.ts'
+import { hasExpired, isTrading } from '../../domain/market/expiration.ts'
 import { isFresh, type LastQuote, priceFor, type Quote } from '../../domain/market/quote.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
 import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
@@ -41,7 +42,7 @@ export function fillOnArrival(book: SignalBook, instrument: QuotedInstrument, la
     takesPart: (order, facts) =>
       (facts?.needsMatch ?? true) &&
       isFresh({ ...lastQuote(last, last.at) }, order.workingSince, configOf(instrument).maxQuoteAgeSec) &&
-      isOpen(instrument.calendar, timeOf('quote', order)) &&
+      isTrading(instrument, timeOf('quote', order)) &&
       worksAt(facts, timeOf('quote', order)),
     timeOf,
   })
@@ -75,9 +76,10 @@ export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: M
 /** When the bar was complete. */
 export const endOf = (bar: MarketBar): Instant => bar.endsAt ?? bar.at
 
-/** Whether the calendar is open at any moment of the bar. */
-export const touchesSession = ({ calendar }: QuotedInstrument, bar: MarketBar): boolean =>
-  isOpen(calendar, bar.at) || nextOpen(calendar, bar.at) < endOf(bar)
+/** Whether the instrument trades at any moment of the bar. */
+export const touchesSession = (instrument: QuotedInstrument, bar: MarketBar): boolean =>
+  !hasExpired(instrument, bar.at) &&
+  (isOpen(instrument.calendar, bar.at) || nextOpen(instrument.calendar, bar.at) < endOf(bar))
 
 /** A batch's item with its instrument. */
 export interface Known<Item> {

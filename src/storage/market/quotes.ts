@@ -22,6 +22,8 @@ export interface QuotedInstrument {
   readonly tick: Decimal
   readonly pointValue: Decimal
   readonly currency: string
+  /** YYYY-MM-DD; null where trading does not end. */
+  readonly lastTradingDay: string | null
   /** Orders of it wait to be held against its last quote. */
   readonly hasArrivals: boolean
 }
@@ -45,6 +47,7 @@ export async function loadQuotedInstruments(
     Omit<QuotedInstrument, 'tick' | 'pointValue'> & { tick: string; pointValue: string }
   >`
     select id, symbol, security_type as "securityType", calendar, tick, point_value as "pointValue", currency,
+      last_trading_day as "lastTradingDay",
       exists (select from signal s where s.needs_match and s.instrument_id = i.id) as "hasArrivals"
     from instrument i where symbol = any(${uncounted(symbols, 'text')}::text[])
       or id = any(${uncounted(ids, 'bigint')}::bigint[])`
