@@ -11,7 +11,7 @@ import {
   knownFutureRoots,
   securityTypeOfSymbol,
 } from './derive-instrument.ts'
-import { exchangeSymbolOf, type Instrument, platformSymbolOf, syncGroupOf } from './instrument.ts'
+import { exchangeSymbolOf, type Instrument, platformSymbolOf } from './instrument.ts'
 import { formatSymbol, isListedMonth, parseExchangeSymbol, parseSymbol } from './symbol.ts'
 
 const today = readDay('2026-02-26') ?? 0
@@ -304,19 +304,6 @@ describe('both forms', () => {
       PriceMultiplier: '1',
     })
   })
-})
-
-test.each([
-  ['CS', 'DEFAULT', 'StocksUSA'],
-  ['CS', 'XETR', 'StocksEurope'],
-  ['OPT', 'DEFAULT', 'OptionsUSA'],
-  ['OPT', 'XEUR', 'OptionsEurope'],
-  ['FUT', 'XCME', 'FuturesUSA'],
-  ['FUT', 'XEUR', 'FuturesEurope'],
-  ['FUT', 'XOSE', 'FuturesAsia'],
-  ['FOR', 'DEFAULT', 'Forex'],
-] as const)('%s at %s is mirrored in %s', (securityType, exchange, group) => {
-  expect(syncGroupOf({ securityType, exchange })).toBe(group)
 })
 
 test.each([

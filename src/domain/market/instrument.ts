@@ -42,16 +42,6 @@ export type InstrumentInput = Pick<Instrument, 'symbol' | 'securityType'> & {
   [Member in keyof Instrument]?: Instrument[Member] | undefined
 }
 
-/** The eight groups in which followers switch mirroring on and off. */
-export type SyncGroup = `${'Stocks' | 'Options' | 'Futures'}${'USA' | 'Europe'}` | 'FuturesAsia' | 'Forex'
-
-const european = new Set(
-  'XEUR IFEU XLON XPAR XAMS XBRU XLIS XETR XFRA XSWX XMIL XMAD XSTO XHEL XCSE XOSL XWBO XDUB XLIF'.split(' '),
-)
-const asian = new Set(
-  'XSES XHKG XHKF XTKS XOSE XKRX XTAI XTAF XASX XSFE XBOM XNSE XSHG XSHE XSGE XTKT'.split(' '),
-)
-
 /** What an exchange symbol says beside the name; absent where it leaves that to the name. */
 export interface ListingTerms {
   readonly currency?: string
@@ -94,15 +84,4 @@ export function exchangeSymbolOf(instrument: Instrument): ExchangeSymbol {
     ...(strike !== null && { StrikePrice: strike }),
     PriceMultiplier: one,
   }
-}
-
-/** The group an instrument is mirrored in, by class and region of its exchange. */
-export function syncGroupOf({
-  securityType,
-  exchange,
-}: Pick<Instrument, 'securityType' | 'exchange'>): SyncGroup {
-  if (securityType === 'FOR') return 'Forex'
-  const region = european.has(exchange) ? 'Europe' : 'USA'
-  if (securityType === 'FUT') return asian.has(exchange) ? 'FuturesAsia' : `Futures${region}`
-  return securityType === 'OPT' ? `Options${region}` : `Stocks${region}`
 }

@@ -7,13 +7,18 @@ const tuesday = Date.parse('2024-03-12T14:00:00Z')
 const evening = Date.parse('2024-03-12T23:30:00Z')
 
 test.each([
-  ['CS', 'US_EQUITY', 'stocks_usa'],
-  ['OPT', 'US_INDEX_OPTION', 'options_usa'],
-  ['FUT', 'EUREX', 'futures_europe'],
-  ['FUT', 'CBOT_RATES', 'futures_usa'],
-  ['FOR', 'FOREX', 'forex'],
-] as const)('%s on %s is of %s', (assetClass, calendar, group) => {
-  expect(syncGroupOf(assetClass, calendar)).toBe(group)
+  ['CS', 'DEFAULT', 'US_EQUITY', 'stocks_usa'],
+  ['CS', 'XETR', 'US_EQUITY', 'stocks_europe'],
+  ['OPT', 'DEFAULT', 'US_INDEX_OPTION', 'options_usa'],
+  ['OPT', 'XEUR', 'EUREX', 'options_europe'],
+  ['FUT', 'DEFAULT', 'EUREX', 'futures_europe'],
+  // Brent keeps American hours in London.
+  ['FUT', 'IFEU', 'CME_GLOBEX', 'futures_europe'],
+  ['FUT', 'XCBT', 'CBOT_RATES', 'futures_usa'],
+  ['FUT', 'XOSE', 'CONTINUOUS', 'futures_asia'],
+  ['FOR', 'DEFAULT', 'FOREX', 'forex'],
+] as const)('%s at %s on %s is of %s', (assetClass, exchange, calendar, group) => {
+  expect(syncGroupOf(assetClass, exchange, calendar)).toBe(group)
 })
 
 const row = (inSync: boolean, reason: SyncReportRow['reason']): SyncReportRow => ({

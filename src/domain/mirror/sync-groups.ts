@@ -21,17 +21,23 @@ export const syncGroups = [
 
 export type SyncGroup = (typeof syncGroups)[number]
 
-/** Calendars of European exchanges; the others are American. */
-const european: readonly CalendarName[] = ['EUREX']
+const european = new Set(
+  'XEUR IFEU XLON XPAR XAMS XBRU XLIS XETR XFRA XSWX XMIL XMAD XSTO XHEL XCSE XOSL XWBO XDUB XLIF'.split(' '),
+)
+const asian = new Set(
+  'XSES XHKG XHKF XTKS XOSE XKRX XTAI XTAF XASX XSFE XBOM XNSE XSHG XSHE XSGE XTKT'.split(' '),
+)
 
-/** The group of an instrument. */
-export function syncGroupOf(assetClass: SecurityType, calendar: CalendarName): SyncGroup {
+/** The group of an instrument, by the region of its exchange; one of no stated market trades where its calendar does. */
+export function syncGroupOf(assetClass: SecurityType, exchange: string, calendar: CalendarName): SyncGroup {
   if (assetClass === 'FOR') return 'forex'
+  if (assetClass === 'FUT' && asian.has(exchange)) return 'futures_asia'
   const kind = ({ CS: 'stocks', OPT: 'options', FUT: 'futures' } as const)[assetClass]
-  return european.includes(calendar) ? `${kind}_europe` : `${kind}_usa`
+  const isEuropean = exchange === 'DEFAULT' ? calendar === 'EUREX' : european.has(exchange)
+  return isEuropean ? `${kind}_europe` : `${kind}_usa`
 }
 
-/** The hours of a group in which nothing is held. No instrument trades in Asia yet: a pass there has no hours. */
+/** The hours of a group in which nothing is held. There is no calendar of Asia: a pass there has no hours. */
 const usualCalendar: Record<SyncGroup, CalendarName> = {
   stocks_usa: 'US_EQUITY',
   stocks_europe: 'EUREX',

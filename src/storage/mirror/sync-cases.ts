@@ -258,11 +258,11 @@ function termsIn({ setup, theirs, groups }: SetupFacts, index: Index): SyncInput
   const averages = new Map(theirs.map(({ instrumentId, avgPx }) => [symbolOf(instrumentId), amount(avgPx)]))
   return (symbol): SymbolTerms => {
     const instrument = index.bySymbol.get(symbol)!
-    const { securityType: assetClass, calendar } = instrument
+    const { securityType: assetClass, securityExchange, calendar } = instrument
     return {
       assetClass,
       settings: settingsOf(assetClass, setup),
-      willSyncToOpen: groups.includes(syncGroupOf(assetClass, calendar)),
+      willSyncToOpen: groups.includes(syncGroupOf(assetClass, securityExchange, calendar)),
       referencePrice: averages.get(symbol) ?? midOf(instrument),
     }
   }
@@ -339,8 +339,8 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
     groups,
     grouped: new Map(
       [...theirs, ...ours].map(({ instrumentId }) => {
-        const { symbol, securityType, calendar } = index.instruments.get(instrumentId)!
-        return [symbol, { group: syncGroupOf(securityType, calendar), calendar }]
+        const { symbol, securityType, securityExchange, calendar } = index.instruments.get(instrumentId)!
+        return [symbol, { group: syncGroupOf(securityType, securityExchange, calendar), calendar }]
       }),
     ),
   }
