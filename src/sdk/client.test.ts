@@ -86,6 +86,20 @@ describe('the client', () => {
     expect(await client.StopAutotrade({ Account: 'A', PersonId: 1, StrategyId: 2 })).toBe(true)
   })
 
+  test('shows the headers of an answer: an approval has its number there', async () => {
+    const { client } = clientOf([new Response('true', { headers: { 'x-approval-request-id': '12' } })], 'WL')
+    const seen: (string | null)[] = []
+    const onHeaders = (headers: Headers) => seen.push(headers.get('X-Approval-Request-Id'))
+    await client.StartAutotrade({ Account: 'A', StrategyId: 1, StocksEnabled: true }, { onHeaders })
+    expect(seen).toEqual(['12'])
+  })
+
+  test('says so where the host does not offer an operation', async () => {
+    const { client, sent } = clientOf([], 'WL')
+    await expect(client.SyncPositionsToOpen({ StrategyId: 1 } as never)).rejects.toThrow('does not offer')
+    expect(sent).toEqual([])
+  })
+
   test('takes the path of the host', async () => {
     for (const [host, path] of [
       ['Gen', '/Strategies/SetDesiredPositions'],

@@ -7,7 +7,13 @@
  */
 import { routesOf } from '../contract/hosts.ts'
 import type { HostName } from '../contract/schema.ts'
-import type { AnswerOf, BareName, OperationName, RequestOf } from '../contract/table.ts'
+import {
+  type AnswerOf,
+  type BareName,
+  groups,
+  type OperationName,
+  type RequestOf,
+} from '../contract/table.ts'
 import { ApiError, type ErrorElement } from './error.ts'
 import { exactJson, parseExact } from './json.ts'
 
@@ -24,6 +30,11 @@ interface CallOptions {
   /** Makes a repeated write harmless for 24 hours. */
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
+  /**
+   * Given the headers of the answer, also of a refusal: `X-Approval-Request-Id` names the request that a partner's
+   * StartAutotrade waits for, `RateLimit` says what is left to ask for.
+   */
+  readonly onHeaders?: (headers: Headers) => void
 }
 
 /** One page of an answer; the cursors are ready to be sent back. */
@@ -55,23 +66,20 @@ type Call = (params: Params, options?: CallOptions) => Promise<boolean | Page<un
 
 /** A client of one host with one key. */
 export function createClient(options: ClientOptions): Client {
-  const calls = new Map<string, Call>(
-    routesOf(options.host ?? 'Gen', 'native').map(({ operation, method, path }) => [
-      operation,
-      (params, callOptions = {}) => send(options, method, path, params, callOptions),
-    ]),
-  )
+  const names = Object.values(groups).flatMap((members) => Object.keys(members))
+  const calls = new Map<string, Call>(names.map((name) => [name, notOffered]))
+  for (const { operation, method, path } of routesOf(options.host ?? 'Gen', 'native'))
+    calls.set(operation, (params, callOptions = {}) => send(options, method, path, params, callOptions))
   const rowsOf = (operation: string, params: Params, callOptions?: CallOptions) =>
-    allRows(calls.get(operation), params, callOptions)
+    allRows(calls.get(operation) ?? notOffered, params, callOptions)
   return { ...Object.fromEntries(calls), rowsOf } as unknown as Client
 }
 
-async function* allRows(
-  call: Call | undefined,
-  params: Params,
-  options?: CallOptions,
-): AsyncGenerator<unknown, void> {
-  if (call === undefined) throw new TypeError('this host does not offer the operation')
+const notOffered: Call = async () => {
+  throw new TypeError('this host does not offer the operation')
+}
+
+async function* allRows(call: Call, params: Params, options?: CallOptions): AsyncGenerator<unknown, void> {
   let cursor = params.Cursor
   do {
     const page = (await call({ ...params, Cursor: cursor }, options)) as Page<unknown>
@@ -85,7 +93,7 @@ async function send(
   method: string,
   path: string,
   params: Params,
-  { idempotencyKey, signal }: CallOptions,
+  { idempotencyKey, signal, onHeaders }: CallOptions,
 ): Promise<boolean | Page<unknown>> {
   const hasBody = method === 'POST' || method === 'PUT'
   const url = `${baseUrl}${path}${hasBody ? '' : queryText(params)}`
@@ -100,6 +108,7 @@ async function send(
     ...(hasBody ? { body: exactJson(params) } : {}),
     ...(signal === undefined ? {} : { signal }),
   })
+  onHeaders?.(response.headers)
   const text = await response.text()
   if (!response.ok) throw errorOf(response, text)
   return pageOf(parseExact(text))
