@@ -215,6 +215,17 @@ describe('a copy that its signal left behind', () => {
     expect(await readBroker(world, setupId, symbol)).toBe(6)
   })
 
+  test('says what bounds its size when it goes to market', async () => {
+    const { setupId } = await leftBehind()
+    await db.write.run`update setup set max_stocks_dollars = 100000 where id = ${setupId}`
+    world.clock.time += 30_000
+    await world.drain()
+    const [, turned] = await db.read.rows`
+      select strategy_qty::float8 as "strategyQty", held_qty::float8 as "heldQty", limit_value::float8 as "limit"
+      from account_order where setup_id = ${setupId} order by id`
+    expect(turned).toEqual({ strategyQty: 6, heldQty: 1, limit: 100_000 })
+  })
+
   test('is canceled where the follower does not chase', async () => {
     const { orders, held } = await leftBehind({ chaseFilled: false })
     world.clock.time += 30_000

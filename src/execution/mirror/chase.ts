@@ -5,6 +5,7 @@
  */
 import { directionOf } from '../../domain/codes.ts'
 import { type Decimal, dec, decOrNull, max, min, zero } from '../../domain/decimal.ts'
+import { limitOf } from '../../domain/mirror/mirror-plan.ts'
 import { type MirrorSettings, size, target } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
@@ -38,23 +39,32 @@ const settingsOf = (row: ChaseRow): MirrorSettings => ({
 
 const leavesOf = (row: ChaseRow): Decimal => max(zero, dec(row.orderQty).minus(row.cumQty))
 
-/** How much of the copy still brings the account, at `position`, to the strategy's position. */
-function wantedOf(row: ChaseRow, position: Decimal): Decimal {
-  if (row.isLeft) return zero
+/** What is decided of a copy, and from what. */
+interface Chased {
+  /** How much of it still brings the account, at `position`, to the strategy's position. */
+  readonly wanted: Decimal
+  readonly position: Decimal
+  /** What bounds the size. */
+  readonly limit: Decimal | null
+}
+
+function decide(row: ChaseRow, position: Decimal): Chased {
   const direction = directionOf(row.side)
+  const settings = settingsOf(row)
   const goal = (row.positionEffect === 'O' ? target : size)(dec(row.strategyPosition), {
     assetClass: row.securityType,
-    settings: settingsOf(row),
+    settings,
     held: position,
     referencePrice: decOrNull(row.limitPx ?? row.stopPx ?? row.referencePx),
   })
   const missing = max(zero, goal.quantity.minus(position).times(direction))
   const most = row.positionEffect === 'O' ? missing : min(missing, max(zero, position.times(-direction)))
-  return min(leavesOf(row), most)
+  const limit = limitOf({ assetClass: row.securityType }, settings, goal.reason)
+  return { wanted: row.isLeft ? zero : min(leavesOf(row), most), position, limit }
 }
 
 /** The market order that goes on for the copy. */
-const turned = (row: ChaseRow, leaves: Decimal, at: Instant): Succession =>
+const turned = (row: ChaseRow, { wanted, position, limit }: Chased, at: Instant): Succession =>
   successionOf(row, {
     sourceId: row.sourceId,
     revision: row.lastRevision + 1,
@@ -62,15 +72,15 @@ const turned = (row: ChaseRow, leaves: Decimal, at: Instant): Succession =>
     timeInForce: '0',
     limitPx: null,
     stopPx: null,
-    leaves,
+    leaves: wanted,
     at,
     chaseAt: null,
     info: 'turned to market',
     reason: null,
     strategyQty: dec(row.strategyPosition),
     scalingPercentage: row.scalingPercentage,
-    limitValue: null,
-    heldQty: dec(row.position),
+    limitValue: limit,
+    heldQty: position,
     referencePx: row.referencePx,
   })
 
@@ -96,11 +106,12 @@ const chaseThese = (ctx: WorkContext, accounts: Among): Promise<number> =>
         if (row.isReplaced || row.status === 'E' || row.status === '6') continue
         const name = `${row.setupId} ${row.instrumentId}`
         const position = positions.get(name) ?? dec(row.position)
-        const wanted = wantedOf(row, position)
+        const chased = decide(row, position)
+        const { wanted } = chased
         positions.set(name, position.plus(wanted.times(directionOf(row.side))))
         if (wanted.isZero()) withdrawn.push(row)
         else if (row.ordType !== '1' || !wanted.equals(leavesOf(row)))
-          successions.push(turned(row, wanted, now))
+          successions.push(turned(row, chased, now))
       }
       await settleChases(tx, rows)
       if (withdrawn.length > 0) {
