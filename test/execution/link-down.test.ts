@@ -64,3 +64,22 @@ test('what one was to close that was left behind unseen, AutoSync closes', async
   ])
   expect(await one.held()).toBe(1)
 })
+
+test('what AutoSync makes of one that rests waits for the link, however long that takes', async () => {
+  const one = await scene()
+  await one.buy('4', '101')
+  await world.drain()
+  controls.down(true)
+  await one.sell('3', '120')
+  await pass(30_000)
+  for (let minutes = 0; minutes < 60; minutes++) await pass(60_000)
+  const made = await one.orders()
+  expect(made).toMatchObject([
+    { status: '2' },
+    { status: '4', info: 'broker not reachable', attempts: 0 },
+    { status: 'A', ordType: '2', info: 'AutoSync', attempts: 0 },
+  ])
+  controls.down(false)
+  await world.drain()
+  expect(await one.orders()).toMatchObject([{ status: '2' }, { status: '4' }, { status: '0', orderQty: 3 }])
+})

@@ -7,11 +7,10 @@ import { readSymbol, type SyncSignal } from '../../domain/mirror/mirror-sync-sta
 import { size } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
 import { carrierOf, chainStart, type NewAccountOrder } from '../../storage/mirror/account-orders.ts'
+import { autoSyncInfo } from '../../storage/mirror/sending.ts'
 import { type NextOrder, type Succession, successionOf } from '../../storage/mirror/successions.ts'
 import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
 import type { SyncInstrumentRow, SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
-
-const info = 'AutoSync'
 
 const scalingOf = ({ setup }: SyncCase): number => Number(setup.scaling_percentage)
 
@@ -73,7 +72,7 @@ export const newOrder = (
   endedAt: null,
   chaseAt: null,
   pendingAction: 'new',
-  info,
+  info: autoSyncInfo,
   ...reasonsOf(one, instrument.symbol, null),
   referencePx: kind.side === '1' ? instrument.ask : instrument.bid,
   setupFence: Number(one.setup.fence),
@@ -115,7 +114,7 @@ function follow(
     limitPx: copy.limitPx,
     stopPx: copy.stopPx,
     chaseAt: null,
-    info,
+    info: autoSyncInfo,
     referencePx: copy.referencePx,
     ...reasonsOf(one, symbol, null),
     ...next,

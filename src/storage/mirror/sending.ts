@@ -195,13 +195,18 @@ export async function saveAttempts(
       and o.claimed_until is not null`
 }
 
+/** Says of an order that AutoSync made it. */
+export const autoSyncInfo = 'AutoSync'
+
 /**
  * Copies that no broker of the adapter has seen although they were made, or confirmed by their holders, at or before
  * `before`. One that was changed while it waited, as to a market order after its signal had filled, has waited since it
- * was made. One whose holder has not said yes does not wait for its broker; what comes of it begins to.
+ * was made. One whose holder has not said yes does not wait for its broker; what comes of it begins to. What AutoSync has
+ * made is AutoSync's already: given up, it would be made anew every minute of a weekend.
  */
 const queued = (adapter: string, before: Instant): Fragment => fragment`
   o.pending_action is not null and o.status = 'A' and o.attempts = 0 and o.source = 'S' and not ${isUnconfirmed}
+  and o.info is distinct from ${autoSyncInfo}
   and coalesce(o.confirmed_at, least(o.posted_at, (
     select case when x.confirm_by is null then x.posted_at else x.confirmed_at end
     from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
