@@ -3,9 +3,10 @@
  * sign; whoever has the public key can tell. The signing key is derived from the secret of the installation.
  */
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HeadKeeper } from '../execution/audit-log.ts'
+import { writeWhole } from '../postgres/whole-file.ts'
 import type { ChainHead } from '../storage/operating/audit-chain.ts'
 import { type Config, ConfigError, makeDataDir } from './config.ts'
 import { auditSeed } from './secrets.ts'
@@ -74,9 +75,7 @@ export function auditHeads(config: Config): HeadKeeper {
       const signedAt = new Date().toISOString()
       const signature = sign(null, signed(signedAt, heads), key).toString('base64')
       makeDataDir(config)
-      const draft = `${file}.${process.pid}`
-      writeFileSync(draft, JSON.stringify({ signedAt, heads, signature }), { mode: 0o600 })
-      renameSync(draft, file)
+      writeWhole(file, JSON.stringify({ signedAt, heads, signature }))
     },
   }
 }
