@@ -146,10 +146,12 @@ function factsOf(view: ApprovalView): [string, string][] {
 }
 
 /** What a yes costs; nothing where it is paid for, or free. */
-function priceOf({ price, feePercent, laterFeePercent }: ApprovalView): [string, string][] {
+function priceOf({ price, priceFrom, feePercent, laterFeePercent }: ApprovalView): [string, string][] {
   const facts: [string, string][] = []
-  if (price !== null)
-    facts.push(['Price', `${escaped(price)} now and every 30 days, until the subscription is ended`])
+  if (price !== null) {
+    const when = priceFrom === null ? 'now and every 30 days' : `every 30 days from ${momentOf(priceFrom)} on`
+    facts.push(['Price', `${escaped(price)} ${when}, until the subscription is ended`])
+  }
   if (feePercent > 0 || laterFeePercent > 0) {
     const later = laterFeePercent === feePercent ? '' : `, and ${laterFeePercent} % from the next term on`
     facts.push(['Fee on gains', `${feePercent} % of what the account gains with the strategy${later}`])

@@ -4,7 +4,7 @@
  */
 
 import { totalOf } from '../domain/billing/revenue.ts'
-import { isCovered } from '../domain/billing/subscription.ts'
+import { decideOpening, joinedKind } from '../domain/billing/subscription.ts'
 import { dec } from '../domain/decimal.ts'
 import {
   type ApprovalEvent,
@@ -12,6 +12,7 @@ import {
   approvalAfter,
   approvalAt,
 } from '../domain/people/approval.ts'
+import type { Instant } from '../domain/time.ts'
 import { listAccounts, lockAccount } from '../storage/accounts/accounts.ts'
 import { actAs } from '../storage/database/audit-log.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -45,6 +46,8 @@ export interface ApprovalView {
   readonly accountKind: 'live' | 'paper' | 'sim'
   /** What a yes is charged, such as `49.00 USD`; null where nothing is. */
   readonly price: string | null
+  /** When that is charged for the first time; null where it is charged at once. */
+  readonly priceFrom: Instant | null
   /** What the strategy's owner takes of gains in the present term, and in later ones. */
   readonly feePercent: number
   readonly laterFeePercent: number
@@ -75,7 +78,7 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
   const view = async (row: ApprovalRow): Promise<ApprovalView> => ({
     ...row,
     accountKind: kindNames[row.accountKind],
-    price: await priceOf(db.read, row),
+    ...(await priceOf(db.read, row)),
   })
   return {
     open: async (token, ipAddress) => {
@@ -97,26 +100,47 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
 /** What the customer read, in one word. */
 export const costsOf = ({
   price,
+  priceFrom,
   feePercent,
   laterFeePercent,
-}: Pick<ApprovalView, 'price' | 'feePercent' | 'laterFeePercent'>): string =>
-  `${price ?? 'nothing'}, ${feePercent} %, ${laterFeePercent} %`
+}: Pick<ApprovalView, keyof PricePart | 'feePercent' | 'laterFeePercent'>): string =>
+  `${price ?? 'nothing'}, ${priceFrom ?? 'now'}, ${feePercent} %, ${laterFeePercent} %`
 
 const kindNames = { 0: 'live', 1: 'paper', 2: 'sim' } as const
 
-/** What a subscription costs that a yes would open; one that runs is joined for nothing. */
-async function priceOf(sql: Sql, row: ApprovalRow): Promise<string | null> {
-  if (row.status !== 'PendingCustomer') return null
+type PricePart = Pick<ApprovalView, 'price' | 'priceFrom'>
+const nothing: PricePart = { price: null, priceFrom: null }
+
+/**
+ * What a subscription costs that a yes would open, or would keep: one that was to end with its term goes on after it.
+ * One that runs on anyway is joined for nothing.
+ */
+async function priceOf(sql: Sql, row: ApprovalRow): Promise<PricePart> {
+  if (row.status !== 'PendingCustomer') return nothing
   const { personId, strategyId } = row
-  const kind = subscriptionKinds[row.accountKind]
-  if (isCovered(await findSubscription(sql, personId, strategyId), kind)) return null
-  const offer = await findOffer(sql, { personId, strategyId, kind })
+  const wanted = subscriptionKinds[row.accountKind]
+  const present = await findSubscription(sql, personId, strategyId)
+  const opening = decideOpening(present, wanted)
+  if (opening === 'unpaid') return nothing
+  if (!present || opening !== 'join') return offered(sql, { personId, strategyId, kind: wanted }, null)
+  const kind = joinedKind(present.kind, wanted)
+  // A change of what follows already leaves it to its end.
+  if (!present.isCancelPending || (row.isFollowing && kind === present.kind)) return nothing
+  return offered(sql, { personId, strategyId, kind }, present.termEndsAt)
+}
+
+async function offered(
+  sql: Sql,
+  wanted: Parameters<typeof findOffer>[1],
+  priceFrom: Instant | null,
+): Promise<PricePart> {
+  const offer = await findOffer(sql, wanted)
   const cents = offer === undefined ? 0n : totalOf(offer.price)
-  return cents > 0n ? `${dec(cents).div(100).toFixed(2)} USD` : null
+  return cents > 0n ? { price: `${dec(cents).div(100).toFixed(2)} USD`, priceFrom } : nothing
 }
 
 const presentCosts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
-  costsOf({ ...row, price: await priceOf(sql, row) })
+  costsOf({ ...row, ...(await priceOf(sql, row)) })
 
 /** Locks strategy, account and request in this order, and reads the request as it is then. */
 async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefined> {

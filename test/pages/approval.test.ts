@@ -23,6 +23,7 @@ describe.skipIf(browserPath === undefined)(
       const added = await town.ask('AddStrategy', { StrategyName, StartingCapital: 1 }, { key: owner.key })
       return resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
     }
+    const opened = new Set<string>()
     const requestFor = async (
       account: string,
       {
@@ -31,7 +32,9 @@ describe.skipIf(browserPath === undefined)(
         ...more
       }: { strategyId?: number; kind?: string; [choice: string]: unknown } = {},
     ): Promise<{ id: string; url: string }> => {
-      await town.door('/accounts', [{ account, personId: neighbour.personId, cash: 1000, kind }])
+      if (!opened.has(account))
+        await town.door('/accounts', [{ account, personId: neighbour.personId, cash: 1000, kind }])
+      opened.add(account)
       const StrategyId = strategyId ?? (await addStrategy(nasty))
       const wish = {
         FuturesEnabled: true,
@@ -108,6 +111,42 @@ describe.skipIf(browserPath === undefined)(
       expect(await read()).not.toContain('Price')
       expect(await read()).toContain('a paper account')
       expect(await read()).toContain('Orders without real money follow')
+      await page.close()
+    })
+
+    test('where a yes keeps a subscription that was to end it says what that costs, and from when', async () => {
+      const strategyId = await addStrategy('Kept')
+      await town.door('/strategies', [{ strategyId, monthlyCost: 49 }])
+      const page = await browser.newPage()
+      const read = async (account: string) => {
+        await page.goto((await requestFor(account, { strategyId })).url)
+        return page.locator('dt:text("Price") + dd').allTextContents()
+      }
+      const approve = async () => {
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await page.waitForSelector('h1:text("Approved")')
+      }
+      const setup = { Account: 'B9', PersonId: neighbour.personId, StrategyId: strategyId }
+      const stop = (TerminateStrategySubscription: boolean) =>
+        town.ask('StopAutotrade', { ...setup, TerminateStrategySubscription }, { key })
+      const { db } = town.platform
+      const cancel = () =>
+        db.write.run`update subscription set is_cancel_pending = true where strategy_id = ${strategyId}`
+
+      expect(await read('B9')).toEqual(['49.00 USD now and every 30 days, until the subscription is ended'])
+      await approve()
+      await stop(false)
+      expect(await read('B9')).toEqual([])
+      await approve()
+      await stop(true)
+      const kept = ['49.00 USD every 30 days from 2024-04-11 14:00 UTC on, until the subscription is ended']
+      expect(await read('B9')).toEqual(kept)
+      await approve()
+
+      // Another account keeps it likewise; a change of what follows already does not.
+      await cancel()
+      expect(await read('B9')).toEqual([])
+      expect(await read('B10')).toEqual(kept)
       await page.close()
     })
 

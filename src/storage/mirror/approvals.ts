@@ -41,6 +41,8 @@ export interface ApprovalRow {
   readonly laterFeePercent: number
   /** The broker enables accounts one by one, and has not enabled this one. */
   readonly awaitsBroker: boolean
+  /** The account follows the strategy already. */
+  readonly isFollowing: boolean
 }
 
 const columns: Fragment = fragment`
@@ -54,7 +56,9 @@ const columns: Fragment = fragment`
       and s.ended_at is null and s.kind <> 'simulated'), strategy.performance_fee_percent) else 0 end as "feePercent",
   case when a.kind = 0 and strategy.owner_person_id <> p.id then strategy.performance_fee_percent else 0 end
     as "laterFeePercent",
-  b.needs_authorization and a.broker_authorization <> 'Authorized' as "awaitsBroker"`
+  b.needs_authorization and a.broker_authorization <> 'Authorized' as "awaitsBroker",
+  exists (select from setup where setup.account_id = a.id and setup.strategy_id = strategy.id
+    and setup.stopped_at is null) as "isFollowing"`
 
 const tables: Fragment = fragment`
   approval_request r join account a on a.id = r.account_id join broker b on b.id = a.broker_id

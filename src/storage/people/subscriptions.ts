@@ -4,15 +4,20 @@
  */
 import type { Price } from '../../domain/billing/revenue.ts'
 import type { SubscriptionKind, SubscriptionState } from '../../domain/billing/subscription.ts'
+import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 export interface PresentSubscription extends SubscriptionState {
   id: number
+  /** It ends with its term. */
+  isCancelPending: boolean
+  /** Null of a simulated one. */
+  termEndsAt: Instant | null
 }
 
 const present = (personId: number | bigint, strategyId: number | bigint): Fragment => fragment`
-  select id, kind, status from subscription
+  select id, kind, status, is_cancel_pending as "isCancelPending", term_ends_at as "termEndsAt" from subscription
   where person_id = ${personId}::bigint and strategy_id = ${strategyId}::bigint and ended_at is null`
 
 /** A person's present subscription to a strategy. */
