@@ -22,6 +22,7 @@ import {
   type ApprovalRow,
   findApproval,
   lockApproval,
+  saveAgreedCosts,
   saveApproval,
   saveBrokerAuthorization,
 } from '../storage/mirror/approvals.ts'
@@ -29,7 +30,7 @@ import { lockStrategies } from '../storage/orders/signals.ts'
 import { saveArrival } from '../storage/people/sign-ins.ts'
 import { findOffer, findSubscription } from '../storage/people/subscriptions.ts'
 import { performStart, prepareStart, subscriptionKinds } from './autotrade/starting.ts'
-import { type Clock, isRefused, type Refused } from './context.ts'
+import { type Clock, isRefused, type Refused, refuse } from './context.ts'
 import { approvalIdOf, type Secrets } from './secrets.ts'
 
 /** A request as its customer sees it. */
@@ -78,7 +79,7 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
   const view = async (row: ApprovalRow): Promise<ApprovalView> => ({
     ...row,
     accountKind: kindNames[row.accountKind],
-    ...(await priceOf(db.read, row)),
+    ...(row.status === 'PendingCustomer' ? await priceOf(db.read, row) : nothing),
   })
   return {
     open: async (token, ipAddress) => {
@@ -116,7 +117,6 @@ const nothing: PricePart = { price: null, priceFrom: null }
  * One that runs on anyway is joined for nothing.
  */
 async function priceOf(sql: Sql, row: ApprovalRow): Promise<PricePart> {
-  if (row.status !== 'PendingCustomer') return nothing
   const { personId, strategyId } = row
   const wanted = subscriptionKinds[row.accountKind]
   const present = await findSubscription(sql, personId, strategyId)
@@ -141,6 +141,10 @@ async function offered(
 
 const presentCosts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
   costsOf({ ...row, ...(await priceOf(sql, row)) })
+
+/** The same whenever it falls due: a term may end while the broker takes its time. */
+const presentAmounts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
+  costsOf({ ...row, ...(await priceOf(sql, row)), priceFrom: null })
 
 /** Locks strategy, account and request in this order, and reads the request as it is then. */
 async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
@@ -174,6 +178,7 @@ async function answerRequest(
     return
   }
   if (!row.awaitsBroker) return complete(sql, { ...row, status: next }, now)
+  await saveAgreedCosts(sql, id, await presentAmounts(sql, row))
   await saveBrokerAuthorization(sql, row.accountId, 'Pending', now)
   await move(sql, { ...row, status: next }, 'deferToBroker', now, null)
 }
@@ -210,6 +215,9 @@ async function start(sql: Sql, row: ApprovalRow, now: number): Promise<Refused |
   const customer = { personId: row.personId, role: 'user', siteId: row.siteId } as const
   const ready = await prepareStart(sql, customer, account, row.strategyId, false)
   if (isRefused(ready)) return ready
+  const { agreedCosts } = row.choices
+  if (agreedCosts !== undefined && agreedCosts !== (await presentAmounts(sql, row)))
+    return refuse('StateConflict', 'StrategyId', 'What it costs has changed since it was agreed to')
   return performStart(sql, ready, row.choices, row.choices.joinsPositions !== false, now)
 }
 

@@ -249,6 +249,38 @@ test('a broker that enables accounts one by one has the last word', async () => 
   await db.write.run`update broker set needs_authorization = false`
 })
 
+test('what costs something else by the time the broker is ready is not charged', async () => {
+  const { db } = town.platform
+  const params = { StrategyName: 'Rising', StartingCapital: 1000 }
+  const added = await town.ask('AddStrategy', params, { key: people.owner.key })
+  const strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  const setPrice = (monthlyCost: number) => town.door('/strategies', [{ strategyId, monthlyCost }])
+  const agree = async (): Promise<Shown> => {
+    await setPrice(49)
+    const request = await ask({ StrategyId: strategyId })
+    await answer(request, 'approve')
+    return request
+  }
+  const settled = async ({ RequestId, ApprovalUrl = '' }: Shown) => {
+    await settleAtBroker(db, RequestId, { isEnabled: true }, Date.parse('2024-03-12T14:00:00Z'))
+    return (await fetch(ApprovalUrl)).text()
+  }
+  const asked = { StrategyId: strategyId }
+  const paid = async () =>
+    resultsOf<{ Cost: number }>(await town.ask('GetSubscriptionRevenue', asked, people.owner)).map(
+      ({ Cost }) => Cost,
+    )
+  await db.write.run`update broker set needs_authorization = true where name = 'Scripted'`
+  const dearer = await agree()
+  await setPrice(499)
+  expect(await settled(dearer)).toContain('Reason: What it costs has changed since it was agreed to.')
+  expect([(await shown(dearer.RequestId)).Status, await running(), await paid()]).toEqual(['Failed', 0, []])
+  await db.write.run`update account set broker_authorization = 'NotRequired' where account = ${account}`
+  expect(await settled(await agree())).toContain('are copied into the account')
+  expect([await running(), await paid()]).toEqual([1, [49]])
+  await db.write.run`update broker set needs_authorization = false`
+})
+
 test('nobody answers for seven days', async () => {
   const request = await ask()
   await town.door('/clock', { now: '2024-03-19T13:59:59Z' })

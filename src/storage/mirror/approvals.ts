@@ -11,6 +11,8 @@ import type { SetupChoices } from './setups.ts'
 /** What is asked for; `joinsPositions` is null where a setup is modified. */
 export interface ApprovalChoices extends SetupChoices {
   readonly joinsPositions: boolean | null
+  /** What the customer agreed to pay; written where the broker has the last word. */
+  readonly agreedCosts?: string
 }
 
 export interface ApprovalRow {
@@ -137,6 +139,13 @@ export async function saveApproval(
   await sql.run`
     update approval_request set status = ${change.status}, ended_at = ${instant(change.endedAt)}::timestamptz,
       failure = ${change.failure}
+    where id = ${id}::uuid`
+}
+
+/** Keeps with a request what its customer agreed to pay. */
+export async function saveAgreedCosts(sql: Sql, id: string, costs: string): Promise<void> {
+  await sql.run`
+    update approval_request set choices = choices || jsonb_build_object('agreedCosts', ${costs}::text)
     where id = ${id}::uuid`
 }
 
