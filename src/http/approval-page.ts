@@ -26,8 +26,11 @@ button:focus-visible { outline: 3px solid #2563eb; outline-offset: 2px; }
 }
 `
 
+/** Isolates (Unicode's bidi algorithm): one of a name's own would end that in which the name stands, or outlast it. */
+const isolates = /[\u2066-\u2069]/g
+
 /** What people have named things, as text; a name that is written from right to left turns nothing around it. */
-const named = (text: string): string => `<bdi>${escaped(text)}</bdi>`
+const named = (text: string): string => `<bdi>${escaped(text.replace(isolates, ''))}</bdi>`
 
 const page = (title: string, body: string, heading = escaped(title)): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">

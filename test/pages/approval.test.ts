@@ -200,6 +200,23 @@ describe.skipIf(browserPath === undefined)(
       await page.close()
     })
 
+    test('nor does one that ends the isolation in which it stands, or opens one without an end', async () => {
+      for (const [account, name] of [
+        ['B11', '\u2069\u202eevil'],
+        ['B12', '\u202e\u2067evil'],
+      ] as const) {
+        const { page } = await open((await requestFor(account, { strategyId: await addStrategy(name) })).url)
+        const places = await page.evaluate(`(() => {
+          const [approve, name, mark] = document.querySelector('h1').childNodes
+          const range = document.createRange()
+          const leftOf = (node) => (range.selectNodeContents(node), range.getBoundingClientRect().left)
+          return [approve, name, mark].map(leftOf)
+        })()`)
+        expect(places).toEqual([...(places as number[])].sort((one, other) => one - other))
+        await page.close()
+      }
+    })
+
     test('the customer declines by keyboard', async () => {
       const { id, url } = await requestFor('B2')
       const { page } = await open(url)
