@@ -2,9 +2,13 @@
 
 import { escaped } from '../../domain/html.ts'
 
+/** What a name may hold and XML may not: one of them, and no browser shows the picture. */
+const unwritable = /[\p{Cc}\ufffe\uffff]/gu
+
 /** A `data:` address of an SVG; the same for the same person and name. */
 export function iconOf(personId: number, alias: string): string {
   const initials = alias
+    .replace(unwritable, ' ')
     .split(/\s+/)
     .flatMap((word) => [...word].slice(0, 1))
     .slice(0, 2)
