@@ -63,7 +63,8 @@ export function approvalPage(view: ApprovalView, isAnswered = false): string {
   const list = `<dl>\n${facts}\n</dl>`
   if (view.status !== 'PendingCustomer') {
     const { title, says } = outcomes[view.status]
-    const words = opensNothing(view) ? outcomesOfNothing[view.status] : undefined
+    const isStopped = view.status === 'Completed' && !view.isFollowing
+    const words = isStopped ? stopped : opensNothing(view) ? outcomesOfNothing[view.status] : undefined
     const why =
       view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}.</p>` : ''
     return page(title, `<p>${words ?? says}</p>\n${why}${list}`)
@@ -99,6 +100,9 @@ const outcomes = {
   Expired: { title: 'The request has expired', says: 'Nobody answered in time. Nothing was switched on.' },
   Superseded: { title: 'The request was replaced', says: 'A newer one has taken its place.' },
 } as const
+
+/** What an outcome that stays for ever says instead where it holds no more. */
+const stopped = 'Copying was switched on, and has been stopped since.'
 
 const opensNothing = ({ choices }: ApprovalView): boolean =>
   !(choices.stocksEnabled || choices.optionsEnabled || choices.futuresEnabled || choices.forexEnabled)

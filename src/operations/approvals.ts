@@ -52,6 +52,8 @@ export interface ApprovalView {
   /** What the strategy's owner takes of gains in the present term, and in later ones. */
   readonly feePercent: number
   readonly laterFeePercent: number
+  /** The account follows the strategy now, since this request or another start. */
+  readonly isFollowing: boolean
 }
 
 export interface Approvals {

@@ -176,6 +176,18 @@ describe('a newer request takes the place of the open one', () => {
   })
 })
 
+test('the page of a request that took effect says when that holds no more', async () => {
+  const request = await ask()
+  const read = async () => (await fetch(request.ApprovalUrl ?? '')).text()
+  expect(await answer(request, 'approve')).toContain('are copied into the account from now on')
+  const stopping = { Account: account, PersonId: personId, StrategyId: town.strategyId }
+  await town.ask('StopAutotrade', stopping, people.neighbour)
+  expect(await read()).toContain('has been stopped since')
+  expect(await read()).not.toContain('are copied')
+  await start({}, 'Gen')
+  expect(await read()).toContain('are copied into the account from now on')
+})
+
 test('the same idempotency key makes one request', async () => {
   const send = () =>
     town.ask('StartAutotrade', wish(), {
