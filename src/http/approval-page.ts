@@ -63,8 +63,7 @@ export function approvalPage(view: ApprovalView, isAnswered = false): string {
   const list = `<dl>\n${facts}\n</dl>`
   if (view.status !== 'PendingCustomer') {
     const { title, says } = outcomes[view.status]
-    const isStopped = view.status === 'Completed' && !view.isFollowing
-    const words = isStopped ? stopped : opensNothing(view) ? outcomesOfNothing[view.status] : undefined
+    const words = heldBack(view) ?? (opensNothing(view) ? outcomesOfNothing[view.status] : undefined)
     const why =
       view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}.</p>` : ''
     return page(title, `<p>${words ?? says}</p>\n${why}${list}`)
@@ -101,8 +100,14 @@ const outcomes = {
   Superseded: { title: 'The request was replaced', says: 'A newer one has taken its place.' },
 } as const
 
-/** What an outcome that stays for ever says instead where it holds no more. */
-const stopped = 'Copying was switched on, and has been stopped since.'
+/** What is said of a request that took effect where nothing is copied now; its status stays for ever. */
+function heldBack({ status, isFollowing, hasLapsed }: ApprovalView): string | undefined {
+  if (status !== 'Completed') return undefined
+  if (!isFollowing) return 'Copying was switched on, and has been stopped since.'
+  return hasLapsed
+    ? 'No position is opened in the account before the subscription to the strategy is paid and runs.'
+    : undefined
+}
 
 const opensNothing = ({ choices }: ApprovalView): boolean =>
   !(choices.stocksEnabled || choices.optionsEnabled || choices.futuresEnabled || choices.forexEnabled)

@@ -54,6 +54,8 @@ export interface ApprovalView {
   readonly laterFeePercent: number
   /** The account follows the strategy now, since this request or another start. */
   readonly isFollowing: boolean
+  /** Nothing is opened, as the subscription waits for its payment, or runs no more. */
+  readonly hasLapsed: boolean
 }
 
 export interface Approvals {

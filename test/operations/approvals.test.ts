@@ -1,8 +1,10 @@
 /** A start on the white-label host: asked for, answered on its page, expired, replaced, enabled at the broker. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { settleAtBroker } from '../../src/operations/approvals.ts'
+import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
 import { unseal } from '../../src/storage/database/vault.ts'
 import { rotateCredentials } from '../../src/storage/people/credentials.ts'
+import { setSwitch } from '../../src/storage/work/switches.ts'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { secrets } from '../support/platform.ts'
 import { buildTown, type CitizenName, type Town } from './support/town.ts'
@@ -186,6 +188,24 @@ test('the page of a request that took effect says when that holds no more', asyn
   expect(await read()).not.toContain('are copied')
   await start({}, 'Gen')
   expect(await read()).toContain('are copied into the account from now on')
+})
+
+test('the page promises no orders while the payment is awaited', async () => {
+  const { write } = town.platform.db
+  const at = Date.parse('2024-03-12T14:00:00Z')
+  const params = { StrategyName: 'Later', StartingCapital: 1000 }
+  const added = await town.ask('AddStrategy', params, { key: people.owner.key })
+  const strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  await town.door('/strategies', [{ strategyId, monthlyCost: 49 }])
+  const request = await ask({ StrategyId: strategyId })
+  await savePaymentMethod(write, { personId, provider: 'stripe', customerRef: 'c', methodRef: 'm', at })
+  await setSwitch(write, 'paymentProvider', 'stripe', at)
+  const page = await answer(request, 'approve')
+  await setSwitch(write, 'paymentProvider', 'simulated', at)
+  expect(page).toContain('before the subscription to the strategy is paid and runs')
+  expect(page).not.toContain('are copied')
+  await write.run`update subscription set status = 'active' where strategy_id = ${strategyId}`
+  expect(await (await fetch(request.ApprovalUrl ?? '')).text()).toContain('are copied into the account')
 })
 
 test('the same idempotency key makes one request', async () => {

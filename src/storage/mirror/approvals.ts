@@ -6,6 +6,7 @@ import type { ApprovalStatus } from '../../domain/people/approval.ts'
 import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { lapseOfSetup } from '../people/subscriptions.ts'
 import type { SetupChoices } from './setups.ts'
 
 /** What is asked for; `joinsPositions` is null where a setup is modified. */
@@ -45,6 +46,8 @@ export interface ApprovalRow {
   readonly awaitsBroker: boolean
   /** The account follows the strategy already. */
   readonly isFollowing: boolean
+  /** No subscription runs under which anything would be opened. */
+  readonly hasLapsed: boolean
 }
 
 const columns: Fragment = fragment`
@@ -60,7 +63,8 @@ const columns: Fragment = fragment`
     as "laterFeePercent",
   b.needs_authorization and a.broker_authorization <> 'Authorized' as "awaitsBroker",
   exists (select from setup where setup.account_id = a.id and setup.strategy_id = strategy.id
-    and setup.stopped_at is null) as "isFollowing"`
+    and setup.stopped_at is null) as "isFollowing",
+  (select ${lapseOfSetup} from (select r.strategy_id) t) as "hasLapsed"`
 
 const tables: Fragment = fragment`
   approval_request r join account a on a.id = r.account_id join broker b on b.id = a.broker_id
