@@ -17,7 +17,7 @@ interface Held {
 const morning = 'SPX2422C5000'
 const symbols = {
   ...{
-    SHARE: 'stock',
+    ...{ SHARE: 'stock', FOURTH: 'stock' },
     '@ESM24': 'future',
     OPTION: 'option',
     LATER: 'option',
@@ -60,12 +60,23 @@ async function follow(Account: string, currency: string) {
   return { trade, takeBack, held, worth }
 }
 
+/** A broker corrects the price of an execution. */
+const correct = (wrong: string, right: string, px: number) => db.write.run`
+  insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, text,
+    occurred_at)
+  select r.broker_id, told.key, r.account_id, r.client_order_id, told.kind, r.symbol, r.side, r.quantity, ${px}, told.text,
+    r.occurred_at
+  from broker_report r
+  cross join (values (${right}, 'fill', null), (${`${right}/corrects`}, 'bust', ${wrong}::text)) told (key, kind, text)
+  where r.report_key = ${wrong} order by told.kind`
+
 const option = { securityType: 'OPT', settlement: 'physical', pointValue: 100 }
 const passTo = (now: string) => town.door('/clock', { now })
 
 beforeAll(async () => {
   await town.door('/instruments', [
     { symbol: 'SHARE', securityType: 'CS' },
+    { symbol: 'FOURTH', securityType: 'CS' },
     {
       symbol: 'OPTION',
       ...option,
@@ -159,14 +170,7 @@ test('a corrected price is converted at the rate of the execution that it correc
   const wrong = await trade('SHARE', '1', 100, 100)
   await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
   expect(await worth()).toBe(102_000)
-  await db.write.run`
-    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px, text,
-      occurred_at)
-    select r.broker_id, told.key, r.account_id, r.client_order_id, told.kind, r.symbol, r.side, r.quantity, 101, told.text,
-      r.occurred_at
-    from broker_report r cross join (values ('right', 'fill', null), ('right/corrects', 'bust', ${wrong}::text))
-      told (key, kind, text)
-    where r.report_key = ${wrong} order by told.kind`
+  await correct(wrong, 'right', 101)
   await town.door('/quotes', [{ symbol: 'SHARE', bid: 100, ask: 100 }])
   expect((await held())[0]?.slice(0, 2)).toEqual([100, 101])
   expect(await worth()).toBe(101_920)
@@ -276,4 +280,19 @@ test('what an option has delivered goes back in the units of today, with its div
     join account a on a.id = e.account_id where a.account = 'B10' and e.exec_id like 'END-%' order by e.id`
   const at = Date.parse('2024-03-28T20:00:00Z')
   expect(ends).toEqual([2, 200, 1, 100].map((quantity) => ({ quantity, at })))
+})
+
+test('a correction that comes after a split is converted at the rate of the execution that it corrects', async () => {
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
+  const { trade, held, worth } = await follow('B14', 'EUR')
+  const wrong = await trade('FOURTH', '1', 100, 100)
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'FOURTH', date: '2024-04-04', new: 2, old: 1 },
+  ])
+  await passTo('2024-04-04T14:00:00Z')
+  await correct(wrong, 'right after a split', 101)
+  await town.door('/quotes', [{ symbol: 'FOURTH', bid: 50, ask: 50 }])
+  expect((await held())[0]?.slice(0, 2)).toEqual([200, 50.5])
+  expect(await worth()).toBe(101_920)
 })

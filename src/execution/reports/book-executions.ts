@@ -81,7 +81,7 @@ export async function bookExecutions(
     const original = execution.busts && (execution.busts.known ?? findBooked(booked, execution))
     const told = toldLate[place]
     const present = termsOf(execution.report, rates[place])
-    const terms = told ? present : atItsRate(execution, original, { key, present, takenBack })
+    const terms = atItsRate(execution, original, { key, present, takenBack })
     const before = heldIn(ledgers.get(name) ?? stored.get(name), terms)
     const commission = original
       ? dec(original.commission).negated()
