@@ -35,12 +35,15 @@ async function follow(Account: string, currency: string) {
   const classes = { StocksEnabled: true, FuturesEnabled: true, OptionsEnabled: true }
   await town.ask('StartAutotrade', { Account, PersonId: personId, StrategyId, ...classes }, { key })
   await town.ask('SetAutotradeSettings', { Account, PersonId: personId, IsAutoSyncEnabled: false }, { key })
-  /** Trades at a price, and answers how the broker names it. */
-  const trade = async (symbol: keyof typeof symbols, Side: '1' | '2', OrderQuantity: number, px: number) => {
+  const order = async (symbol: keyof typeof symbols, Side: '1' | '2', OrderQuantity: number, px: number) => {
     await town.door('/quotes', [{ symbol, bid: px, ask: px }])
     const PlatformSymbol = { FullSymbol: symbol, SymbolType: symbols[symbol] }
     const Order = { StrategyId, Side, OrderQuantity, OrderType: '1', TIF: '1', PlatformSymbol }
     await town.ask('NewStrategyOrder', { Order }, owner)
+  }
+  /** Trades at a price, and answers how the broker names it. */
+  const trade = async (...ordered: Parameters<typeof order>) => {
+    await order(...ordered)
     const { execId } = await db.read.one<{ execId: string }>`
       select e.exec_id as "execId" from execution e join account a on a.id = e.account_id
       where a.account = ${Account} order by e.id desc limit 1`
@@ -57,7 +60,7 @@ async function follow(Account: string, currency: string) {
     )
     return row?.NetLiquidationValue
   }
-  return { trade, takeBack, held, worth }
+  return { order, trade, takeBack, held, worth }
 }
 
 /** A broker corrects the price of an execution. */
@@ -295,4 +298,25 @@ test('a correction that comes after a split is converted at the rate of the exec
   await town.door('/quotes', [{ symbol: 'FOURTH', bid: 50, ask: 50 }])
   expect((await held())[0]?.slice(0, 2)).toEqual([200, 50.5])
   expect(await worth()).toBe(101_920)
+})
+
+test('what an execution leaves of an inferred one stays at the rate at which that was booked', async () => {
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
+  const { order, held, worth } = await follow('B15', 'EUR')
+  await town.door('/broker', { partial: { account: 'B15', qty: 0 } })
+  await order('FOURTH', '1', 10, 100)
+  const tell = (key: string, kind: string, quantity: number) => db.write.run`
+    insert into broker_report (broker_id, report_key, account_id, client_order_id, kind, symbol, side, quantity, px,
+      occurred_at)
+    select p.broker_id, ${key}, p.account_id, p.client_order_id, ${kind}, 'FOURTH', '1', ${quantity}, 100, p.accepted_at
+    from paper_order p join account a on a.id = p.account_id where a.account = 'B15'`
+  await tell('B15 total', 'total', 10)
+  await town.door('/quotes', [{ symbol: 'FOURTH', bid: 100, ask: 100 }])
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
+  expect(await worth()).toBe(100_200)
+  await tell('B15 fill', 'fill', 4)
+  await town.door('/quotes', [{ symbol: 'FOURTH', bid: 100, ask: 100 }])
+  expect((await held())[0]?.slice(0, 2)).toEqual([10, 100])
+  // 6 at 0.8 euro, and 4 at 1.
+  expect(await worth()).toBe(100_120)
 })

@@ -252,6 +252,7 @@ class BatchState {
         px: px.toFixed(),
         quantity: rest.toFixed(),
         reportKey: `${fill.execId}/rest:${report.reportKey}`,
+        corrects: fill.execId,
       }
       this.apply({ ...report, ...kept, kind: 'fill' }, order, true)
     }
