@@ -203,6 +203,30 @@ describe('what an execution is held against', () => {
   })
 })
 
+test('an execution is held against the strategy’s price in its own units where a split lies between them', async () => {
+  town = await buildTown()
+  const early = await rest(80, 10)
+  await execute(early.copy, 80, 10)
+  const late = await rest(90, 10)
+  await quote(90)
+  const split = { kind: 'split', symbol: 'AAPL', date: '2024-03-13', new: 2, old: 1 }
+  await town.door('/corporate-actions', [split])
+  await clock('2024-03-13T14:00:00Z')
+  await execute(late.copy, 45.03, 2)
+  await quote(40)
+  const found = one(await asked('GetRule575Status', {})).Exceptions as Record<string, unknown>[]
+  const prices = found.map((row) => [
+    row.SignalId,
+    row.StrategyFillPrice,
+    row.AccountFillPrice,
+    row.SlippageTicks,
+  ])
+  expect(prices).toEqual([
+    [late.signal, 45, 45.03, 3],
+    [early.signal, 80, 80, 0],
+  ])
+})
+
 describe('figures that do not end', () => {
   beforeAll(async () => {
     town = await buildTown()

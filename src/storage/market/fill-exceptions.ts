@@ -3,8 +3,9 @@
  * are many and its exceptions few. What was busted is no execution any more.
  */
 import type { Instant } from '../../domain/time.ts'
-import type { Sql } from '../database/sql.ts'
+import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { sinceSplits } from './units-since-splits.ts'
 
 export interface FillExceptionRow {
   strategyId: number
@@ -36,7 +37,8 @@ export interface FillWatch {
 
 /**
  * The newest exceptions of a site's live and paper accounts. The strategy's fill is the average of all fills of the
- * signal that was copied; its time is the stretch from the first to the last of them.
+ * signal that was copied, in the units in which the account traded; its time is the stretch from the first to the last
+ * of them.
  */
 export const listFillExceptions = (sql: Sql, watch: FillWatch): Promise<FillExceptionRow[]> =>
   sql.rows<FillExceptionRow>`
@@ -53,9 +55,13 @@ export const listFillExceptions = (sql: Sql, watch: FillWatch): Promise<FillExce
     join person manager on manager.id = strategy.owner_person_id
     join instrument i on i.id = x.instrument_id
     cross join lateral (
-      select sum(f.quantity * f.px) / sum(f.quantity) as px, min(f.filled_at) as first, max(f.filled_at) as last
-      from fill f where f.signal_id = s.id
-    ) own
+      select sum(f.quantity * since.units * f.px * since.price) / sum(f.quantity * since.units) as px,
+        min(f.filled_at) as first, max(f.filled_at) as last
+      from fill f ${sinceSplits(fragment`f.instrument_id`, fragment`f.filled_at`, fragment`true`)}
+      where f.signal_id = s.id
+    ) present
+    ${sinceSplits(fragment`x.instrument_id`, fragment`x.executed_at`, fragment`true`)}
+    cross join lateral (select round(present.px / since.price, 12) as px, present.first, present.last) own
     cross join lateral (
       select (x.px - own.px) / i.tick * case x.side when '1' then 1 else -1 end as ticks,
         greatest(x.executed_at - own.last, own.first - x.executed_at) as apart
