@@ -9,10 +9,21 @@ update execution e set fx = case
 end
 from instrument i, account a where i.id = e.instrument_id and a.id = e.account_id;
 
+-- By an index: an account that trades futures alone would look through all that it ever did for each of them.
+create temporary table told_rate on commit drop as
+select e.account_id, i.currency, e.executed_at, e.fx
+from execution e join instrument i on i.id = e.instrument_id where e.fx is not null;
+
+create index on told_rate (account_id, currency, executed_at);
+
 update execution e set fx = coalesce((
-  select near.fx from execution near join instrument of_near on of_near.id = near.instrument_id
-  where near.account_id = e.account_id and near.fx is not null and of_near.currency = i.currency
-  order by abs(extract(epoch from near.executed_at - e.executed_at)) limit 1
+  select near.fx from (
+    (select * from told_rate t where t.account_id = e.account_id and t.currency = i.currency
+      and t.executed_at <= e.executed_at order by t.executed_at desc limit 1)
+    union all
+    (select * from told_rate t where t.account_id = e.account_id and t.currency = i.currency
+      and t.executed_at > e.executed_at order by t.executed_at limit 1)
+  ) near order by abs(extract(epoch from near.executed_at - e.executed_at)) limit 1
 ), 1)
 from instrument i where i.id = e.instrument_id and e.fx is null;
 
