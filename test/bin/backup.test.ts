@@ -267,6 +267,15 @@ describe('what cannot be copied, or not to there', { timeout: 60_000 }, () => {
       'lockstep: the database behind DATABASE_URL is backed up by the tools of its server',
     )
   })
+  test('a server that has no room for what a copy needs', async () => {
+    await db.write.run`select pg_create_physical_replication_slot('kept_' || n)
+      from generate_series(1, current_setting('max_replication_slots')::int) n`
+    try {
+      expect(await refused(place('without room'))).toMatch(/^lockstep: the database cannot be used: .*$/)
+    } finally {
+      await db.write.run`select pg_drop_replication_slot(slot_name) from pg_replication_slots`
+    }
+  })
   test('nothing', async () => {
     expect(await refused(place('of nothing'), { DATA_DIR: place('nothing') })).toBe(
       `lockstep: there is no platform in ${place('nothing')}`,

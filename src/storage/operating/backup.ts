@@ -4,6 +4,7 @@
  * See "Making a Base Backup Using the Low Level API" in the manual of PostgreSQL.
  */
 import pg from 'pg'
+import { translate } from '../database/failure.ts'
 
 /** What makes files that were copied one after the other into the state of one moment. */
 export interface Replay {
@@ -33,11 +34,11 @@ export async function leadBackup(url: string, copy: (server: Copying) => Promise
     let firstLog = ''
     const begin = async () => {
       const start = `select pg_walfile_name(pg_backup_start('lockstep backup', fast => true)) as log`
-      firstLog = (await client.query(start)).rows[0].log
+      firstLog = (await ask(client, start)).rows[0].log
     }
     const end = async () => {
-      const stop = await client.query(`select labelfile from pg_backup_stop(wait_for_archive => false)`)
-      const last = await client.query(`select pg_walfile_name(pg_current_wal_lsn()) as log`)
+      const stop = await ask(client, `select labelfile from pg_backup_stop(wait_for_archive => false)`)
+      const last = await ask(client, `select pg_walfile_name(pg_current_wal_lsn()) as log`)
       return { label: stop.rows[0].labelfile, firstLog, lastLog: last.rows[0].log }
     }
     await copy({ begin, end })
@@ -46,12 +47,18 @@ export async function leadBackup(url: string, copy: (server: Copying) => Promise
   }
 }
 
+/** A server whose disk is full, or that ends, is told of as everywhere. */
+const ask = (client: pg.Client, statement: string) =>
+  client.query(statement).catch((error: unknown) => {
+    throw translate(error)
+  })
+
 const duplicateObject = '42710'
 
 /** Until the session ends the server removes no log that comes after this, and no other session comes this far. */
 async function reserveLog(client: pg.Client): Promise<void> {
   try {
-    await client.query(`select pg_create_physical_replication_slot('lockstep_backup', true, true)`)
+    await ask(client, `select pg_create_physical_replication_slot('lockstep_backup', true, true)`)
   } catch (error) {
     if ((error as pg.DatabaseError).code !== duplicateObject) throw error
     throw new Error('another copy of this platform is being made: wait for it', { cause: error })
