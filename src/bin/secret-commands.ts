@@ -1,7 +1,7 @@
 /** The operator's word about the secrets of the installation, and the keys by which customers' are sealed. */
 import type { Command } from 'commander'
 import { enterSecretMarks, forgetSecretMarks, listForeignSecrets } from '../storage/operating/secret-marks.ts'
-import { rotateCredentials } from '../storage/people/credentials.ts'
+import { countOtherwiseWrapped, rotateCredentials } from '../storage/people/credentials.ts'
 import { rewrapWebhookSecrets } from '../storage/people/webhooks.ts'
 import { noteCommand } from './acting.ts'
 import { putHeadsAside } from './audit-heads.ts'
@@ -47,5 +47,9 @@ const rotate = (output: Output): Promise<void> =>
     const { keyRing } = await openSecrets(config, db)
     const secrets = await db.transaction((tx) => rewrapWebhookSecrets(tx, keyRing))
     const rotated = secrets + (await rotateCredentials(db, keyRing))
-    say(output, { rotated }, `${rotated} credentials are wrapped by the first key.`)
+    const left = await countOtherwiseWrapped(db.read, keyRing)
+    const shut = `${left} stay shut, because the ring does not hold the key that wrapped them: they have to be entered again.`
+    const lines = [`${rotated} credentials are wrapped by the first key.`, ...(left > 0 ? [shut] : [])]
+    say(output, { rotated, left }, lines)
+    if (left > 0) process.exitCode = 1
   })

@@ -261,6 +261,28 @@ describe('secrets of another installation', () => {
     expect((await run('credentials', 'rotate')).status).toBe(0)
   })
 
+  test('what a lost key wrapped keeps nothing else from being wrapped anew', async () => {
+    const ring = (name: string, letter: string) => `${name}:${letter.repeat(42)}A=`
+    const add = (place: number) =>
+      run('webhooks', 'add', 'shut', `https://example.com/${place}`, '--events', `approval.${events[place]}`)
+    const events = ['completed', 'failed']
+    const kept = readFileSync(file('key-ring'))
+    await run('sites', 'add', 'shut', '--kind', 'whitelabel', '--name', 'Shut')
+    for (const [place, keys] of [ring('lost', 'B'), `${ring('held', 'C')} ${ring('lost', 'B')}`].entries()) {
+      writeFileSync(file('key-ring'), keys)
+      expect((await add(place)).status).toBe(0)
+    }
+    writeFileSync(file('key-ring'), `${ring('next', 'D')} ${ring('held', 'C')}`)
+    const { status, output } = await run('credentials', 'rotate')
+    expect([status, output]).toEqual([
+      1,
+      expect.stringMatching(/^1 credentials are wrapped by the first key\.\n1 stay shut, /),
+    ])
+    await db.write.run`delete from webhook_secret`
+    expect((await run('credentials', 'rotate')).status).toBe(0)
+    writeFileSync(file('key-ring'), kept)
+  })
+
   test('the operator accepts them', async () => {
     auditHeads(readConfig({ DATA_DIR: folder })).save([])
     rmSync(file('secret'))

@@ -343,6 +343,8 @@ test('credentials are sealed, shown never, and asked for where the broker needs 
   expect(unseal(secrets.keyRing, row, place).toString()).toBe('correct horse')
   const newer = { current: 'new', keys: new Map([...secrets.keyRing.keys, ['new', Buffer.alloc(32, 7)]]) }
   expect([await rotateCredentials(db, newer), await rotateCredentials(db, newer)]).toEqual([1, 0])
+  const stranger = { current: 'other', keys: new Map([['other', Buffer.alloc(32, 8)]]) }
+  expect(await rotateCredentials(db, stranger)).toBe(0)
 })
 
 test('who is in a term with another fee on gains reads both, and is asked again when one of them changes', async () => {

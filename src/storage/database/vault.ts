@@ -52,3 +52,12 @@ export function rewrap(ring: KeyRing, { keyId, wrappedKey, sealed }: Sealed, pla
   own.fill(0)
   return { keyId: ring.current, wrappedKey: next, sealed }
 }
+
+/** Of a key that is lost stays shut what it wrapped, which must not keep the others from being wrapped anew. */
+export function rewrapIfOpen(ring: KeyRing, kept: Sealed, place: string): Sealed | undefined {
+  try {
+    return rewrap(ring, kept, place)
+  } catch {
+    return undefined
+  }
+}

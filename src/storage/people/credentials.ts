@@ -2,7 +2,7 @@
 import type { Instant } from '../../domain/time.ts'
 import type { Database } from '../database/database.ts'
 import type { Sql } from '../database/sql.ts'
-import { type KeyRing, rewrap, type Sealed, seal, unseal } from '../database/vault.ts'
+import { type KeyRing, rewrapIfOpen, type Sealed, seal, unseal } from '../database/vault.ts'
 import { instant } from '../database/wire.ts'
 
 const placeOf = (accountId: number): string => `account_credential ${accountId} password`
@@ -85,23 +85,38 @@ export async function loadEntrusted(sql: Sql, accountIds: readonly number[]): Pr
   }))
 }
 
-/** Wraps every credential by the ring's current key; may be broken off and run again. Answers how many moved. */
+/**
+ * Wraps every credential that opens by the ring's current key; may be broken off and run again. Answers how many moved.
+ */
 export async function rotateCredentials(db: Database, ring: KeyRing): Promise<number> {
   let moved = 0
+  let after = 0
   for (;;) {
-    const count = await db.transaction(async (tx) => {
-      const rows = await tx.rows<CredentialRow>`
+    const rows = await db.transaction(async (tx) => {
+      const batch = await tx.rows<CredentialRow>`
         select account_id as "accountId", key_id as "keyId", wrapped_key as "wrappedKey", sealed
-        from account_credential where key_id <> ${ring.current} order by account_id limit 100 for update`
-      for (const row of rows) {
-        const { keyId, wrappedKey } = rewrap(ring, row, placeOf(row.accountId))
+        from account_credential where key_id <> ${ring.current} and account_id > ${after}::bigint
+        order by account_id limit 100 for update`
+      const wrapped = batch.map((row) => ({ row, next: rewrapIfOpen(ring, row, placeOf(row.accountId)) }))
+      for (const { row, next } of wrapped) {
+        if (!next) continue
         await tx.run`
-          update account_credential set key_id = ${keyId}, wrapped_key = ${wrappedKey}
+          update account_credential set key_id = ${next.keyId}, wrapped_key = ${next.wrappedKey}
           where account_id = ${row.accountId}::bigint`
       }
-      return rows.length
+      return wrapped
     })
-    if (count === 0) return moved
-    moved += count
+    const last = rows.at(-1)
+    if (!last) return moved
+    after = last.row.accountId
+    moved += rows.filter(({ next }) => next).length
   }
+}
+
+/** How many are still wrapped by another key than the ring's current one, secrets of webhooks among them. */
+export async function countOtherwiseWrapped(sql: Sql, ring: KeyRing): Promise<number> {
+  const { count } = await sql.one<{ count: number }>`
+    select (select count(*) from account_credential where key_id <> ${ring.current})
+      + (select count(*) from webhook_secret where key_id <> ${ring.current}) as count`
+  return Number(count)
 }

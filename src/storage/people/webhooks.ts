@@ -6,7 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { WebhookEvent } from '../../domain/people/webhook.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql, Transaction } from '../database/sql.ts'
-import { type KeyRing, rewrap, type Sealed, seal, unseal } from '../database/vault.ts'
+import { type KeyRing, rewrapIfOpen, type Sealed, seal, unseal } from '../database/vault.ts'
 import { instant } from '../database/wire.ts'
 
 export interface NewWebhook {
@@ -90,17 +90,19 @@ export async function openWebhookSecrets(sql: Sql, ring: KeyRing, endpointId: nu
   return rows.map((row) => unseal(ring, row, placeOf(row.id)).toString())
 }
 
-/** Wraps every secret by the ring's current key; answers how many moved. */
+/** Wraps every secret that opens by the ring's current key; answers how many moved. */
 export async function rewrapWebhookSecrets(tx: Transaction, ring: KeyRing): Promise<number> {
   const rows = await tx.rows<SecretRow>`
     select id, key_id as "keyId", wrapped_key as "wrappedKey", sealed from webhook_secret
     where key_id <> ${ring.current} order by id for update`
+  let moved = 0
   for (const row of rows) {
-    const { keyId, wrappedKey } = rewrap(ring, row, placeOf(row.id))
-    await tx.run`
-      update webhook_secret set key_id = ${keyId}, wrapped_key = ${wrappedKey} where id = ${row.id}::uuid`
+    const next = rewrapIfOpen(ring, row, placeOf(row.id))
+    if (!next) continue
+    moved += await tx.run`
+      update webhook_secret set key_id = ${next.keyId}, wrapped_key = ${next.wrappedKey} where id = ${row.id}::uuid`
   }
-  return rows.length
+  return moved
 }
 
 /** All endpoints by id. */
