@@ -173,7 +173,8 @@ export const strategies = {
   }),
   ReplaceStrategyOrder: put({
     says: 'Replaces an order of a strategy by a new one; the full order is sent again.',
-    notes: 'OrderQuantity is the total of the chain, including what was filled already.',
+    notes:
+      'OrderQuantity is the total of the chain, including what was filled already. A replacement that the account does not bear has status 8, and the order before it goes on.',
     hosts: orderHosts,
     params: { Order: StrategyOrderInput },
     needs: replaceOrderNeeds,

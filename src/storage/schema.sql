@@ -1171,7 +1171,7 @@ CREATE INDEX signal_mirror_due ON public.signal USING btree (id) WHERE mirror_du
 CREATE INDEX signal_needs_match ON public.signal USING btree (id) WHERE needs_match;
 CREATE INDEX signal_parent ON public.signal USING btree (parent_signal_id) WHERE (parent_signal_id IS NOT NULL);
 CREATE INDEX signal_parked ON public.signal USING btree (parked_until) WHERE is_parked;
-CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE (replaces_signal_id IS NOT NULL);
+CREATE UNIQUE INDEX signal_replaced_once ON public.signal USING btree (replaces_signal_id) WHERE ((replaces_signal_id IS NOT NULL) AND ((status)::text <> '8'::text));
 CREATE INDEX signal_trigger ON public.signal USING btree (instrument_id, (
 CASE
     WHEN (((ord_type)::text = '1'::text) OR is_triggered OR (((ord_type)::text = '2'::text) = ((side)::text = '1'::text))) THEN '-1'::integer

@@ -6,6 +6,7 @@
 import { isLive, type OrdType, type TimeInForce } from '../codes.ts'
 import { type Decimal, zero } from '../decimal.ts'
 import {
+  addOrder,
   amend,
   applyTo,
   type BookChange,
@@ -18,7 +19,13 @@ import {
 import { settle } from './book-settle.ts'
 import { followEntryQuantity } from './bracket.ts'
 import { followParentEnd, followReplacement, type Parent, start } from './conditional.ts'
-import type { BookContext, BookResult, OrderBook } from './order-book.ts'
+import {
+  type BookContext,
+  type BookOrder,
+  type BookResult,
+  newBookOrder,
+  type OrderBook,
+} from './order-book.ts'
 
 /** Cancels an order for its owner. Canceling what is canceled succeeds and changes nothing. */
 export function cancelOrder(book: OrderBook, id: string, context: BookContext): BookResult {
@@ -95,6 +102,40 @@ export function replaceOrder(
   followReplacement(change, id, newId)
   followEntryQuantity(change, orderIn(change, newId))
   return settle(change, outcome)
+}
+
+/**
+ * Replaces an order as its owner asks for it. What opens meets the check of an entry with what it has still to trade; a
+ * replacement that does not pass stands there rejected, and the order goes on as it was.
+ */
+export function requestReplacement(
+  book: OrderBook,
+  id: string,
+  replacement: Replacement,
+  context: BookContext,
+): BookResult {
+  const order = book.orders.get(id)
+  const info = order ? entryRejection(order, replacement, book.position, context) : null
+  if (!order || info === null) return replaceOrder(book, id, replacement, context)
+  const change = openChange(book, context)
+  const { newId, quantity, ...terms } = replacement
+  const { side, openClose, parent, depth } = order
+  const own = { id: newId, replaces: id, acceptedAt: context.at, side, openClose, parent, depth }
+  addOrder(change, newBookOrder(quantity, { ...own, ...terms }))
+  applyTo(change, newId, { event: 'REJECT' }, { info })
+  return settle(change, 'rejected')
+}
+
+/** Why what is left of an opening replacement may not start; null also for one that waits for its parent. */
+function entryRejection(
+  order: BookOrder,
+  { quantity, limit, stop }: Replacement,
+  position: Decimal,
+  context: BookContext,
+): string | null {
+  const leaves = quantity.minus(order.filledQuantity)
+  if (order.openClose === 'C' || order.waitsForParent || leaves.lessThanOrEqualTo(zero)) return null
+  return context.rejection({ ...order, orderQuantity: leaves, limit, stop }, position)
 }
 
 /** The date came until which an order was parked: it starts, is rejected, or goes on waiting for its parent. */

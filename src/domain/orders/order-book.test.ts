@@ -7,6 +7,7 @@ import {
   followParents,
   releaseParked,
   replaceOrder,
+  requestReplacement,
   withdrawOrder,
 } from './book-request.ts'
 import { type BookDraft, submitOrder } from './book-submit.ts'
@@ -94,6 +95,30 @@ describe('every step is told', () => {
     })
     const canceled = cancelOrder(replaced.book, 'F', context())
     expect(eventsOf(canceled)).toEqual(['F CANCEL_REQUEST 6 7', 'F CANCEL_ACK 4 7'])
+  })
+
+  test('a replacement that is not accepted, and the order beside it', () => {
+    const { book } = fillOrder(
+      submitOrder(flat, { ...buy, ...bracket }, context()).book,
+      'E',
+      fill(4),
+      context(),
+    )
+    const terms = { newId: 'F', type: '2', timeInForce: '1', limit: dec(49), stop: null } as const
+    const atMost = (most: number) =>
+      context(5, (order) => (order.orderQuantity.greaterThan(most) ? `${order.limit} is too much` : null))
+    const asked = (quantity: number, most: number) =>
+      requestReplacement(book, 'E', { ...terms, quantity: dec(quantity) }, atMost(most))
+    const rejected = asked(12, 7)
+    expect(rejected.outcome).toBe('rejected')
+    expect(eventsOf(rejected)).toEqual(['F NEW A 12', 'F REJECT 8 12 49 is too much'])
+    expect(statuses(rejected.book)).toEqual({ ...statuses(book), F: '8' })
+    expect(rejected.book.orders.get('E')).toBe(book.orders.get('E'))
+    // What is filled already binds what it binds.
+    expect(asked(12, 8).outcome).toBe('applied')
+    expect(asked(4, -1).book.orders.get('F')?.status).toBe('2')
+    const stop = { ...terms, type: '3', quantity: dec(9), limit: null, stop: dec(44) } as const
+    expect(requestReplacement(book, 'E.stopLoss', stop, atMost(0)).outcome).toBe('applied')
   })
 })
 

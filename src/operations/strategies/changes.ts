@@ -6,10 +6,8 @@
 
 import { isLive } from '../../domain/codes.ts'
 import { dec, zero } from '../../domain/decimal.ts'
-import {
-  cancelOrder as cancelInBook,
-  replaceOrder as replaceInBook,
-} from '../../domain/orders/book-request.ts'
+import { openingRejection } from '../../domain/margin/model-account.ts'
+import { cancelOrder as cancelInBook, requestReplacement } from '../../domain/orders/book-request.ts'
 import type { BookContext, BookResult } from '../../domain/orders/order-book.ts'
 import { answerRequest, type RequestRefusal } from '../../domain/orders/order-request.ts'
 import { currentPriceOf, immutableDifference } from '../../domain/orders/placing.ts'
@@ -19,9 +17,10 @@ import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { spreadNews } from '../../storage/orders/book-families.ts'
+import { accountsOf } from '../../storage/orders/model-accounts.ts'
 import { causedBy, loadOrderBooks, type WorkedBook, worked } from '../../storage/orders/order-books.ts'
 import { loadPlacing, type PlacingRow } from '../../storage/orders/placing.ts'
-import { type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
+import { noWish, type SavedBook, type SignalWish, saveOrderBooks } from '../../storage/orders/save-books.ts'
 import { findSignal, lockStrategies, type StoredSignal } from '../../storage/orders/signals.ts'
 import { loadStrategyFacts } from '../../storage/people/access.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
@@ -124,7 +123,8 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   const signal = await findSignal(sql, order.CancelReplaceSignalId ?? 0)
   if (!signal) return refuse('NotFound', 'Order.CancelReplaceSignalId')
   if (!strategy || signal.strategyId !== strategy.id) return refusedElsewhere(sql, ctx, signal)
-  const row = (await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])).rows.get(0)
+  const { rows, holdings } = await loadPlacing(sql, [{ strategyId: strategy.id, ...named }])
+  const row = rows.get(0)
   if (!row?.isTradable) return refuse('InvalidSymbol', 'Symbol')
   const refusal = refusedSplit(row, ctx.now) ?? refusedChange({ ctx, order }, signal, row)
   if (refusal) return refusal
@@ -137,10 +137,21 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
     ...{ quantity: draft.quantity, type: draft.ordType, timeInForce: draft.timeInForce },
     ...{ limit: draft.limitPx ?? null, stop: draft.stopPx ?? null },
   }
-  const result = replaceInBook(book.book, String(signal.id), replacement, contextOf(ctx))
-  const parkedUntil = releaseOf(signal, order)
-  const wishes = new Map([[replacement.newId, wishOf(signal, draft, row, parkedUntil)]])
-  await save(sql, ctx, book, result, { wishes })
+  const accounts = await accountsOf(
+    sql,
+    holdings,
+    new Map([[strategy.id, strategy]]),
+    chargedRates(ctx.charging),
+  )
+  const rejection = openingRejection(accounts.get(strategy.id), row.instrumentId, ctx.now)
+  const context = { ...contextOf(ctx), rejection }
+  const result = requestReplacement(book.book, String(signal.id), replacement, context)
+  const isRejected = result.outcome === 'rejected'
+  const parkedUntil = isRejected ? null : releaseOf(signal, order)
+  const wish = isRejected
+    ? { ...noWish, referencePx: referenceOf(draft, row) }
+    : wishOf(signal, draft, row, parkedUntil)
+  await save(sql, ctx, book, result, { wishes: new Map([[replacement.newId, wish]]) })
   const isParked = parkedUntil !== null && parkedUntil > ctx.now
   return { SignalId: row.signalId, ...(isParked && { ParkedUntilDate: parkedUntil }) }
 }
@@ -183,6 +194,9 @@ function refusedChange(
   return refusedPrice(draft, row.tick)
 }
 
+const referenceOf = ({ side }: OrderDraft, { bid, ask }: PlacingRow): string | null =>
+  currentPriceOf(side, bid, ask)?.toFixed() ?? null
+
 /** What the replacement takes over, and what it is sized with. */
 function wishOf(
   signal: StoredSignal,
@@ -197,6 +211,6 @@ function wishOf(
     profitTarget: signal.profitTarget,
     stopLoss: signal.stopLoss,
     doNotCreateOcaGroup: signal.doNotCreateOcaGroup,
-    referencePx: currentPriceOf(draft.side, row.bid, row.ask)?.toFixed() ?? null,
+    referencePx: referenceOf(draft, row),
   }
 }
