@@ -2,10 +2,13 @@
 import type { Database } from '../storage/database/database.ts'
 import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
 import { takeMeasures } from '../storage/operating/measures.ts'
+import { listForeignSecrets } from '../storage/operating/secret-marks.ts'
 import { bookCurrency } from '../storage/orders/order-books.ts'
 import { countIncidents } from '../storage/work/incidents.ts'
 import { sinceAnyWorker } from '../storage/work/leases.ts'
+import type { Config } from './config.ts'
 import { roomMin } from './readiness.ts'
+import { hasItsOwn, marksOf } from './secrets.ts'
 
 export interface Finding {
   name: string
@@ -55,6 +58,16 @@ export async function examine(db: Database, now: number, room?: number): Promise
     { name: 'rates', ok: unrated.length === 0, says: ratesOf(unrated) },
     { name: 'incidents', ok: incidents === 0, says: `${incidents} to look at (incidents list)` },
   ]
+}
+
+/** Whether the secrets are those of the database. A folder beside a database elsewhere may have its own. */
+export async function examineSecrets(config: Config, db: Database): Promise<Finding> {
+  const foreign = await listForeignSecrets(db.read, marksOf(config))
+  const says =
+    foreign.length === 0
+      ? 'those that the database was used with'
+      : `not what the database was used with: ${foreign.join(', ')}`
+  return { name: 'secrets', ok: foreign.length === 0 || hasItsOwn(config), says }
 }
 
 const diskOf = (room: number): Finding => ({

@@ -9,7 +9,7 @@ import { askOperation } from './call.ts'
 import { addCatalogCommands } from './catalog-commands.ts'
 import { ConfigError } from './config.ts'
 import { addDataCommands } from './data-commands.ts'
-import { examine } from './doctor.ts'
+import { examine, examineSecrets } from './doctor.ts'
 import { parametersOf } from './export.ts'
 import { addFamilyCommands } from './family-commands.ts'
 import { addIncidentCommands } from './incident-commands.ts'
@@ -97,8 +97,9 @@ function readBody(text: string): object {
 }
 
 const doctor = (output: Output): Promise<void> =>
-  withDatabase(async (db, { dataDir }) => {
-    const findings = await examine(db, Date.now(), await roomOf(dataDir).catch(() => 0))
+  withDatabase(async (db, config) => {
+    const found = await examine(db, Date.now(), await roomOf(config.dataDir).catch(() => 0))
+    const findings = [...found, await examineSecrets(config, db)]
     const lines = findings.map(({ name, ok, says }) => `${ok ? 'ok ' : 'BAD'} ${name}: ${says}`)
     say(output, { findings }, lines.join('\n'))
     if (findings.some(({ ok }) => !ok)) process.exitCode = 1

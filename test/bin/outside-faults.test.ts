@@ -7,6 +7,7 @@ import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { auditHeads } from '../../src/bin/audit-heads.ts'
 import { ConfigError, readConfig } from '../../src/bin/config.ts'
+import { examineSecrets } from '../../src/bin/doctor.ts'
 import { faultOf } from '../../src/bin/faults.ts'
 import { baseUrlOf, pagesOf } from '../../src/bin/pages.ts'
 import { type Port, portFault } from '../../src/bin/port.ts'
@@ -273,6 +274,13 @@ describe('secrets of another installation', () => {
       expect((await add(place)).status).toBe(0)
     }
     writeFileSync(file('key-ring'), `${ring('next', 'D')} ${ring('held', 'C')}`)
+    expect((await run('credentials', 'rotate')).errors).toContain('(key-ring lost)')
+    const secrets = async () => (await run('doctor')).output.split('\n').at(-1)
+    expect(await secrets()).toBe('ok  secrets: not what the database was used with: key-ring lost')
+    const inside = { ...readConfig({ DATA_DIR: folder }), databaseUrl: undefined }
+    expect(await examineSecrets(inside, db)).toMatchObject({ ok: false })
+    await run('secrets', 'accept')
+    expect(await secrets()).toBe('ok  secrets: those that the database was used with')
     const { status, output } = await run('credentials', 'rotate')
     expect([status, output]).toEqual([
       1,

@@ -11,12 +11,16 @@ export const enterSecretMarks = (sql: Sql, marks: SecretMarks): Promise<number> 
     select * from unnest(${[...marks.keys()]}::text[], ${[...marks.values()]}::bytea[])
     on conflict (name) do nothing`
 
-/** The names whose secret is another one than the database was used with. */
+/** The names whose secret is another one than the database was used with, or is missing while something is wrapped by it. */
 export async function listForeignSecrets(sql: Sql, marks: SecretMarks): Promise<string[]> {
   const rows = await sql.rows<{ name: string }>`
-    select name from secret_mark join unnest(${[...marks.keys()]}::text[], ${[...marks.values()]}::bytea[]) as ours (name, mark)
-      using (name)
-    where secret_mark.mark <> ours.mark order by name`
+    select name from secret_mark
+    left join unnest(${[...marks.keys()]}::text[], ${[...marks.values()]}::bytea[]) as ours (name, mark) using (name)
+    where secret_mark.mark <> ours.mark or ours.mark is null and name in (
+      select 'key-ring ' || key_id from account_credential
+      union all
+      select 'key-ring ' || key_id from webhook_secret)
+    order by name`
   return rows.map(({ name }) => name)
 }
 
