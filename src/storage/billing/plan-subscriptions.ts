@@ -81,18 +81,24 @@ export interface PresentPlan {
   readonly isOwed: boolean
 }
 
-/** The plan of a kind that a person has, locked. */
+/**
+ * The plan of a kind that a person has, locked. Read once the lock is held: who held it before may have begun another
+ * plan and asked for its payment, which a statement that waited for the lock would not see.
+ */
 export async function lockPresentPlan(
   sql: Sql,
   personId: number,
   kind: PlanKind,
 ): Promise<PresentPlan | undefined> {
+  await sql.run`
+    select from subscription where person_id = ${personId}::bigint and plan_id is not null and ended_at is null
+    order by id for update`
   const row = await sql.maybe<Omit<PresentPlan, 'price'> & { price: number | bigint }>`
     select s.id, s.plan_id as "planId", s.status, plan.term_days as days, s.base_price + s.markup as price,
       s.term_started_at as "from", s.term_ends_at as "to", exists (
         select from charge c where c.subscription_id = s.id and c.status = 'due') as "isOwed"
     from subscription s join plan on plan.id = s.plan_id
-    where s.person_id = ${personId}::bigint and plan.kind = ${kind} and s.ended_at is null for update of s`
+    where s.person_id = ${personId}::bigint and plan.kind = ${kind} and s.ended_at is null`
   return row && { ...row, price: BigInt(row.price) }
 }
 

@@ -1,0 +1,58 @@
+/** Plans that are chosen while something else changes them: nobody has two. */
+import { beforeEach, expect, test } from 'vitest'
+import { billingSteps } from '../../src/execution/billing.ts'
+import { isRefused } from '../../src/operations/context.ts'
+import { choosePlan } from '../../src/operations/subscribe-plan.ts'
+import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
+import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
+import { makeWorld } from '../execution/world.ts'
+import { testDatabase } from '../support/database.ts'
+import { holdTable, untilWaiting } from '../support/locks.ts'
+
+const { db } = await testDatabase()
+const { ctx, clock } = makeWorld(db)
+const begun = clock.time
+const turned = begun + 30 * 86_400_000
+const ids = { person: 0, small: 0, large: 0, huge: 0 }
+
+const plan = (name: string, price: string): Promise<number> =>
+  savePlan(db.write, { siteId: 1, kind: 'investor', termDays: 30, strategiesIncluded: 3, name, price })
+const choose = (planId: number, at: number) =>
+  db.transaction(async (tx) => {
+    const chosen = await choosePlan(tx, { personId: ids.person, planId, at })
+    return isRefused(chosen) ? chosen.refused : chosen.begins
+  })
+const turn = () =>
+  billingSteps([])
+    .find(({ name }) => name === 'turnTerms')!
+    .run(ctx)
+const held = () => db.read.rows`
+  select plan_id as plan, is_cancel_pending as "isCancelPending" from subscription where ended_at is null order by id`
+
+beforeEach(async () => {
+  clock.time = begun
+  await db.transaction(emptyPlatform)
+  const [person = 0] = await insertPersons(db.write, [
+    { role: 'user', firstName: 'Carl', lastName: 'C', email: 'c@example.org', siteId: 1, createdAt: begun },
+  ])
+  const [small, large, huge] = [
+    await plan('Small', '30'),
+    await plan('Large', '90'),
+    await plan('Huge', '120'),
+  ]
+  Object.assign(ids, { person, small, large, huge })
+  await choose(large, begun)
+})
+
+test('one that is chosen while the cheaper one begins is a change of that one, not a second plan', async () => {
+  await choose(ids.small, begun + 1)
+  clock.time = turned
+  const letGo = await holdTable(db, 'charge')
+  const turning = turn()
+  await untilWaiting(db.read)
+  const choosing = choose(ids.huge, turned)
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), turning])
+  expect(await choosing).toBe('StateConflict')
+  expect(await held()).toEqual([{ plan: ids.small, isCancelPending: false }])
+})
