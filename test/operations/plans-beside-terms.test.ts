@@ -1,9 +1,9 @@
-/** Plans that are chosen while something else changes them: nobody has two. */
+/** Plans that are chosen and canceled while something else changes them: nobody has two, and no word is lost. */
 import { beforeEach, expect, test } from 'vitest'
 import { billingSteps } from '../../src/execution/billing.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
-import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
+import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
 import { makeWorld } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
@@ -55,4 +55,15 @@ test('one that is chosen while the cheaper one begins is a change of that one, n
   await Promise.all([letGo(), turning])
   expect(await choosing).toBe('StateConflict')
   expect(await held()).toEqual([{ plan: ids.small, isCancelPending: false }])
+})
+
+test('one that is canceled while a dearer one begins ends with its term', async () => {
+  const letGo = await holdTable(db, 'ledger_transfer')
+  const choosing = choose(ids.huge, begun + 1)
+  await untilWaiting(db.read)
+  const canceling = cancelPlan(db.write, ids.person, 'investor')
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), choosing])
+  expect(await canceling).toBe(true)
+  expect(await held()).toEqual([{ plan: ids.huge, isCancelPending: true }])
 })

@@ -134,11 +134,14 @@ export async function wishToGoOnWith(sql: Sql, id: number, planId: number): Prom
     update subscription set next_plan_id = ${planId}::bigint where id = ${id}::bigint and is_cancel_pending`
 }
 
-/** Lets the plan of a kind that a person has end with its term; answers whether there was one. */
+/**
+ * Lets the plan of a kind that a person has end with its term; answers whether there was one. The kind is looked up and
+ * not joined: a join would lose a row whose plan another transaction has changed meanwhile.
+ */
 export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Promise<boolean> =>
   (await sql.run`
-    update subscription s set is_cancel_pending = true, next_plan_id = null from plan
-    where plan.id = s.plan_id and plan.kind = ${kind} and s.person_id = ${personId}::bigint
+    update subscription s set is_cancel_pending = true, next_plan_id = null
+    where (select plan.kind from plan where plan.id = s.plan_id) = ${kind} and s.person_id = ${personId}::bigint
       and s.ended_at is null`) > 0
 
 /**
