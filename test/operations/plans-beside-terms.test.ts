@@ -1,13 +1,14 @@
-/** Plans that are chosen and canceled while something else changes them: nobody has two, and no word is lost. */
+/** Plans and retries beside what changes them meanwhile: nobody has two plans, and no word is lost. */
 import { beforeEach, expect, test } from 'vitest'
 import { billingSteps } from '../../src/execution/billing.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
+import { retryCharges } from '../../src/storage/billing/charges.ts'
 import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
 import { makeWorld } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
-import { holdTable, untilWaiting } from '../support/locks.ts'
+import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
 
 const { db } = await testDatabase()
 const { ctx, clock } = makeWorld(db)
@@ -66,4 +67,24 @@ test('one that is canceled while a dearer one begins ends with its term', async 
   await Promise.all([letGo(), choosing])
   expect(await canceling).toBe(true)
   expect(await held()).toEqual([{ plan: ids.huge, isCancelPending: true }])
+})
+
+test('what is retried while its subscription ends is not asked for any more', async () => {
+  await db.write.run`
+    with suspended as (update subscription set status = 'suspended' returning id)
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, status, attempts, failed_at)
+    select id, 'performance', to_timestamp(0), to_timestamp(1), 100, 0, 'USD', 'simulated', 'failed', 5, to_timestamp(1)
+    from suspended`
+  const { id } = await db.read.one<{ id: number }>`select id from subscription`
+  clock.time = turned
+  // What turning the terms reads last, when it has ended the subscription.
+  const letGo = await holdLocks(db, (tx) => tx.run`lock table platform_switch`)
+  const turning = turn()
+  await untilWaiting(db.read)
+  const retrying = retryCharges(db.write, id, turned)
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), turning])
+  expect(await retrying).toBe(false)
+  expect(await db.read.rows`select status from charge where status = 'due'`).toEqual([])
 })

@@ -118,11 +118,15 @@ export const findProvider = async (sql: Sql): Promise<ProviderName> =>
       select value #>> '{}' as name from platform_switch where name = 'paymentProvider'`
   )?.name ?? 'simulated'
 
-/** Asks once more, now, for what a live subscription owes and was given up. Answers whether there was such a charge. */
+/**
+ * Asks once more, now, for what a live subscription owes and was given up. Answers whether there was such a charge. The
+ * subscription is locked: one that is just ending ends with what it owes.
+ */
 export const retryCharges = async (sql: Sql, subscriptionId: number, at: number): Promise<boolean> =>
   (await sql.run`
+    with live as materialized (
+      select id from subscription where id = ${subscriptionId}::bigint and ended_at is null for no key update
+    )
     update charge set status = 'due', next_try_at = ${instant(at)}::timestamptz
-    from subscription s
-    where s.id = charge.subscription_id and s.ended_at is null and charge.status = 'failed'
-      and charge.purpose <> 'upgrade'
-      and s.id = ${subscriptionId}::bigint`) > 0
+    from live where live.id = charge.subscription_id and charge.status = 'failed' and charge.purpose <> 'upgrade'`) >
+  0
