@@ -4,7 +4,7 @@ import { billingSteps } from '../../src/execution/billing.ts'
 import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { retryCharges } from '../../src/storage/billing/charges.ts'
-import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
+import { cancelPlan, continueWith, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
 import { makeWorld } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
@@ -13,7 +13,8 @@ import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
 const { db } = await testDatabase()
 const { ctx, clock } = makeWorld(db)
 const begun = clock.time
-const turned = begun + 30 * 86_400_000
+const termMs = 30 * 86_400_000
+const turned = begun + termMs
 const ids = { person: 0, small: 0, large: 0, huge: 0 }
 
 const plan = (name: string, price: string): Promise<number> =>
@@ -87,4 +88,35 @@ test('what is retried while its subscription ends is not asked for any more', as
   await Promise.all([letGo(), turning])
   expect(await retrying).toBe(false)
   expect(await db.read.rows`select status from charge where status = 'due'`).toEqual([])
+})
+
+test('terms turn while other plans are chosen to follow them', async () => {
+  const person = { role: 'user', firstName: 'C', lastName: 'C', siteId: 1, createdAt: begun } as const
+  const many = Array.from({ length: 999 }, (_, n) => ({ ...person, email: `c${n}@example.org` }))
+  await db.write.run`
+    insert into subscription (site_id, person_id, plan_id, kind, base_price, started_at, term_started_at, term_ends_at)
+    select 1, person_id, ${ids.large}::bigint, 'paid', 9000, to_timestamp(${begun}::float8 / 1000),
+      to_timestamp(${begun}::float8 / 1000), to_timestamp(${turned}::float8 / 1000)
+    from unnest(${await insertPersons(db.write, many)}::bigint[]) person_id`
+  const all = await db.read.rows<{ id: number }>`select id from subscription order by id`
+  let isOver = false
+  const lanes = [0, 1, 2, 3].map(async (lane) => {
+    for (let turns = 0; !isOver; turns += 1) {
+      const wanted = turns % 2 === 0 ? ids.small : ids.huge
+      for (const [place, { id }] of all.entries())
+        if (place % 4 === lane) await continueWith(db.write, id, wanted)
+    }
+  })
+  try {
+    for (clock.time = turned; clock.time < turned + 5 * termMs; clock.time += termMs)
+      while ((await turn()) > 0);
+  } finally {
+    isOver = true
+    await Promise.all(lanes)
+  }
+  expect(
+    await db.read.rows`
+      select count(*)::int as count, min(period_started_at) as first, max(period_started_at) as last from charge
+      where period_started_at > to_timestamp(${begun}::float8 / 1000)`,
+  ).toEqual([{ count: 5 * all.length, first: turned, last: turned + 4 * termMs }])
 })

@@ -26,17 +26,23 @@ export interface EndingTerm {
 export const areTermsOver = (now: number): Fragment => fragment`exists (
   select from subscription where ended_at is null and term_ends_at <= ${instant(now)}::timestamptz)`
 
-/** Locks subscriptions whose term has ended, the oldest first. */
+/**
+ * Locks subscriptions whose term has ended, the oldest first. Read once they are locked: the plan to go on with may
+ * have been changed until then, and a statement that locks as it reads has joined the one from before.
+ */
 export async function lockEndingTerms(tx: Transaction, now: number, limit: number): Promise<EndingTerm[]> {
+  const locked = await tx.rows<{ id: number }>`
+    select id from subscription where ended_at is null and term_ends_at <= ${instant(now)}::timestamptz
+    order by term_ends_at, id limit ${limit}::int for update skip locked`
+  if (locked.length === 0) return []
   const rows = await tx.rows<Omit<EndingTerm, 'price'> & { base: number | bigint; markup: number | bigint }>`
     select subscription.id, subscription.status, subscription.is_cancel_pending as "isCancelPending",
       case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end as gone,
       subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, 30) as days,
       plan.id as "planId", ${nextPrice}
     from subscription ${offerTables}
-    where subscription.ended_at is null and subscription.term_ends_at <= ${instant(now)}::timestamptz
-    order by subscription.term_ends_at, subscription.id limit ${limit}::int
-    for update of subscription skip locked`
+    where subscription.id = any(${locked.map(({ id }) => id)}::bigint[])
+    order by subscription.term_ends_at, subscription.id`
   return rows.map(({ base, markup, ...row }) => ({
     price: { base: BigInt(base), markup: BigInt(markup) },
     ...row,
