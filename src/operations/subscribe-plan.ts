@@ -71,7 +71,8 @@ async function upgrade(
   // Earned by who earns the plan.
   const price: Price = whole.markup > 0n ? { base: 0n, markup: cost } : { base: cost, markup: 0n }
   const period = { from: at, to, dueAt: at }
-  const charge = { subscriptionId, purpose: 'upgrade', price, provider, planId, ...period } as const
+  const plan = { id: planId, price: totalOf(whole) }
+  const charge = { subscriptionId, purpose: 'upgrade', price, provider, plan, ...period } as const
   const ids = await insertCharges(tx, [charge])
   if (ids.length === 0)
     return refuse('StateConflict', 'PlanId', 'A change of this moment was asked for already')

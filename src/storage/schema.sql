@@ -407,6 +407,7 @@ create table charge (
   failed_at timestamp with time zone,
   paid_at timestamp with time zone,
   plan_id bigint,
+  plan_price minor_units,
   constraint charge_is_settled TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint charge_pkey PRIMARY KEY (id),
   constraint charge_subscription_id_purpose_period_started_at_key UNIQUE (subscription_id, purpose, period_started_at),

@@ -216,6 +216,35 @@ describe('a dearer plan that is paid when the term is over', () => {
   })
 })
 
+test('a dearer plan costs what it did as it was chosen, whatever it costs when its payment comes', async () => {
+  const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
+  const [small, large] = [
+    { name: 'Small', price: '10' },
+    { name: 'Large', price: '90' },
+  ]
+  const huge = await savePlan(db.write, { ...offer, name: 'Huge', price: '320' })
+  const choose = (planId: number) =>
+    db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
+  await attach()
+  await choose(await savePlan(db.write, { ...offer, ...small }))
+  await work()
+  clock.time += day
+  standIn.script.push('delay')
+  await choose(await savePlan(db.write, { ...offer, ...large }))
+  await work()
+  await savePlan(db.write, { ...offer, ...large, price: '300' })
+  await tell('payment_intent.succeeded')
+  await work()
+  expect(await db.read.one`select base_price + markup as price from subscription`).toEqual({ price: 9000 })
+  clock.time += day
+  await choose(huge)
+  await work()
+  const asked = await db.read.rows`select amount from charge where purpose = 'upgrade' order by id`
+  // 80 and 230 dollars for what is left of 30 days, less what each rounds down.
+  expect(asked).toEqual([{ amount: 7734 }, { amount: 21_466 }])
+  await sound()
+})
+
 describe('a plan that is canceled while a dearer one waits for its payment', () => {
   test.each([
     ['ends with its term: that was said last', false, true],

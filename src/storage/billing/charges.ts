@@ -18,8 +18,8 @@ export interface NewCharge {
   provider: ProviderName
   /** When it is first asked for. */
   dueAt: number
-  /** That an upgrade leads to. */
-  planId?: number
+  /** That an upgrade leads to, and what it costs in whole. */
+  plan?: { readonly id: number; readonly price: bigint }
 }
 
 /** Asks for payments; what was asked for already, and what costs nothing, is left out. Answers the new ids. */
@@ -30,15 +30,17 @@ export async function insertCharges(sql: Sql, charges: readonly NewCharge[]): Pr
   const times = (name: 'from' | 'to' | 'dueAt'): string[] => priced.map((charge) => instant(charge[name]))
   const rows = await sql.rows<{ id: number }>`
     insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
-      provider, next_try_at, plan_id)
+      provider, next_try_at, plan_id, plan_price)
     select asked.subscription_id, asked.purpose, asked.period_started_at, asked.period_ends_at, asked.base_price,
-      asked.markup, subscription.currency, asked.provider, asked.due_at, asked.plan_id
+      asked.markup, subscription.currency, asked.provider, asked.due_at, asked.plan_id,
+      asked.plan_price
     from unnest(${column('subscriptionId')}::bigint[], ${column('purpose')}::text[], ${times('from')}::timestamptz[],
       ${times('to')}::timestamptz[], ${priced.map(({ price }) => price.base)}::bigint[],
       ${priced.map(({ price }) => price.markup)}::bigint[], ${column('provider')}::text[],
-      ${times('dueAt')}::timestamptz[], ${column('planId')}::bigint[])
+      ${times('dueAt')}::timestamptz[], ${priced.map(({ plan }) => plan?.id)}::bigint[],
+      ${priced.map(({ plan }) => plan?.price)}::bigint[])
       asked (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, provider, due_at,
-        plan_id)
+        plan_id, plan_price)
     join subscription on subscription.id = asked.subscription_id
     on conflict (subscription_id, purpose, period_started_at) do nothing
     returning id`

@@ -146,7 +146,7 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
 
 /**
  * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own. One for the
- * rest of a term that was over already when it was paid begins with the next. What was canceled since it was chosen ends
+ * rest of a term that was over already when it was paid begins with the next. The price is the one of its choice. What was canceled since it was chosen ends
  * all the same.
  */
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<void> {
@@ -154,8 +154,8 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
     update subscription s set
       next_plan_id = case when is_late then c.plan_id end,
       plan_id = case when is_late then s.plan_id else c.plan_id end,
-      base_price = case when is_late then s.base_price when c.markup > 0 then 0 else plan.price end,
-      markup = case when is_late then s.markup when c.markup > 0 then plan.price else 0 end,
+      base_price = case when is_late then s.base_price when c.markup > 0 then 0 else agreed.price end,
+      markup = case when is_late then s.markup when c.markup > 0 then agreed.price else 0 end,
       term_started_at = case when is_late or c.period_ends_at = s.term_ends_at then s.term_started_at
         else c.period_started_at end,
       term_ends_at = case when is_late then s.term_ends_at else c.period_ends_at end,
@@ -164,6 +164,7 @@ export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Pro
       join subscription known on known.id = c.subscription_id
       cross join lateral (
         select known.term_started_at > c.period_started_at and c.period_ends_at < known.term_ends_at as is_late) timing
+      cross join lateral (select coalesce(c.plan_price, plan.price) as price) agreed
     where c.id = any(${chargeIds}::bigint[]) and c.purpose = 'upgrade' and s.id = c.subscription_id
       and s.ended_at is null`
 }
