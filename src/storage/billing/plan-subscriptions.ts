@@ -145,9 +145,9 @@ export const cancelPlan = async (sql: Sql, personId: number, kind: PlanKind): Pr
       and s.ended_at is null`) > 0
 
 /**
- * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own. One for the
- * rest of a term that was over already when it was paid begins with the next. The price is the one of its choice. What was canceled since it was chosen ends
- * all the same.
+ * Begins the plans of upgrades that were paid: for the rest of the present term or for a term of its own, at the price
+ * at which they were chosen. One for the rest of a term that was over already when it was paid begins with the next. What
+ * was canceled since it was chosen ends all the same.
  */
 export async function beginUpgrades(sql: Sql, chargeIds: readonly number[]): Promise<void> {
   await sql.run`
