@@ -1,5 +1,6 @@
 /** Copies whose signal has filled while the link to their broker is down: they wait for a grace, then only AutoSync acts. */
 import { beforeEach, expect, test } from 'vitest'
+import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { makeAccountWorld, readHeld, readOrders } from './account-world.ts'
@@ -16,12 +17,24 @@ async function scene() {
   const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
   const quote = () => world.quote(symbol, '99', '100')
   await quote()
-  const buy = (quantity: string, limit: string) =>
-    place(world, { strategyId, instrumentId, side: '1', quantity, limit })
+  const buy = (quantity: string, limit?: string) =>
+    place(world, { strategyId, instrumentId, side: '1', quantity, ...(limit && { limit }) })
   const sell = (quantity: string, limit: string) =>
     place(world, { strategyId, instrumentId, side: '2', quantity, openClose: 'C', limit })
   const held = () => readHeld(world, setupId, instrumentId)
   return { setupId, buy, sell, held, quote, orders: () => readOrders(world, setupId) }
+}
+
+/** The copy of an exit that rests has waited for the grace, the link being down, and AutoSync has made it anew. */
+async function restingExit() {
+  const one = await scene()
+  await one.buy('4', '101')
+  await world.drain()
+  controls.down(true)
+  await one.sell('3', '120')
+  await pass(30_000)
+  await pass(60_000)
+  return one
 }
 
 async function pass(ms: number): Promise<void> {
@@ -66,13 +79,8 @@ test('what one was to close that was left behind unseen, AutoSync closes', async
 })
 
 test('what AutoSync makes of one that rests waits for the link, however long that takes', async () => {
-  const one = await scene()
-  await one.buy('4', '101')
-  await world.drain()
-  controls.down(true)
-  await one.sell('3', '120')
-  await pass(30_000)
-  for (let minutes = 0; minutes < 60; minutes++) await pass(60_000)
+  const one = await restingExit()
+  for (let minutes = 1; minutes < 60; minutes++) await pass(60_000)
   const made = await one.orders()
   expect(made).toMatchObject([
     { status: '2' },
@@ -82,4 +90,38 @@ test('what AutoSync makes of one that rests waits for the link, however long tha
   controls.down(false)
   await world.drain()
   expect(await one.orders()).toMatchObject([{ status: '2' }, { status: '4' }, { status: '0', orderQty: 3 }])
+})
+
+test('what it made of one that opens is given up when the grace after its signal is over', async () => {
+  const one = await scene()
+  world.clock.time += 3_600_000
+  controls.down(true)
+  await one.buy('4')
+  await world.drain()
+  await db.write.run`update setup set max_futures = 3 where id = ${one.setupId}`
+  await markSetups(db.write, [one.setupId], world.clock.now())
+  await pass(3_600_000)
+  await one.quote()
+  await pass(29_999)
+  const resized = { ordType: '1', orderQty: 3 }
+  expect(await one.orders()).toMatchObject([{ status: '5' }, { ...resized, status: 'A', info: 'AutoSync' }])
+  await pass(1)
+  controls.down(false)
+  await one.quote()
+  expect(await one.orders()).toMatchObject([
+    { status: '5' },
+    { ...resized, status: '4', info: 'broker not reachable', attempts: 0 },
+  ])
+  expect(await one.held()).toBe(0)
+})
+
+test('what AutoSync made waits no longer once it is off', async () => {
+  const one = await restingExit()
+  await db.write.run`
+    update account set is_sync_enabled = false where id = (select account_id from setup where id = ${one.setupId})`
+  await pass(60_000)
+  controls.down(false)
+  await world.drain()
+  const unreached = { status: '4', info: 'broker not reachable', attempts: 0 }
+  expect(await one.orders()).toMatchObject([{ status: '2' }, unreached, unreached])
 })

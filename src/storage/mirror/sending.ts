@@ -202,11 +202,15 @@ export const autoSyncInfo = 'AutoSync'
  * Copies that no broker of the adapter has seen although they were made, or confirmed by their holders, at or before
  * `before`. One that was changed while it waited, as to a market order after its signal had filled, has waited since it
  * was made. One whose holder has not said yes does not wait for its broker; what comes of it begins to. What AutoSync has
- * made is AutoSync's already: given up, it would be made anew every minute of a weekend.
+ * made is AutoSync's already: given up, it would be made anew every minute of a weekend. It is a copy like any other once
+ * AutoSync is off or the grace after its signal's end is over: at market it would open whenever the link comes back.
  */
 const queued = (adapter: string, before: Instant): Fragment => fragment`
   o.pending_action is not null and o.status = 'A' and o.attempts = 0 and o.source = 'S' and not ${isUnconfirmed}
-  and o.info is distinct from ${autoSyncInfo}
+  and not (o.info is not distinct from ${autoSyncInfo} and exists (
+    select from signal s join account a on a.id = o.account_id
+    where s.id = o.source_id and a.is_sync_enabled
+      and (s.ended_at is null or s.ended_at > ${instant(before)}::timestamptz)))
   and coalesce(o.confirmed_at, least(o.posted_at, (
     select case when x.confirm_by is null then x.posted_at else x.confirmed_at end
     from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
