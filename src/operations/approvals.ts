@@ -146,9 +146,9 @@ async function offered(
 const presentCosts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
   costsOf({ ...row, ...(await priceOf(sql, row)) })
 
-/** The same whenever it falls due: a term may end while the broker takes its time. */
+/** The same whenever it falls due, and without the fee of the term that runs: that may end while the broker takes its time. */
 const presentAmounts = async (sql: Sql, row: ApprovalRow): Promise<string> =>
-  costsOf({ ...row, ...(await priceOf(sql, row)), priceFrom: null })
+  costsOf({ ...row, ...(await priceOf(sql, row)), priceFrom: null, feePercent: row.laterFeePercent })
 
 /** Locks strategy, account and request in this order, and reads the request as it is then. */
 async function lockRequest(sql: Sql, id: string): Promise<ApprovalRow | undefined> {
