@@ -1,6 +1,7 @@
 /** Simulated subscriptions over HTTP: begun, skipped with reasons, measured, ended. */
 import { expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
+import { addToCatalog } from '../../src/storage/market/catalog.ts'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, type CitizenName } from './support/town.ts'
 
@@ -32,19 +33,26 @@ test('what can begin begins, the rest is skipped with its reason', async () => {
   const foreign = await addBy('stranger', 'Foreign')
   const secret = await addBy('owner', 'Secret')
   const unknown = await addBy('stranger', 'Private elsewhere')
-  await town.door('/subscriptions', [{ personId, strategyId: lonelyStrategyId, kind: 'paid' }])
-  // Who subscribes to a private strategy knows of it, and so does the site that it belongs to.
-  const hide = [secret, lonelyStrategyId, unknown].map((id) => ({ strategyId: id, private: true }))
+  const offered = await addBy('stranger', 'Private and offered')
+  const followed = await addBy('stranger', 'Private and followed')
+  await addToCatalog(town.platform.db.write, town.sites.west, [offered], Date.parse('2024-03-12T14:00:00Z'))
+  const subscribed = [lonelyStrategyId, followed].map((id) => ({ personId, strategyId: id, kind: 'paid' }))
+  await town.door('/subscriptions', subscribed)
+  // Who subscribes to a private strategy knows of it, and so does the site that it belongs to, or that offers it.
+  const hidden = [secret, lonelyStrategyId, unknown, offered, followed]
+  const hide = hidden.map((id) => ({ strategyId: id, private: true }))
   await town.door('/strategies', hide)
-  const { Created, Skipped } = await start([strategyId, lonelyStrategyId, foreign, secret, unknown, 999])
+  const { Created, Skipped } = await start([strategyId, foreign, ...hidden, 999])
   expect(Created).toEqual([
     { StrategyId: strategyId, SubscriptionId: expect.any(Number), StartDate: '2024-03-12T14:00:00Z' },
   ])
   expect(Skipped.map(({ StrategyId, Reason }) => [StrategyId, Reason])).toEqual([
-    [lonelyStrategyId, 'already_subscribed'],
     [foreign, 'not_in_site_catalog'],
     [secret, 'strategy_private'],
+    [lonelyStrategyId, 'already_subscribed'],
     [unknown, 'strategy_not_found'],
+    [offered, 'strategy_private'],
+    [followed, 'not_in_site_catalog'],
     [999, 'strategy_not_found'],
   ])
   const again = await start([strategyId])

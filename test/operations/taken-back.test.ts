@@ -21,6 +21,7 @@ const symbols = {
     '@ESM24': 'future',
     OPTION: 'option',
     LATER: 'option',
+    ABROAD: 'option',
     LAST: 'option',
     [morning]: 'option',
   },
@@ -97,6 +98,14 @@ beforeAll(async () => {
       ...{ underlying: 'SPX', putOrCall: 'call', strike: 5000, expiry: '2024-03-22' },
     },
     { symbol: 'LATER', ...option, underlying: 'OTHER', putOrCall: 'call', strike: 100, expiry: '2024-03-15' },
+    {
+      symbol: 'ABROAD',
+      ...option,
+      underlying: 'OTHER',
+      putOrCall: 'call',
+      strike: 100,
+      expiry: '2024-03-20',
+    },
     { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' },
     { symbol: 'EURUSD', securityType: 'FOR' },
   ])
@@ -239,6 +248,21 @@ test('the day of an option’s end stays as it was when what was bought is taken
   expect(await held()).toEqual([])
   expect(await worth()).toBe(100_000)
   expect(await days()).toEqual(closed)
+})
+
+test('an end is settled again at the rate of the first time', async () => {
+  const rate = (px: number) => town.door('/quotes', [{ symbol: 'EURUSD', bid: px, ask: px }])
+  await rate(1.25)
+  const { trade, takeBack, worth } = await follow('B14', 'EUR')
+  const bought = await trade('ABROAD', '1', 1, 6)
+  await trade('ABROAD', '1', 1, 6)
+  await town.door('/quotes', [{ symbol: 'OTHER', bid: 110, ask: 110 }])
+  await passTo('2024-03-20T20:30:00Z')
+  expect(await worth()).toBe(100_640)
+  await rate(1)
+  await takeBack(bought)
+  expect(await worth()).toBe(102_520)
+  await passTo('2024-03-21T13:45:00Z')
 })
 
 test('a morning-settled option is settled again at the price of the first time, whatever is entered since', async () => {
