@@ -167,3 +167,16 @@ test('copies that it places and changes say what they were decided from, as thos
     { reason: 'RaisedToMinimum', strategyQty: 4, limit: 6 },
   ])
 })
+
+test.each([
+  ['futures_europe', [4]],
+  ['futures_usa', []],
+] as const)('what is listed in London is opened where %s may be', async (group, expected) => {
+  const { setupId, symbol } = await joining({ securityType: 'FUT', ...buys })
+  await db.write.run`update instrument set security_exchange = 'IFEU' where symbol = ${symbol}`
+  for (const one of ['futures_europe', 'futures_usa'])
+    await choose(setupId, `will_sync_${one}`, one === group)
+  await markSetups(db.write, [setupId], world.clock.now())
+  await world.drain()
+  expect((await readOrders(world, setupId)).map(({ orderQty }) => orderQty)).toEqual(expected)
+})
