@@ -1,5 +1,5 @@
 /** Any operation of the interface without a key: asked by the operator, or in the name and with the rights of a person. */
-import { compileRow, textOf } from '../contract/index.ts'
+import { compileRow, takesBody, textOf } from '../contract/index.ts'
 import { handlers } from '../operations/index.ts'
 import { createRunner } from '../operations/run.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -25,9 +25,8 @@ export async function askOperation(db: Database, config: Config, asked: Asked): 
   const { operation, row, version, host } = routeOf(asked.operation, asked.host)
   const audience = { host, dialect: 'native' as const }
   const compiled = compileRow(row, host, 'native', version)
-  const takesBody = row.method === 'POST' || row.method === 'PUT'
   const query = new Map(Object.entries(asked.params).map(([name, value]) => [name, [String(value)]]))
-  const input = compiled.readInput(takesBody ? asked.params : query)
+  const input = compiled.readInput(takesBody(row) ? asked.params : query)
   if ('faults' in input) throw refusal(asked.operation, input.faults)
   const environment = environments(config).orders
   const secrets = await openSecrets(config, db)

@@ -3,7 +3,7 @@
  * rules ask for beyond them. The reader itself says what is missing, so an example never goes stale.
  */
 import { compileReader, type Input } from './read.ts'
-import type { Row } from './row.ts'
+import { type Row, takesBody } from './row.ts'
 import { type Audience, type Field, isKnownTo, type Members, nameIn } from './schema.ts'
 
 /** A request's parameters as plain JSON. */
@@ -89,9 +89,8 @@ export const queryOf = (example: Example): ReadonlyMap<string, readonly string[]
 
 /** A request that the audience's reader accepts. */
 export function exampleOf(row: Row, to: Audience): Example {
-  const isBody = row.method === 'POST' || row.method === 'PUT'
   const read = compileReader(row, to)
-  const tried = (example: Example): Input => read(isBody ? example : queryOf(example))
+  const tried = (example: Example): Input => read(takesBody(row) ? example : queryOf(example))
   let example = exampleObject(row.params, to)
   for (let input = tried(example); 'faults' in input; input = tried(example)) {
     const [first] = input.faults

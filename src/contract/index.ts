@@ -9,7 +9,7 @@ export { openApiOf } from './openapi.ts'
 export { type Body, type CompiledRow, compileRow, type LongList, textOf } from './project.ts'
 export type { Input } from './read.ts'
 export { referencePage, referenceStyle } from './reference.ts'
-export type { Access, Row } from './row.ts'
+export { type Access, type Row, takesBody } from './row.ts'
 export { type Dialect, type HostName, hostNames, publicView } from './schema.ts'
 export {
   type OperationName,

@@ -17,6 +17,7 @@ import * as site from './resources/site.ts'
 import * as strategy from './resources/strategy.ts'
 import * as subscription from './resources/subscription.ts'
 import * as symbol from './resources/symbol.ts'
+import { takesBody } from './row.ts'
 import { type Field, type HostName, isKnownTo, type Members, type Shape } from './schema.ts'
 
 const modules = [account, order, person, position, setup, simulation, site, strategy, subscription, symbol]
@@ -242,7 +243,7 @@ function responsesOf(route: Route, host: HostName, viewOf: ViewOf) {
 
 function operationOf(route: Route, host: HostName, viewOf: ViewOf) {
   const { row, operation, version, group } = route
-  const isBody = row.method === 'POST' || row.method === 'PUT'
+  const isBody = takesBody(row)
   const view = viewOf('request', version)
   const description = [row.notes, ...(row.needs ?? []).map(({ says }) => says)].filter(Boolean).join('\n\n')
   const body = {

@@ -7,7 +7,7 @@
 import type { Fault } from './errors.ts'
 import { type Faults, fault, isRefusedAt } from './faults.ts'
 import { type Read, scalarFromJson, scalarFromText } from './read-value.ts'
-import type { Row } from './row.ts'
+import { type Row, takesBody } from './row.ts'
 import { type Audience, type Dialect, type Field, isKnownTo, type Members, nameIn } from './schema.ts'
 
 /** A query string as the edge split it: each name with its values in order. */
@@ -203,8 +203,7 @@ function bodyReader(members: Members, to: Audience): (body: unknown, faults: Fau
 
 /** Compiles the reader of a row's parameters: from the body of a POST or PUT, else from the query. */
 export function compileReader(row: Row, to: Audience): (raw: unknown) => Input {
-  const isBody = row.method === 'POST' || row.method === 'PUT'
-  const read = isBody ? bodyReader(row.params, to) : queryReader(row.params, to)
+  const read = takesBody(row) ? bodyReader(row.params, to) : queryReader(row.params, to)
   return (raw) => {
     const faults: Faults = []
     const params = read(raw as Query, faults)

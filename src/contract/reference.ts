@@ -7,7 +7,7 @@ import { type ErrorStatus, errorCodes, refusals, statusNames } from './errors.ts
 import { exampleOf, queryOf } from './example.ts'
 import { hostFacts, type Route, routesOf } from './hosts.ts'
 import { fieldNotes } from './notes.ts'
-import type { Access } from './row.ts'
+import { type Access, takesBody } from './row.ts'
 import { type Audience, type Field, isKnownTo, type Members, nameIn, type Shape } from './schema.ts'
 
 /** The exact text between the page's style tags; a policy lists its hash. */
@@ -151,7 +151,7 @@ function fieldTable(members: Members, to: Audience, version: Version, side: 'req
 
 function curlOf(route: Route, to: Audience, baseUrl: string): string {
   const example = exampleOf(route.row, to)
-  const hasBody = route.method === 'POST' || route.method === 'PUT'
+  const hasBody = takesBody(route)
   const query = new URLSearchParams()
   for (const [name, values] of hasBody ? [] : queryOf(example))
     for (const value of values) query.append(name, value)
@@ -189,7 +189,7 @@ function sectionOf(route: Route, to: Audience, baseUrl: string): string {
 <p><code><span class="method">${method}</span> ${path}</code></p>
 <p>${escaped(row.says)}</p>${notes.map((note) => `<p>${escaped(note)}</p>`).join('')}
 <p>Who may call: ${escaped(whoMayCall(row.access))}.${row.paginated ? ' Paginated.' : ''}${row.conditional ? ' Takes If-Modified-Since: 304 says that nothing changed.' : ''}</p>
-<h4>Parameters (${method === 'POST' || method === 'PUT' ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, route.version, 'request')}
+<h4>Parameters (${takesBody(row) ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, route.version, 'request')}
 <h4>${row.bare ? 'Answer: a bare boolean' : 'Results'}</h4>${row.bare ? '' : resultTable(route, to)}
 <h4>Errors</h4><p>${escaped(errorWords(row.without ?? []))}</p>
 <h4>Example</h4><pre>${escaped(curlOf(route, to, baseUrl))}</pre></section>`

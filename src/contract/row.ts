@@ -17,6 +17,10 @@ import {
 } from './schema.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+/** Whether its parameters come in a body; otherwise they come in the query. */
+export const takesBody = ({ method }: { readonly method: Method }): boolean =>
+  method === 'POST' || method === 'PUT'
+
 export type Group = 'Autotrade' | 'General' | 'Strategies'
 
 /**

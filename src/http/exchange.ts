@@ -6,7 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Fault, faultEnvelope, faultOf, type Refusal } from '../contract/index.ts'
+import { type Fault, faultEnvelope, faultOf, type Refusal, takesBody } from '../contract/index.ts'
 import { type Caller, isRefused, type Refused, refuse } from '../operations/context.ts'
 import { failureWindows, platformWindows, type Verdict, windowsOf } from '../operations/limits.ts'
 import type { Operations } from '../operations/operations.ts'
@@ -284,8 +284,6 @@ export function tooMany({ counts }: Edge, by: keyof RequestCounts['limited'], { 
 
 type Params = { params: unknown }
 type Payload = { value: unknown }
-
-const takesBody = ({ method }: Destination): boolean => method === 'POST' || method === 'PUT'
 
 /** Query or, of a method that takes one, body as the operation's parameters, or all that is wrong with them. */
 function readInput(exchange: Exchange, to: Destination, url: string, payload?: Payload): Params | Reply {

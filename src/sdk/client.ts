@@ -6,6 +6,7 @@
  * integer is refused with a RangeError, never rounded. Larger ids can be sent as bigint.
  */
 import { routesOf } from '../contract/hosts.ts'
+import { type Method, takesBody } from '../contract/row.ts'
 import type { HostName } from '../contract/schema.ts'
 import {
   type AnswerOf,
@@ -90,12 +91,12 @@ async function* allRows(call: Call, params: Params, options?: CallOptions): Asyn
 
 async function send(
   { baseUrl, key, fetch: fetchWith = fetch }: ClientOptions,
-  method: string,
+  method: Method,
   path: string,
   params: Params,
   { idempotencyKey, signal, onHeaders }: CallOptions,
 ): Promise<boolean | Page<unknown>> {
-  const hasBody = method === 'POST' || method === 'PUT'
+  const hasBody = takesBody({ method })
   const url = `${baseUrl}${path}${hasBody ? '' : queryText(params)}`
   const response = await fetchWith(url, {
     method,
