@@ -1,5 +1,5 @@
 /** The catalogue of errors as Markdown, from the one table of codes. */
-import { errorCodes, refusals } from './errors.ts'
+import { errorCodes, statusesOf } from './errors.ts'
 
 const intro = `# Errors
 
@@ -14,10 +14,8 @@ This page is generated from the contract by \`npm run generate\`.
 
 /** One row per code, with the statuses it comes with. */
 export function errorsMarkdown(): string {
-  const lines = Object.entries(errorCodes).map(([code, { name, cause, fix }]) => {
-    const rows = Object.values(refusals).filter((row) => row.code === Number(code))
-    const statuses = [...new Set(rows.map((row) => row.status))].join(', ')
-    return `| ${code} | ${name} | ${statuses} | ${cause} | ${fix} |`
-  })
+  const lines = Object.entries(errorCodes).map(
+    ([code, { name, cause, fix }]) => `| ${code} | ${name} | ${statusesOf(code)} | ${cause} | ${fix} |`,
+  )
   return `${intro}${lines.join('\n')}\n`
 }

@@ -25,6 +25,9 @@ export const statusNames: Readonly<Record<ErrorStatus, string>> = {
   503: 'ServiceUnavailable',
 }
 
+/** The error statuses in their order. */
+export const errorStatuses = Object.keys(statusNames).map(Number) as readonly ErrorStatus[]
+
 interface ErrorCodeRow {
   readonly name: string
   readonly cause: string
@@ -180,13 +183,11 @@ interface RefusalRow {
   readonly message: string
 }
 
-const forbiddenText = 'You are not authorized to access that information'
-
 /** Every expected no. The handler may name a field and sharpen the message. */
 export const refusals = {
   Unknown: { status: 500, code: 1000, message: 'Unknown processing error' },
   Disconnected: { status: 503, code: 1001, message: 'Temporarily disconnected, retry later' },
-  Forbidden: { status: 403, code: 1002, message: forbiddenText },
+  Forbidden: { status: 403, code: 1002, message: 'You are not authorized to access that information' },
   MissingValue: { status: 400, code: 1102, message: 'Missing value' },
   MalformedValue: { status: 400, code: 1102, message: 'Malformed value' },
   InvalidSymbol: { status: 400, code: 1121, message: 'Invalid symbol' },
@@ -222,6 +223,12 @@ export const refusals = {
 } as const satisfies Record<string, RefusalRow>
 
 export type Refusal = keyof typeof refusals
+
+/** The statuses that a code comes with, as words. */
+export function statusesOf(code: string): string {
+  const rows = Object.values(refusals).filter((row) => row.code === Number(code))
+  return [...new Set(rows.map(({ status }) => status))].join(', ')
+}
 
 /** The `Errors` element of a refusal. The handler's words replace the table's. */
 export function faultOf(refusal: Refusal, field = '', message?: string): Fault {

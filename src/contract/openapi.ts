@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document of a host, in the native dialect: every operation with its parameters, its answer
  * and every status it may have. Generated, committed, and compared by a test.
  */
-import { type ErrorStatus, errorCodes, refusals, statusNames } from './errors.ts'
+import { type ErrorStatus, errorCodes, errorStatuses, refusals, statusNames } from './errors.ts'
 import { exampleOf } from './example.ts'
 import { hostFacts, type Route, routesOf } from './hosts.ts'
 import { type JsonSchema, objectSchema, type SchemaView, schemaOf } from './json-schema.ts'
@@ -90,8 +90,6 @@ const parameters = {
   IfModifiedSince: requestHeader('If-Modified-Since', 'Answers 304 without a body when nothing changed.'),
 }
 
-const statuses = Object.keys(statusNames).map(Number) as readonly ErrorStatus[]
-
 /** What comes with a refusal; those that an operation gave itself are remembered under an Idempotency-Key. */
 const headersOfErrors: Partial<Record<ErrorStatus, readonly string[]>> = {
   400: ['Idempotent-Replayed'],
@@ -147,7 +145,7 @@ const envelopeSchemas = {
         type: 'object',
         required: ['ErrorCode', 'Message', 'Errors'],
         properties: {
-          ErrorCode: { ...text, enum: statuses.map(String), description: 'The HTTP status as text.' },
+          ErrorCode: { ...text, enum: errorStatuses.map(String), description: 'The HTTP status as text.' },
           Message: { ...text, enum: Object.values(statusNames) },
           Errors: { type: 'array', items: { $ref: '#/components/schemas/ErrorElement' } },
         },
@@ -221,7 +219,7 @@ function answerSchema({ row, version }: Route, viewOf: ViewOf): JsonSchema {
 function responsesOf(route: Route, host: HostName, viewOf: ViewOf) {
   const { row } = route
   const approval = route.operation === 'StartAutotrade' && host === 'WL' ? Object.keys(approvalHeaders) : []
-  const errors = statuses.filter((status) => !row.without?.includes(status))
+  const errors = errorStatuses.filter((status) => !row.without?.includes(status))
   return {
     200: {
       description: row.bare ? 'A JSON boolean, without the envelope.' : 'The results.',
@@ -295,7 +293,9 @@ export function openApiOf(host: HostName, url = `/${host.toLowerCase()}`): JsonS
       },
       headers: host === 'WL' ? { ...headers, ...approvalHeaders } : headers,
       parameters,
-      responses: Object.fromEntries(statuses.map((status) => [statusNames[status], errorResponse(status)])),
+      responses: Object.fromEntries(
+        errorStatuses.map((status) => [statusNames[status], errorResponse(status)]),
+      ),
       schemas: { ...envelopeSchemas, ...Object.fromEntries(Object.entries(schemas).sort()) },
     },
   }

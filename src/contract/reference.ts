@@ -3,7 +3,7 @@
  * `referenceStyle`, inline, so a policy of `default-src 'none'` plus the hash of that text shows it.
  */
 import { escaped } from '../domain/html.ts'
-import { type ErrorStatus, errorCodes, refusals, statusNames } from './errors.ts'
+import { errorCodes, errorStatuses, statusesOf, statusNames } from './errors.ts'
 import { exampleOf, queryOf } from './example.ts'
 import { hostFacts, type Route, routesOf } from './hosts.ts'
 import { fieldNotes } from './notes.ts'
@@ -166,9 +166,7 @@ function curlOf(route: Route, to: Audience, baseUrl: string): string {
 }
 
 function errorWords(without: readonly number[]): string {
-  const statuses = (Object.keys(statusNames).map(Number) as ErrorStatus[]).filter(
-    (status) => !without.includes(status),
-  )
+  const statuses = errorStatuses.filter((status) => !without.includes(status))
   return statuses.map((status) => `${status} ${statusNames[status]}`).join(', ')
 }
 
@@ -196,11 +194,10 @@ function sectionOf(route: Route, to: Audience, baseUrl: string): string {
 }
 
 function errorTable(): string {
-  const lines = Object.entries(errorCodes).map(([code, { name, cause, fix }]) => {
-    const rows = Object.values(refusals).filter((row) => row.code === Number(code))
-    const statuses = [...new Set(rows.map(({ status }) => status))].join(', ')
-    return `<tr><td>${code}</td><td>${name}</td><td>${statuses}</td><td>${escaped(cause)}</td><td>${escaped(fix)}</td></tr>`
-  })
+  const lines = Object.entries(errorCodes).map(
+    ([code, { name, cause, fix }]) =>
+      `<tr><td>${code}</td><td>${name}</td><td>${statusesOf(code)}</td><td>${escaped(cause)}</td><td>${escaped(fix)}</td></tr>`,
+  )
   return tableOf(['Code', 'Name', 'Status', 'Cause', 'What to do'], lines)
 }
 
