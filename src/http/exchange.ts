@@ -96,7 +96,7 @@ export function isMalformed({ request, head }: Exchange): boolean {
 
 const malformed = (message: string): TextReply => replyTo(refuse('RequestMalformed', '', message))
 const closed: Reply = replyTo(refuse('Maintenance'))
-export const framingFault: TextReply = malformed('Malformed request')
+export const framingFault: TextReply = replyTo(refuse('RequestMalformed'))
 const wrong = (faults: readonly Fault[]): Reply => ({ status: 400, body: faultEnvelope(400, faults) })
 const fault = (refusal: Refusal, field: string, message?: string): Reply =>
   wrong([faultOf(refusal, field, message)])

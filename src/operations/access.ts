@@ -37,8 +37,7 @@ export interface Asked {
 export type Verdict = Refused | undefined
 type RuleOf<Name extends Access['rule']> = Extract<Access, { rule: Name }>
 
-const forbidden = (field: string): Refused =>
-  refuse('Forbidden', field, 'You are not authorized to access that information')
+const forbidden = (field: string): Refused => refuse('Forbidden', field)
 
 /** The value at a dotted path of the parameters, undefined where a step is missing. */
 function at(params: unknown, path: string | undefined): unknown {

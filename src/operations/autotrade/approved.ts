@@ -78,7 +78,7 @@ async function refuseTaken(ctx: Context, personId: number | undefined): Promise<
   const isTold = personId === undefined || (await findMembership(ctx.sql, personId, own))
   return isTold
     ? refuse('StateConflict', 'PersonId', 'The account belongs to somebody else')
-    : refuse('Forbidden', 'Account', 'You are not authorized to access that information')
+    : refuse('Forbidden', 'Account')
 }
 
 /** To an admin of a site an account of others is like one that does not exist. */

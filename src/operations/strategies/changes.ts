@@ -99,7 +99,7 @@ export async function cancelOrder(
 }
 
 const replaceRefusal: Record<RequestRefusal, Refused> = {
-  finished: refuse('CancelRejected', 'Order.CancelReplaceSignalId', 'Unable to cancel'),
+  finished: refuse('CancelRejected', 'Order.CancelReplaceSignalId'),
   notAcknowledged: refuse(
     'ReplaceRejected',
     'Order.CancelReplaceSignalId',

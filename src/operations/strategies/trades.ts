@@ -35,7 +35,7 @@ async function refusalFor(
   const tenancy = (await findPersonTenancies(sql, [personId])).get(Number(personId))
   if (!tenancy && isPlatformAdmin(caller)) return refuse('NotFound', 'PersonId')
   if (!tenancy || !readsPerson(caller, { personId: Number(personId), ...tenancy }))
-    return refuse('Forbidden', 'PersonId', 'You are not authorized to access that information')
+    return refuse('Forbidden', 'PersonId')
   const viewer = { personId: Number(personId), role: 'user', siteId: tenancy.siteId } as const
   const [facts] = await loadStrategyFacts(sql, [strategyId], [viewer.personId])
   return facts && seesStrategy(viewer, facts) ? undefined : refuse('NotFound', 'StrategyId')
