@@ -59,7 +59,7 @@ const approve = {
   hosts: ['Geo'],
   params: { Account: Str, PersonId: I64, BrokerId: I32, ...approvedAccount },
   result: ApprovedAccount,
-  access: { ...siteReport, person: 'PersonId', account: 'Account' },
+  access: { ...siteReport, person: 'PersonId' },
 } as const
 const withdraw = {
   ...approve,
@@ -126,7 +126,7 @@ export const autotrade = {
       Phone: optional(Str),
     },
     result: Account,
-    access: { rule: 'ownOrSite', person: 'PersonId', kinds: ['whitelabel'] },
+    access: { rule: 'ownOrSite' },
   }),
   GetAutotradeActiveOrders: get({
     says: 'Lists the live orders of an account.',
@@ -351,7 +351,7 @@ export const autotrade = {
     hosts: ['WL'],
     params: { RequestId: Str },
     result: AutotradeApprovalStatus,
-    access: { rule: 'approvalViewer', request: 'RequestId' },
+    access: { rule: 'approvalViewer' },
   }),
   GetAutotradePlans: get({
     says: "Shows the site's monthly and annual plans and who pays the Autotrade fee.",

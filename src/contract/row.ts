@@ -47,7 +47,7 @@ export type Access =
   | { rule: 'strategyFollowers'; strategy?: string }
   | { rule: 'personReader'; person?: string; account?: string }
   | { rule: 'person'; person?: string; account?: string }
-  | { rule: 'ownOrSite'; person?: string; kinds: readonly SiteKind[] }
+  | { rule: 'ownOrSite' }
   | {
       rule: 'siteAdmin'
       kinds: readonly SiteKind[]
@@ -55,11 +55,10 @@ export type Access =
       geoSite?: string
       person?: string
       userToken?: string
-      account?: string
       /** What an admin of a white-label site must have been given. */
       permission?: Permission
     }
-  | { rule: 'approvalViewer'; request: string }
+  | { rule: 'approvalViewer' }
 
 type SiteKind = 'geo' | 'whitelabel'
 
