@@ -1,8 +1,13 @@
 /** The pages of the product's own port: what runs here, and the reference of each host for people and for programs. */
-import { type HostName, hostNames, openApiOf, referencePage, referenceStyle } from '../contract/index.ts'
+import {
+  type HostName,
+  hostFacts,
+  hostNames,
+  openApiOf,
+  referencePage,
+  referenceStyle,
+} from '../contract/index.ts'
 import type { Config } from './config.ts'
-
-const prefixes: Record<HostName, string> = { Gen: 'gen', Geo: 'geo', WL: 'wl' }
 
 /**
  * Where a host is reached from outside: by its own name, or by a prefix of the product's address. How, and at which port,
@@ -11,13 +16,13 @@ const prefixes: Record<HostName, string> = { Gen: 'gen', Geo: 'geo', WL: 'wl' }
 export function baseUrlOf(config: Config, host: HostName, port = config.port): string {
   const address = config.publicUrl ?? addressOf(config, port)
   const { name } = config.hosts[host]
-  if (!name) return `${address}/${prefixes[host]}`
+  if (!name) return `${address}/${hostFacts[host].prefix}`
   const { protocol, port: at } = new URL(address)
   return `${protocol}//${name}${at && `:${at}`}`
 }
 
 /** The same on this machine, where every host is also reached by its prefix, whatever its name is. */
-export const localUrlOf = (address: string, host: HostName): string => `${address}/${prefixes[host]}`
+export const localUrlOf = (address: string, host: HostName): string => `${address}/${hostFacts[host].prefix}`
 
 /** Where the platform listens, as a person may type it. */
 export const addressOf = (config: Config, port = config.port): string =>
@@ -29,7 +34,7 @@ const printable = (host: string): string =>
 
 /** HTML by path, as it reads on the port that the product listens on. */
 export function pagesOf(config: Config): Record<string, (port: number) => string> {
-  const reference = (host: HostName) => `/reference/${prefixes[host]}`
+  const reference = (host: HostName) => `/reference/${hostFacts[host].prefix}`
   const pages = hostNames.map((host) => {
     const audience = { host, dialect: config.hosts[host].dialect }
     return [
@@ -43,7 +48,7 @@ export function pagesOf(config: Config): Record<string, (port: number) => string
 
 /** Where the OpenAPI document of a host is; none describes the compatible dialect. */
 const documentOf = ({ hosts }: Config, host: HostName): string | undefined =>
-  hosts[host].dialect === 'native' ? `/openapi/${prefixes[host]}.json` : undefined
+  hosts[host].dialect === 'native' ? `/openapi/${hostFacts[host].prefix}.json` : undefined
 
 /** The OpenAPI documents as JSON by path, with the address of their host. */
 export const documentsOf = (config: Config): Record<string, (port: number) => string> =>

@@ -3,11 +3,11 @@ import type { Group, Method, Row } from './row.ts'
 import type { Dialect, HostName } from './schema.ts'
 import { groups, type OperationName } from './table.ts'
 
-/** Facts of a host that the documents and the reference show. */
-export const hostFacts: Readonly<Record<HostName, { title: string; file: string }>> = {
-  Gen: { title: 'Lockstep: general host', file: 'general' },
-  Geo: { title: 'Lockstep: GeoSite host', file: 'geo' },
-  WL: { title: 'Lockstep: WhiteLabel host', file: 'whitelabel' },
+/** Facts of a host that the documents and the reference show, and the first part of a path that leads to it. */
+export const hostFacts: Readonly<Record<HostName, { title: string; file: string; prefix: string }>> = {
+  Gen: { title: 'Lockstep: general host', file: 'general', prefix: 'gen' },
+  Geo: { title: 'Lockstep: GeoSite host', file: 'geo', prefix: 'geo' },
+  WL: { title: 'Lockstep: WhiteLabel host', file: 'whitelabel', prefix: 'wl' },
 }
 
 export interface Route {

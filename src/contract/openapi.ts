@@ -266,7 +266,7 @@ function operationOf(route: Route, host: HostName, viewOf: ViewOf) {
 }
 
 /** The document of a host as plain data; `url` is its base. */
-export function openApiOf(host: HostName, url = `/${host.toLowerCase()}`): JsonSchema {
+export function openApiOf(host: HostName, url = `/${hostFacts[host].prefix}`): JsonSchema {
   const { schemas, viewOf } = collector(host)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routesOf(host, 'native')) {

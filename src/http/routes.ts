@@ -8,6 +8,7 @@ import {
   compileRow,
   type Dialect,
   type HostName,
+  hostFacts,
   hostNames,
   type Input,
   type Route,
@@ -34,9 +35,6 @@ export interface Destination extends Route {
 
 type Table = ReadonlyMap<string, Destination>
 
-/** The path prefix of each host. */
-const prefixes: Readonly<Record<HostName, string>> = { Gen: '/gen', Geo: '/geo', WL: '/wl' }
-
 /** Compiles every route of every host; gives the look-up by method, Host header and path without query. */
 export function createRouter(
   hosts: Hosts,
@@ -45,7 +43,7 @@ export function createRouter(
   const named = new Map<string, Table>()
   const prefixed: Table = new Map(
     [...tables].flatMap(([host, table]) =>
-      [...table.values()].map((to) => [`${to.method} ${prefixes[host]}${to.path}`, to] as const),
+      [...table.values()].map((to) => [`${to.method} /${hostFacts[host].prefix}${to.path}`, to] as const),
     ),
   )
   for (const [host, table] of tables) {
