@@ -4,17 +4,11 @@
  */
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Dialect, HostName } from '../contract/index.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
 import type { PaperOptions } from '../execution/brokers/paper.ts'
 import { type Networks, readNetworks } from '../http/address.ts'
-
-export type Dialect = 'native' | 'compat'
-
-export interface HostConfig {
-  /** Host name that selects it; absent: by path prefix only. */
-  name?: string
-  dialect: Dialect
-}
+import type { Hosts } from '../http/routes.ts'
 
 export interface Config {
   port: number
@@ -25,7 +19,7 @@ export interface Config {
   databaseUrl: string | undefined
   /** Seed the demo on first start. */
   demo: boolean
-  hosts: { Gen: HostConfig; Geo: HostConfig; WL: HostConfig }
+  hosts: Hosts
   /** Proxies in front of the platform, whose word on who asks is believed; absent: nobody's. */
   trustedProxies: Networks | undefined
   logLevel: string
@@ -170,7 +164,7 @@ function networksOf(name: string, text: string | undefined): Networks | undefine
   return networks
 }
 
-function hostsOf(env: NodeJS.ProcessEnv): Config['hosts'] {
+function hostsOf(env: NodeJS.ProcessEnv): Hosts {
   const hosts = {
     Gen: hostOf('GEN', env.GEN_HOST, env.GEN_DIALECT),
     Geo: hostOf('GEO', env.GEO_HOST, env.GEO_DIALECT),
@@ -182,7 +176,7 @@ function hostsOf(env: NodeJS.ProcessEnv): Config['hosts'] {
   return hosts
 }
 
-function hostOf(prefix: string, name: string | undefined, dialect: string | undefined): HostConfig {
+function hostOf(prefix: string, name: string | undefined, dialect: string | undefined): Hosts[HostName] {
   // The name in a Host header is compared without port and closing dot: such a name would never be found.
   if (name && /[\s/]|\.$|:\d*$/.test(name))
     throw new ConfigError(`${prefix}_HOST must be a host name without a port, not ${name}`)

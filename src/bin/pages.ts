@@ -7,6 +7,7 @@ import {
   referencePage,
   referenceStyle,
 } from '../contract/index.ts'
+import type { Pages } from '../http/pages.ts'
 import type { Config } from './config.ts'
 
 /**
@@ -33,7 +34,7 @@ const printable = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
 
 /** HTML by path, as it reads on the port that the product listens on. */
-export function pagesOf(config: Config): Record<string, (port: number) => string> {
+export function pagesOf(config: Config): Pages {
   const reference = (host: HostName) => `/reference/${hostFacts[host].prefix}`
   const pages = hostNames.map((host) => {
     const audience = { host, dialect: config.hosts[host].dialect }
@@ -51,7 +52,7 @@ const documentOf = ({ hosts }: Config, host: HostName): string | undefined =>
   hosts[host].dialect === 'native' ? `/openapi/${hostFacts[host].prefix}.json` : undefined
 
 /** The OpenAPI documents as JSON by path, with the address of their host. */
-export const documentsOf = (config: Config): Record<string, (port: number) => string> =>
+export const documentsOf = (config: Config): Pages =>
   Object.fromEntries(
     hostNames.flatMap((host) => {
       const path = documentOf(config, host)

@@ -1,6 +1,8 @@
 /** The operator's tools for sites and people: what no operation of the interface sets. */
 import type { Command } from 'commander'
+import type { Role } from '../domain/people/access.ts'
 import { isRefused } from '../operations/context.ts'
+import { permissions } from '../operations/general/people.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { changeRole, changeSupport } from '../storage/operating/administration.ts'
@@ -26,9 +28,7 @@ import {
   withDatabase,
 } from './tool.ts'
 
-const roles = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin'] as const
-type Role = (typeof roles)[number]
-const permissions = ['catalog', 'members', 'kyc', 'reports', 'billing']
+const roles: readonly Role[] = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin']
 
 /** Adds sites, people and kyc. */
 export function addPeopleCommands(program: Command): void {

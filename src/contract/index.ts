@@ -2,7 +2,7 @@
 
 export { escaped } from '../domain/html.ts'
 export { csvFormOf, listings } from './csv.ts'
-export { faultEnvelope, refusalAnswer } from './envelope.ts'
+export { faultEnvelope, type PageLinks, refusalAnswer } from './envelope.ts'
 export { type Fault, faultOf, type Refusal } from './errors.ts'
 export { hostFacts, type Route, routesOf } from './hosts.ts'
 export { openApiOf } from './openapi.ts'

@@ -2,7 +2,8 @@
  * What every handler gets: the moment, the caller, the rows. A write handler's `sql` is the transaction that
  * also keeps its idempotency row, so its effect and its remembered answer commit together or not at all.
  */
-import type { Dialect, HostName, Refusal } from '../contract/index.ts'
+import type { Dialect, HostName, PageLinks, Refusal } from '../contract/index.ts'
+import type { Role } from '../domain/people/access.ts'
 import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import type { Passwords } from '../services/passwords.ts'
 import type { Sql } from '../storage/database/sql.ts'
@@ -12,8 +13,6 @@ export interface Clock {
   /** Business time in epoch milliseconds. The test door moves it; everything a user sees is stamped with it. */
   now(): number
 }
-
-export type Role = 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
 
 /** Who calls: the person behind a live key. `siteId` is the tenant the key acts in. */
 export interface Caller {
@@ -49,12 +48,6 @@ export interface Context {
   passwords: Passwords
   /** If-Modified-Since in epoch milliseconds, when sent and readable. */
   ifModifiedSince?: number | undefined
-}
-
-/** A page's place among its neighbours; absent members mean there is none. */
-export interface PageLinks {
-  next?: string
-  prev?: string
 }
 
 /** An expected no: the name gives status and code, the field and text say what it was about. */

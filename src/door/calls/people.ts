@@ -1,5 +1,6 @@
 /** Who is on the platform: sites, people with keys, brokerage accounts, and what no operation sets of a strategy. */
-import { isRefused, type Role } from '../../operations/context.ts'
+import type { Role } from '../../domain/people/access.ts'
+import { isRefused } from '../../operations/context.ts'
 import { issueKey } from '../../operations/keys.ts'
 import { issueUserToken } from '../../operations/user-tokens.ts'
 import type { Transaction } from '../../storage/database/sql.ts'

@@ -1,4 +1,5 @@
 /** People as answers show them. */
+import type { Permission } from '../../domain/people/access.ts'
 import type { PersonRow } from '../../storage/people/people.ts'
 import { iconOf } from './icon.ts'
 
@@ -42,14 +43,15 @@ export const shownPerson = (row: PersonRow, withIcon: boolean) => ({
   ...sharedMembers(row),
 })
 
-const everyPermission = ['catalog', 'members', 'kyc', 'reports', 'billing']
+/** What an admin of a white-label site may be given; all of it where nobody has chosen. */
+export const permissions: readonly Permission[] = ['catalog', 'members', 'kyc', 'reports', 'billing']
 
 /** A person as the lists of members show it. */
 export function shownMember(row: PersonRow) {
   const isAdmin = row.role === 'whitelabel_admin'
   return {
     IsWhiteLabelSiteAdmin: isAdmin,
-    WhiteLabelPermissions: isAdmin ? (row.permissions ?? everyPermission).join(',') : null,
+    WhiteLabelPermissions: isAdmin ? (row.permissions ?? permissions).join(',') : null,
     ...sharedMembers(row),
   }
 }
