@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dayIn, newYork } from '../domain/time.ts'
 import { readInstrumentFile, UnreadableInstruments } from '../execution/instrument-files.ts'
 import { actionColumns, readActionFile, UnreadableActions } from '../execution/orders/action-files.ts'
-import { type EnteredAction, enterActions } from '../execution/orders/enter-actions.ts'
+import { enterActions } from '../execution/orders/enter-actions.ts'
 import type { ActionKind } from '../storage/actions/corporate-actions.ts'
 import type { Database } from '../storage/database/database.ts'
 import { insertInstruments } from '../storage/market/instruments.ts'
@@ -27,7 +27,8 @@ export async function importFile(
   kind: ActionKind,
   file: string,
 ): Promise<{ added: number; known: number }> {
-  const { faults, ...count } = await enterActions({ db, clock: systemClock }, await readFileOf(kind, file))
+  const actions = await linesOf(file, (text) => readActionFile(kind, text))
+  const { faults, ...count } = await enterActions({ db, clock: systemClock }, actions)
   if (faults.length > 0)
     throw new ConfigError(
       faults.map(({ place, says }) => safeLine(`${file}, line ${place + 2}: ${says}`)).join('\n'),
@@ -40,31 +41,20 @@ export async function importInstruments(
   db: Database,
   file: string,
 ): Promise<{ added: number; known: number }> {
-  const text = await textOf(file)
-  try {
-    const instruments = readInstrumentFile(text, dayIn(systemClock.now(), newYork))
-    const added = instruments.length === 0 ? 0 : await insertInstruments(db.write, instruments)
-    return { added, known: instruments.length - added }
-  } catch (error) {
-    throw error instanceof UnreadableInstruments
-      ? new ConfigError(safeLine(`${file}, ${error.message}`))
-      : error
-  }
+  const today = dayIn(systemClock.now(), newYork)
+  const instruments = await linesOf(file, (text) => readInstrumentFile(text, today))
+  const added = instruments.length === 0 ? 0 : await insertInstruments(db.write, instruments)
+  return { added, known: instruments.length - added }
 }
 
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch {
+async function linesOf<Line>(file: string, read: (text: string) => Line[]): Promise<Line[]> {
+  const text = await readFile(file, 'utf8').catch(() => {
     throw new ConfigError(`${file} cannot be read`)
-  }
-}
-
-async function readFileOf(kind: ActionKind, file: string): Promise<EnteredAction[]> {
-  const text = await textOf(file)
+  })
   try {
-    return readActionFile(kind, text)
+    return read(text)
   } catch (error) {
-    throw error instanceof UnreadableActions ? new ConfigError(safeLine(`${file}, ${error.message}`)) : error
+    const isOfTheFile = error instanceof UnreadableInstruments || error instanceof UnreadableActions
+    throw isOfTheFile ? new ConfigError(safeLine(`${file}, ${error.message}`)) : error
   }
 }
