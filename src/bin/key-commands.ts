@@ -2,9 +2,9 @@
 import type { Command } from 'commander'
 import { dayLength } from '../domain/time.ts'
 import { isRefused, type Refused } from '../operations/context.ts'
-import { issueKey, revokeKey } from '../operations/keys.ts'
+import { issueKey } from '../operations/keys.ts'
 import { findTenant } from '../storage/people/access.ts'
-import { listLivingKeys } from '../storage/people/keys.ts'
+import { deleteKey, listLivingKeys } from '../storage/people/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { openSecrets } from './secrets.ts'
@@ -37,7 +37,7 @@ export function addKeyCommands(keys: Command): void {
   tool(keys, 'revoke <keyId>', 'end a key; every process refuses it within a second').action(
     (keyId: string, output: Output) =>
       withDatabase(async (db) => {
-        const revoked = await revokeKey(db.write, keyId, Date.now())
+        const revoked = await deleteKey(db.write, keyId, Date.now())
         if (!revoked) throw new ConfigError(`there is no living key ${keyId}`)
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
       }),

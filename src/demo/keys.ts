@@ -1,9 +1,9 @@
 /** Access keys of the demo's people. A key is known at its making only, so lost ones are replaced, not found. */
 import { isRefused } from '../operations/context.ts'
-import { issueKey, revokeKey } from '../operations/keys.ts'
+import { issueKey } from '../operations/keys.ts'
 import type { Secrets } from '../operations/secrets.ts'
 import type { Database } from '../storage/database/database.ts'
-import { listLivingKeys } from '../storage/people/keys.ts'
+import { deleteKey, listLivingKeys } from '../storage/people/keys.ts'
 import type { DemoKey } from './facts.ts'
 
 const lifetime = 365 * 86_400_000
@@ -25,7 +25,7 @@ export async function issueDemoKeys(
   for (const holder of holders) {
     const { personId } = holder
     for (const { keyId } of await listLivingKeys(db.read, personId, now))
-      await revokeKey(db.write, keyId, now)
+      await deleteKey(db.write, keyId, now)
     const order = { personId, env: environment, comment: 'demo', expiresAt: now + lifetime, now }
     const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
     if (isRefused(issued)) throw new Error(`no key for person ${personId}: ${issued.refused}`)

@@ -1,11 +1,11 @@
 /**
- * Issues and ends access keys. A key is shown once, when it is issued; afterwards only its keyed hash exists.
+ * Issues access keys. A key is shown once, when it is issued; afterwards only its keyed hash exists.
  * A person has at most two living keys, so that one can be replaced without an interruption.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { composeKey, maskKey } from '../domain/people/access-key.ts'
-import type { Sql, Transaction } from '../storage/database/sql.ts'
-import { deleteKey, insertKey, lockHolder } from '../storage/people/keys.ts'
+import type { Transaction } from '../storage/database/sql.ts'
+import { insertKey, lockHolder } from '../storage/people/keys.ts'
 import { type Refused, refuse } from './context.ts'
 import { hashKey, type Secrets } from './secrets.ts'
 
@@ -56,7 +56,3 @@ export async function issueKey(
   })
   return { key, keyId, id }
 }
-
-/** Ends a key by its public id; no request is let in with it a second later, in any process. */
-export const revokeKey = (sql: Sql, keyId: string, now: number): Promise<boolean> =>
-  deleteKey(sql, keyId, now)

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { composeKey } from '../../src/domain/people/access-key.ts'
 import { isRefused } from '../../src/operations/context.ts'
-import { issueKey, revokeKey } from '../../src/operations/keys.ts'
+import { issueKey } from '../../src/operations/keys.ts'
+import { deleteKey } from '../../src/storage/people/keys.ts'
 import { type Answered, type Edge, faultsOf, secrets, start, startEdge, year } from './support/edge.ts'
 
 const handlers = { Hello: async (ctx: { caller: unknown }) => ({ results: [JSON.stringify(ctx.caller)] }) }
@@ -109,7 +110,7 @@ describe('keys', () => {
     const made = all.flatMap((one) => (isRefused(one) ? [] : [one]))
     expect(made).toHaveLength(2)
     expect(all.filter(isRefused).map(({ refused }) => refused)).toEqual(Array(3).fill('StateConflict'))
-    await revokeKey(edge.db.write, made[0]?.keyId ?? '', start)
+    await deleteKey(edge.db.write, made[0]?.keyId ?? '', start)
     expect(isRefused(await issue())).toBe(false)
     // What has expired lives no more.
     expect(isRefused(await issue({ now: start + year, expiresAt: start + 2 * year }))).toBe(false)
@@ -118,11 +119,11 @@ describe('keys', () => {
   test('a revoked key is dead within a second in every process', async () => {
     const issued = await edge.key(await edge.person())
     expect([await statusOf(edge, issued.key), await statusOf(second, issued.key)]).toEqual([200, 200])
-    expect(await revokeKey(edge.db.write, issued.keyId, start)).toBe(true)
+    expect(await deleteKey(edge.db.write, issued.keyId, start)).toBe(true)
     const began = performance.now()
     for (const at of [edge, second]) await expect.poll(() => statusOf(at, issued.key)).toBe(401)
     expect(performance.now() - began).toBeLessThan(1000)
-    expect(await revokeKey(edge.db.write, issued.keyId, start)).toBe(false)
+    expect(await deleteKey(edge.db.write, issued.keyId, start)).toBe(false)
   })
 
   test('without any notification a key still dies within a second', async () => {

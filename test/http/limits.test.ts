@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readNetworks } from '../../src/http/address.ts'
-import { revokeKey } from '../../src/operations/keys.ts'
 import {
   createLimiter,
   type Limiter,
@@ -11,6 +10,7 @@ import {
   type Window,
 } from '../../src/operations/limits.ts'
 import type { Database } from '../../src/storage/database/database.ts'
+import { deleteKey } from '../../src/storage/people/keys.ts'
 import { purgeWindows } from '../../src/storage/work/rate-windows.ts'
 import { type Edge, faultsOf, startEdge } from './support/edge.ts'
 
@@ -335,7 +335,7 @@ describe('over HTTP', () => {
     expect(statuses.at(-1)).toBe(429)
     const { key: unseen } = await edge.key(person)
     expect([await ask(key), await ask(unseen)]).toEqual([200, 200])
-    await revokeKey(edge.db.write, keyId, Date.now())
+    await deleteKey(edge.db.write, keyId, Date.now())
     await expect.poll(() => ask(key)).toBe(429)
   })
 

@@ -5,8 +5,9 @@
  */
 import { type Dialect, type HostName, type OperationName, routesOf } from '../../../src/contract/index.ts'
 import { isRefused } from '../../../src/operations/context.ts'
-import { issueKey, revokeKey } from '../../../src/operations/keys.ts'
+import { issueKey } from '../../../src/operations/keys.ts'
 import { exactJson } from '../../../src/sdk/json.ts'
+import { deleteKey } from '../../../src/storage/people/keys.ts'
 import { type Answer, type Call, call, doorOf, resultsOf } from '../../support/http.ts'
 import { keyEnvironment, secrets, type TestPlatform, testPlatform } from '../../support/platform.ts'
 
@@ -196,7 +197,7 @@ async function deadKeys(
     return issued
   }
   const revoked = await issue(now + 1e9, 'revoked')
-  await revokeKey(db.write, revoked.keyId, now)
+  await deleteKey(db.write, revoked.keyId, now)
   const expired = await issue(now - 500, 'expired')
   return { expiredKey: expired.key, revokedKey: revoked.key }
 }
