@@ -29,12 +29,11 @@ export function addPaymentCommands(payments: Command): void {
   tool(payments, 'retry <subscription>', 'ask once more for what was given up').action(
     (subscription: string, output: Output) =>
       withDatabase(async (db) => {
-        const isAsked = await db.transaction(async (tx) => {
-          const isAnything = await retryCharges(tx, readId(subscription), Date.now())
-          if (isAnything) await noteCommand(tx, `subscription ${subscription}`)
-          return isAnything
+        await db.transaction(async (tx) => {
+          if (!(await retryCharges(tx, readId(subscription), Date.now())))
+            throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)
+          await noteCommand(tx, `subscription ${subscription}`)
         })
-        if (!isAsked) throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)
         say(output, { subscription: Number(subscription) }, 'It is asked for again.')
       }),
   )

@@ -95,12 +95,11 @@ function addSwitches(webhooks: Command): void {
   tool(webhooks, 'resend <delivery>', 'tell it again, under the same id').action(
     (id: string, output: Output) =>
       withDatabase(async (db) => {
-        const isResent = await db.transaction(async (tx) => {
-          const isAnything = await resendDelivery(tx, id, Date.now())
-          if (isAnything) await noteCommand(tx, `webhook_delivery ${id}`)
-          return isAnything
+        await db.transaction(async (tx) => {
+          if (!(await resendDelivery(tx, id, Date.now())))
+            throw new ConfigError(`there is no delivery ${id} of an enabled webhook`)
+          await noteCommand(tx, `webhook_delivery ${id}`)
         })
-        if (!isResent) throw new ConfigError(`there is no delivery ${id} of an enabled webhook`)
         say(output, { resent: id }, `Delivery ${id} goes out again.`)
       }),
   )
