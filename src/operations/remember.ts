@@ -77,13 +77,9 @@ export async function takeTurns<Call extends Repeatable>(
   const leaders = new Map<string, Keyed<Call>>()
   const answered = new Map<Call, Reply>()
   const twins = new Map<Call, Call>()
-  const unkeyed = new Set<Call>()
   for (const call of calls) {
     const keyed = keyedOf(call)
-    if (keyed === undefined) {
-      unkeyed.add(call)
-      continue
-    }
+    if (keyed === undefined) continue
     const leader = leaders.get(nameOf(keyed))
     if (leader === undefined) leaders.set(nameOf(keyed), keyed)
     else if (isSame(keyed, leader)) twins.set(call, leader.call)
@@ -95,7 +91,7 @@ export async function takeTurns<Call extends Repeatable>(
   const known = lost.length === 0 ? [] : await listAnswers(tx, lost)
   const knownByName = new Map(known.map((answer) => [nameOf(answer), answer]))
   for (const claim of lost) answered.set(claim.call, replay(claim, knownByName.get(nameOf(claim)), vault))
-  const isActing = (call: Call) => unkeyed.has(call) || (!answered.has(call) && !twins.has(call))
+  const isActing = (call: Call) => !answered.has(call) && !twins.has(call)
   return { acting: new Set(calls.filter(isActing)), answered, twins }
 }
 

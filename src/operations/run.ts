@@ -320,7 +320,6 @@ async function runWrites(
     (sql, going) => many(sql, going, going.length === calls.length ? facts : undefined),
     tx,
   )
-  const replies = new Map(turns.answered)
   const made = new Map<Prepared, Reply>()
   acting.forEach((call, place) => {
     made.set(call, replyWith(outcomes[place] as Outcome<unknown>, call.compiled))
@@ -332,7 +331,7 @@ async function runWrites(
     ]),
   )
   return calls.map((call) => {
-    const reply = made.get(call) ?? replies.get(call) ?? made.get(turns.twins.get(call) ?? call)
+    const reply = made.get(call) ?? turns.answered.get(call) ?? made.get(turns.twins.get(call) ?? call)
     if (reply === undefined) throw new Error('a call lost its turn')
     return reply
   })
