@@ -28,22 +28,20 @@ export interface PlacedCall {
   readonly answer: SignalIds
 }
 
-/** What an order has around it: the strategy's money, and its family where it has one. */
-export interface Surroundings {
+/** What an order has around it: the strategy's money, and its family. */
+interface Surroundings {
   readonly account: ModelAccount | undefined
-  readonly family?: Family
+  readonly family: Family
   /** Made to reach desired positions. */
   readonly fromDesired?: boolean
 }
 
-export interface Family {
+interface Family {
   readonly parent: Parent | null
   /** Null for an order that starts at once. */
   readonly parkedUntil: number | null
   readonly doNotCreateOcaGroup: boolean
 }
-
-const alone: Family = { parent: null, parkedUntil: null, doNotCreateOcaGroup: false }
 
 /** What an order of a locked strategy becomes, to be written with others. */
 export function placeDraft(
@@ -51,11 +49,12 @@ export function placeDraft(
   strategy: LockedStrategy,
   row: PlacingRow,
   draft: OrderDraft,
-  { account, family = alone, fromDesired = false }: Surroundings,
+  { account, family, fromDesired = false }: Surroundings,
 ): PlacedCall | BookRefusal {
   const { parkedUntil } = family
   const ids = [...row.moreIds]
-  const empty = unworked(bookKey(strategy, row), emptyBook(dec(row.position)))
+  const key = { strategyId: strategy.id, instrumentId: row.instrumentId, calendar: calendarOf(row.calendar) }
+  const empty = unworked(key, emptyBook(dec(row.position)))
   const rejection = openingRejection(account, row.instrumentId, ctx.now)
   const result = submitOrder(empty.book, bookDraft(draft, family, row), {
     at: ctx.now,
@@ -108,11 +107,6 @@ const bookDraft = (
 
 function missingId(row: PlacingRow): never {
   throw new Error(`signal ${row.signalId} needs more ids than were taken`)
-}
-
-/** Names the book of an order that was placed. */
-export function bookKey(strategy: LockedStrategy, row: Pick<PlacingRow, 'instrumentId' | 'calendar'>) {
-  return { strategyId: strategy.id, instrumentId: row.instrumentId, calendar: calendarOf(row.calendar) }
 }
 
 function calendarOf(text: string): CalendarName {
