@@ -1,4 +1,5 @@
 /** What a white-label site is told about its strategies: fills of its customers that left their strategy's. */
+import { groupBy } from '../../domain/group.ts'
 import {
   type ExceptionFigures,
   type FillException,
@@ -46,23 +47,17 @@ const shownException = (found: Found) => ({
 
 /** What is grouped, and the name it is shown under: two strategies of one name stay two groups. */
 const groupings = {
-  strategy: (found: Found) => [found.strategyId, found.strategyName],
-  manager: (found: Found) => [found.managerId, found.manager],
-  instrument: (found: Found) => [found.instrumentId, found.symbol],
-} as const satisfies Record<string, (found: Found) => readonly [number, string]>
+  strategy: [(found: Found) => found.strategyId, (found: Found) => found.strategyName],
+  manager: [(found: Found) => found.managerId, (found: Found) => found.manager],
+  instrument: [(found: Found) => found.instrumentId, (found: Found) => found.symbol],
+} as const
 
 /** The largest group first. */
 function grouped(found: readonly Found[], by: keyof typeof groupings) {
-  const groups = new Map<number, { name: string; members: Found[] }>()
-  for (const one of found) {
-    const [id, name] = groupings[by](one)
-    const group = groups.get(id)
-    if (group) group.members.push(one)
-    else groups.set(id, { name, members: [one] })
-  }
-  return [...groups.values()]
-    .sort((one, other) => other.members.length - one.members.length)
-    .map(({ name, members }) => ({ Group: name, ...shownFigures(figuresOf(members)) }))
+  const [idOf, nameOf] = groupings[by]
+  return [...groupBy(found, idOf).values()]
+    .sort((one, other) => other.length - one.length)
+    .map((group) => ({ Group: nameOf(group[0]), ...shownFigures(figuresOf(group)) }))
 }
 
 /** Copies that were filled worse or later than their signal, beyond the tolerance, by trading session. */
