@@ -8,16 +8,9 @@ import { createHash } from 'node:crypto'
 export type Pages = Readonly<Record<string, (port: number) => string>>
 
 const hashesOf = (html: string, tag: 'style' | 'script'): string[] => {
-  const found = new Set<string>()
-  let at = 0
-  for (;;) {
-    const open = html.indexOf(`<${tag}`, at)
-    const from = html.indexOf('>', open) + 1
-    const to = html.indexOf(`</${tag}>`, from)
-    if (open < 0 || from === 0 || to < 0) return [...found]
-    if (to > from) found.add(`'sha256-${createHash('sha256').update(html.slice(from, to)).digest('base64')}'`)
-    at = to
-  }
+  const found = html.matchAll(new RegExp(`<${tag}[^>]*>(.*?)</${tag}>`, 'gs'))
+  const texts = new Set([...found].flatMap(([, text]) => text || []))
+  return [...texts].map((text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`)
 }
 
 /** Headers of a page: nothing foreign, nothing framed, nothing guessed. */
