@@ -2,6 +2,7 @@
  * The operations as the edge sees them: who calls, how often, whether the platform is open, and the way of a
  * call to its answer. Everything below (rows, secrets, handlers) stays out of the edge's sight.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import type { Database } from '../storage/database/database.ts'
 import { confirmEmail } from '../storage/people/email-confirmations.ts'
@@ -90,14 +91,10 @@ async function watchMaintenance(
 
 /** A standby that has come in the database's place answers, and takes nothing. */
 async function takesWorkWithin(db: Database, milliseconds: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), milliseconds)
-  })
   const answered = db.read.one<{ takesWrites: boolean }>`
     select not pg_is_in_recovery() as "takesWrites"`.then(
     ({ takesWrites }) => takesWrites,
     () => false,
   )
-  return Promise.race([answered, late]).finally(() => clearTimeout(timer))
+  return Promise.race([answered, pause(milliseconds, false, { ref: false })])
 }
