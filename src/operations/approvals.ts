@@ -72,7 +72,7 @@ export interface Approvals {
   ): Promise<ApprovalView | undefined>
 }
 
-/** The requests of brokers and sites for a person's word, found by the token of their link. */
+/** The requests for a customer's word, found by the token of their link. */
 export const createApprovals = (options: { db: Database; clock: Clock; secrets: Secrets }): Approvals => {
   const { db, clock, secrets } = options
   const find = async (token: string): Promise<ApprovalRow | undefined> => {
@@ -225,9 +225,7 @@ async function start(sql: Sql, row: ApprovalRow, now: number): Promise<Refused |
   return performStart(sql, ready, row.choices, row.choices.joinsPositions !== false, now)
 }
 
-/**
- * The broker's word, brought by the operator. False when the request does not wait for it.
- */
+/** The broker's word, brought by the operator. False when the request does not wait for it. */
 export const settleAtBroker = (
   db: Database,
   id: string,

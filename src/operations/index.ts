@@ -1,4 +1,4 @@
-/** Operations that have code, by name. What is missing here answers that it is not offered yet. */
+/** The code of every operation that is offered, by name. */
 import {
   getAutotradeStats,
   getPendingAccounts,
