@@ -1,4 +1,5 @@
 /** Asks the three hosts whether they answer: each knows Hello, and says that a call without a key is refused. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { type HostName, hostNames } from '../contract/index.ts'
 import { localUrlOf } from './pages.ts'
 
@@ -11,7 +12,7 @@ export async function hostsAnswer(url: string): Promise<void> {
   for (const host of hostNames) {
     while (!(await answers(url, host))) {
       if (performance.now() > until) throw new Error(`the ${host} host does not answer at ${url}`)
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      await pause(pauseMs)
     }
   }
 }

@@ -85,7 +85,7 @@ const secretsFrom = ({ derive, keyRing }: Read): Secrets => ({
 export const auditSeed = (config: Config): Buffer => derivation(config)('audit heads')
 
 function derivation(config: Config): Derive {
-  const root = config.secret ?? storedSecret(config)
+  const root = config.secret ?? kept(config, 'secret', () => randomBytes(48).toString('base64url'))
   if (root.length < 32)
     throw new ConfigError(`${sourceOf(config, 'secret')} must have at least 32 characters`)
   return (use) => createHmac('sha256', root).update(use).digest()
@@ -108,9 +108,6 @@ function loadKeyRing(config: Config): KeyRing {
     throw new ConfigError(`${sourceOf(config, 'key-ring')} must hold keys of different names`)
   return { current: first[0], keys: new Map(keys) }
 }
-
-const storedSecret = (config: Config): string =>
-  kept(config, 'secret', () => randomBytes(48).toString('base64url'))
 
 const variables = { secret: 'LOCKSTEP_SECRET', 'key-ring': 'LOCKSTEP_KEY_RING' }
 

@@ -62,7 +62,8 @@ export const Order = object({
   Info: maybe(LongStr),
 })
 
-const symbolInputs = {
+/** The pair of symbols of a request. */
+export const symbolInputs = {
   PlatformSymbol: inCompat('C2Symbol', optional(PlatformSymbolInput)),
   ExchangeSymbol: optional(ExchangeSymbolInput),
 }
@@ -125,5 +126,3 @@ export const DesiredSignal = object({
   ...symbols,
   RejectMessage: maybe(LongStr),
 })
-
-export { symbolInputs }
