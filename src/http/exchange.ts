@@ -103,23 +103,23 @@ const fault = (refusal: Refusal, field: string, message?: string): Reply =>
 
 /** Answers a request for an operation, whatever happens. */
 export async function serve(
-  options: Edge,
+  edge: Edge,
   exchange: Exchange,
   to: Destination,
   response: ServerResponse,
 ): Promise<void> {
   let reply: Reply | 'gone'
   try {
-    reply = await judge(options, exchange, to)
+    reply = await judge(edge, exchange, to)
     if (reply === 'gone') return
-    if (options.afterWrite && reply.status < 300 && to.method !== 'GET') await options.afterWrite()
+    if (edge.afterWrite && reply.status < 300 && to.method !== 'GET') await edge.afterWrite()
   } catch (error) {
     // What is awaited after a write may meet a database that has gone away since.
     reply = passingReply(error) ?? replyTo(refuse('Unknown'))
     const { requestId } = exchange
-    options.log.error({ requestId, operation: to.operation, err: error }, 'a request failed')
+    edge.log.error({ requestId, operation: to.operation, err: error }, 'a request failed')
   }
-  await answer(options, exchange, response, settled(reply, exchange), to)
+  await answer(edge, exchange, response, settled(reply, exchange), to)
 }
 
 /** A place named by an operation is beside the operation's own, however the host was reached. */
@@ -183,11 +183,11 @@ const placeOf = ({ method, url = '' }: IncomingMessage) => ({
 const isStray = (head: Head): boolean =>
   head.transferEncoding !== undefined || Number(head.contentLength ?? 0) > strayBodyMaxBytes
 
-async function judge(options: Edge, exchange: Exchange, to: Destination): Promise<Reply | 'gone'> {
+async function judge(edge: Edge, exchange: Exchange, to: Destination): Promise<Reply | 'gone'> {
   const { head, request } = exchange
   const url = request.url ?? ''
   if (url.length > urlMaxBytes) return malformed(`The URL is longer than ${urlMaxBytes} bytes`)
-  const admission = admit(options, exchange, to)
+  const admission = admit(edge, exchange, to)
   const admitted = admission instanceof Promise ? await admission : admission
   if ('status' in admitted) return admitted
   if (head.accept !== 'application/json' && !acceptsJson(head.accept, to.dialect))
@@ -197,7 +197,7 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
   if (payload === 'gone' || (payload !== undefined && 'status' in payload)) return payload
   const input = readInput(exchange, to, url, payload)
   if ('status' in input) return input
-  return options.operations.run({
+  return edge.operations.run({
     operation: to.operation,
     compiled: to.compiled,
     params: input.params,
@@ -206,7 +206,7 @@ async function judge(options: Edge, exchange: Exchange, to: Destination): Promis
     dialect: to.dialect,
     version: to.version,
     requestId: exchange.requestId,
-    origin: options.publicUrl ?? originOf(head.host),
+    origin: edge.publicUrl ?? originOf(head.host),
     idempotencyKey: isRead ? undefined : head.idempotencyKey,
     ifModifiedSince: isRead ? readHttpDate(head.ifModifiedSince) : undefined,
   })
@@ -219,8 +219,8 @@ const originOf = (host: string | undefined): string =>
 type Admission = Caller | Reply
 
 /** Maintenance, limits and the key: who may go on. Hello tells about a wrong key even during maintenance. */
-function admit(options: Edge, exchange: Exchange, to: Destination): Admission | Promise<Admission> {
-  const { operations, isCounting } = options
+function admit(edge: Edge, exchange: Exchange, to: Destination): Admission | Promise<Admission> {
+  const { operations, isCounting } = edge
   const isClosed = operations.isInMaintenance()
   if (isClosed && to.operation !== 'Hello') return closed
   const letIn = (caller: Caller | Refused): Admission => {
@@ -228,7 +228,7 @@ function admit(options: Edge, exchange: Exchange, to: Destination): Admission | 
     exchange.caller = caller
     return isClosed ? closed : caller
   }
-  if (isCounting()) return admitCounted(options, exchange, to, letIn)
+  if (isCounting()) return admitCounted(edge, exchange, to, letIn)
   const found = operations.authenticate(exchange.head.authorization, to.dialect)
   return found instanceof Promise ? found.then(letIn) : letIn(found)
 }
