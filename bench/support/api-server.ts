@@ -20,7 +20,7 @@ const native = { dialect: 'native' } as const
 const server = createServer({
   operations,
   hosts: { Gen: native, Geo: native, WL: native },
-  limits: false,
+  isCounting: () => false,
   log: quiet,
 })
 process.send?.(await server.listen(0, '127.0.0.1'))

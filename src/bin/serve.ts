@@ -46,7 +46,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
   const server = createServer({
     operations,
     hosts: config.hosts,
-    limits: true,
+    isCounting: () => true,
     log,
     counts,
     pages: pagesOf(config),

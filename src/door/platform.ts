@@ -91,7 +91,7 @@ export async function startDoorPlatform(options: DoorOptions): Promise<DoorPlatf
   const server = createServer({
     ...{ hosts, log, pages, documents, extra: routes, afterWrite: settle },
     operations: present(() => operations),
-    limits: () => limits,
+    isCounting: () => limits,
   })
   url = await server.listen(options.port, options.host)
   const close = async (): Promise<void> => {

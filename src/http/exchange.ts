@@ -39,8 +39,8 @@ interface EdgeLog {
 
 export interface EdgeOptions {
   readonly operations: Operations
-  /** Whether calls are counted; a function where that may change while the server runs. */
-  readonly limits: boolean | (() => boolean)
+  /** Whether calls are counted and limited; it may change while the server runs. */
+  readonly isCounting: () => boolean
   readonly log: EdgeLog
   /** Proxies in front of it, which say whom they were asked by; absent: nobody's word is believed. */
   readonly trustedProxies?: Networks | undefined
@@ -52,7 +52,6 @@ export interface EdgeOptions {
 
 /** What the server itself adds to its options. */
 export interface Edge extends EdgeOptions {
-  readonly isCounting: () => boolean
   readonly addressOf: AddressOf
   readonly counts: RequestCounts
   /** The server is closing: connections end with their next answer. */

@@ -114,9 +114,8 @@ export function createServer(options: ServerOptions): Server {
 }
 
 function edgeOf(options: ServerOptions, isDraining: () => boolean): Edge {
-  const { limits, trustedProxies, counts = newRequestCounts() } = options
-  const isCounting = typeof limits === 'function' ? limits : () => limits
-  return { ...options, counts, isCounting, addressOf: createAddressReader(trustedProxies), isDraining }
+  const { trustedProxies, counts = newRequestCounts() } = options
+  return { ...options, counts, addressOf: createAddressReader(trustedProxies), isDraining }
 }
 
 /** Answers in the envelope instead of fastify's own words. */

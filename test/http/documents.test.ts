@@ -7,7 +7,7 @@ import { startEdge } from './support/edge.ts'
 
 const served = (env: NodeJS.ProcessEnv) => {
   const config = readConfig(env)
-  return startEdge({ limits: true, pages: pagesOf(config), documents: documentsOf(config) })
+  return startEdge({ isCounting: () => true, pages: pagesOf(config), documents: documentsOf(config) })
 }
 
 test.each([

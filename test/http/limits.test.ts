@@ -19,7 +19,7 @@ const hello = '/gen/General/Hello'
 let edge: Edge
 
 beforeAll(async () => {
-  edge = await startEdge({ limits: true, handlers: { Hello: async () => ({ results: ['x'] }) } })
+  edge = await startEdge({ isCounting: () => true, handlers: { Hello: async () => ({ results: ['x'] }) } })
 })
 
 const log = { warn: () => undefined }
@@ -261,7 +261,7 @@ describe('over HTTP', () => {
       (await other.call('/gen/Nothing', { headers: { 'x-forwarded-for': forwarded } })).headers[
         'x-limit-remaining'
       ]
-    const settings = { limits: true, db: edge.db, handlers: {} }
+    const settings = { isCounting: () => true, db: edge.db, handlers: {} }
     const behind = await startEdge({ ...settings, trustedProxies: readNetworks('127.0.0.0/8') })
     const { limiter } = behind.operations
     for (let time = 0; time < 30; time++) await limiter.take('address:198.51.100.1', platformWindows)
@@ -300,7 +300,7 @@ describe('over HTTP', () => {
   test('counting may be switched off and on, and begin anew', async () => {
     let isOn = false
     const other = await startEdge({
-      limits: () => isOn,
+      isCounting: () => isOn,
       handlers: { Hello: async () => ({ results: ['x'] }) },
       db: edge.db,
     })

@@ -8,7 +8,7 @@ const pages = ['/confirm-email/none', '/approvals/none']
 const manual = { '/manual': () => '<!doctype html><title>Manual</title>' }
 
 test('an address that tries one link after the other is stopped like every caller', async () => {
-  const edge = await startEdge({ limits: true, pages: manual })
+  const edge = await startEdge({ isCounting: () => true, pages: manual })
   const first = await edge.call('/confirm-email/none')
   expect([first.status, first.headers['x-limit-remaining']]).toEqual([404, '99'])
   for (let time = 1; time < 100; time++) await edge.call('/confirm-email/none')

@@ -53,12 +53,7 @@ export interface Edge {
 }
 
 export interface EdgeSettings
-  extends Partial<
-    Pick<
-      ServerOptions,
-      'limits' | 'pages' | 'documents' | 'extra' | 'afterWrite' | 'conditions' | 'signs' | 'trustedProxies'
-    >
-  > {
+  extends Partial<Omit<ServerOptions, 'operations' | 'hosts' | 'log' | 'counts' | 'publicUrl'>> {
   handlers?: HandlerTable
   dialect?: Dialect
   db?: Database
@@ -88,7 +83,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     log,
   })
   const {
-    limits = false,
+    isCounting = () => false,
     dialect = 'native',
     pages,
     documents,
@@ -101,7 +96,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
   const server = createServer({
     operations,
     hosts: hosts(dialect),
-    limits,
+    isCounting,
     log,
     trustedProxies,
     ...(pages ? { pages } : {}),
