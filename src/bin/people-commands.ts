@@ -59,10 +59,10 @@ function addSiteCommands(sites: Command): void {
     .requiredOption('--name <name>', 'as people see it')
     .option('--domain <domain>', 'its address')
     .option('--region <code>', 'the region above a white-label site')
-    .action((code: string, { kind, name, domain, region, ...output }: SiteOptions) =>
+    .action((code: string, options: SiteOptions) =>
       withDatabase(async (db) => {
-        const id = await insertedSite(db.write, { code, kind, name, domain, region })
-        say(output, { siteId: id, code }, `Site ${code} has the id ${id}.`)
+        const id = await insertedSite(db.write, code, options)
+        say(options, { siteId: id, code }, `Site ${code} has the id ${id}.`)
       }),
     )
   tool(sites, 'support <code>', 'who helps the people of a site')
@@ -107,15 +107,12 @@ function readCode(text: string): string {
   return text
 }
 
-async function insertedSite(
-  sql: Sql,
-  site: { code: string; kind: string; name: string; domain: string | undefined; region: string | undefined },
-): Promise<number> {
+async function insertedSite(sql: Sql, siteCode: string, site: SiteOptions): Promise<number> {
   const kind = oneOf('--kind', site.kind, ['geo', 'whitelabel'])
   if (site.region !== undefined && kind === 'geo') throw new ConfigError('a region has no region above it')
   const parent = site.region === undefined ? {} : { parentSiteId: await regionOf(sql, site.region) }
   const domain = site.domain === undefined ? {} : { domain: readDomain(site.domain) }
-  const [code, name] = [readCode(site.code), readWords('--name', site.name)]
+  const [code, name] = [readCode(siteCode), readWords('--name', site.name)]
   return told(insertSite(sql, { kind, code, name, createdAt: Date.now(), ...domain, ...parent }))
 }
 
