@@ -2,6 +2,7 @@
  * The FIX session against QuickFIX: numbers that are lost, doubled or used before, workers that die and follow each
  * other, and reports that cannot be. Nothing is lost, booked twice or sent twice.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { requestFixReset } from '../../src/storage/brokers/fix-sessions.ts'
 import { leapNumbers } from '../../src/storage/work/numbers.ts'
@@ -118,8 +119,16 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       await exchange.tell('say B 148=news')
       await until(() => !world.worker.broker.isUp())
       await until(async () => (await readIncidents(world.worker)).includes('FixSequenceBroken'))
+      const logOns = () => exchange.logged('|35=A|', '|49=LOCKSTEP|').length
+      const before = logOns()
+      // Three times as long as it takes to come again where a connection is merely lost.
+      await delay(3_000)
+      expect(logOns()).toBe(before)
+      expect((await readIncidents(world.worker)).filter((kind) => kind === 'FixSequenceBroken')).toHaveLength(
+        1,
+      )
       expect(await requestFixReset(db.write, connection)).toBe(true)
-      await restart()
+      await world.worker.up()
       expect(exchange.logged('|35=A|', '|49=LOCKSTEP|', '|34=1|', '|141=Y|')).toHaveLength(1)
       await order('1', '5')
       await reaches('2', 1)

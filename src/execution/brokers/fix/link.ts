@@ -4,7 +4,14 @@
  * a crash leaves unbooked is asked for at the next log-on. Numbers to send are set aside ahead of their use, so none
  * is ever used twice.
  */
-import { openFixSession, setFixOutbound, startFixSession } from '../../../storage/brokers/fix-sessions.ts'
+
+import type { Instant } from '../../../domain/time.ts'
+import {
+  type FixSessionRow,
+  openFixSession,
+  setFixOutbound,
+  startFixSession,
+} from '../../../storage/brokers/fix-sessions.ts'
 import { insertIncidents } from '../../../storage/work/incidents.ts'
 import type { Lease } from '../../../storage/work/leases.ts'
 import { backoff } from '../../backoff.ts'
@@ -50,6 +57,8 @@ export class FixLink {
   #life: Promise<void> | undefined
   #open: Open | undefined
   #isHeld = false
+  /** A number was used twice: each further log-on would bring the counterparty's numbers nearer to ours, and at last fit. */
+  #isBroken = false
 
   constructor(parts: LinkParts) {
     this.#parts = parts
@@ -121,7 +130,8 @@ export class FixLink {
   async #connect(ctx: WorkContext, lease: Lease, held: AbortSignal): Promise<boolean> {
     const { name, engine, settings } = this.#parts
     const since = dailyStart(settings, ctx.clock.now())
-    const row = await openFixSession(ctx.db, lease, name, { ahead: setAside, since })
+    const row = await this.#takeUp(ctx, lease, since)
+    if (!row) return false
     const intake = new Intake({ ctx, lease, held, parts: this.#parts })
     const numbers = { inbound: row.nextInbound, outbound: row.nextOutbound, isReset: row.isResetDue }
     let wasUp = false
@@ -133,7 +143,7 @@ export class FixLink {
     }
     const listener: Listener = {
       ...{ take: intake.take, moved: intake.moved, loggedOn },
-      alarm: alarmOf(ctx, name, held),
+      alarm: this.#alarmOf(ctx, name, held),
     }
     const connection = await openConnection(engine, settings, numbers, listener).catch(async (error) => {
       await setFixOutbound(ctx.db, lease, name, row.nextOutbound)
@@ -166,6 +176,24 @@ export class FixLink {
     const isBooked = await intake.finish()
     await setFixOutbound(ctx.db, lease, name, connection.nextOutbound())
     return wasUp && isBooked
+  }
+
+  /** The session's numbers; undefined while it is broken and nobody wants both sides to begin anew. */
+  async #takeUp(ctx: WorkContext, lease: Lease, since: Instant | null): Promise<FixSessionRow | undefined> {
+    const { name } = this.#parts
+    const row = await openFixSession(ctx.db, lease, name, { ahead: setAside, since })
+    if (row.isResetDue) this.#isBroken = false
+    if (!this.#isBroken) return row
+    await setFixOutbound(ctx.db, lease, name, row.nextOutbound)
+    return undefined
+  }
+
+  #alarmOf(ctx: WorkContext, name: string, held: AbortSignal): Listener['alarm'] {
+    const tell = alarmOf(ctx, name, held)
+    return (kind, detail) => {
+      if (kind === 'FixSequenceBroken') this.#isBroken = true
+      tell(kind, detail)
+    }
   }
 
   /** A lease that is lost ends the connection at once; who stops in peace logs out. */
