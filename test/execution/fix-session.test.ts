@@ -134,6 +134,24 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       await reaches('2', 1)
     })
 
+    test('a broker to which our numbers are too low is told of once, however often it says so', async () => {
+      const told = async () =>
+        (await readIncidents(world.worker)).filter((kind) => kind === 'FixLoggedOut').length
+      await restart(() => db.write.run`update fix_session set next_outbound = next_outbound + 1000`)
+      const before = await told()
+      await restart(async () => {
+        await db.write.run`update fix_session set next_outbound = 1`
+        const early = await makeFixWorker(db, exchange.port, 'early')
+        let refusals = 0
+        early.ctx.log = { ...early.ctx.log, error: () => (refusals += 1) }
+        await early.drain()
+        await until(() => refusals > 2)
+        await early.broker.close()
+        expect(await told()).toBe(before + 1)
+        await db.write.run`update fix_session set next_outbound = 100000`
+      })
+    })
+
     test('a session that starts anew each day does so at its time, and keeps its numbers until then', async () => {
       const restarts = () => exchange.logged('|35=A|', '|49=LOCKSTEP|', '|34=1|', '|141=Y|').length
       const daily = { startsDaily: '17:00 America/New_York' }

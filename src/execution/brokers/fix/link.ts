@@ -229,12 +229,10 @@ const alarmOf =
   (kind, detail) => {
     if (held.aborted && kind === 'FixLoggedOut') return
     const occurredAt = ctx.clock.now()
-    const key = [
-      kind,
-      connection,
-      new Date(occurredAt).toISOString().slice(0, 10),
-      JSON.stringify(detail),
-    ].join(':')
+    const said = JSON.stringify(detail)
+    // A broker to which our numbers are too low names another one at each log-on.
+    const same = kind === 'FixLoggedOut' ? said.replace(/\d+/g, '#') : said
+    const key = [kind, connection, new Date(occurredAt).toISOString().slice(0, 10), same].join(':')
     ctx.log.error({ connection, kind, ...detail }, 'a FIX session needs attention')
     insertIncidents(ctx.db.write, [{ key, kind, detail: { connection, ...detail }, occurredAt }]).catch(
       (error: unknown) => ctx.log.error({ error, connection, kind }, 'an incident could not be written'),
