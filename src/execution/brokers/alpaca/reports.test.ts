@@ -90,6 +90,9 @@ describe('what is told', () => {
     const at = '2024-03-12T14:00:00.5Z'
     expect(heard({})).toMatchObject([{ occurredAt: source.now }])
     expect(heard({ timestamp: at })).toMatchObject([{ occurredAt: Date.parse(at) }])
+    // What a clock says that was never set.
+    for (const never of ['0001-01-01T00:00:00Z', '0000-01-01T00:00:00Z'])
+      expect(heard({ timestamp: never })).toMatchObject([{ occurredAt: source.now }])
   })
 
   test('a correction is a cancellation and an execution', () => {

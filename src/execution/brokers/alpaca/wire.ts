@@ -82,10 +82,11 @@ function amount(value: unknown): string | null {
 const optionalAmount = (value: unknown): string | null | undefined =>
   value === null || value === undefined || value === '' ? null : (amount(value) ?? undefined)
 
+/** A time; one before 1970, mostly the year 1, was never set. */
 function instantOf(value: unknown): Instant | null {
   const at =
     value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return Number.isFinite(at) ? at : null
+  return at >= 0 ? at : null
 }
 
 /** Alpaca marks a short sale in some places. */

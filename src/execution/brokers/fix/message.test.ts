@@ -45,6 +45,8 @@ describe('values of a message', () => {
     ['a leap day', '20240229-00:00:00', at('2024-02-29T00:00:00Z')],
     ['a day that no month has', '20230229-00:00:00', null],
     ['an hour too many', '20240312-24:00:01', null],
+    ['that was never set', '00010101-00:00:00', null],
+    ['of a year that no database knows', '00000101-00:00:00', null],
     ['a date alone', '20240312', null],
     ['a zone', '20240312-14:00:00Z', null],
     ['another form', '2024-03-12T14:00:00', null],

@@ -106,7 +106,10 @@ export const isYes = (message: FixMessage, tag: number): boolean => textOf(messa
 
 const timestamp = /^(\d{4})(\d\d)(\d\d)-(\d\d):(\d\d):(\d\d)(\.\d+)?$/
 
-/** A UTCTimestamp in milliseconds since 1970, a leap second counted as the second before; null for anything else. */
+/**
+ * A UTCTimestamp in milliseconds since 1970, a leap second counted as the second before; null for anything else. Before
+ * that nothing was traded here: it is what a time says that was never set, mostly the year 1.
+ */
 export function timeOf(message: FixMessage, tag: number): Instant | null {
   const parts = timestamp.exec(textOf(message, tag) ?? '')
   if (!parts) return null
@@ -115,7 +118,7 @@ export function timeOf(message: FixMessage, tag: number): Instant | null {
   const text = `${year}-${month}-${day}T${hour}:${minute}:${seconds}${fraction.slice(0, 4)}Z`
   const at = Date.parse(text)
   // A day that no month has is carried over by some parsers: it must come back as it went in.
-  return Number.isNaN(at) || new Date(at).getUTCDate() !== Number(day) ? null : at
+  return !(at >= 0) || new Date(at).getUTCDate() !== Number(day) ? null : at
 }
 
 /** The message as readable text for an operator, cut at 2,000 characters. */
