@@ -221,6 +221,18 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       expect(await held()).toBe(10)
     })
 
+    test('an order that is worked by hand is no execution while it executes nothing', async () => {
+      const { account, symbol, order, reaches, accountId } = await scene()
+      const before = await readIncidents(world.worker)
+      for (const type of ['0', '4', '8', 'C'])
+        await exchange.tell(
+          `say 8 17=HAND-${accountId}-${type}|150=${type}|39=${type}|55=${symbol}|60=20240312-14:00:00|54=1|11=BY-HAND|1=${account}`,
+        )
+      await order('1', '10')
+      await reaches('2')
+      expect((await readIncidents(world.worker)).slice(before.length)).toEqual([])
+    })
+
     test('an execution of nobody’s is the account’s own and ends AutoSync', async () => {
       const { account, accountId, symbol, executions } = await scene()
       await exchange.tell(

@@ -289,6 +289,8 @@ class BatchState {
       this.#bust(report, null)
       return
     }
+    // Of orders that are not ours only what they execute matters.
+    if (report.kind !== 'fill' && !isOurs) return
     if (report.kind === 'fill') this.#execute(report, null, null)
     if (report.kind === 'fill' && !isOurs) this.#foreign.add(report.accountId)
     this.#raise(report, isOurs ? 'UnknownOrder' : 'ExternalExecution', {})
