@@ -71,6 +71,20 @@ describe('an ExecutionReport', () => {
     ['Expired', `${base}|150=C|39=C`, [['expire', 'E1', id, null, null]]],
     ['Trade Cancel', `${base}|150=H|39=1|19=E0`, [['bust', 'E1', id, 'E0', null]]],
     [
+      'Trade Cancel, as FIX 4.2 says it',
+      `${traded}|20=1|19=E0`.replace('150=F', '150=1'),
+      [['bust', 'E1', id, 'E0', null]],
+    ],
+    [
+      'Trade Correct, as FIX 4.2 says it',
+      `${traded}|20=2|19=E0`.replace('150=F', '150=1'),
+      [
+        ['bust', 'E1/corrects', id, 'E0', null],
+        ['fill', 'E1', id, null, fill],
+      ],
+    ],
+    ['order status, as FIX 4.2 says it', `${traded}|20=3|6=100`.replace('150=F', '150=1'), []],
+    [
       'Trade Correct',
       `${traded}|19=E0`.replace('150=F', '150=G'),
       [

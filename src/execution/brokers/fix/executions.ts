@@ -67,6 +67,9 @@ const kinds: Readonly<Record<string, ReportKind | null>> = {
   '3': null,
 }
 
+/** What FIX 4.2 says with ExecTransType 20, in the words of FIX 4.4: canceled, corrected, how an order stands. */
+const execTypes: Readonly<Record<string, string>> = { '1': 'H', '2': 'G', '3': 'I' }
+
 const sides: Readonly<Record<string, Side>> = { '1': '1', '2': '2', '5': '2', '6': '2' }
 
 /** Our order status for an OrdStatus 39: what stopped, was suspended or is done for the day may still trade. */
@@ -86,7 +89,7 @@ function isOver(message: FixMessage): boolean {
 
 /** Reads an ExecutionReport (8). */
 export function readExecutionReport(message: FixMessage): Reading {
-  const execType = textOf(message, tags.execType)
+  const execType = execTypes[textOf(message, tags.execTransType) ?? ''] ?? textOf(message, tags.execType)
   const id = idOf(message, tags.clOrdId)
   if (execType === null) return { malformed: 'no ExecType (150)' }
   const isQuestionAnswered =

@@ -30,6 +30,7 @@ export const tags = {
   cumQty: 14,
   execId: 17,
   execRefId: 19,
+  execTransType: 20,
   lastPx: 31,
   lastQty: 32,
   newSeqNo: 36,
