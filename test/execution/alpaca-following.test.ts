@@ -271,6 +271,17 @@ describe('an account', () => {
     expect(await incidentsOf(one.accountId)).toEqual([])
   })
 
+  test('tells what becomes of a spread of its owner’s, and that is no nonsense', async () => {
+    const one = await working()
+    const [order] = one.theirs()
+    const spread = { ...order, client_order_id: 'by-hand', order_class: 'mleg', symbol: '', side: '' }
+    for (const event of ['new', 'fill', 'canceled'])
+      alpaca.say(one.book, { stream: 'trade_updates', data: { event, order: spread } })
+    one.fill(6, 50)
+    await world.until(async () => expect(await one.held()).toBe(6))
+    expect(await incidentsOf(one.accountId)).toEqual([])
+  })
+
   test('whose key Alpaca refuses twice is no longer ours', async () => {
     const one = await working()
     one.book.secret = 'revoked'

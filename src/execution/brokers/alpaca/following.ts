@@ -16,7 +16,7 @@ import { lookUp, sourceOf, take, takeOrder } from './desk.ts'
 import { type Depth, pullHistory } from './history.ts'
 import { isAboutOrder, reportsOfUpdate } from './reports.ts'
 import { isSession, raise, type Session, type Sessions } from './sessions.ts'
-import { readTradeUpdate } from './wire.ts'
+import { isOfSpread, readTradeUpdate } from './wire.ts'
 
 const lookEveryMs = 1_000
 /** A history that could not be read is asked for again after this. */
@@ -164,6 +164,7 @@ export class Following {
 
 /** Takes an event in; answers how many reports it made. */
 async function takeUpdate(ctx: WorkContext, session: Session, heard: unknown): Promise<number> {
+  if (isOfSpread(heard)) return 0
   const update = readTradeUpdate(heard)
   const reports = update && reportsOfUpdate(sourceOf(ctx, session), update)
   if (!reports) {

@@ -117,6 +117,13 @@ export function readOrder(value: unknown): AlpacaOrder | null {
 export const nameOfOrder = (value: unknown): string | null =>
   isFields(value) ? text(value.client_order_id) : null
 
+/**
+ * Whether the event is about a spread as a whole, which has neither symbol nor side and is never ours. What its legs
+ * execute is told under their own symbols.
+ */
+export const isOfSpread = (value: unknown): boolean =>
+  isFields(value) && isFields(value.order) && value.order.order_class === 'mleg' && !value.order.symbol
+
 /** Reads an event of the stream; null when it is malformed. */
 export function readTradeUpdate(value: unknown): TradeUpdate | null {
   if (!isFields(value)) return null
