@@ -213,6 +213,33 @@ describe.skipIf(missing !== null)('orders over FIX against QuickFIX', () => {
       await reaches('2')
       expect(sentOrders(await id())).toBe(1)
     })
+
+    test('a refusal of another message about the order is none of the order', async () => {
+      const { order, orders, reaches, id } = await scene()
+      await exchange.tell('mode mute')
+      await order('1', '10')
+      const working = world.worker.drain()
+      await until(async () => exchange.events.includes(`in D ${await id()}`))
+      const name = await id()
+      await exchange.tell(`say j 45=1|372=H|379=${name}|380=3|58=no questions`)
+      await working
+      expect(await orders()).toMatchObject([{ status: 'A', pendingAction: 'new' }])
+      await exchange.tell(`fill ${name} 10 100`)
+      await reaches('2')
+    })
+
+    test('a refusal of the order’s own message, without an id, ends it', async () => {
+      const { order, reaches, orders, id } = await scene()
+      await exchange.tell('mode mute')
+      await order('1', '10')
+      const working = world.worker.drain()
+      await until(async () => exchange.events.includes(`in D ${await id()}`))
+      const [line = ''] = exchange.logged('|35=D|', `|11=${await id()}|`)
+      await exchange.tell(`say j 45=${/\|34=(\d+)/.exec(line)?.[1]}|372=D|380=3|58=no orders`)
+      await working
+      await reaches('8')
+      expect(await orders()).toMatchObject([{ rejectText: 'no orders' }])
+    })
   })
 
   describe('questions', () => {

@@ -76,9 +76,11 @@ function hand(desk: Desk, message: FixMessage): void {
   const { type } = message
   if (type === '3' || type === 'j') {
     const refused = textOf(message, tags.text) ?? 'the broker refused the message'
+    const seqNum = countOf(message, tags.refSeqNum)
     const about = idOf(message, tags.businessRejectRefId)
-    if (about === null || !desk.tell(about, { refused }))
-      desk.tellSender(countOf(message, tags.refSeqNum) ?? 0, { refused })
+    // An order and a question about it go by one id: only the number says which of them is refused.
+    if (seqNum !== null) desk.tellSender(seqNum, { refused })
+    else if (about !== null) desk.tell(about, { refused })
     return
   }
   const names = [tags.clOrdId, tags.ordStatusReqId, tags.massStatusReqId, tags.posReqId].flatMap(
