@@ -271,6 +271,17 @@ describe('an account', () => {
     expect(await incidentsOf(one.accountId)).toEqual([])
   })
 
+  test('whose key Alpaca refuses twice is no longer ours', async () => {
+    const one = await working()
+    one.book.secret = 'revoked'
+    await nextMinute()
+    expect(await accountOf(one.accountId)).toMatchObject({ isDisabled: false })
+    await nextMinute()
+    expect(await accountOf(one.accountId)).toMatchObject({
+      ...{ isDisabled: true, reason: 'BrokerDelinked: Alpaca refuses the key' },
+    })
+  })
+
   test('tells what becomes of a spread of its owner’s, and that is no nonsense', async () => {
     const one = await working()
     const [order] = one.theirs()
@@ -282,15 +293,19 @@ describe('an account', () => {
     expect(await incidentsOf(one.accountId)).toEqual([])
   })
 
-  test('whose key Alpaca refuses twice is no longer ours', async () => {
+  test('whose owner traded a spread has a history that can be read', async () => {
     const one = await working()
-    one.book.secret = 'revoked'
+    const [order] = one.theirs()
+    const spread = { ...order!, id: 'spread', client_order_id: 'by-hand', symbol: '', side: '' as 'buy' }
+    one.book.orders.set('spread', { ...spread, status: 'filled' })
+    alpaca.eventFault = () => 'drop'
+    one.fill(6, 50, 0)
+    const [event] = one.book.history
+    const details = { ...(event?.details as object), client_order_id: undefined, order_id: 'spread' }
+    one.book.history.unshift({ ...event, event_id: 'leg', ref_id: 'leg', details })
     await nextMinute()
-    expect(await accountOf(one.accountId)).toMatchObject({ isDisabled: false })
-    await nextMinute()
-    expect(await accountOf(one.accountId)).toMatchObject({
-      ...{ isDisabled: true, reason: 'BrokerDelinked: Alpaca refuses the key' },
-    })
+    await world.until(async () => expect(await one.held()).toBe(6))
+    expect(await incidentsOf(one.accountId)).toEqual(['ExternalExecution'])
   })
 })
 

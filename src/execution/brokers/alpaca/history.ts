@@ -8,7 +8,7 @@ import type { WorkContext } from '../../context.ts'
 import { readOutcome, sourceOf, take } from './desk.ts'
 import { type Report, reportsOfActivity } from './reports.ts'
 import { raise, type Session } from './sessions.ts'
-import { readActivity, type TradeActivity } from './wire.ts'
+import { nameOfOrder, readActivity, type TradeActivity } from './wire.ts'
 
 /** How late Alpaca may tell of an execution or correct it, after a break and while the stream runs. */
 const windows = { deep: 48 * hour, shallow: 10 * minute }
@@ -69,9 +69,9 @@ async function reportsOf(
   for (const activity of activities) {
     const { orderId } = activity
     if (activity.clientOrderId === null && !names.has(orderId)) {
-      const order = await readOutcome(ctx, session, await session.client.order(orderId))
-      if (order === undefined) return null
-      names.set(orderId, order?.clientOrderId ?? null)
+      const name = await nameOf(ctx, session, orderId)
+      if (name === undefined) return null
+      names.set(orderId, name)
     }
     const clientOrderId = activity.clientOrderId ?? names.get(orderId) ?? null
     const told = reportsOfActivity(source, { ...activity, clientOrderId })
@@ -79,4 +79,17 @@ async function reportsOf(
     reports.push(...told)
   }
   return reports
+}
+
+/** The name of an order, of a spread too; null where there is no such order, undefined while that is not known. */
+async function nameOf(
+  ctx: WorkContext,
+  session: Session,
+  orderId: string,
+): Promise<string | null | undefined> {
+  const said = await session.client.order(orderId)
+  const name = said.outcome === 'done' ? nameOfOrder(said.body) : null
+  if (name !== null) return name
+  const order = await readOutcome(ctx, session, said)
+  return order === undefined ? undefined : (order?.clientOrderId ?? null)
 }
