@@ -5,7 +5,7 @@ import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
-import { type CopyRow, copyColumns } from './account-orders.ts'
+import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
 
 /** True when the grace of a copy is over. */
 export const isChaseDue = (now: Instant): Fragment =>
@@ -58,7 +58,8 @@ const byClass = (stocks: string, options: string, futures: string, forex: string
 
 /**
  * Locks due copies and everything they are decided from: first their strategies (those that others hold are
- * passed over), then the orders.
+ * passed over), then the orders. Read once they are locked: who waits for an order that is being booked would see its
+ * executions and not yet what is held by them.
  */
 export async function lockDueChases(
   tx: Transaction,
@@ -72,6 +73,12 @@ export async function lockDueChases(
       order by o.chase_at limit ${limit}::int)
     order by id for no key update skip locked`
   if (strategies.length === 0) return []
+  const keys = await tx.rows<OrderKey>`
+    select o.account_id as "accountId", o.id from account_order o
+    where ${isDue(now, accounts)} and o.source = 'S'
+      and o.strategy_id = any(${strategies.map(({ id }) => id)}::bigint[])
+    order by o.account_id, o.id limit ${limit}::int for update`
+  if (keys.length === 0) return []
   // Few joins: planning grows with their number faster than anything else here.
   return tx.rows<ChaseRow>`
     select ${copyColumns}, i.security_type as "securityType",
@@ -100,9 +107,8 @@ export async function lockDueChases(
     join instrument i on i.id = o.instrument_id
     join setup t on t.id = o.setup_id
     join account a on a.id = o.account_id
-    where ${isDue(now, accounts)} and o.source = 'S'
-      and o.strategy_id = any(${strategies.map(({ id }) => id)}::bigint[])
-    order by o.account_id, o.id limit ${limit}::int for update of o`
+    where ${theseOrders(keys)}
+    order by o.account_id, o.id`
 }
 
 /** The copies go on as they are. */
