@@ -5,7 +5,8 @@ import { isRefused } from '../../src/operations/context.ts'
 import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { retryCharges } from '../../src/storage/billing/charges.ts'
 import { cancelPlan, continueWith, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
-import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
+import { settleCharges } from '../../src/storage/billing/settlement.ts'
+import { emptyPlatform, insertPersons, insertSite } from '../../src/storage/operating/provision.ts'
 import { makeWorld } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
 import { holdLocks, holdTable, untilWaiting } from '../support/locks.ts'
@@ -88,6 +89,37 @@ test('what is retried while its subscription ends is not asked for any more', as
   await Promise.all([letGo(), turning])
   expect(await retrying).toBe(false)
   expect(await db.read.rows`select status from charge where status = 'due'`).toEqual([])
+})
+
+test('what is paid for a term while the next one begins is income of the site whose plan it is', async () => {
+  const site = { kind: 'geo', code: 'west', name: 'West', createdAt: begun } as const
+  const region = await insertSite(db.write, site)
+  const partner = { ...site, kind: 'whitelabel', code: 'shop', domain: 'shop.example' } as const
+  const siteId = await insertSite(db.write, { ...partner, parentSiteId: region })
+  await db.write.run`update person set site_id = ${siteId}`
+  await db.write.run`update plan set site_id = ${region}`
+  await db.write.run`update subscription set site_id = ${siteId}`
+  await choose(ids.small, begun + 1)
+  const { id } = await db.write.one<{ id: number }>`
+    insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, status, attempts, next_try_at, claimed_until)
+    select id, 'term', to_timestamp(0), to_timestamp(1), 0, 100, 'USD', 'simulated', 'due', 1, to_timestamp(1), now()
+    from subscription
+    returning id`
+  clock.time = turned
+  const letGo = await holdTable(db, 'charge')
+  const turning = turn()
+  await untilWaiting(db.read)
+  const paid = { chargeId: id, attempt: 1, at: turned, paymentRef: 'pi_1', outcome: 'paid' } as const
+  const settling = db.transaction((tx) => settleCharges(tx, [paid]))
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), turning])
+  expect(await settling).toBe(1)
+  expect(
+    await db.read.rows`
+      select a.site_id as site, t.amount from ledger_transfer t join ledger_account a on a.id = t.to_account_id
+      where t.charge_id = ${id} and t.reason = 'siteMarkup'`,
+  ).toEqual([{ site: region, amount: 100 }])
 })
 
 test('terms turn while other plans are chosen to follow them', async () => {

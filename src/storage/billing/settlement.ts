@@ -88,8 +88,12 @@ const unexpectedPayment = ({ charge, answer }: Settled<'paid'>) => ({
   occurredAt: answer.at,
 })
 
-const lockCharges = (sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> =>
-  sql.rows<ChargeRow>`
+/** Read once they are locked: a statement that waited would have looked for the plan of before, and for whom it feeds. */
+async function lockCharges(sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> {
+  await sql.run`
+    select from charge c join subscription s on s.id = c.subscription_id
+    where c.id = any(${ids}::bigint[]) order by s.id, c.id for update of s, c`
+  return sql.rows<ChargeRow>`
     select c.id, c.subscription_id as "subscriptionId", c.attempts as attempt, c.status, c.purpose,
       c.claimed_until is not null as "isAsked",
       c.payment_ref as "paymentRef", c.provider, c.base_price as "basePrice", c.markup, c.currency,
@@ -98,7 +102,8 @@ const lockCharges = (sql: Sql, ids: readonly number[]): Promise<ChargeRow[]> =>
       s.status as "subscriptionStatus"
     from charge c join subscription s on s.id = c.subscription_id
       left join strategy on strategy.id = s.strategy_id left join plan on plan.id = coalesce(c.plan_id, s.plan_id)
-    where c.id = any(${ids}::bigint[]) order by s.id, c.id for update of s, c`
+    where c.id = any(${ids}::bigint[]) order by s.id, c.id`
+}
 
 async function savePaid(sql: Sql, settled: readonly Settled<'paid'>[]): Promise<void> {
   if (settled.length === 0) return
