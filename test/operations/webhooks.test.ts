@@ -227,6 +227,20 @@ test.each([
   expect(delivery?.nextTryAt).toBe(isEnabled ? now : null)
 })
 
+test('what is to be sent again while its endpoint is being disabled is not sent', async () => {
+  const requestId = idOf(await start())
+  const told = { requestId, siteId: town.sites.west, eventType: 'approval.completed', body: '{}' }
+  await db.transaction((tx) => insertDeliveries(tx, [told], now))
+  const [delivery] = await listDeliveries(db.read, webhook.webhookId)
+  const release = await holdLocks(db, (tx) => disableWebhook(tx, webhook.webhookId, 'out of order', now))
+  const resent = resendDelivery(db.write, delivery!.id, now)
+  await untilWaiting(db.read)
+  await release()
+  expect(await resent).toBe(false)
+  const [still] = await listDeliveries(db.read, webhook.webhookId)
+  expect(still?.nextTryAt).toBe(null)
+})
+
 test('nothing of it breaks the books', async () => {
   const { json } = await call(town.platform.url, '/test/audit')
   expect(json).toEqual({ violations: [] })

@@ -190,12 +190,18 @@ export const listDeliveries = (sql: Sql, endpointId: number): Promise<DeliveryRo
       next_try_at as "nextTryAt", delivered_at as "deliveredAt"
     from webhook_delivery where endpoint_id = ${endpointId}::bigint order by created_at desc, id limit 100`
 
-/** Sends a delivery again from the first try on; false when there is none, or its endpoint is disabled. */
+/**
+ * Sends a delivery again from the first try on; false when there is none, or its endpoint is disabled. Whoever disables
+ * that meanwhile waits or is waited for.
+ */
 export const resendDelivery = async (sql: Sql, id: string, now: Instant): Promise<boolean> =>
   (await sql.run`
+    with enabled as materialized (
+      select id from webhook_endpoint where disabled_at is null
+        and id = (select endpoint_id from webhook_delivery where id::text = ${id}) for share
+    )
     update webhook_delivery d set attempts = 0, delivered_at = null, next_try_at = ${instant(now)}::timestamptz
-    from webhook_endpoint e
-    where d.id::text = ${id} and e.id = d.endpoint_id and e.disabled_at is null`) > 0
+    from enabled where d.id::text = ${id} and enabled.id = d.endpoint_id`) > 0
 
 export interface AttemptRow {
   readonly id: string
