@@ -7,10 +7,10 @@ import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
-import { untilWaiting } from '../support/locks.ts'
+import { holdTable, untilWaiting } from '../support/locks.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld, readBroker, readIncidents } from './account-world.ts'
-import { opening } from './world.ts'
+import { addInstrument, opening, place } from './world.ts'
 
 const { db } = await testDatabase()
 const brokerId = await addBroker(db)
@@ -128,4 +128,39 @@ test('two lists that name one opening by its holiday and by its own day are ente
     await untilWaiting(db.read)
   })
   expect(await second).toMatchObject({ added: 0, known: 1, faults: [] })
+})
+
+test('what is placed while a split waits for its strategy is split as well', async () => {
+  world.clock.time = opening
+  const { strategyId, instrumentId, symbol } = await scene()
+  await world.quote(symbol, '40', '40')
+  const option = await addInstrument(db, { symbol: `${symbol}2418F200` })
+  await db.write.run`
+    update instrument set security_type = 'OPT', underlying = ${symbol}, root = ${symbol}, put_or_call = '1', strike = 200,
+      expiry = '2024-06-21', last_trading_day = '2024-06-21', point_value = 100 where id = ${option.id}`
+  await db.write.run`
+    insert into position (strategy_id, instrument_id, quantity, avg_px) values (${strategyId}, ${option.id}, 1, 3)`
+  await enterActions(world.ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+  const letGo = await holdTable(db, 'signal')
+  const placing = db.transaction(async (tx) => {
+    await tx.run`select from strategy where id = ${strategyId} for no key update`
+    const within = { ...world, ctx: { ...world.ctx, db: { ...db, read: tx, write: tx } } }
+    return place(within, {
+      strategyId,
+      instrumentId,
+      side: '1',
+      quantity: '10',
+      limit: '30',
+      goodTillCanceled: true,
+    })
+  })
+  await untilWaiting(db.read)
+  world.clock.time = Date.parse('2024-03-13T13:30:00Z')
+  const booking = bookActions(world.ctx)
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), booking])
+  expect(
+    await db.read.one`
+      select order_qty::float8 as quantity, limit_px::float8 as px from signal where id = ${await placing}`,
+  ).toEqual({ quantity: 20, px: 15 })
 })

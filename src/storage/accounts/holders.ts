@@ -10,6 +10,7 @@ import { live } from '../database/order-statuses.ts'
 import type { Sql, Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { bookCurrency } from '../orders/order-books.ts'
+import { lockStrategies } from '../orders/signals.ts'
 import { type BookKey, bookKeys } from '../work/matching.ts'
 
 /** The last quote of an instrument, valid or not. */
@@ -30,20 +31,29 @@ export async function lockMarks(
   return new Map(rows.map(({ id, bid, ask, at }) => [id, { bid: dec(bid), ask: dec(ask), at }]))
 }
 
-/** Locks the strategies that hold the instruments or have live orders in them, and names the books. */
-export const lockHolders = (tx: Transaction, instrumentIds: readonly number[]): Promise<BookKey[]> =>
-  tx.rows<BookKey>`
-    with concerned as materialized (
-      select strategy_id, instrument_id from position
-      where instrument_id = any(${instrumentIds}::bigint[]) and quantity <> 0
-      union
-      select strategy_id, instrument_id from signal
-      where instrument_id = any(${instrumentIds}::bigint[]) and status in ${live}
-    ), locked as (
-      select id from strategy where id in (select strategy_id from concerned) order by id for no key update
-    )
-    select strategy_id as "strategyId", instrument_id as "instrumentId"
-    from concerned join locked on locked.id = strategy_id order by 1, 2`
+/**
+ * Locks the strategies that hold the instruments or have live orders in them, and names the books. Named until nobody
+ * new is among them: while locks are waited for, who holds them may place orders.
+ */
+export async function lockHolders(tx: Transaction, instrumentIds: readonly number[]): Promise<BookKey[]> {
+  const locked = new Set<number>()
+  for (;;) {
+    const keys = await listHolders(tx, instrumentIds)
+    const more = keys.flatMap(({ strategyId }) => (locked.has(strategyId) ? [] : [strategyId]))
+    if (more.length === 0) return keys
+    await lockStrategies(tx, more)
+    for (const id of more) locked.add(id)
+  }
+}
+
+const listHolders = (sql: Sql, instrumentIds: readonly number[]): Promise<BookKey[]> =>
+  sql.rows<BookKey>`
+    select strategy_id as "strategyId", instrument_id as "instrumentId" from position
+    where instrument_id = any(${instrumentIds}::bigint[]) and quantity <> 0
+    union
+    select strategy_id, instrument_id from signal
+    where instrument_id = any(${instrumentIds}::bigint[]) and status in ${live}
+    order by 1, 2`
 
 /**
  * Locks the accounts that hold the instrument or have live orders in it: nobody is told of a trade in it meanwhile.
