@@ -311,7 +311,7 @@ test('what an option has delivered goes back in the units of today, with its div
 
 test('a correction that comes after a split is converted at the rate of the execution that it corrects', async () => {
   await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.25, ask: 1.25 }])
-  const { trade, held, worth } = await follow('B14', 'EUR')
+  const { trade, held, worth } = await follow('B16', 'EUR')
   const wrong = await trade('FOURTH', '1', 100, 100)
   await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1, ask: 1 }])
   await town.door('/corporate-actions', [
