@@ -171,6 +171,7 @@ const measured: Readonly<
     isCounter: true,
   },
   audit_unchained_age_seconds: { help: 'Since the oldest entry waits for its place in the audit log.' },
+  quote_age_seconds: { help: 'Since anything of an open market was quoted.', label: 'calendar' },
   clock_skew_seconds: { help: "By how much the database's clock is ahead of this machine's." },
   worker_silence_seconds: { help: 'Since any worker was at work; 0: one is.' },
   switch_on: { help: 'Whether the operator has closed the platform, or openings.', label: 'switch' },

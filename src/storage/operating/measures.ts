@@ -2,6 +2,7 @@
  * What only the rows know about how the platform is doing: whether work waits, whose outcome is unknown, what has been
  * given up. All of it is one statement of look-ups by index, of ages and counts alone: nothing in it names anybody.
  */
+import { calendarNames, isOpen } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
@@ -23,7 +24,7 @@ export interface Measure {
 
 /** Takes all measures at the business time `now`. */
 export const takeMeasures = (sql: Sql, now: Instant): Promise<Measure[]> =>
-  sql.rows<Measure>`${join([...jobs(now), ...others(now)], ' union all ')}`
+  sql.rows<Measure>`${join([...jobs(now), ...others(now), quoteAges(now)], ' union all ')}`
 
 /**
  * Rows of a queue that are looked at, from its front, where what is stuck gathers; of every broker's own where each has
@@ -134,6 +135,17 @@ const others = (now: Instant): Fragment[] => [
     ),
   ),
 ]
+
+/** What was quoted within it is of a feed that runs: longer than any market rests but over holidays. */
+const feedDays = 4
+
+/** Since when nothing of an open market was quoted any more; an opening counts once its first quote is late. */
+const quoteAges = (now: Instant): Fragment => fragment`
+  select 'quote_age_seconds', i.calendar, greatest(0, extract(epoch from ${instant(now)}::timestamptz - max(q.quoted_at)))::float8
+  from quote q join instrument i on i.id = q.instrument_id
+  where i.calendar = any(${calendarNames.filter((name) => isOpen(name, now))}::text[])
+    and q.quoted_at > ${instant(now)}::timestamptz - ${feedDays} * interval '1 day'
+  group by i.calendar`
 
 const row = (name: string, value: Fragment, kind: string | null = null): Fragment =>
   fragment`select ${name}::text as name, ${kind}::text as kind, (${value})::float8 as value`
