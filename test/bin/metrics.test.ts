@@ -94,6 +94,7 @@ const quoted = async (agoMs: number) => {
   await db.write.run`
     insert into quote (instrument_id, bid, ask, quoted_at, is_valid, day)
     values (${id}, 1, 1, ${new Date(Date.now() - agoMs).toISOString()}::timestamptz, true, current_date)`
+  return id
 }
 
 describe('alerts', () => {
@@ -257,6 +258,12 @@ describe('alerts', () => {
   test('each of them is raised by a fault', () => {
     const raised = new Set(['ProcessGone', ...Object.values(faults).flatMap(([names]) => names)])
     expect(rules.map(({ alert }) => alert).sort()).toEqual([...raised].sort())
+  })
+
+  test('a market whose only contract has ended wakes nobody', async () => {
+    const id = await quoted(301 * seconds)
+    await db.write.run`update instrument set ended_at = now() where id = ${id}::bigint`
+    expect(firing([await look()])).toEqual([])
   })
 
   test('while the database is away it says so, and tells what it knows itself', async () => {

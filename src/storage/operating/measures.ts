@@ -139,11 +139,14 @@ const others = (now: Instant): Fragment[] => [
 /** What was quoted within it is of a feed that runs: longer than any market rests but over holidays. */
 const feedDays = 4
 
-/** Since when nothing of an open market was quoted any more; an opening counts once its first quote is late. */
+/**
+ * Since when nothing of an open market was quoted any more; an opening counts once its first quote is late. A contract
+ * that has ended is quoted never again, and its feed has not stopped.
+ */
 const quoteAges = (now: Instant): Fragment => fragment`
   select 'quote_age_seconds', i.calendar, greatest(0, extract(epoch from ${instant(now)}::timestamptz - max(q.quoted_at)))::float8
   from quote q join instrument i on i.id = q.instrument_id
-  where i.calendar = any(${calendarNames.filter((name) => isOpen(name, now))}::text[])
+  where i.calendar = any(${calendarNames.filter((name) => isOpen(name, now))}::text[]) and i.ended_at is null
     and q.quoted_at > ${instant(now)}::timestamptz - ${feedDays} * interval '1 day'
   group by i.calendar`
 
