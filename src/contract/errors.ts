@@ -59,7 +59,7 @@ export const errorCodes = {
   1121: {
     name: 'INVALID_SYMBOL',
     cause: 'The symbol is unknown or cannot be traded.',
-    fix: 'Look the symbol up in GetSupportedSymbols.',
+    fix: 'Look the symbol up in GetSupportedSymbols; any key may ask for it at the WL host.',
   },
   1128: {
     name: 'OPTIONAL_PARAMS_BAD_COMBO',
