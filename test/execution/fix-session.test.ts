@@ -134,6 +134,34 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       await reaches('2', 1)
     })
 
+    test('a worker whose session was broken goes on where another has begun anew meanwhile', async () => {
+      const { order, reaches } = await scene()
+      const first = world.worker
+      for (const place of [0, 1, 2]) {
+        await order('1', '5')
+        await reaches('2', place)
+      }
+      await exchange.tell('number 1')
+      await exchange.tell('say B 148=news')
+      await until(async () => (await readIncidents(first)).includes('FixSequenceBroken'))
+      const second = await makeFixWorker(db, exchange.port, 'after-break')
+      await second.drain()
+      await until(async () => {
+        await db.write.run`
+          update lease set expires_at = '-infinity' where name = ${`fix:${connection}`} and holder = ${first.ctx.workerId}`
+        return first.broker.isElsewhere?.() === true && second.broker.isElsewhere?.() === false
+      })
+      await requestFixReset(db.write, connection)
+      await second.up()
+      await until(
+        async () => !(await db.read.one<{ due: boolean }>`select is_reset_due as due from fix_session`).due,
+      )
+      await second.broker.close()
+      await first.up()
+      await order('1', '5')
+      await reaches('2', 3)
+    })
+
     test('a broker to which our numbers are too low is told of once, however often it says so', async () => {
       const told = async () =>
         (await readIncidents(world.worker)).filter((kind) => kind === 'FixLoggedOut').length

@@ -82,6 +82,8 @@ export class FixLink {
     const { name } = this.#parts
     this.#life ??= underLease(ctx, `fix:${name}`, this.#ending.signal, async (lease, held) => {
       this.#isHeld = true
+      // Who held the session meanwhile may have begun anew.
+      this.#isBroken = false
       try {
         await this.#keep(ctx, lease, held)
       } finally {
