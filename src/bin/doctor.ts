@@ -2,11 +2,11 @@
 import type { Database } from '../storage/database/database.ts'
 import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
 import { takeMeasures } from '../storage/operating/measures.ts'
-import { listForeignSecrets } from '../storage/operating/secret-marks.ts'
+import { listForeignSecrets, type SecretMarks } from '../storage/operating/secret-marks.ts'
 import { bookCurrency } from '../storage/orders/order-books.ts'
 import { countIncidents } from '../storage/work/incidents.ts'
 import { sinceAnyWorker } from '../storage/work/leases.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { roomMin } from './readiness.ts'
 import { hasItsOwn, marksOf } from './secrets.ts'
 
@@ -60,14 +60,28 @@ export async function examine(db: Database, now: number, room?: number): Promise
   ]
 }
 
-/** Whether the secrets are those of the database. A folder beside a database elsewhere may have its own. */
+/**
+ * Whether the secrets are those of the database. A folder beside a database elsewhere may have its own. Some that cannot
+ * be read are a finding beside the others.
+ */
 export async function examineSecrets(config: Config, db: Database): Promise<Finding> {
-  const foreign = await listForeignSecrets(db.read, marksOf(config))
+  const marks = marksIfRead(config)
+  if (marks instanceof ConfigError) return { name: 'secrets', ok: false, says: marks.message }
+  const foreign = await listForeignSecrets(db.read, marks)
   const says =
     foreign.length === 0
       ? 'those that the database was used with'
       : `not what the database was used with: ${foreign.join(', ')}`
   return { name: 'secrets', ok: foreign.length === 0 || hasItsOwn(config), says }
+}
+
+function marksIfRead(config: Config): SecretMarks | ConfigError {
+  try {
+    return marksOf(config)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
 }
 
 const diskOf = (room: number): Finding => ({

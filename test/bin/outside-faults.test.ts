@@ -279,6 +279,9 @@ describe('secrets of another installation', () => {
     expect(await secrets()).toBe('ok  secrets: not what the database was used with: key-ring lost')
     const inside = { ...readConfig({ DATA_DIR: folder }), databaseUrl: undefined }
     expect(await examineSecrets(inside, db)).toMatchObject({ ok: false })
+    expect(await examineSecrets({ ...inside, secret: 'short' }, db)).toEqual({
+      ...{ name: 'secrets', ok: false, says: 'LOCKSTEP_SECRET must have at least 32 characters' },
+    })
     await run('secrets', 'accept')
     expect(await secrets()).toBe('ok  secrets: those that the database was used with')
     const { status, output } = await run('credentials', 'rotate')
