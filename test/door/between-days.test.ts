@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
+import { addOwner } from './owner.ts'
 
 const platform = await testPlatform()
 const door = (path: string, body: unknown) => call(platform.url, `/test${path}`, { body })
@@ -15,13 +16,7 @@ async function begin(now: string) {
     { symbol: '@ESM26', securityType: 'FUT', pointValue: 50, calendar: 'CME_GLOBEX', initialMargin: 10_000 },
     { symbol: 'EURUSD', securityType: 'FOR' },
   ])
-  const people = await door('/people', [
-    { firstName: 'A', lastName: 'B', email: 'a@b.example', role: 'user' },
-  ])
-  const key = (people.json as { key: string }[])[0]?.key ?? ''
-  const body = { StrategyName: 'S', StartingCapital: 100_000 }
-  const added = await call(platform.url, '/gen/Strategies/AddStrategy', { key, body })
-  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  const { key, StrategyId } = await addOwner(platform.url)
   return {
     trade: async (FullSymbol: string, Side: '1' | '2', OrderQuantity: number) => {
       const PlatformSymbol = { FullSymbol, SymbolType: FullSymbol === 'EURUSD' ? 'forex' : 'future' }

@@ -7,6 +7,7 @@ import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { silentLog } from '../support/database-server.ts'
 import { call, faultsOf, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
+import { addOwner } from './owner.ts'
 
 const platform = await testPlatform()
 const door = (path: string, body?: unknown) =>
@@ -25,13 +26,9 @@ beforeEach(async () => {
     { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25 },
   ])
   await door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
-  const people = await door('/people', [
-    { firstName: 'A', lastName: 'B', email: 'a@b.example', role: 'user' },
-  ])
-  key = (people.json as { key: string }[])[0]?.key ?? ''
-  const body = { StrategyName: 'S', StartingCapital: 100_000 }
-  const added = await call(platform.url, '/gen/Strategies/AddStrategy', { key, body })
-  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId
+  const owner = await addOwner(platform.url)
+  const { StrategyId } = owner
+  key = owner.key
   const Order = {
     ...{ StrategyId, OrderType: '1', Side: '1', OrderQuantity: 100, TIF: '0' },
     PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
+import { addOwner } from './owner.ts'
 
 const platform = await testPlatform()
 const door = (path: string, body?: unknown) =>
@@ -23,13 +24,7 @@ async function begin() {
   await quote('AAPL', 55)
   await quote('AAPL2415C50', 5)
   await quote('AAPL2415O50', 1)
-  const people = await door('/people', [
-    { firstName: 'A', lastName: 'B', email: 'a@b.example', role: 'user' },
-  ])
-  const key = (people.json as { key: string }[])[0]?.key ?? ''
-  const body = { StrategyName: 'S', StartingCapital: 100_000 }
-  const added = await call(platform.url, '/gen/Strategies/AddStrategy', { key, body })
-  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+  const { key, StrategyId } = await addOwner(platform.url)
   const read = async (operation: string, more = '') =>
     resultsOf<Record<string, unknown>>(
       await call(platform.url, `/gen/Strategies/${operation}?StrategyId=${StrategyId}${more}`, { key }),
