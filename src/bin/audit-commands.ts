@@ -5,7 +5,7 @@ import { auditViolations } from '../storage/operating/audit.ts'
 import { verifyChains } from '../storage/operating/audit-chain.ts'
 import { auditPublicKey, headsFile, readHeads } from './audit-heads.ts'
 import { ConfigError, readConfig } from './config.ts'
-import { type Output, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
 
 const booksLimitMs = 300_000
 
@@ -36,7 +36,7 @@ export function addAuditCommands(program: Command): void {
 const outer = (command: Command): Output => command.optsWithGlobals<Output>()
 
 const checkBooks = (output: Output): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const violations = await db.transaction(auditViolations, {
       readOnly: true,
       statementTimeoutMs: booksLimitMs,
@@ -47,7 +47,7 @@ const checkBooks = (output: Output): Promise<void> =>
   })
 
 const verifyLog = ({ head, ...output }: Output & { head?: string }): Promise<void> =>
-  withDatabase(async (db, config) => {
+  withPlatform(async (db, config) => {
     const file = head ?? headsFile(config)
     const kept = readHeads(config, file)
     if (!kept && head !== undefined) throw new ConfigError(`there is no file ${head}`)
@@ -72,7 +72,7 @@ function showHead(output: Output): void {
 }
 
 const showLog = ({ limit, object, ...output }: Output & { limit: number; object?: string }): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const entries = await listAuditEntries(db.read, { limit, object })
     const lines = entries.map(
       ({ occurredAt, actor, who, operation, object: what, before, after }) =>

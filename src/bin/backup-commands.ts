@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
 import { type Copying, leadBackup } from '../storage/operating/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { addressName, reachServer, serverName } from './database.ts'
+import { addressName, checkPlatform, reachServer, serverName, serverOf } from './database.ts'
 import { openLog } from './log.ts'
 import { goOnFromCopy, markCopy } from './platform-copies.ts'
 import { type Output, say, tool, withDatabase } from './tool.ts'
@@ -40,7 +40,7 @@ export function addBackupCommands(program: Command): void {
 function checkPlaces({ databaseUrl, dataDir }: Config, target: string): void {
   if (databaseUrl !== undefined)
     throw new ConfigError('the database behind DATABASE_URL is backed up by the tools of its server')
-  if (!existsSync(clusterOf(dataDir))) throw new ConfigError(`there is no platform in ${dataDir}`)
+  checkPlatform(dataDir)
   const [from, to] = [placeOf(dataDir), placeOf(target)]
   // What is left of a copy that was cut short is removed, whatever is in it.
   if (isWithin(from, to) || isWithin(from, unfinishedOf(to)) || isWithin(unfinishedOf(to), from))
@@ -48,9 +48,6 @@ function checkPlaces({ databaseUrl, dataDir }: Config, target: string): void {
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new ConfigError(`${target} is not empty: each copy has a folder of its own`)
 }
-
-const serverOf = (dataDir: string): string => join(dataDir, serverName)
-const clusterOf = (dataDir: string): string => join(serverOf(dataDir), 'cluster')
 
 const isWithin = (folder: string, path: string): boolean => !/^\.\.(\/|$)/.test(relative(folder, path))
 

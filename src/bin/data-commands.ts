@@ -16,7 +16,7 @@ import { importColumns, importFile, importInstruments, importKinds } from './imp
 import { openLog } from './log.ts'
 import { type Played, replayFile } from './replay.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, safeLine, say, tool, withDatabase } from './tool.ts'
+import { type Output, readId, safeLine, say, tool, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds index, replay, import and export. */
 export function addDataCommands(program: Command): void {
@@ -91,7 +91,7 @@ function addExportCommand(command: Command): void {
       // What would be told in JSON is where the file is.
       if (options.json && options.out === undefined)
         throw new ConfigError('--json needs --out: a listing is CSV')
-      return withDatabase(async (db, config) => {
+      return withPlatform(async (db, config) => {
         const environment = environments(config).orders
         const run = createRunner({
           db,

@@ -2,7 +2,7 @@
  * Where the database comes from: DATABASE_URL, a server that another Lockstep process of the same data folder
  * runs already, or the embedded one, started here and stopped with us.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { startPostgres } from '../postgres/supervisor.ts'
 import type { Acting } from '../storage/database/audit-log.ts'
 import { type Database, openDatabase } from '../storage/database/database.ts'
 import { migrate, whenOutgrown } from '../storage/database/migrate.ts'
-import { type Config, makeDataDir, withHost } from './config.ts'
+import { type Config, ConfigError, makeDataDir, withHost } from './config.ts'
 
 export interface Server {
   url: string
@@ -34,11 +34,20 @@ export const serverName = 'postgres'
 export const addressName = 'database-url'
 const addressFile = (config: Config): string => join(config.dataDir, addressName)
 
+/** Where the embedded server has its files. */
+export const serverOf = (dataDir: string): string => join(dataDir, serverName)
+
+/** Throws ConfigError where no platform was ever started: to make one there would answer another question. */
+export function checkPlatform(dataDir: string): void {
+  if (!existsSync(join(serverOf(dataDir), 'cluster')))
+    throw new ConfigError(`there is no platform in ${dataDir}`)
+}
+
 /** The server of this configuration, started when it is ours to start. */
 export async function provideServer(config: Config, log: Logger): Promise<Server> {
   if (config.databaseUrl) return runElsewhere(config.databaseUrl)
   makeDataDir(config)
-  const postgres = await startPostgres({ dataDir: join(config.dataDir, serverName), log, patienceMs })
+  const postgres = await startPostgres({ dataDir: serverOf(config.dataDir), log, patienceMs })
   // One that was left behind may be another user's: only its folder is sure to be ours.
   rmSync(addressFile(config), { force: true })
   writeFileSync(addressFile(config), postgres.url, { mode: 0o600, flag: 'wx' })

@@ -21,7 +21,7 @@ import { roomOf } from './readiness.ts'
 import { addSecretCommands } from './secret-commands.ts'
 import { addStrategyCommands } from './strategy-commands.ts'
 import { addSwitchCommands } from './switch-commands.ts'
-import { type Output, readId, safeJson, say, tool, withDatabase } from './tool.ts'
+import { type Output, readId, safeJson, say, tool, withDatabase, withPlatform } from './tool.ts'
 import { addWebhookCommands } from './webhook-commands.ts'
 
 /** Adds every command that does its work and ends. */
@@ -97,7 +97,7 @@ function readBody(text: string): object {
 }
 
 const doctor = (output: Output): Promise<void> =>
-  withDatabase(async (db, config) => {
+  withPlatform(async (db, config) => {
     const found = await examine(db, Date.now(), await roomOf(config.dataDir).catch(() => 0))
     const findings = [...found, await examineSecrets(config, db)]
     const lines = findings.map(({ name, ok, says }) => `${ok ? 'ok ' : 'BAD'} ${name}: ${says}`)

@@ -7,7 +7,7 @@ import { findPlatformSite } from '../storage/operating/provision.ts'
 import { findSiteByCode } from '../storage/people/sites.ts'
 import { operator } from './acting.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { openMigrated, reachServer } from './database.ts'
+import { checkPlatform, openMigrated, reachServer } from './database.ts'
 import { openLog } from './log.ts'
 import { beginCopy } from './platform-copies.ts'
 
@@ -156,4 +156,11 @@ export async function withDatabase(work: (db: Database, config: Config) => Promi
   } finally {
     await server.stop()
   }
+}
+
+/** The same for a tool that says how a platform is, and makes none where there is none. Throws ConfigError. */
+export async function withPlatform(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
+  const { databaseUrl, dataDir } = readConfig(process.env)
+  if (databaseUrl === undefined) checkPlatform(dataDir)
+  await withDatabase(work)
 }
