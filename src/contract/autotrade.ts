@@ -221,6 +221,8 @@ export const autotrade = {
   }),
   StopAutotrade: remove({
     says: 'Stops mirroring a strategy into an account.',
+    notes:
+      'On WL the stop is an approval request of its own, completed at once, and named by the headers X-Approval-Request-Id and Location.',
     hosts: hostNames,
     params: {
       Account: Str,

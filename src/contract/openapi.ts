@@ -61,6 +61,8 @@ const approvalHeaders = {
   'X-Approval-Request-Id': headerOf('Id for GetAutotradeApprovalStatus.'),
   Location: headerOf('The GetAutotradeApprovalStatus URL of the approval request.'),
 }
+/** A stop is a request of its own there, completed at once, which names itself like a start. */
+const asksOnWl: ReadonlySet<string> = new Set(['StartAutotrade', 'StopAutotrade'])
 const always = [
   'X-Request-Id',
   'X-Limit-Type',
@@ -218,7 +220,7 @@ function answerSchema({ row, version }: Route, viewOf: ViewOf): JsonSchema {
 
 function responsesOf(route: Route, host: HostName, viewOf: ViewOf) {
   const { row } = route
-  const approval = route.operation === 'StartAutotrade' && host === 'WL' ? Object.keys(approvalHeaders) : []
+  const approval = asksOnWl.has(route.operation) && host === 'WL' ? Object.keys(approvalHeaders) : []
   const errors = errorStatuses.filter((status) => !row.without?.includes(status))
   return {
     200: {

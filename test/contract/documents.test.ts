@@ -70,6 +70,21 @@ describe('headers of answers', () => {
         expect(components.headers).toHaveProperty([header])
       }
   })
+
+  test.each(hostNames)(
+    'of %s name an approval request where one is made: by a start, and by a stop',
+    (host) => {
+      const { paths } = openApiOf(host) as unknown as Described
+      const naming = Object.values(paths)
+        .flatMap((path) => Object.values(path))
+        .filter(({ responses }) => {
+          const names = Object.keys(responses['200']?.headers ?? {})
+          return names.includes('X-Approval-Request-Id') && names.includes('Location')
+        })
+      const makes = host === 'WL' ? ['StartAutotrade', 'StopAutotrade'] : []
+      expect(naming.map(({ operationId }) => operationId)).toEqual(makes)
+    },
+  )
 })
 
 describe('examples', () => {
