@@ -159,12 +159,19 @@ const byHandOf = (orders: readonly SyncOrder[], copies: readonly LiveCopy[]): Cl
       leaves: order.leaves,
     }))
 
+/**
+ * As it counts in this cycle. The owner's price holds while the signal of a repriced exit works: left behind by it, the
+ * exit has its grace like any other copy, or what it still sells in that time would be sold beside it as well.
+ */
+const counted = (order: SyncOrder, { finished }: SyncInput): SyncOrder =>
+  order.care === 'byHand' && finished.has(`${order.signalId}`) ? { ...order, care: 'follow' } : order
+
 /** Arranges one symbol; `excluded` as it holds in this cycle. */
 export function readSymbol(input: SyncInput, symbol: string, excluded: boolean): SymbolState {
   const terms = input.termsOf(symbol)
   const strategyPosition = input.strategyPositions.get(symbol) ?? zero
   const accountPosition = input.accountPositions.get(symbol) ?? zero
-  const orders = input.orders.filter((order) => order.symbol === symbol)
+  const orders = input.orders.filter((order) => order.symbol === symbol).map((order) => counted(order, input))
   const signals = withoutPendingReplacements(input.signals.filter((signal) => signal.symbol === symbol))
   const copies = signals.map((signal) => liveCopy(signal, orders))
   const copied = new Set(copies.flatMap((copy) => copy.orders))

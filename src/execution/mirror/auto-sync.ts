@@ -75,7 +75,7 @@ async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among, limit:
   const acted = new Set([
     ...(await carryOut(tx, planned, now)),
     ...(await guard(tx, stops, now)),
-    ...(await clampOwnExits(tx, cases, now)),
+    ...(await clampOwnExits(tx, planned, now)),
     ...(await followClosing(tx, cases, now)),
   ])
   await endExclusionsIn(

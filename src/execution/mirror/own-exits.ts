@@ -13,6 +13,7 @@ import { saveSuccessions } from '../../storage/mirror/successions.ts'
 import type { SyncCase } from '../../storage/mirror/sync-cases.ts'
 import type { SyncOrderRow } from '../../storage/mirror/sync-facts.ts'
 import { nextRevisions } from '../../storage/mirror/sync-writes.ts'
+import type { PlannedCase } from './stop-losses.ts'
 import { cutExit } from './sync-orders.ts'
 
 interface OwnExit {
@@ -24,12 +25,14 @@ interface OwnExit {
 }
 
 /** The holder's exits that work for more than is held, those of one kind together: the younger ones are cut first. */
-function excessiveExits(one: SyncCase): OwnExit[] {
+function excessiveExits({ one, plan }: PlannedCase): OwnExit[] {
   const { orders, accountPositions } = one.input
+  const turned = new Set(plan.actions.toMarket.map(({ clientOrderId }) => clientOrderId))
   const promised = new Map<string, Decimal>()
   return orders.flatMap(({ care, clientOrderId, symbol, side, type, leaves, limit, stop }): OwnExit[] => {
     const row = one.orders.get(clientOrderId)!
-    if (care !== 'byHand' || leaves.isZero() || row.status === '6') return []
+    // One that its signal left behind may be AutoSync's by now: at market it closes no more than is held.
+    if (care !== 'byHand' || leaves.isZero() || row.status === '6' || turned.has(clientOrderId)) return []
     const kind = `${symbol} ${type}`
     const before = promised.get(kind) ?? zero
     const closable = closableQuantity(side, leaves, accountPositions.get(symbol) ?? zero, before)
@@ -50,10 +53,10 @@ const infos = {
 /** Keeps the holders' exits within what is held; answers the setups in which something was done. */
 export async function clampOwnExits(
   tx: Transaction,
-  cases: readonly SyncCase[],
+  planned: readonly PlannedCase[],
   now: Instant,
 ): Promise<number[]> {
-  const exits = cases.flatMap(excessiveExits)
+  const exits = planned.flatMap(excessiveExits)
   if (exits.length === 0) return []
   for (const info of Object.values(infos)) {
     const rows = exits.filter((exit) => exit.info === info).map(({ row }) => row)
