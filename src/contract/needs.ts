@@ -32,7 +32,7 @@ export function neededWhen(name: string, words: string, when: (params: Given['pa
 
 /** The end of a range is not before its start: 1128 on the end. */
 export function inOrder(from: string, to: string): Need {
-  const says = `${to} is not before ${from}.`
+  const says = `${to} must not be before ${from}.`
   return {
     says,
     check({ params }, faults) {
