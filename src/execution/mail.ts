@@ -4,6 +4,7 @@
  * cannot be handed over is tried again, later each time; one that was handed over by a worker that died before
  * it could forget it is handed over again under the same name.
  */
+import { once } from 'node:events'
 import type { Mailer, Message } from '../services/mail.ts'
 import {
   claimMail,
@@ -15,6 +16,7 @@ import {
 } from '../storage/people/mail.ts'
 import { backoff } from './backoff.ts'
 import type { DueSource, Step, WorkContext } from './context.ts'
+import { pause } from './leases.ts'
 import { composeMail } from './mail-words.ts'
 
 export interface MailOptions {
@@ -29,6 +31,9 @@ const atOnce = 10
 const shortestPauseMs = 30_000
 const longestPauseMs = 6 * 3_600_000
 
+/** How long a worker that is told to end waits for the server; then it would be ended by force. */
+const lastWordMs = 5_000
+
 const pauseAfter = (attempts: number): number => backoff(attempts, shortestPauseMs, longestPauseMs)
 
 /** When the next message is tried. */
@@ -40,7 +45,7 @@ export const mailStep = (options: MailOptions): Step => ({
   due: isMailDue,
   run: async (ctx) => {
     let sent = 0
-    while (sent < atOnce) {
+    while (sent < atOnce && !ctx.ending?.aborted) {
       const row = await claimMail(ctx.db.write, ctx.clock.now())
       if (!row) break
       await sendOne(ctx, options, row)
@@ -53,7 +58,7 @@ export const mailStep = (options: MailOptions): Step => ({
 async function sendOne(ctx: WorkContext, { mailer, ...links }: MailOptions, row: MailRow): Promise<void> {
   const message: Message = composeMail(row, links)
   try {
-    await mailer.send(message)
+    if (!(await isTaken(mailer.send(message), ctx.ending))) return
   } catch (error) {
     ctx.log.warn(
       { mail: row.id, kind: row.kind, attempts: row.attempts + 1, reason: reasonOf(error) },
@@ -63,6 +68,26 @@ async function sendOne(ctx: WorkContext, { mailer, ...links }: MailOptions, row:
     return
   }
   await deleteMail(ctx.db.write, row.id)
+}
+
+/**
+ * False where the worker ends before the server has answered: the message stays claimed, and goes out again when that
+ * has run out.
+ */
+async function isTaken(sending: Promise<void>, ending: AbortSignal | undefined): Promise<boolean> {
+  const answered = new AbortController()
+  try {
+    return await Promise.race([sending.then(() => true), lastWord(ending, answered.signal).then(() => false)])
+  } finally {
+    answered.abort()
+  }
+}
+
+/** A while after the end has begun; never without one. */
+async function lastWord(ending: AbortSignal | undefined, answered: AbortSignal): Promise<void> {
+  const end = ending ?? new AbortController().signal
+  if (!end.aborted) await once(end, 'abort', { signal: answered })
+  await pause(lastWordMs, answered)
 }
 
 /** Codes of the program and of the server it spoke to: what they say in words may hold the address, or the message. */

@@ -62,6 +62,29 @@ test.each([
   )
 })
 
+test('a worker that is told to end waits a while for a server that does not answer, and hands over nothing else', async () => {
+  await write('Ann', 'Bob')
+  const ending = new AbortController()
+  const send = vi.fn(() => {
+    ending.abort()
+    return new Promise<never>(() => undefined)
+  })
+  const step = mailStep({
+    mailer: { send, close: () => undefined },
+    publicUrl: () => 'https://x.example',
+    tokenOf: (seed) => seed,
+  })
+  await step.run({ ...ctx, ending: ending.signal })
+  expect(send).toHaveBeenCalledTimes(1)
+  // It may have been taken: it goes out again when its claim has run out, not before.
+  const waiting = await db.read.rows<{ attempts: number; claimed: boolean }>`
+    select attempts, claimed_until > clock_timestamp() + interval '1 minute' as claimed from mail order by id`
+  expect(waiting).toEqual([
+    { attempts: 0, claimed: true },
+    { attempts: 0, claimed: null },
+  ])
+})
+
 test('one message is claimed also where the database last saw an almost empty table', async () => {
   await write('Ann')
   await db.write.run`analyze mail`
