@@ -21,7 +21,12 @@ export interface Mailer {
   close(): void
 }
 
-const waitMs = 10_000
+const connectMs = 10_000
+/**
+ * A server looks through a message before it answers for it. Who does not wait has it delivered, and sends it again
+ * and again.
+ */
+const answerMs = 120_000
 
 const envelope = (from: string, { name, to, subject, text, html }: Message) => ({
   from,
@@ -36,7 +41,7 @@ const envelope = (from: string, { name, to, subject, text, html }: Message) => (
 /** Sends to an SMTP server: `smtp://user:password@host:587`, or `smtps://` with TLS from the start. */
 export function createSmtpMailer(url: string, from: string): Mailer {
   const transport = createTransport({
-    ...{ url, connectionTimeout: waitMs, greetingTimeout: waitMs, socketTimeout: waitMs },
+    ...{ url, connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: answerMs },
   })
   return {
     send: async (message) => {

@@ -55,7 +55,7 @@ describe('over SMTP', () => {
     to: string[]
     text: string
   }
-  async function server(accepts: boolean): Promise<{ url: string; posts: Post[] }> {
+  async function server(accepts: boolean, takesMs = 0): Promise<{ url: string; posts: Post[] }> {
     const posts: Post[] = []
     const smtp = new SMTPServer({
       ...{ authOptional: true, disabledCommands: ['STARTTLS'] },
@@ -67,7 +67,7 @@ describe('over SMTP', () => {
             to: envelope.rcptTo.map(({ address }) => address),
             text: Buffer.concat(chunks).toString(),
           })
-          done(accepts ? null : new Error('no room'))
+          setTimeout(() => done(accepts ? null : new Error('no room')), takesMs)
         })
       },
     })
@@ -84,6 +84,12 @@ describe('over SMTP', () => {
     expect(posts).toHaveLength(1)
     expect(posts[0]?.to).toEqual(['ann@example.com'])
     expect(posts[0]?.text).toContain('confirm-email/abc')
+  })
+
+  test('a server is waited for that looks through a message: it would be delivered twice', async () => {
+    const { url, posts } = await server(true, 11_000)
+    await createSmtpMailer(url, from).send(message)
+    expect(posts).toHaveLength(1)
   })
 
   test('a server that refuses, and none at all', async () => {

@@ -70,8 +70,8 @@ export const isMailDue = (now: number): Fragment =>
   fragment`exists (select from mail where next_try_at <= ${instant(now)}::timestamptz
     and (claimed_until is null or claimed_until < clock_timestamp()))`
 
-/** How long a message is claimed for; longer than a server may take to accept it. */
-export const mailClaimSeconds = 180
+/** How long a message is claimed for; longer than a server may take to accept it, with ten answers of two minutes. */
+export const mailClaimSeconds = 1_500
 
 /** Claims the oldest due message. It is looked for once: as a list to be joined with, it could be once per row. */
 export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =>
