@@ -43,10 +43,10 @@ async function turnTerms({ db, clock }: WorkContext): Promise<number> {
     // Before the next term begins: a term keeps its own percentage.
     const fees = await settleFees(tx, ending)
     for (const term of ending) {
-      const { id, endsAt, days, planId, price } = term
+      const { id, endsAt, days, planId, price, nextPercent: percent } = term
       const verdict = decideTermEnd(term)
       if (verdict.act === 'end') ended.push({ id, at: endsAt, reason: verdict.reason })
-      else renewed.push({ id, from: endsAt, to: termEnd(endsAt, days), planId, price })
+      else renewed.push({ id, from: endsAt, to: termEnd(endsAt, days), planId, price, percent })
     }
     await endTerms(tx, ended)
     await renewTerms(tx, renewed)

@@ -1,4 +1,4 @@
-/** Terms end while their subscribers change how they follow: nobody blocks the other. */
+/** Terms end while their subscribers change how they follow, and owners what they take: nobody blocks the other. */
 import { expect, test } from 'vitest'
 import { billingSteps } from '../../src/execution/billing.ts'
 import { prepareStart } from '../../src/operations/autotrade/starting.ts'
@@ -36,4 +36,24 @@ test('a fee is settled beside a change of the setup that owes it', async () => {
   await Promise.all([letGo(), turning, starting])
   expect(await db.read.rows`select percent from fee_settlement`).toEqual([{ percent: 20 }])
   expect(count.tried).toBe(count.begun)
+})
+
+test('a fee that is announced while terms turn is none of the term that begins: its gains were not passed', async () => {
+  const announced = await addStrategy(db)
+  await db.write.run`
+    insert into subscription (site_id, person_id, strategy_id, kind, status, base_price, markup, started_at,
+      term_started_at, term_ends_at)
+    select site_id, person_id, ${announced}::bigint, kind, status, 0, 0, started_at, term_started_at, term_ends_at
+    from subscription`
+  clock.time += 30 * 86_400_000
+  const letGo = await holdTable(db, 'fee_settlement')
+  const turning = billingSteps([])
+    .find(({ name }) => name === 'turnTerms')!
+    .run(ctx)
+  await untilWaiting(db.read)
+  await db.write.run`update strategy set performance_fee_percent = 20 where id = ${announced}`
+  await Promise.all([letGo(), turning])
+  const terms = await db.read.rows`
+    select performance_fee_percent as percent from subscription where strategy_id = ${announced}`
+  expect(terms).toEqual([{ percent: 0 }])
 })

@@ -26,6 +26,8 @@ const largestCharge = dec('1e15')
 export interface FeeTerm {
   readonly id: number
   readonly endsAt: Instant
+  /** Of the term that follows it; absent: what the strategy's owner takes now. */
+  readonly nextPercent?: number
 }
 
 interface SetupRow {
@@ -58,7 +60,9 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange", last.capital, last.units, last.price, last.mark, last.fees,
       earlier.holding as earlier
-    from subscription s
+    from unnest(${terms.map(({ id }) => id)}::bigint[], ${terms.map(({ nextPercent }) => nextPercent ?? null)}::int[])
+      ending (id, next_percent)
+    join subscription s on s.id = ending.id
     join strategy on strategy.id = s.strategy_id and strategy.owner_person_id <> s.person_id
     join setup on setup.strategy_id = s.strategy_id
     join account a on a.id = setup.account_id and a.person_id = s.person_id and a.kind = 0
@@ -71,8 +75,8 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       order by f.settled_at desc, e.id desc limit 1) earlier on true
     left join lateral (
       select sum(cash_change) as total from (${cashOfSetup}) entry) moved on true
-    where s.id = any(${terms.map(({ id }) => id)}::bigint[]) and s.kind = 'paid'
-      and (s.performance_fee_percent > 0 or strategy.performance_fee_percent > 0)
+    where s.kind = 'paid'
+      and (s.performance_fee_percent > 0 or coalesce(ending.next_percent, strategy.performance_fee_percent) > 0)
       and (setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at)
     order by setup.id`
 

@@ -20,6 +20,8 @@ export interface EndingTerm {
   /** Of the next term; null for a strategy. */
   readonly planId: number | null
   readonly price: Price
+  /** What the strategy's owner takes of the gains of the next term: said once, for its fee and for what passes free. */
+  readonly nextPercent: number
 }
 
 /** A condition in SQL: a term has ended. */
@@ -39,7 +41,7 @@ export async function lockEndingTerms(tx: Transaction, now: number, limit: numbe
     select subscription.id, subscription.status, subscription.is_cancel_pending as "isCancelPending",
       case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end as gone,
       subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, 30) as days,
-      plan.id as "planId", ${nextPrice}
+      plan.id as "planId", coalesce(strategy.performance_fee_percent, 0) as "nextPercent", ${nextPrice}
     from subscription ${offerTables}
     where subscription.id = any(${locked.map(({ id }) => id)}::bigint[])
     order by subscription.term_ends_at, subscription.id`
@@ -75,11 +77,8 @@ export interface RenewedTerm {
   readonly to: number
   readonly planId: number | null
   readonly price: Price
+  readonly percent: number
 }
-
-/** What the strategy's owner takes of the gains of a term that begins now. */
-const presentPercent = fragment`coalesce((
-  select s.performance_fee_percent from strategy s where s.id = subscription.strategy_id), 0)`
 
 /** Begins the next terms, with their own plans and prices. */
 export async function renewTerms(tx: Transaction, renewed: readonly RenewedTerm[]): Promise<void> {
@@ -87,11 +86,12 @@ export async function renewTerms(tx: Transaction, renewed: readonly RenewedTerm[
   await tx.run`
     update subscription set term_started_at = next.start, term_ends_at = next.until, base_price = next.base,
       markup = next.markup, plan_id = next.plan_id, next_plan_id = null,
-      performance_fee_percent = ${presentPercent}
+      performance_fee_percent = next.percent
     from unnest(${renewed.map(({ id }) => id)}::bigint[], ${renewed.map(({ from }) => instant(from))}::timestamptz[],
       ${renewed.map(({ to }) => instant(to))}::timestamptz[], ${renewed.map(({ price }) => price.base)}::bigint[],
-      ${renewed.map(({ price }) => price.markup)}::bigint[], ${renewed.map(({ planId }) => planId)}::bigint[])
-      next (id, start, until, base, markup, plan_id)
+      ${renewed.map(({ price }) => price.markup)}::bigint[], ${renewed.map(({ planId }) => planId)}::bigint[],
+      ${renewed.map(({ percent }) => percent)}::int[])
+      next (id, start, until, base, markup, plan_id, percent)
     where subscription.id = next.id`
 }
 
