@@ -26,7 +26,7 @@ const connectMs = 10_000
  * A server looks through a message before it answers for it. Who does not wait has it delivered, and sends it again
  * and again.
  */
-const answerMs = 120_000
+export const answerMs = 120_000
 
 const envelope = (from: string, { name, to, subject, text, html }: Message) => ({
   from,
