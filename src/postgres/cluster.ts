@@ -10,14 +10,14 @@ import { type Folder, readOrMakePassword } from './folder.ts'
 import { type Identity, runAs } from './identity.ts'
 import { serverSettings } from './settings.ts'
 
-export const SUPERUSER = 'lockstep'
-export const DATABASE = 'lockstep'
+export const superuser = 'lockstep'
+export const databaseName = 'lockstep'
 
-const FAST_MS = 20_000
-const IMMEDIATE_MS = 10_000
+const fastMs = 20_000
+const immediateMs = 10_000
 /** Backends notice that their postmaster is gone as soon as they wait for anything. */
-const ORPHAN_MS = 2_000
-const POLL_MS = 25
+const orphanMs = 2_000
+const pollMs = 25
 
 /** What it takes to run one server. */
 export interface Installation {
@@ -62,7 +62,7 @@ async function makeCluster(
     const options = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const access = [
       '-U',
-      SUPERUSER,
+      superuser,
       `--pwfile=${secret}`,
       '--auth=scram-sha-256',
       '--data-checksums',
@@ -70,7 +70,7 @@ async function makeCluster(
     ]
     must('initdb', await runAs(identity, [binaries.initdb, '-D', made, ...options, ...access]))
     const single = [binaries.postgres, '--single', '-D', made, 'postgres']
-    must('create database', await runAs(identity, single, `create database ${DATABASE}\n`))
+    must('create database', await runAs(identity, single, `create database ${databaseName}\n`))
     renameSync(made, folder.cluster)
   } finally {
     rmSync(secret, { force: true })
@@ -104,9 +104,9 @@ export function readStatus(cluster: string): { pid: number; ready: boolean } | u
  */
 export async function clearOrphans({ folder, identity }: Installation): Promise<void> {
   const steps = [
-    ['SIGINT', FAST_MS],
-    ['SIGQUIT', IMMEDIATE_MS],
-    ['SIGKILL', IMMEDIATE_MS],
+    ['SIGINT', fastMs],
+    ['SIGQUIT', immediateMs],
+    ['SIGKILL', immediateMs],
   ] as const
   for (const [signal, patience] of steps) {
     const orphans = await processesIn(folder.cluster, identity)
@@ -114,7 +114,7 @@ export async function clearOrphans({ folder, identity }: Installation): Promise<
     const postmaster = readStatus(folder.cluster)?.pid
     const led = orphans.filter((pid) => pid === postmaster)
     signalAll(signal === 'SIGINT' ? led : orphans, signal)
-    await gone(folder.cluster, identity, led.length > 0 ? patience : ORPHAN_MS)
+    await gone(folder.cluster, identity, led.length > 0 ? patience : orphanMs)
   }
   const left = await processesIn(folder.cluster, identity)
   if (left.length > 0) throw new Error(`processes ${left.join(', ')} still use ${folder.cluster}`)
@@ -128,7 +128,7 @@ function leftovers({ cluster, run }: Folder): string[] {
 
 async function gone(cluster: string, identity: Identity, patience: number): Promise<void> {
   const until = performance.now() + patience
-  while (performance.now() < until && (await processesIn(cluster, identity)).length > 0) await pause(POLL_MS)
+  while (performance.now() < until && (await processesIn(cluster, identity)).length > 0) await pause(pollMs)
 }
 
 function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {

@@ -18,8 +18,8 @@ import { join } from 'node:path'
 import { writeWhole } from './whole-file.ts'
 
 /** Room for the longest socket name within sun_path of the strictest system (104 bytes). */
-const LONGEST_RUN_FOLDER = 75
-const LARGEST_LOG = 8 * 1024 * 1024
+const runFolderBytesMax = 75
+const logBytesMax = 8 * 1024 * 1024
 
 export interface Folder {
   readonly root: string
@@ -58,7 +58,7 @@ export function makeRunFolder({ root, cluster, run: path }: Folder): void {
 
 function runFolder(root: string): string {
   const inside = join(root, 'run')
-  if (Buffer.byteLength(inside) <= LONGEST_RUN_FOLDER) return inside
+  if (Buffer.byteLength(inside) <= runFolderBytesMax) return inside
   return `/tmp/lockstep-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
 }
 
@@ -68,7 +68,7 @@ export function ownerOf(path: string): number | undefined {
 }
 
 function rotateLog(file: string): void {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LARGEST_LOG) renameSync(file, `${file}.1`)
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax) renameSync(file, `${file}.1`)
 }
 
 /** The server's password: made with the folder, then kept. Throws when a cluster exists without one. */

@@ -9,8 +9,8 @@ import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const SETTLE_MS = 30
-const ANSWER_MS = 1000
+const settleMs = 30
+const answerMs = 1000
 
 export interface Lock {
   /** Whether the lock is still ours; asked before every start of the server. */
@@ -42,7 +42,7 @@ export async function takeLock(run: string): Promise<Lock> {
     const present = await holder(path)
     if (present.alive) throw inUse(run, present.token)
     place(own, path, present.exists)
-    await pause(SETTLE_MS)
+    await pause(settleMs)
     const settled = await holder(path)
     if (!settled.alive || settled.token !== token) throw inUse(run, settled.token)
   } catch (error) {
@@ -113,7 +113,7 @@ function holder(path: string): Promise<Holder> {
       socket.destroy()
       resolve({ exists, alive, token })
     }
-    socket.setTimeout(ANSWER_MS, () => finish(true, true))
+    socket.setTimeout(answerMs, () => finish(true, true))
     socket.on('data', (chunk) => {
       token += chunk.toString()
     })

@@ -11,12 +11,12 @@ import { findBinaries } from './binaries.ts'
 import {
   assertChecksums,
   clearOrphans,
-  DATABASE,
+  databaseName,
   giveTo,
   type Installation,
   prepareCluster,
   readStatus,
-  SUPERUSER,
+  superuser,
 } from './cluster.ts'
 import { logTail, makeRunFolder, prepareFolder } from './folder.ts'
 import { chooseIdentity, spawnAs } from './identity.ts'
@@ -24,16 +24,16 @@ import { FolderInUse, type Lock, takeLock } from './lock.ts'
 import { serverArguments, serverSettings } from './settings.ts'
 
 /** A start that does not become ready is killed and tried again; a long crash recovery gets more time. */
-const START_LIMITS_MS = [10_000, 30_000, 60_000, 180_000]
-const STOP_STEPS: readonly StopStep[] = [
+const startLimitsMs = [10_000, 30_000, 60_000, 180_000]
+const stopSteps: readonly StopStep[] = [
   ['SIGINT', 15_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ]
-const BACKOFF_MS = { first: 100, largest: 5_000, stableAfter: 30_000 }
-const POLL_MS = 10
-const LOCK_POLL_MS = 200
-const SOCKET_POLL_MS = 1_000
+const backoffMs = { first: 100, largest: 5_000, stableAfter: 30_000 }
+const pollMs = 10
+const lockPollMs = 200
+const socketPollMs = 1_000
 
 export interface SupervisorLog {
   info(fields: object, message: string): void
@@ -88,7 +88,7 @@ async function takeFreed(run: string, { log, patienceMs = 0 }: Options): Promise
     } catch (error) {
       if (!(error instanceof FolderInUse) || performance.now() > until) throw error
       if (!isSaid) log.warn({ pid: error.pid }, 'another process uses the data folder: waiting for its end')
-      await pause(LOCK_POLL_MS)
+      await pause(lockPollMs)
     }
   }
 }
@@ -106,7 +106,7 @@ class Supervisor implements Postgres {
   constructor(installation: Installation, lock: Lock, log: SupervisorLog) {
     const { folder, password } = installation
     const query = `host=${encodeURIComponent(folder.run)}&port=${serverSettings.port}`
-    this.url = `postgres://${SUPERUSER}:${password}@/${DATABASE}?${query}`
+    this.url = `postgres://${superuser}:${password}@/${databaseName}?${query}`
     this.#installation = installation
     this.#lock = lock
     this.#log = log
@@ -123,7 +123,7 @@ class Supervisor implements Postgres {
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    if (this.#running) await end(this.#running, STOP_STEPS)
+    if (this.#running) await end(this.#running, stopSteps)
     await this.#watching
     process.removeListener('exit', this.#killAtExit)
     this.#lock.release()
@@ -132,16 +132,16 @@ class Supervisor implements Postgres {
   /** Restarts the server whenever it dies, ever more slowly while it keeps dying. */
   async #watch(first: Running): Promise<void> {
     let exited = this.#reachable(first)
-    let wait = BACKOFF_MS.first
+    let wait = backoffMs.first
     while (!this.#stopping.signal.aborted) {
       const since = performance.now()
       const how = await exited
       this.#running = undefined
       if (this.#stopping.signal.aborted) return
-      if (performance.now() - since > BACKOFF_MS.stableAfter) wait = BACKOFF_MS.first
+      if (performance.now() - since > backoffMs.stableAfter) wait = backoffMs.first
       this.#log.error({ how, restartInMs: wait }, 'postgres died')
       await pause(wait, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
-      wait = Math.min(wait * 2, BACKOFF_MS.largest)
+      wait = Math.min(wait * 2, backoffMs.largest)
       exited = this.#launch().then((running) => this.#reachable(running), String)
     }
   }
@@ -155,8 +155,8 @@ class Supervisor implements Postgres {
       if (this.#stopping.signal.aborted || timesGone < 2) return
       clearInterval(timer)
       this.#log.error({ socket }, 'the socket of postgres was taken away: it is started again')
-      void end(running, STOP_STEPS)
-    }, SOCKET_POLL_MS)
+      void end(running, stopSteps)
+    }, socketPollMs)
     timer.unref()
     return running.exited.finally(() => clearInterval(timer))
   }
@@ -175,7 +175,7 @@ class Supervisor implements Postgres {
   async #launch(): Promise<Running> {
     const { cluster, logFile } = this.#installation.folder
     const beginning = performance.now()
-    for (const limit of START_LIMITS_MS) {
+    for (const limit of startLimitsMs) {
       await this.#keepLock()
       await clearOrphans(this.#installation)
       if (this.#stopping.signal.aborted) throw new Error('stopped while starting')
@@ -186,7 +186,7 @@ class Supervisor implements Postgres {
         this.#log.info({ pid: running.child.pid, ms }, 'postgres is ready')
         return running
       }
-      await end(running, STOP_STEPS.slice(1))
+      await end(running, stopSteps.slice(1))
       this.#log.warn({ limitMs: limit, lastWords: logTail(logFile) }, 'postgres did not become ready')
     }
     throw new Error(`postgres did not start, see ${logFile}:\n${logTail(logFile)}`)
@@ -247,7 +247,7 @@ async function isReady(cluster: string, { child, exited }: Running, limit: numbe
   while (performance.now() < until) {
     const status = readStatus(cluster)
     if (status?.ready && status.pid === child.pid) return true
-    if (await Promise.race([ended, pause(POLL_MS, false)])) return false
+    if (await Promise.race([ended, pause(pollMs, false)])) return false
   }
   return false
 }

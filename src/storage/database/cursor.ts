@@ -4,8 +4,8 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-const LIFETIME_MS = 3_600_000
-const SIGNATURE_BYTES = 32
+const lifetimeMs = 3_600_000
+const signatureBytes = 32
 
 /** A key as PostgreSQL writes its columns. */
 type KeyText = readonly string[]
@@ -44,17 +44,17 @@ export function writeCursor(position: Position, binding: CursorBinding, now: num
 /** Reads a cursor. `CursorInvalid` when it is not exactly one of ours for this use, else `CursorExpired` by age. */
 export function readCursor(text: string, binding: CursorBinding, now: number): Position | CursorRefusal {
   const bytes = Buffer.from(text, 'base64url')
-  const payload = bytes.subarray(SIGNATURE_BYTES)
+  const payload = bytes.subarray(signatureBytes)
   // The decoder skips what it does not know: only the one canonical spelling counts.
   if (payload.length === 0 || bytes.toString('base64url') !== text) return 'CursorInvalid'
-  if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), sign(payload, binding))) return 'CursorInvalid'
+  if (!timingSafeEqual(bytes.subarray(0, signatureBytes), sign(payload, binding))) return 'CursorInvalid'
   const [issued, direction, segments, top] = JSON.parse(payload.toString()) as [
     number,
     Position['direction'],
     Position['segments'],
     Position['top']?,
   ]
-  return now - issued > LIFETIME_MS ? 'CursorExpired' : { direction, segments, ...(top && { top }) }
+  return now - issued > lifetimeMs ? 'CursorExpired' : { direction, segments, ...(top && { top }) }
 }
 
 function sign(payload: Buffer, { secret, operation, filters, order, keyId }: CursorBinding): Buffer {

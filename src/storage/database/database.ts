@@ -25,12 +25,12 @@ import { makeSql, type Outcome, type Sql, type Statement, type Transaction } fro
 import { type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
 
-const OLDEST_VERSION = 150_000
-const TRIES = 5
-const RETRY_MS = 50
-const OPEN_PATIENCE_MS = 30_000
+const oldestVersion = 150_000
+const triesMax = 5
+const retryMs = 50
+const openPatienceMs = 30_000
 /** Added to the server's own statement limit before the connection counts as dead. */
-const ANSWER_GRACE_MS = 2_000
+const answerGraceMs = 2_000
 
 interface DatabaseLog {
   info(fields: object, message: string): void
@@ -105,8 +105,8 @@ function connect(
   const { log, statementTimeoutMs = 5000, waitMs = 1000 } = options
   const client = clientConfig(options, waitMs)
   const setup = sessionSetup(statementTimeoutMs, options.acting, manner)
-  const answerMs = statementTimeoutMs + ANSWER_GRACE_MS
-  const limits = { usualMs: statementTimeoutMs, graceMs: ANSWER_GRACE_MS }
+  const answerMs = statementTimeoutMs + answerGraceMs
+  const limits = { usualMs: statementTimeoutMs, graceMs: answerGraceMs }
   const reader = makeReader({ client, setup, waitMs, wasOpen, answerMs, connections: options.readers ?? 2 })
   const pool = makePool(client, setup, options.poolSize ?? 10, log)
   const acquire = () => checkOut(pool, waitMs, wasOpen)
@@ -116,7 +116,7 @@ function connect(
     write: makeSql((statement) => repeated(() => writeOnce(acquire, statement, answerMs))),
     transaction: (work, chosen = {}) => repeated(() => transactOnce(acquire, chosen, limits, work)),
     listen: listener.listen,
-    relaxed: () => connect({ ...options, waitMs: OPEN_PATIENCE_MS }, wasOpen, relaxation),
+    relaxed: () => connect({ ...options, waitMs: openPatienceMs }, wasOpen, relaxation),
     connections: () => ({
       total: pool.totalCount,
       inUse: pool.totalCount - pool.idleCount,
@@ -167,7 +167,7 @@ async function checkServer({ read }: Database): Promise<void> {
 function serverFault(name: string, setting: string): string | undefined {
   switch (name) {
     case 'server_version_num':
-      return Number(setting) < OLDEST_VERSION
+      return Number(setting) < oldestVersion
         ? `PostgreSQL 15 or newer is needed, this is ${setting}`
         : undefined
     case 'server_encoding':
@@ -182,7 +182,7 @@ function serverFault(name: string, setting: string): string | undefined {
 }
 
 async function patiently<T>(ask: () => Promise<T>): Promise<T> {
-  const until = performance.now() + OPEN_PATIENCE_MS
+  const until = performance.now() + openPatienceMs
   for (;;) {
     try {
       return await ask()
@@ -199,9 +199,9 @@ async function checkOut(pool: pg.Pool, waitMs: number, wasOpen: () => boolean): 
       return await pool.connect()
     } catch (error) {
       const failure = unconnected(error, wasOpen())
-      if (!(failure instanceof DatabaseUnavailable) || performance.now() + RETRY_MS > until) throw failure
+      if (!(failure instanceof DatabaseUnavailable) || performance.now() + retryMs > until) throw failure
     }
-    await pause(RETRY_MS)
+    await pause(retryMs)
   }
 }
 
@@ -213,7 +213,7 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (!isRepeatable(error) || tries === TRIES) throw error
+      if (!isRepeatable(error) || tries === triesMax) throw error
     }
     await pause(Math.random() * 5 * 2 ** tries)
   }

@@ -23,7 +23,7 @@ export interface ListenerSet {
   close(): Promise<void>
 }
 
-const BACKOFF_MS = { first: 100, largest: 2_000 }
+const backoffMs = { first: 100, largest: 2_000 }
 
 /** Connects with the first listener and stays connected until closed. `setup` is sent first. */
 export function makeListener(config: pg.ClientConfig, setup: string, log: ListenerLog): ListenerSet {
@@ -75,17 +75,17 @@ class Listening {
   }
 
   async #run(): Promise<void> {
-    let wait = BACKOFF_MS.first
+    let wait = backoffMs.first
     while (!this.#closing.signal.aborted) {
       try {
         await this.#connection(() => {
-          wait = BACKOFF_MS.first
+          wait = backoffMs.first
         })
       } catch (error) {
         this.#log.warn({ error: String(error), retryInMs: wait }, 'not listening')
       }
       await pause(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined)
-      wait = Math.min(wait * 2, BACKOFF_MS.largest)
+      wait = Math.min(wait * 2, backoffMs.largest)
     }
   }
 

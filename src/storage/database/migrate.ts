@@ -13,12 +13,12 @@ import type { Database } from './database.ts'
 import { isRepeatable } from './failure.ts'
 import type { Sql, Transaction } from './sql.ts'
 
-const LOCK_KEY = 7_204_118_155
+const lockKey = 7_204_118_155
 /** A migration waits this long for a lock, so that it never holds up running traffic; then it tries again. */
-const LOCK_TIMEOUT = '1s'
-const LOCK_TRIES = 120
-const LOCK_PAUSE_MS = 250
-const STATEMENT_TIMEOUT_MS = 600_000
+const lockTimeout = '1s'
+const lockTriesMax = 120
+const lockPauseMs = 250
+const statementTimeoutMs = 600_000
 /** Processes that are at work hear of every migration. */
 const schemaChannel = 'schema'
 
@@ -41,7 +41,7 @@ export async function migrate(database: Database, folder = migrationsFolder): Pr
   const applied: string[] = []
   for (;;) {
     const name = await patiently(() =>
-      database.transaction((tx) => applyNext(tx, migrations), { statementTimeoutMs: STATEMENT_TIMEOUT_MS }),
+      database.transaction((tx) => applyNext(tx, migrations), { statementTimeoutMs }),
     )
     if (name === undefined) return applied
     applied.push(name)
@@ -71,8 +71,8 @@ function readMigrations(folder: string): Migration[] {
 }
 
 async function applyNext(tx: Transaction, migrations: readonly Migration[]): Promise<string | undefined> {
-  await tx.script(`set local lock_timeout = '${LOCK_TIMEOUT}'`)
-  await tx.run`select pg_advisory_xact_lock(${LOCK_KEY})`
+  await tx.script(`set local lock_timeout = '${lockTimeout}'`)
+  await tx.run`select pg_advisory_xact_lock(${lockKey})`
   await tx.script(`create table if not exists schema_migration (
     number integer primary key,
     name text not null,
@@ -170,8 +170,8 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (!isLocked(error) || tries === LOCK_TRIES) throw error
+      if (!isLocked(error) || tries === lockTriesMax) throw error
     }
-    await pause(LOCK_PAUSE_MS)
+    await pause(lockPauseMs)
   }
 }

@@ -10,7 +10,7 @@ import { DatabaseUnavailable, isConnectionLoss, translate, unconnected } from '.
 import { sendAlone } from './packet.ts'
 import type { Execute, Outcome, Statement } from './sql.ts'
 
-const RETRY_MS = 50
+const retryMs = 50
 
 export interface Reader {
   readonly execute: Execute
@@ -101,13 +101,13 @@ class Lane {
         if (
           this.#closed ||
           !(failure instanceof DatabaseUnavailable) ||
-          performance.now() + RETRY_MS > until
+          performance.now() + retryMs > until
         ) {
           this.#client = undefined
           throw failure
         }
       }
-      await pause(RETRY_MS)
+      await pause(retryMs)
     }
   }
 

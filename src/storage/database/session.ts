@@ -10,7 +10,7 @@ import type { Sql } from './sql.ts'
  * A process that stops in the middle of a transaction, frozen or cut off, keeps its locks no longer: as long as a lease,
  * after which another does its work.
  */
-const IDLE_IN_TRANSACTION_MS = 10_000
+const idleInTransactionMs = 10_000
 
 const usual: Readonly<Record<string, string>> = {
   timezone: 'UTC',
@@ -25,7 +25,7 @@ const usual: Readonly<Record<string, string>> = {
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
   lock_timeout: '0',
-  idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+  idle_in_transaction_session_timeout: String(idleInTransactionMs),
 }
 
 /**
