@@ -8,13 +8,7 @@ interface PageParams {
   readonly AscendingOrder: boolean
 }
 
-/** What a storage function needs to know of a page. */
-export interface PageAsked {
-  request: PageRequest
-  order: 'asc' | 'desc'
-}
-
-type Load<Row> = (asked: PageAsked) => Promise<Page<Row> | CursorRefusal>
+type Load<Row> = (request: PageRequest) => Promise<Page<Row> | CursorRefusal>
 
 /** Runs a listing. The cursor is good for the same operation, filters, order and key only. */
 export const paged = <Row, Shown>(
@@ -40,9 +34,10 @@ export async function pagedTogether<Row, Shown>(
     secret: ctx.secrets.cursor,
     operation,
     filters: canonical(filters),
+    order: AscendingOrder ? 'asc' : 'desc',
     keyId: ctx.caller.keyId,
   }
-  const found = await load({ request, order: AscendingOrder ? 'asc' : 'desc' })
+  const found = await load(request)
   if (typeof found === 'string') return refuse(found, 'Cursor')
   const links = { ...(found.next ? { next: found.next } : {}), ...(found.prev ? { prev: found.prev } : {}) }
   return { results: await showAll(found.rows), links }

@@ -45,9 +45,8 @@ async function read(
     where: fragment`entry.kind = ${'a'} or entry.kind = ${'b'}`,
     xid: fragment`entry.xid`,
     key: keys[key],
-    order,
   }
-  const found = await page<Row>(sql, query, { ...base, ...more, cursor })
+  const found = await page<Row>(sql, { ...base, order, ...more, cursor }, query)
   if (typeof found === 'string') throw new Error(found)
   return found
 }
@@ -297,8 +296,8 @@ describe('a cursor', () => {
     where: fragment`true`,
     xid: fragment`entry.xid`,
     key: [id],
-    order: 'asc',
-  } as const
+  }
+  const request = { ...base, order: 'asc' } as const
 
   test.each([
     ['of another operation', { operation: 'Other' }, 'CursorInvalid'],
@@ -307,12 +306,12 @@ describe('a cursor', () => {
     ['an hour and a millisecond old', { now: base.now + 3_600_001 }, 'CursorExpired'],
   ])('%s is refused', async (_, change, refusal) => {
     await insert(...upTo(5))
-    const first = await page<Row>(db.read, query, base)
+    const first = await page<Row>(db.read, request, query)
     if (typeof first === 'string') throw new Error(first)
-    expect(await page(db.read, query, { ...base, ...change, cursor: first.next ?? '' })).toBe(refusal)
+    expect(await page(db.read, { ...request, ...change, cursor: first.next ?? '' }, query)).toBe(refusal)
   })
 
   test('an empty cursor is not the first page', async () => {
-    expect(await page(db.read, query, { ...base, cursor: '' })).toBe('CursorInvalid')
+    expect(await page(db.read, { ...request, cursor: '' }, query)).toBe('CursorInvalid')
   })
 })

@@ -49,8 +49,8 @@ export const searchAccounts: Handler<'SearchAccounts'> = (ctx, params) => {
     ipAddress: params.IPAddress,
     phone: params.Phone,
   }
-  return paged(ctx, 'SearchAccounts', params, shownFound, (asked) =>
-    pageAccounts(ctx.sql, search, scope, asked),
+  return paged(ctx, 'SearchAccounts', params, shownFound, (request) =>
+    pageAccounts(ctx.sql, search, scope, request),
   )
 }
 
@@ -83,8 +83,8 @@ export const searchAutotradedAccounts: Handler<'SearchAutotradedAccounts'> = (ct
     from: params.StartDate,
     until: params.EndDate,
   }
-  return paged(ctx, 'SearchAutotradedAccounts', params, shownAutotraded, (asked) =>
-    pageAutotraded(ctx.sql, filter, rowsOfSite(ctx.caller), asked),
+  return paged(ctx, 'SearchAutotradedAccounts', params, shownAutotraded, (request) =>
+    pageAutotraded(ctx.sql, filter, rowsOfSite(ctx.caller), request),
   )
 }
 

@@ -40,8 +40,8 @@ export const getAutotradeHistoricalOrders: Handler<'GetAutotradeHistoricalOrders
     until: params.EndDate,
   }
   const show = (row: OrderRow) => shownOrder(row, ctx.environment)
-  return paged(ctx, 'GetAutotradeHistoricalOrders', params, show, (asked) =>
-    pageAccountOrders(ctx.sql, filter, asked),
+  return paged(ctx, 'GetAutotradeHistoricalOrders', params, show, (request) =>
+    pageAccountOrders(ctx.sql, filter, request),
   )
 }
 

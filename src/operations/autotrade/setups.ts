@@ -104,19 +104,19 @@ const shownSetup = (row: SetupRow) => ({
 
 /** What the person follows and with which settings, in one account or in all. */
 export const getAutotradedStrategies: Handler<'GetAutotradedStrategies'> = (ctx, params) =>
-  paged(ctx, 'GetAutotradedStrategies', params, shownSetup, (asked) =>
+  paged(ctx, 'GetAutotradedStrategies', params, shownSetup, (request) =>
     pageSetups(
       ctx.sql,
       { personId: params.PersonId, account: params.Account },
       rowsOf(params.PersonId),
-      asked,
+      request,
     ),
   )
 
 /** Rows are cut to what the caller may see: own strategies, own accounts, an admin's customers. */
 export const getAutotraders: Handler<'GetAutotraders'> = (ctx, params) => {
   const filter = { strategyId: params.StrategyId, brokerId: params.BrokerId, siteId: params.WhiteLabelSiteId }
-  return paged(ctx, 'GetAutotraders', params, shownSetup, (asked) =>
-    pageSetups(ctx.sql, filter, ownRowsOrSite(ctx.caller), asked),
+  return paged(ctx, 'GetAutotraders', params, shownSetup, (request) =>
+    pageSetups(ctx.sql, filter, ownRowsOrSite(ctx.caller), request),
   )
 }

@@ -160,7 +160,7 @@ export const searchProfiles: Handler<'SearchProfiles'> = (ctx, params) => {
     'SearchProfiles',
     params,
     (row: PersonRow) => shownPerson(row, params.IncludeIconInResponse === true),
-    (asked) => pagePeople(ctx.sql, filter, rowsOfSite(ctx.caller), asked),
+    (request) => pagePeople(ctx.sql, filter, rowsOfSite(ctx.caller), request),
   )
 }
 

@@ -18,12 +18,12 @@ export const getGeoSites: Handler<'GetGeoSites'> = async (ctx) => ({
 
 /** The members of a white-label site. */
 export const getWhiteLabelSiteUsers: Handler<'GetWhiteLabelSiteUsers'> = (ctx, params) =>
-  paged(ctx, 'GetWhiteLabelSiteUsers', params, shownMember, (asked) =>
-    pagePeople(ctx.sql, { whiteLabelSiteId: params.WhiteLabelSiteId }, rowsOfSite(ctx.caller), asked),
+  paged(ctx, 'GetWhiteLabelSiteUsers', params, shownMember, (request) =>
+    pagePeople(ctx.sql, { whiteLabelSiteId: params.WhiteLabelSiteId }, rowsOfSite(ctx.caller), request),
   )
 
 /** The members of a region, those of its white-label sites included. */
 export const getGeoSiteUsers: Handler<'GetGeoSiteUsers'> = (ctx, params) =>
-  paged(ctx, 'GetGeoSiteUsers', params, shownMember, (asked) =>
-    pagePeople(ctx.sql, { geoSite: params.GeoSite }, rowsOfSite(ctx.caller), asked),
+  paged(ctx, 'GetGeoSiteUsers', params, shownMember, (request) =>
+    pagePeople(ctx.sql, { geoSite: params.GeoSite }, rowsOfSite(ctx.caller), request),
   )

@@ -23,16 +23,16 @@ const shownPlan = (LicenseType: string) => (row: PlanSubscriptionRow) => ({
 /** A person's plans as an investor. */
 export const getInvestorPlanSubscriptions: Handler<'GetInvestorPlanSubscriptions'> = (ctx, params) => {
   const wanted = { personId: params.PersonId, kind: 'investor', activeOnly: params.ActiveOnly } as const
-  return paged(ctx, 'GetInvestorPlanSubscriptions', params, shownPlan('InvestorPlan'), (asked) =>
-    pagePlanSubscriptions(ctx.sql, wanted, asked),
+  return paged(ctx, 'GetInvestorPlanSubscriptions', params, shownPlan('InvestorPlan'), (request) =>
+    pagePlanSubscriptions(ctx.sql, wanted, request),
   )
 }
 
 /** A person's plans as a manager. */
 export const getManagerPlanSubscriptions: Handler<'GetManagerPlanSubscriptions'> = (ctx, params) => {
   const wanted = { personId: params.PersonId, kind: 'manager', activeOnly: params.ActiveOnly } as const
-  return paged(ctx, 'GetManagerPlanSubscriptions', params, shownPlan('ManagerPlan'), (asked) =>
-    pagePlanSubscriptions(ctx.sql, wanted, asked),
+  return paged(ctx, 'GetManagerPlanSubscriptions', params, shownPlan('ManagerPlan'), (request) =>
+    pagePlanSubscriptions(ctx.sql, wanted, request),
   )
 }
 
@@ -66,6 +66,6 @@ function shownSubscribed(row: SubscribedRow) {
 
 /** Strategies that a person subscribes to. */
 export const getSubscribedStrategies: Handler<'GetSubscribedStrategies'> = (ctx, params) =>
-  paged(ctx, 'GetSubscribedStrategies', params, shownSubscribed, (asked) =>
-    pageSubscribed(ctx.sql, { personId: params.PersonId, activeOnly: params.ActiveOnly }, asked),
+  paged(ctx, 'GetSubscribedStrategies', params, shownSubscribed, (request) =>
+    pageSubscribed(ctx.sql, { personId: params.PersonId, activeOnly: params.ActiveOnly }, request),
   )

@@ -110,8 +110,8 @@ export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'>
     until: params.EndDate,
   }
   const show = (rows: readonly SignalVersion[]) => knownSignals(ctx.sql, rows)
-  return pagedTogether(ctx, 'GetStrategyHistoricalOrders', params, show, (asked) =>
-    pageSignals(ctx.sql, filter, asked),
+  return pagedTogether(ctx, 'GetStrategyHistoricalOrders', params, show, (request) =>
+    pageSignals(ctx.sql, filter, request),
   )
 }
 

@@ -8,8 +8,8 @@ import { shownSymbols } from '../symbols.ts'
 
 /** Instruments in the order in which they were entered or made; what has expired is left out. */
 export const getSupportedSymbols: Handler<'GetSupportedSymbols'> = (ctx, params) =>
-  paged(ctx, 'GetSupportedSymbols', params, shownInstrument, (asked) =>
-    pageInstruments(ctx.sql, formatDay(dayIn(ctx.now, newYork)), asked),
+  paged(ctx, 'GetSupportedSymbols', params, shownInstrument, (request) =>
+    pageInstruments(ctx.sql, formatDay(dayIn(ctx.now, newYork)), request),
   )
 
 function shownInstrument(row: InstrumentRow) {

@@ -15,8 +15,8 @@ export const searchStrategies: Handler<'SearchStrategies'> = (ctx, params) => {
     siteId: params.WhiteLabelSiteId,
     isTradeOwnSystem: params.IsTradeOwnSystem,
   }
-  return paged(ctx, 'SearchStrategies', params, shownCard, (asked) =>
-    pageStrategies(ctx.sql, ctx.caller, filter, asked),
+  return paged(ctx, 'SearchStrategies', params, shownCard, (request) =>
+    pageStrategies(ctx.sql, ctx.caller, filter, request),
   )
 }
 

@@ -36,8 +36,8 @@ const shownSubscriber = (row: SubscriberRow) => ({
 /** Subscribers of one strategy, as far as the caller may know them. */
 export const getSubscribers: Handler<'GetSubscribers'> = (ctx, params) => {
   const wanted = { strategyId: params.StrategyId, activeOnly: params.ActiveOnly }
-  return paged(ctx, 'GetSubscribers', params, shownSubscriber, (asked) =>
-    pageSubscribers(ctx.sql, wanted, ownRowsOrSite(ctx.caller), asked),
+  return paged(ctx, 'GetSubscribers', params, shownSubscriber, (request) =>
+    pageSubscribers(ctx.sql, wanted, ownRowsOrSite(ctx.caller), request),
   )
 }
 
@@ -51,7 +51,7 @@ export const getSubscriptionRevenue: Handler<'GetSubscriptionRevenue'> = (ctx, p
     from: instant(params.StartDate ?? null),
     to: instant(params.EndDate ?? null),
   }
-  return paged(ctx, 'GetSubscriptionRevenue', params, shownSubscriber, (asked) =>
-    pageRevenue(ctx.sql, filter, ownRowsOrSite(ctx.caller, undefined, 'billing'), asked),
+  return paged(ctx, 'GetSubscriptionRevenue', params, shownSubscriber, (request) =>
+    pageRevenue(ctx.sql, filter, ownRowsOrSite(ctx.caller, undefined, 'billing'), request),
   )
 }

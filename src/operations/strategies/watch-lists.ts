@@ -47,14 +47,16 @@ const refuseAbsent = ({ caller }: Context): Refused =>
 
 /** A person's watch lists. */
 export const getWatchLists: Handler<'GetWatchLists'> = (ctx, params) =>
-  paged(ctx, 'GetWatchLists', params, shownList, (asked) => pageWatchLists(ctx.sql, params.PersonId, asked))
+  paged(ctx, 'GetWatchLists', params, shownList, (request) =>
+    pageWatchLists(ctx.sql, params.PersonId, request),
+  )
 
 /** The strategies on one watch list. */
 export const getWatchListMembers: Handler<'GetWatchListMembers'> = async (ctx, params) => {
   const [isThere, members] = await Promise.all([
     hasWatchList(ctx.sql, params.PersonId, params.WatchListId),
-    paged(ctx, 'GetWatchListMembers', params, shownMember, (asked) =>
-      pageWatchListMembers(ctx.sql, params.WatchListId, asked),
+    paged(ctx, 'GetWatchListMembers', params, shownMember, (request) =>
+      pageWatchListMembers(ctx.sql, params.WatchListId, request),
     ),
   ])
   // A wrong cursor is told before rights are looked at: told of lists that are there alone, it would tell which are.

@@ -4,16 +4,11 @@
  */
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Scope } from '../../domain/people/scope.ts'
-import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, identifier, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { isTradeLeader, settingsChangedAt } from './accounts.ts'
-
-interface PageAsked {
-  readonly request: PageRequest
-  readonly order: 'asc' | 'desc'
-}
 
 /** Tables beside `account a`, and the sites that an account belongs to. */
 const accountTables = fragment`
@@ -72,13 +67,8 @@ const holds = (column: Fragment, text: string | undefined): Fragment =>
   fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
 
 /** Accounts by partial matches, by id. */
-export const pageAccounts = (
-  sql: Sql,
-  search: AccountSearch,
-  scope: Scope,
-  { request, order }: PageAsked,
-): Promise<Page<FoundAccount> | CursorRefusal> => {
-  const query: PageQuery = {
+export const pageAccounts = (sql: Sql, search: AccountSearch, scope: Scope, request: PageRequest) =>
+  page<FoundAccount>(sql, request, {
     select: fragment`a.id, a.person_id as "personId", a.account, b.name as "brokerName", a.broker_id as "brokerId",
       p.first_name as "firstName", p.last_name as "lastName", p.email, p.language, ${siteColumns},
       p.country_code as "countryCode", p.division_code as "divisionCode", a.authenticated_at as "authenticatedAt"`,
@@ -93,12 +83,8 @@ export const pageAccounts = (
       and ${holds(fragment`p.country_code`, search.countryCode)}
       and ${holds(fragment`p.last_ip`, search.ipAddress)}
       and ${holds(fragment`case when p.is_phone_verified then p.phone end`, search.phone)}`,
-    key: [{ column: fragment`a.id`, type: 'bigint' }],
-    order,
-    xid: fragment`a.xid`,
-  }
-  return page<FoundAccount>(sql, query, request)
-}
+    ...keyedById(fragment`a`),
+  })
 
 export interface AutotradedRow {
   id: number
@@ -132,13 +118,8 @@ export interface AutotradedFilter {
 const isAutotrading = fragment`(setup.stopped_at is null and not a.is_autotrade_disabled and b.is_enabled)`
 
 /** The latest setup of each strategy in each account of the site, running or not, by id. */
-export const pageAutotraded = (
-  sql: Sql,
-  filter: AutotradedFilter,
-  scope: Scope,
-  { request, order }: PageAsked,
-): Promise<Page<AutotradedRow> | CursorRefusal> => {
-  const query: PageQuery = {
+export const pageAutotraded = (sql: Sql, filter: AutotradedFilter, scope: Scope, request: PageRequest) =>
+  page<AutotradedRow>(sql, request, {
     select: fragment`setup.id, a.person_id as "personId", a.account, a.broker_id as "brokerId",
       p.first_name as "firstName", p.last_name as "lastName", p.email, setup.strategy_id as "strategyId",
       strategy.name as "strategyName", a.is_sync_enabled as "isSyncEnabled", ${isAutotrading} as "isAutotrading",
@@ -158,12 +139,8 @@ export const pageAutotraded = (
       and (${filter.isAutotrading}::boolean is null or ${isAutotrading} = ${filter.isAutotrading}::boolean)
       and (${filter.from}::float8 is null or setup.started_at >= to_timestamp(${filter.from}::float8 / 1000))
       and (${filter.until}::float8 is null or setup.started_at <= to_timestamp(${filter.until}::float8 / 1000))`,
-    key: [{ column: fragment`setup.id`, type: 'bigint' }],
-    order,
-    xid: fragment`setup.xid`,
-  }
-  return page<AutotradedRow>(sql, query, request)
-}
+    ...keyedById(fragment`setup`),
+  })
 
 type Count = 'stocks' | 'futures' | 'options' | 'forex' | 'all'
 

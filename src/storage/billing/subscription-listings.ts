@@ -1,18 +1,11 @@
 /** Subscriptions as they are listed: a person's own, the subscribers of a strategy, and what they paid. */
 import type { Scope } from '../../domain/people/scope.ts'
-import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { nextPrice, offerTables } from '../people/subscriptions.ts'
 
-interface PageAsked {
-  readonly request: PageRequest
-  readonly order: 'asc' | 'desc'
-}
 type Id = number | bigint
-type Listing<Row> = Promise<Page<Row> | CursorRefusal>
-
-const byId = { column: fragment`subscription.id`, type: 'bigint' } as const
 
 /** Money as decimal text; minor units are hundredths. */
 const money = (column: Fragment): Fragment => fragment`(${column})::numeric / 100`
@@ -32,9 +25,9 @@ export interface PlanSubscriptionRow {
 export const pagePlanSubscriptions = (
   sql: Sql,
   wanted: { personId: Id; kind: 'investor' | 'manager'; activeOnly: boolean },
-  { request, order }: PageAsked,
-): Listing<PlanSubscriptionRow> => {
-  const query: PageQuery = {
+  request: PageRequest,
+) =>
+  page<PlanSubscriptionRow>(sql, request, {
     select: fragment`
       subscription.id, subscription.person_id as "personId", subscription.plan_id as "planId",
       subscription.started_at as "startedAt", coalesce(subscription.ended_at, subscription.term_ends_at) as "endsAt",
@@ -45,12 +38,8 @@ export const pagePlanSubscriptions = (
       left join plan next on next.id = subscription.next_plan_id`,
     where: fragment`subscription.person_id = ${wanted.personId}::bigint and plan.kind = ${wanted.kind}
       and (subscription.ended_at is null or not ${wanted.activeOnly}::boolean)`,
-    key: [byId],
-    order,
-    xid: fragment`subscription.xid`,
-  }
-  return page<PlanSubscriptionRow>(sql, query, request)
-}
+    ...keyedById(fragment`subscription`),
+  })
 
 export interface SubscribedRow {
   id: number
@@ -78,9 +67,9 @@ export interface SubscribedRow {
 export const pageSubscribed = (
   sql: Sql,
   wanted: { personId: Id; activeOnly: boolean },
-  { request, order }: PageAsked,
-): Listing<SubscribedRow> => {
-  const query: PageQuery = {
+  request: PageRequest,
+) =>
+  page<SubscribedRow>(sql, request, {
     select: fragment`
       subscription.id, subscription.person_id as "personId", subscription.strategy_id as "strategyId",
       coalesce(site_catalog.display_name, strategy.name) as "strategyName", subscription.kind,
@@ -97,12 +86,8 @@ export const pageSubscribed = (
     from: fragment`subscription ${offerTables} cross join lateral (select ${nextPrice}) next`,
     where: fragment`subscription.person_id = ${wanted.personId}::bigint and subscription.strategy_id is not null
       and (subscription.ended_at is null or not ${wanted.activeOnly}::boolean)`,
-    key: [byId],
-    order,
-    xid: fragment`subscription.xid`,
-  }
-  return page<SubscribedRow>(sql, query, request)
-}
+    ...keyedById(fragment`subscription`),
+  })
 
 export interface SubscriberRow {
   id: number
@@ -151,9 +136,9 @@ export const pageSubscribers = (
   sql: Sql,
   wanted: { strategyId: Id; activeOnly: boolean },
   scope: Scope,
-  { request, order }: PageAsked,
-): Listing<SubscriberRow> => {
-  const query: PageQuery = {
+  request: PageRequest,
+) =>
+  page<SubscriberRow>(sql, request, {
     select: fragment`
       subscription.id, ${subscriberColumns}, subscription.started_at as "startedAt",
       coalesce(subscription.ended_at, subscription.term_ends_at) as "endsAt",
@@ -165,12 +150,8 @@ export const pageSubscribers = (
       order by paid_at desc, id desc limit 1) latest on true`,
     where: fragment`subscription.strategy_id = ${wanted.strategyId}::bigint and subscription.kind <> 'simulated'
       and (subscription.ended_at is null or not ${wanted.activeOnly}::boolean) and ${scoped(scope)}`,
-    key: [byId],
-    order,
-    xid: fragment`subscription.xid`,
-  }
-  return page<SubscriberRow>(sql, query, request)
-}
+    ...keyedById(fragment`subscription`),
+  })
 
 export interface RevenueFilter {
   readonly strategyId?: Id | undefined
@@ -183,13 +164,8 @@ export interface RevenueFilter {
 }
 
 /** What subscribers of strategies paid, one row per payment, by its id in the ledger. */
-export const pageRevenue = (
-  sql: Sql,
-  filter: RevenueFilter,
-  scope: Scope,
-  { request, order }: PageAsked,
-): Listing<SubscriberRow> => {
-  const query: PageQuery = {
+export const pageRevenue = (sql: Sql, filter: RevenueFilter, scope: Scope, request: PageRequest) =>
+  page<SubscriberRow>(sql, request, {
     select: fragment`
       payment.id, ${subscriberColumns}, charge.period_started_at as "startedAt", charge.period_ends_at as "endsAt",
       ${money(fragment`charge.base_price`)} as "basePrice", ${money(fragment`charge.markup`)} as markup,
@@ -204,9 +180,5 @@ export const pageRevenue = (
       and (${filter.siteId}::bigint is null or subscription.site_id = ${filter.siteId}::bigint)
       and (${filter.from}::timestamptz is null or payment.booked_at >= ${filter.from}::timestamptz)
       and (${filter.to}::timestamptz is null or payment.booked_at <= ${filter.to}::timestamptz)`,
-    key: [{ column: fragment`payment.id`, type: 'bigint' }],
-    order,
-    xid: fragment`payment.xid`,
-  }
-  return page<SubscriberRow>(sql, query, request)
-}
+    ...keyedById(fragment`payment`),
+  })

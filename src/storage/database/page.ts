@@ -15,7 +15,8 @@ import { readTexts } from './wire.ts'
 
 export type { CursorRefusal } from './cursor.ts'
 
-export interface PageRequest extends Omit<CursorBinding, 'order'> {
+/** What is asked for, and by whom. */
+export interface PageRequest extends CursorBinding {
   /** As the client sent it; nothing for the first page. */
   readonly cursor?: string | undefined
   /** Rows of a page, at least 1. */
@@ -24,7 +25,8 @@ export interface PageRequest extends Omit<CursorBinding, 'order'> {
   readonly now: number
 }
 
-export interface PageQuery {
+/** The rows of a listing. */
+export interface Listing {
   /** Columns as in a select list. */
   readonly select: Fragment
   /** Tables and joins. */
@@ -33,15 +35,23 @@ export interface PageQuery {
   readonly where: Fragment
   /** Columns of the key, most significant first; immutable, not null and together unique. */
   readonly key: readonly KeyColumn[]
-  readonly order: 'asc' | 'desc'
   /** The xid8 column that holds the row's inserting transaction. */
   readonly xid: Fragment
 }
+
+/** In the order in which it is read. */
+type PageQuery = Listing & Pick<PageRequest, 'order'>
 
 interface KeyColumn {
   readonly column: Fragment
   readonly type: 'bigint' | 'timestamptz' | 'date' | 'text' | 'numeric'
 }
+
+/** Key and `xid` of a table whose rows are listed by their ids; `table` is its name in the query. */
+export const keyedById = (table: Fragment): Pick<Listing, 'key' | 'xid'> => ({
+  key: [{ column: fragment`${table}.id`, type: 'bigint' }],
+  xid: fragment`${table}.xid`,
+})
 
 export interface Page<Row> {
   /** As selected; each row also carries the page's own columns, whose names begin with `page`. */
@@ -74,19 +84,19 @@ function markOf({ pageMark }: Marked): Mark {
  */
 export async function page<Row>(
   sql: Sql,
-  query: PageQuery,
   request: PageRequest,
+  listing: Listing,
 ): Promise<Page<Row> | CursorRefusal> {
-  const binding: CursorBinding = { order: query.order, ...request }
-  const position = request.cursor === undefined ? undefined : readCursor(request.cursor, binding, request.now)
+  const { cursor, limit, now, order } = request
+  const position = cursor === undefined ? undefined : readCursor(cursor, request, now)
   if (typeof position === 'string') return position
   const { segments, top } = position ?? { segments: [] }
   const issue: Issue = (direction, upTo, from = top) =>
     upTo.length === 0
       ? null
-      : writeCursor({ direction, segments: upTo, ...(from && { top: from }) }, binding, request.now)
-  const bounded = top ? { ...query, where: belowTop(query, top) } : query
-  const scan: Scan = { query: bounded, segments, limit: request.limit, issue }
+      : writeCursor({ direction, segments: upTo, ...(from && { top: from }) }, request, now)
+  const where = top ? belowTop(listing, top) : listing.where
+  const scan: Scan = { query: { ...listing, where, order }, segments, limit, issue }
   return position?.direction === 'prev' ? pageBefore(sql, scan) : pageAfter(sql, scan)
 }
 
@@ -124,8 +134,8 @@ async function pageAfter<Row>(sql: Sql, { query, segments, limit, issue }: Scan)
   return { rows, next, prev: issue('prev', segments) }
 }
 
-const belowTop = (query: PageQuery, top: readonly string[]): Fragment =>
-  fragment`(${query.where}) and ${keyOf(query)} <= ${keyValue(query, top)}`
+const belowTop = (listing: Listing, top: readonly string[]): Fragment =>
+  fragment`(${listing.where}) and ${keyOf(listing)} <= ${keyValue(listing, top)}`
 
 /** Everything up to the page's last row is now seen as of this page. */
 function extend(segments: readonly Segment[], { key, stretch, snapshot }: Mark): Segment[] {
@@ -171,7 +181,7 @@ function unseenRows(query: PageQuery, segments: readonly Segment[], count: numbe
  * both ends the planner knows without the value that these are few, and takes the index on the column. In the order
  * of the key and with a limit it would rather walk through everything before the page: hence neither, and a fence.
  */
-const since = ({ xid }: PageQuery, oldest: number): Fragment =>
+const since = ({ xid }: Listing, oldest: number): Fragment =>
   fragment`${xid} >= ${oldest}::xid8 and ${xid} < pg_snapshot_xmax(pg_current_snapshot())`
 
 /** The last `count` rows delivered so far, the last one first. */
@@ -188,15 +198,15 @@ const direction = (order: PageQuery['order']): Fragment => (order === 'asc' ? fr
 const beyond = (order: PageQuery['order']): Fragment => (order === 'asc' ? fragment`>` : fragment`<`)
 const within = (order: PageQuery['order']): Fragment => (order === 'asc' ? fragment`<=` : fragment`>=`)
 
-const columnsOf = ({ key }: PageQuery): Fragment =>
+const columnsOf = ({ key }: Listing): Fragment =>
   join(
     key.map(({ column }) => column),
     ', ',
   )
-const keyOf = (query: PageQuery): Fragment => fragment`(${columnsOf(query)})`
+const keyOf = (listing: Listing): Fragment => fragment`(${columnsOf(listing)})`
 
 /** The columns of a row and its mark; `place` is the text of its stretch. */
-const marked = ({ select, key }: PageQuery, place: Fragment): Fragment =>
+const marked = ({ select, key }: Listing, place: Fragment): Fragment =>
   fragment`${select}, array[(select pg_current_snapshot()::text), ${place}, ${join(
     key.map(({ column }) => fragment`${column}::text`),
     ', ',
@@ -204,7 +214,7 @@ const marked = ({ select, key }: PageQuery, place: Fragment): Fragment =>
 
 const stretchIndex = fragment`page_stretch.index::text`
 
-const ordered = ({ key }: PageQuery, order: PageQuery['order']): Fragment =>
+const ordered = ({ key }: Listing, order: PageQuery['order']): Fragment =>
   fragment`order by ${join(
     key.map(({ column }) => fragment`${column} ${direction(order)}`),
     ', ',
@@ -212,7 +222,7 @@ const ordered = ({ key }: PageQuery, order: PageQuery['order']): Fragment =>
 
 const typeName = (type: KeyColumn['type']): Fragment => ({ strings: [type], values: [] })
 
-const keyValue = ({ key }: PageQuery, value: readonly string[]): Fragment =>
+const keyValue = ({ key }: Listing, value: readonly string[]): Fragment =>
   fragment`(${join(
     key.map(({ type }, index) => fragment`${value[index]}::${typeName(type)}`),
     ', ',
@@ -234,7 +244,7 @@ function stretch(query: PageQuery, segments: readonly Segment[]): Fragment {
 }
 
 /** Whether the row's inserting transaction is visible in the snapshot of its stretch. */
-function seen({ xid }: PageQuery, segments: readonly Segment[]): Fragment {
+function seen({ xid }: Listing, segments: readonly Segment[]): Fragment {
   const snapshots = segments.map(([, snapshot]) => snapshot)
   return fragment`pg_visible_in_snapshot(${xid}, (${snapshots}::pg_snapshot[])[page_stretch.index + 1])`
 }

@@ -2,7 +2,7 @@
 import type { PutOrCall, SecurityType } from '../../domain/codes.ts'
 import { firstEndOf } from '../../domain/market/expiration.ts'
 import type { Instrument, ListingTerms } from '../../domain/market/instrument.ts'
-import { type CursorRefusal, type Page, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -43,24 +43,14 @@ export interface InstrumentRow extends InstrumentColumns {
 }
 
 /** Instruments that trade on a day (YYYY-MM-DD) or later, by id. */
-export const pageInstruments = (
-  sql: Sql,
-  today: string,
-  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<InstrumentRow> | CursorRefusal> =>
-  page<InstrumentRow>(
-    sql,
-    {
-      select: fragment`${instrumentColumns}, i.point_value as "pointValue", i.tick,
+export const pageInstruments = (sql: Sql, today: string, request: PageRequest) =>
+  page<InstrumentRow>(sql, request, {
+    select: fragment`${instrumentColumns}, i.point_value as "pointValue", i.tick,
         i.initial_margin as "initialMargin", i.maintenance_margin as "maintenanceMargin"`,
-      from: fragment`instrument i`,
-      where: fragment`i.is_tradable and (i.last_trading_day is null or i.last_trading_day >= ${today}::date)`,
-      key: [{ column: fragment`i.id`, type: 'bigint' }],
-      order,
-      xid: fragment`i.xid`,
-    },
-    request,
-  )
+    from: fragment`instrument i`,
+    where: fragment`i.is_tradable and (i.last_trading_day is null or i.last_trading_day >= ${today}::date)`,
+    ...keyedById(fragment`i`),
+  })
 
 /** Which of these symbols are stocks, or indexes entered like stocks, that options in a currency may be written on. */
 export async function findUnderlyings(

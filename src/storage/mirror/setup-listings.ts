@@ -1,7 +1,7 @@
 /** Setups as they are listed: who autotrades what, and the settings of account and setup together. */
 import type { Scope } from '../../domain/people/scope.ts'
 import { isTradeLeader, settingsChangedAt } from '../accounts/accounts.ts'
-import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 
@@ -43,13 +43,8 @@ export interface FollowerFilter {
 }
 
 /** Live setups that pass the filter and belong to the scope, by id. */
-export const pageSetups = (
-  sql: Sql,
-  filter: FollowerFilter,
-  scope: Scope,
-  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<SetupRow> | CursorRefusal> => {
-  const query: PageQuery = {
+export const pageSetups = (sql: Sql, filter: FollowerFilter, scope: Scope, request: PageRequest) =>
+  page<SetupRow>(sql, request, {
     select: setupColumns,
     from: setupTables,
     where: fragment`setup.stopped_at is null and ${scoped(scope)}
@@ -58,12 +53,8 @@ export const pageSetups = (
       and (${filter.strategyId}::bigint is null or setup.strategy_id = ${filter.strategyId}::bigint)
       and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
       and (${filter.siteId}::bigint is null or a.site_id = ${filter.siteId}::bigint)`,
-    key: [{ column: fragment`setup.id`, type: 'bigint' }],
-    order,
-    xid: fragment`setup.xid`,
-  }
-  return page<SetupRow>(sql, query, request)
-}
+    ...keyedById(fragment`setup`),
+  })
 
 /** Every column of the settings, joined from account and setup; times are epoch milliseconds. */
 export interface SettingsRow {

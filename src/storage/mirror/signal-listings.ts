@@ -14,7 +14,7 @@ import type {
 } from '../../domain/codes.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import { ended, live } from '../database/order-statuses.ts'
-import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { byPlace, distinct } from '../database/places.ts'
 import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
 import type { InstrumentColumns } from '../market/instruments.ts'
@@ -145,21 +145,13 @@ function historical({ strategyId, signalId, status, from, until }: HistoricalSig
 }
 
 /** Ended signals that pass the filter, by id. A signal is new to this listing when it ends, whenever it was posted. */
-export const pageSignals = (
-  sql: Sql,
-  filter: HistoricalSignalFilter,
-  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<SignalVersion> | CursorRefusal> => {
-  const query: PageQuery = {
+export const pageSignals = (sql: Sql, filter: HistoricalSignalFilter, request: PageRequest) =>
+  page<SignalVersion>(sql, request, {
     select: signalVersion,
     from: signalTables,
     where: historical(filter),
-    key: [{ column: fragment`o.id`, type: 'bigint' }],
-    order,
-    xid: fragment`o.xid`,
-  }
-  return page<SignalVersion>(sql, query, request)
-}
+    ...keyedById(fragment`o`),
+  })
 
 /** Executed by the order itself: its totals are the whole copy's, orders that had ended before it included. */
 const ownExecuted: Fragment = fragment`greatest(o.cum_qty - o.carried_qty, 0)`
@@ -203,12 +195,8 @@ export interface AccountOrderFilter {
 }
 
 /** Orders of accounts that pass the filter, by id. */
-export const pageAccountOrders = (
-  sql: Sql,
-  filter: AccountOrderFilter,
-  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<OrderRow> | CursorRefusal> => {
-  const query: PageQuery = {
+export const pageAccountOrders = (sql: Sql, filter: AccountOrderFilter, request: PageRequest) =>
+  page<OrderRow>(sql, request, {
     select: accountOrderColumns,
     from: accountOrderTables,
     where: fragment`o.account_id = any(${filter.accountIds}::bigint[])
@@ -216,9 +204,5 @@ export const pageAccountOrders = (
       and (${filter.status}::text is null or ${ownStatus} = ${filter.status}::text)
       and (${filter.from}::float8 is null or o.posted_at >= to_timestamp(${filter.from}::float8 / 1000))
       and (${filter.until}::float8 is null or o.posted_at <= to_timestamp(${filter.until}::float8 / 1000))`,
-    key: [{ column: fragment`o.id`, type: 'bigint' }],
-    order,
-    xid: fragment`o.xid`,
-  }
-  return page<OrderRow>(sql, query, request)
-}
+    ...keyedById(fragment`o`),
+  })

@@ -1,6 +1,6 @@
 /** People as they are shown, found and added. Whose rows a caller may see is part of every question. */
 import type { Scope } from '../../domain/people/scope.ts'
-import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -120,22 +120,13 @@ const matching = (filter: PersonFilter): Fragment => fragment`
     or (region.kind = 'geo' and region.code = ${filter.geoSite}::text))`
 
 /** People who match and belong to the scope, by id. */
-export function pagePeople(
-  sql: Sql,
-  filter: PersonFilter,
-  scope: Scope,
-  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<PersonRow> | CursorRefusal> {
-  const query: PageQuery = {
+export const pagePeople = (sql: Sql, filter: PersonFilter, scope: Scope, request: PageRequest) =>
+  page<PersonRow>(sql, request, {
     select: columns,
     from: tables,
     where: fragment`${matching(filter)} and ${within(scope, { sites: bySite })}`,
-    key: [{ column: fragment`p.id`, type: 'bigint' }],
-    order,
-    xid: fragment`p.xid`,
-  }
-  return page<PersonRow>(sql, query, request)
-}
+    ...keyedById(fragment`p`),
+  })
 
 /** Whether a living person has this number. */
 export const isPhoneKnown = async (sql: Sql, phone: string): Promise<boolean> =>

@@ -3,7 +3,7 @@
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Actor } from '../../domain/people/access.ts'
 import type { Instant } from '../../domain/time.ts'
-import { type CursorRefusal, type Page, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
 import { visibleTo } from '../people/access.ts'
 import type { StrategyHead } from './strategy-details.ts'
@@ -73,24 +73,13 @@ function matching(viewer: Actor, filter: StrategyFilter): Fragment {
 }
 
 /** Strategies that pass, in the order of their making. */
-export const pageStrategies = (
-  sql: Sql,
-  viewer: Actor,
-  filter: StrategyFilter,
-  { request, order }: { request: PageRequest; order: 'asc' | 'desc' },
-): Promise<Page<StrategyRow> | CursorRefusal> =>
-  page<StrategyRow>(
-    sql,
-    {
-      select: strategyColumns,
-      from: fragment`strategy join site on site.id = strategy.site_id`,
-      where: matching(viewer, filter),
-      key: [{ column: fragment`strategy.id`, type: 'bigint' }],
-      order,
-      xid: fragment`strategy.xid`,
-    },
-    request,
-  )
+export const pageStrategies = (sql: Sql, viewer: Actor, filter: StrategyFilter, request: PageRequest) =>
+  page<StrategyRow>(sql, request, {
+    select: strategyColumns,
+    from: fragment`strategy join site on site.id = strategy.site_id`,
+    where: matching(viewer, filter),
+    ...keyedById(fragment`strategy`),
+  })
 
 const siblings: Fragment = fragment`(select count(*)::int - 1 from strategy other
   where other.owner_person_id = strategy.owner_person_id)`

@@ -1,12 +1,7 @@
 /** Watch lists: named sets of strategies that belong to a person. */
-import { type CursorRefusal, type Page, type PageQuery, type PageRequest, page } from '../database/page.ts'
+import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-
-interface PageAsked {
-  request: PageRequest
-  order: 'asc' | 'desc'
-}
 
 export interface WatchListRow {
   id: number
@@ -16,21 +11,13 @@ export interface WatchListRow {
 }
 
 /** The lists of a person, by id. */
-export function pageWatchLists(
-  sql: Sql,
-  personId: number | bigint,
-  { request, order }: PageAsked,
-): Promise<Page<WatchListRow> | CursorRefusal> {
-  const query: PageQuery = {
+export const pageWatchLists = (sql: Sql, personId: number | bigint, request: PageRequest) =>
+  page<WatchListRow>(sql, request, {
     select: fragment`id, person_id as "personId", name, created_at as "createdAt"`,
     from: fragment`watch_list`,
     where: fragment`person_id = ${personId}::bigint`,
-    key: [{ column: fragment`id`, type: 'bigint' }],
-    order,
-    xid: fragment`xid`,
-  }
-  return page<WatchListRow>(sql, query, request)
-}
+    ...keyedById(fragment`watch_list`),
+  })
 
 export interface WatchListMemberRow {
   id: number
@@ -40,22 +27,14 @@ export interface WatchListMemberRow {
 }
 
 /** The strategies on a list, in the order in which they were added. */
-export function pageWatchListMembers(
-  sql: Sql,
-  watchListId: number | bigint,
-  { request, order }: PageAsked,
-): Promise<Page<WatchListMemberRow> | CursorRefusal> {
-  const query: PageQuery = {
+export const pageWatchListMembers = (sql: Sql, watchListId: number | bigint, request: PageRequest) =>
+  page<WatchListMemberRow>(sql, request, {
     select: fragment`
       m.id, m.strategy_id as "strategyId", l.person_id as "personId", m.added_at as "addedAt"`,
     from: fragment`watch_list_member m join watch_list l on l.id = m.watch_list_id`,
     where: fragment`m.watch_list_id = ${watchListId}::bigint`,
-    key: [{ column: fragment`m.id`, type: 'bigint' }],
-    order,
-    xid: fragment`m.xid`,
-  }
-  return page<WatchListMemberRow>(sql, query, request)
-}
+    ...keyedById(fragment`m`),
+  })
 
 type Id = number | bigint
 
