@@ -1,8 +1,9 @@
 /** Imports what companies and exchanges announce, each file whole or not at all. */
 import { readFile } from 'node:fs/promises'
 import { dayIn, newYork } from '../domain/time.ts'
-import { readInstrumentFile, UnreadableInstruments } from '../execution/instrument-files.ts'
-import { actionColumns, readActionFile, UnreadableActions } from '../execution/orders/action-files.ts'
+import { UnreadableFile } from '../execution/csv.ts'
+import { readInstrumentFile } from '../execution/instrument-files.ts'
+import { actionColumns, readActionFile } from '../execution/orders/action-files.ts'
 import { enterActions } from '../execution/orders/enter-actions.ts'
 import type { ActionKind } from '../storage/actions/corporate-actions.ts'
 import type { Database } from '../storage/database/database.ts'
@@ -54,7 +55,6 @@ async function linesOf<Line>(file: string, read: (text: string) => Line[]): Prom
   try {
     return read(text)
   } catch (error) {
-    const isOfTheFile = error instanceof UnreadableInstruments || error instanceof UnreadableActions
-    throw isOfTheFile ? new ConfigError(safeLine(`${file}, ${error.message}`)) : error
+    throw error instanceof UnreadableFile ? new ConfigError(safeLine(`${file}, ${error.message}`)) : error
   }
 }

@@ -2,13 +2,13 @@
  * A CSV file of instruments. The first line names the columns: `symbol`, and of the others those that are known; what
  * is left out or empty follows from the symbol. The first faulty cell is told; the first line is number 1.
  */
-import { parse } from 'csv-parse/sync'
 import type { SecurityType } from '../domain/codes.ts'
-import { type Decimal, dec } from '../domain/decimal.ts'
+import type { Decimal } from '../domain/decimal.ts'
 import { calendarNames, readCalendarName } from '../domain/market/calendar.ts'
 import { completeInstrument, securityTypeOfSymbol } from '../domain/market/derive-instrument.ts'
 import type { Instrument } from '../domain/market/instrument.ts'
 import { type Day, readDay } from '../domain/time.ts'
+import { readLines, readNumber, UnreadableFile } from './csv.ts'
 
 const types: Readonly<Record<string, SecurityType>> = {
   ...{ stock: 'CS', option: 'OPT', future: 'FUT', forex: 'FOR' },
@@ -27,7 +27,7 @@ const word =
 const number =
   (isAllowed: (value: Decimal) => boolean): Cell =>
   (text) => {
-    const value = /^\d{1,12}(\.\d{1,12})?$/.test(text) ? dec(text) : undefined
+    const value = readNumber(text)
     return value && isAllowed(value) ? value : undefined
   }
 const positive = number((value) => value.greaterThan(0))
@@ -57,31 +57,24 @@ const columns: { readonly [Member in keyof Instrument]?: Cell } = {
 /** The columns that a file may have. */
 export const instrumentColumns: readonly string[] = Object.keys(columns)
 
-/** A cell that cannot be read, or a file whose columns are wrong. */
-export class UnreadableInstruments extends Error {
-  override name = 'UnreadableInstruments'
-}
-
-/** The instruments of a file, in its order; `today` resolves short years. Throws UnreadableInstruments. */
+/** The instruments of a file, in its order; `today` resolves short years. Throws UnreadableFile. */
 export function readInstrumentFile(file: string, today: Day): Instrument[] {
-  const [head = [], ...lines] = rowsOf(file)
+  const [head = [], ...lines] = readLines(file)
   const names = head.map((name) => name.trim())
   const unknown = names.find((name) => !Object.hasOwn(columns, name))
   if (unknown !== undefined || !names.includes('symbol'))
-    throw new UnreadableInstruments(
-      `line 1: the columns are symbol and some of ${instrumentColumns.join(', ')}`,
-    )
+    throw new UnreadableFile(`line 1: the columns are symbol and some of ${instrumentColumns.join(', ')}`)
   return lines.map((line, place) => {
     const read = names.flatMap((name, column) => {
       const cell = line[column]?.trim() ?? ''
       if (cell === '') return []
       const value = columns[name as keyof Instrument]?.(cell)
-      if (value === undefined) throw new UnreadableInstruments(faultOf(place, name, cell))
+      if (value === undefined) throw new UnreadableFile(faultOf(place, name, cell))
       return [[name, value] as const]
     })
     const entered: Partial<Instrument> = Object.fromEntries(read)
     const { symbol } = entered
-    if (symbol === undefined) throw new UnreadableInstruments(`line ${place + 2}: there is no symbol`)
+    if (symbol === undefined) throw new UnreadableFile(`line ${place + 2}: there is no symbol`)
     const securityType = entered.securityType ?? securityTypeOfSymbol(symbol)
     return completeInstrument({ ...entered, symbol, securityType }, today)
   })
@@ -89,11 +82,3 @@ export function readInstrumentFile(file: string, today: Day): Instrument[] {
 
 const faultOf = (place: number, name: string, cell: string): string =>
   `line ${place + 2}, ${name}: "${cell}" cannot be read${name === 'calendar' ? `; there are ${calendarNames.join(', ')}` : ''}`
-
-function rowsOf(file: string): string[][] {
-  try {
-    return parse(file, { bom: true, skip_empty_lines: true, relax_column_count: true })
-  } catch (error) {
-    throw new UnreadableInstruments(error instanceof Error ? error.message : String(error))
-  }
-}
