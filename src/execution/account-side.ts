@@ -2,17 +2,15 @@
  * The account side of the worker: plan, send, take in reports, follow, close, keep in step. Each step finds its own work in
  * the rows, so any number of workers may run them side by side.
  */
-import { findNextChase } from '../storage/mirror/chases.ts'
-import { findNextSync } from '../storage/mirror/sync-due.ts'
 import type { Broker } from './brokers/broker.ts'
-import type { DueSource, Step } from './context.ts'
+import type { Step } from './context.ts'
 import { syncStep } from './mirror/auto-sync.ts'
 import { chaseStep } from './mirror/chase.ts'
 import { closingStep } from './mirror/closings.ts'
 import { mirrorStep } from './mirror/mirror.ts'
 import { confirmationStep } from './mirror/order-confirmations.ts'
 import { queueStep, senderStep } from './mirror/sender.ts'
-import { nextConfirmation, reconciliationStep } from './reports/reconciliation.ts'
+import { reconciliationStep } from './reports/reconciliation.ts'
 import { reportStep } from './reports/reports.ts'
 
 /** The steps for these brokers, named as the `adapter` of the rows that they serve. */
@@ -36,12 +34,3 @@ export const accountSteps = (brokers: Readonly<Record<string, Broker>>): Step[] 
   ...Object.entries(brokers).map(([adapter, broker]) => reconciliationStep(adapter, broker)),
   syncStep,
 ]
-
-/** When a difference from a broker's word has lasted. */
-export { nextConfirmation }
-
-/** When the next copy's grace runs out. */
-export const nextChase: DueSource = findNextChase
-
-/** When AutoSync next looks at an account. */
-export const nextSync: DueSource = findNextSync

@@ -2,31 +2,29 @@
  * A worker's parts put together once, for the worker process, the demo and the test door alike: the strategies'
  * side, the accounts' side and the paper broker, which also serves as the scripted broker of checks.
  */
-import { accountSteps, movingSteps, nextChase, nextConfirmation, nextSync } from './account-side.ts'
+import { accountSteps, movingSteps } from './account-side.ts'
 import { type HeadKeeper, sealingStep } from './audit-log.ts'
-import { billingMoments, billingSteps } from './billing.ts'
+import { billingSteps } from './billing.ts'
 import { bookCheckStep } from './book-check.ts'
 import type { Broker } from './brokers/broker.ts'
 import { createPaperBroker, type PaperControls, type PaperOptions } from './brokers/paper.ts'
 import { clockSetBackStep } from './clock-set-back.ts'
-import type { DueSource, Step, WorkContext, WorkSettings } from './context.ts'
+import { momentsOf, type Step, type WorkContext, type WorkSettings } from './context.ts'
 import { housekeepingStep } from './housekeeping.ts'
-import { type MailOptions, mailStep, nextMail } from './mail.ts'
-import { approvalExpiryStep, nextApprovalExpiry } from './mirror/approvals.ts'
-import { nextExits } from './mirror/mirror.ts'
-import { nextOverdue } from './mirror/order-confirmations.ts'
-import { corporateActionStep, nextAction, nextEnd } from './orders/corporate-actions.ts'
+import { type MailOptions, mailStep } from './mail.ts'
+import { approvalExpiryStep } from './mirror/approvals.ts'
+import { corporateActionStep } from './orders/corporate-actions.ts'
 import { closeSteps } from './orders/daily-close.ts'
-import { expiryStep, nextSignalExpiry, nextSignalRelease, releaseStep } from './orders/expiries.ts'
+import { expiryStep, releaseStep } from './orders/expiries.ts'
 import { marginCallStep } from './orders/margin-calls.ts'
 import { arrivalStep } from './orders/matcher.ts'
 import { statisticsStep } from './orders/statistics.ts'
 import { transmitStep } from './orders/transmit.ts'
-import { nextVariantLook, variantStep } from './orders/variants.ts'
+import { variantStep } from './orders/variants.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { newTally } from './tally.ts'
-import { announceStep, nextWebhook, type WebhookOptions, webhookStep } from './webhooks.ts'
+import { announceStep, type WebhookOptions, webhookStep } from './webhooks.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -63,22 +61,6 @@ export interface Assembly {
 /** What orders of strategies meet: their market, their end, their date, their margin. */
 const signalSteps: readonly Step[] = [arrivalStep, expiryStep, releaseStep, marginCallStep]
 
-/** When time makes work on every platform. */
-const moments: readonly DueSource[] = [
-  nextAction,
-  nextEnd,
-  nextSignalExpiry,
-  nextSignalRelease,
-  nextExits,
-  nextChase,
-  nextSync,
-  nextConfirmation,
-  nextOverdue,
-  nextApprovalExpiry,
-  nextVariantLook,
-  ...billingMoments,
-]
-
 /** What makes track records of what has been traded. */
 export const recordSteps: readonly Step[] = [...closeSteps, statisticsStep]
 
@@ -98,18 +80,6 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ...context
   } = options
   const paper = createPaperBroker(paperOptions)
-  const settings: WorkSettings = {
-    environment,
-    commissionPlan,
-    quoteSinks: [paper.quoteSink],
-    barSinks: [paper.barSink],
-    dueSources: [
-      ...moments,
-      paper.dueSource,
-      ...(mail ? [nextMail] : []),
-      ...(webhooks ? [nextWebhook] : []),
-    ],
-  }
   const brokers = { ...others, paper: paper.broker, ...(isScripted && { scripted: paper.broker }) }
   const tradingSteps = [...signalSteps, ...movingSteps(brokers)]
   const steps = [
@@ -130,6 +100,13 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     sealingStep(auditHeads),
     ...(checksBooks ? [bookCheckStep()] : []),
   ]
+  const settings: WorkSettings = {
+    environment,
+    commissionPlan,
+    quoteSinks: [paper.quoteSink],
+    barSinks: [paper.barSink],
+    dueSources: momentsOf(steps),
+  }
   const ctx = { ...context, settings, tally: newTally() }
   return { ctx, steps, brokers, tradingSteps, controls: paper.controls }
 }

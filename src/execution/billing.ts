@@ -23,7 +23,7 @@ import {
   type RenewedTerm,
   renewTerms,
 } from '../storage/billing/terms.ts'
-import type { DueSource, Step, WorkContext } from './context.ts'
+import type { Step, WorkContext } from './context.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 
 /** Subscriptions that one transaction moves on. */
@@ -90,10 +90,11 @@ export function billingSteps(providers: readonly PaymentProvider[]): Step[] {
   const names = providers.map(({ name }) => name)
   return [
     { name: 'heedPaymentEvents', due: () => areEventsWaiting, run: heedEvents },
-    { name: 'turnTerms', due: areTermsOver, run: turnTerms },
+    { name: 'turnTerms', due: areTermsOver, moments: [nextTermEnd], run: turnTerms },
     {
       name: 'collectPayments',
       due: (now) => areChargesDue(now, names),
+      moments: [nextChargeDue],
       run: async (ctx) => {
         let moved = 0
         for (const provider of providers) moved += await collect(ctx, provider)
@@ -102,6 +103,3 @@ export function billingSteps(providers: readonly PaymentProvider[]): Step[] {
     },
   ]
 }
-
-/** When the next term ends or the next payment is due. */
-export const billingMoments: readonly DueSource[] = [nextTermEnd, nextChargeDue]

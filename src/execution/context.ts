@@ -60,6 +60,13 @@ export interface Step {
    * index.
    */
   due(now: Instant): Fragment | boolean
+  /** When time alone next makes work for it. */
+  moments?: readonly DueSource[]
   /** Does what is due; answers how many rows it moved. */
   run(ctx: WorkContext): Promise<number>
 }
+
+/** The moments of these steps; each is asked once, also where steps share it. */
+export const momentsOf = (steps: readonly Step[]): DueSource[] => [
+  ...new Set(steps.flatMap(({ moments = [] }) => moments)),
+]

@@ -15,7 +15,7 @@ import {
   postponeMail,
 } from '../storage/people/mail.ts'
 import { backoff } from './backoff.ts'
-import type { DueSource, Step, WorkContext } from './context.ts'
+import type { Step, WorkContext } from './context.ts'
 import { pause } from './leases.ts'
 import { composeMail } from './mail-words.ts'
 
@@ -36,13 +36,11 @@ const lastWordMs = 5_000
 
 const pauseAfter = (attempts: number): number => backoff(attempts, shortestPauseMs, longestPauseMs)
 
-/** When the next message is tried. */
-export const nextMail: DueSource = nextMailAt
-
 /** Messages wait to be sent, or for their next try. */
 export const mailStep = (options: MailOptions): Step => ({
   name: 'mail',
   due: isMailDue,
+  moments: [nextMailAt],
   run: async (ctx) => {
     let sent = 0
     while (sent < atOnce && !ctx.ending?.aborted) {

@@ -22,7 +22,7 @@ import {
   takeEndedApprovals,
 } from '../storage/people/webhook-deliveries.ts'
 import { openWebhookSecrets } from '../storage/people/webhooks.ts'
-import type { DueSource, Step, WorkContext } from './context.ts'
+import type { Step, WorkContext } from './context.ts'
 import { pause } from './leases.ts'
 
 export interface WebhookOptions {
@@ -64,13 +64,11 @@ function announced({ id, status, siteId, personId, strategyId, endedAt }: EndedA
   return { requestId: id, siteId, eventType, body }
 }
 
-/** When the next delivery is tried. */
-export const nextWebhook: DueSource = findNextDelivery
-
 /** Deliveries wait for their next try. */
 export const webhookStep = (options: WebhookOptions): Step => ({
   name: 'sendWebhooks',
   due: isDeliveryDue,
+  moments: [findNextDelivery],
   run: async (ctx) => {
     const limits = { count: sentAtOnce, perEndpoint }
     const claimed = await claimDeliveries(ctx.db.write, ctx.clock.now(), limits)

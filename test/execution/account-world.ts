@@ -1,10 +1,8 @@
 /** Both sides of the worker over one paper broker, with a clock that stands still. */
-import { accountSteps, nextChase, nextConfirmation, nextSync } from '../../src/execution/account-side.ts'
+import { accountSteps } from '../../src/execution/account-side.ts'
 import type { Broker } from '../../src/execution/brokers/broker.ts'
 import { createPaperBroker, type PaperBroker, type PaperOptions } from '../../src/execution/brokers/paper.ts'
-import type { Step } from '../../src/execution/context.ts'
-import { nextOverdue } from '../../src/execution/mirror/order-confirmations.ts'
-import { nextSignalExpiry } from '../../src/execution/orders/expiries.ts'
+import { momentsOf, type Step } from '../../src/execution/context.ts'
 import { publishQuotes } from '../../src/execution/orders/matcher.ts'
 import { createWorker } from '../../src/execution/worker.ts'
 import type { Database } from '../../src/storage/database/database.ts'
@@ -28,12 +26,12 @@ export function makeAccountWorld(
   brokerOf = (broker: Broker): Broker => broker,
 ): AccountWorld {
   const paper = createPaperBroker(options)
+  const steps = [...strategySteps, ...accountSteps({ paper: brokerOf(paper.broker) })]
   const world = makeWorld(db, {
     quoteSinks: [paper.quoteSink],
     barSinks: [paper.barSink],
-    dueSources: [nextSignalExpiry, nextChase, nextSync, nextConfirmation, nextOverdue, paper.dueSource],
+    dueSources: momentsOf(steps),
   })
-  const steps = [...strategySteps, ...accountSteps({ paper: brokerOf(paper.broker) })]
   const worker = createWorker({ ctx: world.ctx, steps })
   return {
     ...world,

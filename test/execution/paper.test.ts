@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { publishBars } from '../../src/execution/orders/matcher.ts'
+import { findNextPaperMoment } from '../../src/storage/brokers/paper.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, type FollowerWish } from '../support/followers.ts'
@@ -262,7 +263,7 @@ test('latency and slippage are the broker’s own', async () => {
   await place(slow, { strategyId, instrumentId, side: '1', quantity: '6' })
   await slow.drain()
   expect(await readOrders(slow, setupId)).toMatchObject([{ status: '0' }])
-  expect(await slow.paper.dueSource(db.read)).toBeLessThanOrEqual(slow.clock.time + 500)
+  expect(await findNextPaperMoment(db.read)).toBeLessThanOrEqual(slow.clock.time + 500)
   slow.clock.time += 500
   await slow.drain()
   expect(await readOrders(slow, setupId)).toMatchObject([{ status: '2', avgPx: 100.02 }])

@@ -3,14 +3,9 @@
 import type { SecurityType } from '../../src/domain/codes.ts'
 import { dec } from '../../src/domain/decimal.ts'
 import { type CalendarName, dayOrderExpiry } from '../../src/domain/market/calendar.ts'
-import type { Step, WorkContext, WorkSettings } from '../../src/execution/context.ts'
+import { momentsOf, type Step, type WorkContext, type WorkSettings } from '../../src/execution/context.ts'
 import type { MarketBar, MarketQuote } from '../../src/execution/market/feed.ts'
-import {
-  expiryStep,
-  nextSignalExpiry,
-  nextSignalRelease,
-  releaseStep,
-} from '../../src/execution/orders/expiries.ts'
+import { expiryStep, releaseStep } from '../../src/execution/orders/expiries.ts'
 import { arrivalStep } from '../../src/execution/orders/matcher.ts'
 import { newTally } from '../../src/execution/tally.ts'
 import type { Database } from '../../src/storage/database/database.ts'
@@ -37,7 +32,7 @@ export function makeWorld(db: Database, settings: Partial<WorkSettings> = {}): W
     environment: 'T',
     quoteSinks: [],
     barSinks: [],
-    dueSources: [nextSignalExpiry, nextSignalRelease],
+    dueSources: momentsOf(steps),
     ...settings,
   }
   return { clock, ctx: { db, clock, log: silentLog, workerId: 'w1', settings: all, tally: newTally() } }

@@ -34,7 +34,7 @@ import {
   repeatPaperReport,
   sumPaperPositions,
 } from '../../storage/brokers/paper-reports.ts'
-import type { DueSource, MarketSink, Step, WorkContext } from '../context.ts'
+import type { MarketSink, Step, WorkContext } from '../context.ts'
 import type { MarketBar, MarketQuote } from '../market/feed.ts'
 import {
   type AccountSnapshot,
@@ -78,7 +78,6 @@ export interface PaperBroker {
   readonly controls: PaperControls
   readonly quoteSink: MarketSink<MarketQuote>
   readonly barSink: MarketSink<MarketBar>
-  readonly dueSource: DueSource
 }
 
 /** What a script has asked for and the state of the link. */
@@ -91,7 +90,7 @@ interface Script {
 
 const reportsAtOnce = 5_000
 
-/** Builds the broker; register its sinks, its due source and its steps with the worker. */
+/** Builds the broker; register its sinks and its steps with the worker. */
 export function createPaperBroker(options: PaperOptions = {}): PaperBroker {
   const script: Script = { rejections: new Map(), caps: new Map(), isHeld: false, isDown: false }
   const { slippageTicks = zero, slippageBps = zero } = options
@@ -106,7 +105,6 @@ export function createPaperBroker(options: PaperOptions = {}): PaperBroker {
     controls: controlsOf(script),
     quoteSink: (ctx, batch, lease) => takeQuotes(ctx, slippage, batch, lease),
     barSink: (ctx, batch, lease) => takeBars(ctx, slippage, batch, lease),
-    dueSource: findNextPaperMoment,
   }
 }
 
@@ -216,10 +214,11 @@ async function snapshotOf(ctx: WorkContext, accountIds: readonly number[]): Prom
 function stepsOf(script: Script, arrive: Step['run']): Step[] {
   const isSilent = (): boolean => script.isDown || script.isHeld
   return [
-    { name: 'paper arrivals', due: isPaperArrivalDue, run: arrive },
+    { name: 'paper arrivals', due: isPaperArrivalDue, moments: [findNextPaperMoment], run: arrive },
     {
       name: 'paper expiries',
       due: isPaperExpiryDue,
+      moments: [findNextPaperMoment],
       run: (ctx) => expirePaperOrders(ctx.db.write, ctx.clock.now()),
     },
     {

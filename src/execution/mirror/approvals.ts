@@ -4,12 +4,11 @@ import {
   findNextApprovalExpiry,
   isApprovalExpiryDue,
 } from '../../storage/mirror/approvals.ts'
-import type { DueSource, Step } from '../context.ts'
+import type { Step } from '../context.ts'
 
 export const approvalExpiryStep: Step = {
   name: 'expireApprovals',
   due: isApprovalExpiryDue,
+  moments: [findNextApprovalExpiry],
   run: ({ db, clock }) => expireApprovals(db.write, clock.now()),
 }
-
-export const nextApprovalExpiry: DueSource = findNextApprovalExpiry

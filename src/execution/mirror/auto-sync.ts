@@ -16,7 +16,13 @@ import {
 } from '../../storage/mirror/account-orders.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
 import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
-import { claimSyncs, isSyncDue, listDueSyncs, settleSyncs } from '../../storage/mirror/sync-due.ts'
+import {
+  claimSyncs,
+  findNextSync,
+  isSyncDue,
+  listDueSyncs,
+  settleSyncs,
+} from '../../storage/mirror/sync-due.ts'
 import { loadSyncFacts } from '../../storage/mirror/sync-facts.ts'
 import {
   endExclusionsIn,
@@ -224,4 +230,9 @@ const nextLooks = (
   })
 
 /** Setups wait to be looked at. */
-export const syncStep: Step = { name: 'syncAccounts', due: isSyncDue, run: (ctx) => syncAccounts(ctx) }
+export const syncStep: Step = {
+  name: 'syncAccounts',
+  due: isSyncDue,
+  moments: [findNextSync],
+  run: (ctx) => syncAccounts(ctx),
+}

@@ -11,6 +11,7 @@ import type { Instant } from '../../domain/time.ts'
 import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
 import {
   type ChaseRow,
+  findNextChase,
   isChaseDue,
   listChasedAccounts,
   lockDueChases,
@@ -131,4 +132,9 @@ const chaseThese = (ctx: WorkContext, accounts: Among): Promise<number> =>
   )
 
 /** Copies wait for the end of their grace. */
-export const chaseStep: Step = { name: 'chaseCopies', due: isChaseDue, run: chaseCopies }
+export const chaseStep: Step = {
+  name: 'chaseCopies',
+  due: isChaseDue,
+  moments: [findNextChase],
+  run: chaseCopies,
+}

@@ -31,7 +31,7 @@ import {
 } from '../../storage/mirror/mirror-due.ts'
 import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
-import type { DueSource, Step, WorkContext } from '../context.ts'
+import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { inRounds } from '../rounds.ts'
 import { chaseAtOf, endingOf, followSignal, takenOf, takeOver } from './mirror-follow.ts'
@@ -163,8 +163,6 @@ async function planSlice(
 export const mirrorStep: Step = {
   name: 'mirrorSignals',
   due: isMirroringDue,
+  moments: [findNextExits],
   run: (ctx) => mirrorSignals(ctx),
 }
-
-/** When exits that wait for their entries are next to be planned. */
-export const nextExits: DueSource = findNextExits

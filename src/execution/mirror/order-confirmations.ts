@@ -6,7 +6,7 @@ import {
   isConfirmationOverdue,
 } from '../../storage/mirror/order-confirmations.ts'
 import type { SendRow } from '../../storage/mirror/sending.ts'
-import type { DueSource, Step } from '../context.ts'
+import type { Step } from '../context.ts'
 
 const patience = 10 * minute
 
@@ -27,7 +27,6 @@ export const needsConfirmation = (row: SendRow): boolean =>
 export const confirmationStep: Step = {
   name: 'endUnconfirmed',
   due: isConfirmationOverdue,
+  moments: [findNextOverdue],
   run: ({ db, clock }) => db.transaction((tx) => endUnconfirmed(tx, clock.now())),
 }
-
-export const nextOverdue: DueSource = findNextOverdue

@@ -13,7 +13,7 @@ import {
   settleAction,
 } from '../../storage/actions/corporate-actions.ts'
 import { type Fragment, fragment } from '../../storage/database/sql.ts'
-import type { DueSource, Step, WorkContext } from '../context.ts'
+import type { Step, WorkContext } from '../context.ts'
 import { inRounds } from '../rounds.ts'
 import { endNext } from './contract-ends.ts'
 import { payDividend } from './dividends.ts'
@@ -46,10 +46,9 @@ export const isAnyDue = async ({ db, clock }: WorkContext): Promise<boolean> =>
   (await db.read.one<{ due: boolean }>`select ${isDue(clock.now())} as due`).due
 
 /** Actions wait for the opening of their day, contracts for their end. */
-export const corporateActionStep: Step = { name: 'bookActions', due: isDue, run: bookActions }
-
-/** When the next action takes effect. */
-export const nextAction: DueSource = findNextAction
-
-/** When the next contract ends. */
-export const nextEnd: DueSource = findNextEnd
+export const corporateActionStep: Step = {
+  name: 'bookActions',
+  due: isDue,
+  moments: [findNextAction, findNextEnd],
+  run: bookActions,
+}

@@ -29,7 +29,7 @@ import {
   listReleasable,
   strategiesOf,
 } from '../../storage/work/matching.ts'
-import { type DueSource, ratesOf, type Step, type WorkContext } from '../context.ts'
+import { ratesOf, type Step, type WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { bookContext } from './booking.ts'
 import { saveTimed } from './books.ts'
@@ -112,6 +112,7 @@ function dueOrders(
 export const expiryStep: Step = {
   name: 'expireSignals',
   due: isExpiryDue,
+  moments: [findNextExpiry],
   run: expireSignals,
 }
 
@@ -119,14 +120,9 @@ export const expiryStep: Step = {
 export const releaseStep: Step = {
   name: 'releaseSignals',
   due: isReleaseDue,
+  moments: [findNextRelease],
   run: releaseSignals,
 }
-
-/** When the next parked order is released. */
-export const nextSignalRelease: DueSource = findNextRelease
-
-/** When the next day order ends. */
-export const nextSignalExpiry: DueSource = findNextExpiry
 
 /** The earliest moment at which time makes work; undefined when nothing waits for time. */
 export async function nextDue(ctx: WorkContext): Promise<Instant | undefined> {

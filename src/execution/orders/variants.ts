@@ -31,7 +31,7 @@ import {
   saveLooks,
 } from '../../storage/strategies/variants.ts'
 import type { Among } from '../../storage/work/among.ts'
-import { type DueSource, ratesOf, type Step, type WorkContext } from '../context.ts'
+import { ratesOf, type Step, type WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveTimed } from './books.ts'
@@ -44,6 +44,7 @@ const atOnce = 50
 export const variantStep: Step = {
   name: 'followParents',
   due: isVariantDue,
+  moments: [findNextVariantLook],
   run: (ctx) =>
     isolated(ctx, {
       name: 'looks of a variant',
@@ -51,9 +52,6 @@ export const variantStep: Step = {
       list: (variants, limit) => idsOf(listDueVariants(ctx.db.read, ctx.clock.now(), variants, limit)),
     }),
 }
-
-/** When time alone makes the next variant worth a look. */
-export const nextVariantLook: DueSource = findNextVariantLook
 
 async function followParents(ctx: WorkContext, tx: Transaction, among: Among): Promise<number> {
   const now = ctx.clock.now()

@@ -163,6 +163,9 @@ async function findThem(
 const idOf = ({ settings }: WorkContext, order: SentOrder): string =>
   clientOrderId({ environment: settings.environment, ...order })
 
+/** When a difference that is watched has lasted long enough. */
+const nextConfirmation: DueSource = (sql) => findNextConfirmation(sql, patience)
+
 /** Brokers are asked at the start, when a link is back, and when their time has come. */
 export function reconciliationStep(adapter: string, broker: Broker): Step {
   let isForced = true
@@ -173,6 +176,7 @@ export function reconciliationStep(adapter: string, broker: Broker): Step {
       if (!broker.isUp()) return false
       return isForced || isReconciliationDue(adapter, now)
     },
+    moments: [nextConfirmation],
     run: (ctx) => {
       const forced = isForced
       isForced = false
@@ -180,6 +184,3 @@ export function reconciliationStep(adapter: string, broker: Broker): Step {
     },
   }
 }
-
-/** When a difference that is watched has lasted long enough. */
-export const nextConfirmation: DueSource = (sql) => findNextConfirmation(sql, patience)
