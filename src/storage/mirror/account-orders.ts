@@ -20,7 +20,8 @@ import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
-export interface NewAccountOrder {
+/** What a new order and one that is read have in common. */
+interface AccountOrder {
   readonly accountId: number
   readonly brokerId: number
   readonly setupId: number
@@ -34,17 +35,23 @@ export interface NewAccountOrder {
   readonly ordType: OrdType
   readonly timeInForce: TimeInForce
   readonly positionEffect: PositionEffect
+  readonly limitPx: string | null
+  readonly stopPx: string | null
+  readonly status: OrdStatus
+  readonly signalFilledBefore: string
+  readonly replacesOrderId: number | null
+  readonly referencePx: string | null
+  readonly setupFence: number
+}
+
+/** An order as it is written. */
+export interface NewAccountOrder extends AccountOrder {
   /** Totals of the chain, what orders before it executed included. */
   readonly orderQty: Decimal
   readonly cumQty: Decimal
   readonly filledValue: Decimal
   readonly carriedQty: Decimal
   readonly carriedValue: Decimal
-  readonly limitPx: string | null
-  readonly stopPx: string | null
-  readonly status: OrdStatus
-  readonly signalFilledBefore: string
-  readonly replacesOrderId: number | null
   readonly postedAt: Instant
   readonly endedAt: Instant | null
   readonly chaseAt: Instant | null
@@ -57,8 +64,6 @@ export interface NewAccountOrder {
   readonly scalingPercentage: number
   readonly limitValue: Decimal | null
   readonly heldQty: Decimal
-  readonly referencePx: string | null
-  readonly setupFence: number
 }
 
 /** Where an order begins that follows no other: nothing of its chain is executed yet. */
@@ -205,33 +210,15 @@ export const graceCopies = (tx: Transaction, signalId: number, chaseAt: Instant)
     where o.account_id = w.account_id and o.id = w.id`
 
 /** An order as its successor is decided from it. */
-export interface CopyRow extends OrderKey {
-  readonly brokerId: number
-  readonly setupId: number
-  readonly strategyId: number
-  readonly source: OrderSource
-  readonly sourceId: number
-  readonly revision: number
-  readonly instrumentId: number
-  readonly signalType: SignalType
-  readonly side: Side
-  readonly ordType: OrdType
-  readonly timeInForce: TimeInForce
-  readonly positionEffect: PositionEffect
+export interface CopyRow extends AccountOrder {
+  readonly id: number
   readonly orderQty: string
   readonly cumQty: string
   readonly filledValue: string
   readonly carriedQty: string
   readonly carriedValue: string
-  readonly limitPx: string | null
-  readonly stopPx: string | null
-  readonly status: OrdStatus
   readonly attempts: number
   readonly pendingAction: 'new' | 'cancel' | 'replace' | null
-  readonly signalFilledBefore: string
-  readonly replacesOrderId: number | null
-  readonly referencePx: string | null
-  readonly setupFence: number
 }
 
 /** The columns of `CopyRow`, of the table's alias `o`. */

@@ -92,7 +92,8 @@ export const signalOf = (row: SyncSignalRow, symbol: string): SyncSignal => ({
   entryKept: dec(row.entryKept),
 })
 
-type OrderFacts = Pick<
+/** What `orderOf` reads of an order, of an account or of a variant. */
+export type OrderFacts = Pick<
   SyncOrderRow,
   | 'id'
   | 'source'

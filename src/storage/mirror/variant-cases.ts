@@ -13,7 +13,7 @@ import type { Instant } from '../../domain/time.ts'
 import { ended, live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import type { ClaimedVariant } from '../strategies/variants.ts'
-import { driftGraceSeconds, orderOf, signalOf } from './sync-cases.ts'
+import { driftGraceSeconds, type OrderFacts, orderOf, signalOf } from './sync-cases.ts'
 import {
   type HeldRow,
   listInstruments,
@@ -24,26 +24,10 @@ import {
   type SyncSignalRow,
 } from './sync-facts.ts'
 
-type OrderPart =
-  | 'id'
-  | 'source'
-  | 'sourceId'
-  | 'instrumentId'
-  | 'side'
-  | 'ordType'
-  | 'timeInForce'
-  | 'positionEffect'
-  | 'orderQty'
-  | 'cumQty'
-  | 'limitPx'
-  | 'stopPx'
-  | 'status'
-  | 'signalType'
-  | 'signalFilledBefore'
-  | 'signalEndedAt'
-
 /** An order that a variant has made by itself; of a correction `sourceId` is 0. */
-export interface VariantOrderRow extends Pick<SyncOrderRow, OrderPart> {
+export interface VariantOrderRow
+  extends OrderFacts,
+    Pick<SyncOrderRow, 'sourceId' | 'instrumentId' | 'timeInForce' | 'signalEndedAt'> {
   readonly variantId: number
   readonly replaces: number | null
   /** The variant's own group of exits that it is in. */
