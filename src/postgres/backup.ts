@@ -10,8 +10,9 @@ const emptied = new Set(
     'pg_subtrans',
   ].map((name) => join('cluster', name)),
 )
-/** What belongs to the process that runs, and the file that is copied last. */
+/** It is copied last. */
 const control = join('cluster', 'global', 'pg_control')
+/** What belongs to the process that runs, and the file that is copied last. */
 const left = new Set([
   ...['run', 'program', 'server.log', 'server.log.1', control],
   ...['postmaster.pid', 'postmaster.opts'].map((name) => join('cluster', name)),

@@ -3,20 +3,11 @@
  * server's user cannot reach node_modules. The package names its library links in a file; they are made here
  * because not every installer runs the package's own script.
  */
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
+import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type { Folder } from './folder.ts'
-import { type Identity, runAs } from './identity.ts'
+import { giveTo, type Identity, type Outcome, runAs } from './identity.ts'
 
 export interface Binaries {
   readonly initdb: string
@@ -34,12 +25,9 @@ export async function findBinaries(
   const copy = join(folder.root, 'program')
   rmSync(copy, { recursive: true, force: true })
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true })
-  const { account } = identity
-  if (account) {
-    // A new data folder is still ours alone: nobody else comes to what is in it.
-    chownSync(folder.root, account.uid, account.gid)
-    handOver(copy, account.uid, account.gid)
-  }
+  // A new data folder is still ours alone: nobody else comes to what is in it.
+  giveTo(identity, folder.root)
+  handOver(identity, copy)
   const copied = await usable(copy, identity)
   if (copied.ok) return programs(copy)
   throw new Error(
@@ -61,7 +49,7 @@ function installedFolder(): string {
   }
 }
 
-async function usable(native: string, identity: Identity): Promise<{ ok: boolean; output: string }> {
+async function usable(native: string, identity: Identity): Promise<Outcome> {
   const failed = makeLinks(native)
   if (failed) return { ok: false, output: failed }
   const { initdb, postgres } = programs(native)
@@ -92,12 +80,12 @@ function makeLinks(native: string): string | undefined {
 const present = (path: string): boolean =>
   existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
-/** Gives a folder with everything in it to another user. */
-function handOver(path: string, uid: number, gid: number): void {
-  chownSync(path, uid, gid)
+/** Gives a folder with everything in it but links. */
+function handOver(identity: Identity, path: string): void {
+  giveTo(identity, path)
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name)
-    if (entry.isDirectory()) handOver(child, uid, gid)
-    else if (!entry.isSymbolicLink()) chownSync(child, uid, gid)
+    if (entry.isDirectory()) handOver(identity, child)
+    else if (!entry.isSymbolicLink()) giveTo(identity, child)
   }
 }

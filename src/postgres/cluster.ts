@@ -2,13 +2,13 @@
  * The server's files: made once and moved into place whole, so that an interrupted first start leaves nothing
  * half-made. Also what tells a living server from the traces of a dead one.
  */
-import { chownSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Binaries } from './binaries.ts'
 import { type Folder, readOrMakePassword } from './folder.ts'
-import { type Identity, runAs } from './identity.ts'
-import { serverSettings } from './settings.ts'
+import { giveTo, type Identity, type Outcome, runAs } from './identity.ts'
+import { socketIn } from './settings.ts'
 
 export const superuser = 'lockstep'
 export const databaseName = 'lockstep'
@@ -33,15 +33,10 @@ export async function prepareCluster(
   identity: Identity,
   binaries: Binaries,
 ): Promise<Installation> {
-  giveTo(identity, [folder.root, folder.run])
+  giveTo(identity, folder.root, folder.run)
   const password = readOrMakePassword(folder)
   if (!existsSync(folder.cluster)) await makeCluster(folder, identity, binaries, password)
   return { folder, identity, binaries, password }
-}
-
-/** The server must be able to make its files here. */
-export function giveTo({ account }: Identity, paths: readonly string[]): void {
-  if (account) for (const path of paths) chownSync(path, account.uid, account.gid)
 }
 
 async function makeCluster(
@@ -56,8 +51,7 @@ async function makeCluster(
   const made = join(folder.root, `new-${process.pid}`)
   const secret = join(folder.root, `new-${process.pid}-password`)
   writeFileSync(secret, password, { mode: 0o600 })
-  const { account } = identity
-  if (account) chownSync(secret, account.uid, account.gid)
+  giveTo(identity, secret)
   try {
     const options = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const access = [
@@ -77,7 +71,7 @@ async function makeCluster(
   }
 }
 
-function must(what: string, outcome: { ok: boolean; output: string }): void {
+function must(what: string, outcome: Outcome): void {
   if (!outcome.ok) throw new Error(`${what} failed: ${outcome.output.trim()}`)
 }
 
@@ -122,7 +116,7 @@ export async function clearOrphans({ folder, identity }: Installation): Promise<
 }
 
 function leftovers({ cluster, run }: Folder): string[] {
-  const socket = join(run, `.s.PGSQL.${serverSettings.port}`)
+  const socket = socketIn(run)
   return [join(cluster, 'postmaster.pid'), socket, `${socket}.lock`]
 }
 

@@ -4,7 +4,7 @@
  * data folder, enters a user namespace in which root appears as one.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { chownSync, readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { dirname } from 'node:path'
 import { type Folder, ownerOf } from './folder.ts'
@@ -21,7 +21,8 @@ interface Account {
   readonly gid: number
 }
 
-interface Outcome {
+/** How a command ended, and everything it wrote. */
+export interface Outcome {
   readonly ok: boolean
   readonly output: string
 }
@@ -53,6 +54,11 @@ export function chooseIdentity(folder: Folder): Identity {
     )
   }
   return inNamespace()
+}
+
+/** The server must be able to read and make its files here. */
+export function giveTo({ account }: Identity, ...paths: readonly string[]): void {
+  if (account) for (const path of paths) chownSync(path, account.uid, account.gid)
 }
 
 function hasName(): boolean {

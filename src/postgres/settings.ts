@@ -3,6 +3,7 @@
  * the files in the data folder, so that a hand-edited postgresql.conf can never switch durability off.
  * Sized for a small machine: two cores shared with Node.
  */
+import { join } from 'node:path'
 
 /** Name, value and, where it is not plain, why. Folder-dependent settings are added by `serverArguments`. */
 export const serverSettings: Readonly<Record<string, string>> = {
@@ -46,6 +47,9 @@ export const serverSettings: Readonly<Record<string, string>> = {
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 }
+
+/** The socket of the server within its folder of sockets. */
+export const socketIn = (folder: string): string => join(folder, `.s.PGSQL.${serverSettings.port}`)
 
 /** Command line of the postmaster for one data folder. */
 export function serverArguments(cluster: string, socketFolder: string): string[] {

@@ -5,23 +5,21 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, constants, fchownSync, openSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import {
   assertChecksums,
   clearOrphans,
   databaseName,
-  giveTo,
   type Installation,
   prepareCluster,
   readStatus,
   superuser,
 } from './cluster.ts'
 import { logTail, makeRunFolder, prepareFolder } from './folder.ts'
-import { chooseIdentity, spawnAs } from './identity.ts'
+import { chooseIdentity, giveTo, spawnAs } from './identity.ts'
 import { FolderInUse, type Lock, takeLock } from './lock.ts'
-import { serverArguments, serverSettings } from './settings.ts'
+import { serverArguments, serverSettings, socketIn } from './settings.ts'
 
 /** A start that does not become ready is killed and tried again; a long crash recovery gets more time. */
 const startLimitsMs = [10_000, 30_000, 60_000, 180_000]
@@ -148,7 +146,7 @@ class Supervisor implements Postgres {
 
   /** Resolves with how it ended. One whose socket was taken away lets nobody in any more: it is ended, to begin again. */
   async #reachable(running: Running): Promise<string> {
-    const socket = join(this.#installation.folder.run, `.s.PGSQL.${serverSettings.port}`)
+    const socket = socketIn(this.#installation.folder.run)
     let timesGone = 0
     const timer = setInterval(() => {
       timesGone = isGone(socket) ? timesGone + 1 : 0
@@ -167,7 +165,7 @@ class Supervisor implements Postgres {
     const { folder, identity } = this.#installation
     this.#lock.release()
     makeRunFolder(folder)
-    giveTo(identity, [folder.run])
+    giveTo(identity, folder.run)
     this.#lock = await takeLock(folder.run)
   }
 
