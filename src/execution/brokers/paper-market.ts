@@ -6,7 +6,7 @@
 import { type Decimal, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import { isTrading } from '../../domain/market/expiration.ts'
-import { isFresh, isValidQuote, type LastQuote, type Quote } from '../../domain/market/quote.ts'
+import { isFresh, isValidQuote, type LastQuote } from '../../domain/market/quote.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
 import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
 import { fillAgainstQuote } from '../../domain/orders/fill-quotes.ts'
@@ -29,10 +29,14 @@ import type { WorkContext } from '../context.ts'
 import { despiteSome, isolated } from '../isolation.ts'
 import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import {
+  barOf,
   barRange,
   endOf,
   itemsOf,
   type Known,
+  knownIn,
+  lastQuote,
+  namesIn,
   quoteOf,
   quoteRange,
   touchesSession,
@@ -54,8 +58,6 @@ const configOf = ({ securityType, tick }: QuotedInstrument, slippage: PaperSlipp
   ...slippage,
 })
 
-const unlimited = (quote: Quote, at: Instant): LastQuote => ({ quote, at, unused: { '1': null, '2': null } })
-
 /** Serves the working orders that a batch of quotes reaches, in the order of the quotes. */
 export async function takeQuotes(
   ctx: WorkContext,
@@ -63,7 +65,7 @@ export async function takeQuotes(
   quotes: readonly MarketQuote[],
   lease?: Lease,
 ): Promise<number> {
-  const batch = (await worked(ctx, quotes)).filter(
+  const batch = (await workedItems(ctx, quotes)).filter(
     ({ item, instrument }) => isTrading(instrument, item.at) && isValidQuote(quoteOf(item), true),
   )
   return takeBatch(ctx, batch, quoteRange, lease, (item) => (book, instrument) => {
@@ -72,7 +74,7 @@ export async function takeQuotes(
       takesPart: (row) => row.acceptedAt <= at && worksAt(row, at),
       timeOf: () => at,
     })
-    return fillAgainstQuote(book, port, unlimited(quoteOf(item), at), configOf(instrument, slippage)).book
+    return fillAgainstQuote(book, port, lastQuote(quoteOf(item), at), configOf(instrument, slippage)).book
   })
 }
 
@@ -83,19 +85,15 @@ export async function takeBars(
   bars: readonly MarketBar[],
   lease?: Lease,
 ): Promise<number> {
-  const batch = (await worked(ctx, bars)).filter(({ item, instrument }) => touchesSession(instrument, item))
+  const batch = (await workedItems(ctx, bars)).filter(({ item, instrument }) =>
+    touchesSession(instrument, item),
+  )
   return takeBatch(ctx, batch, barRange, lease, (item) => (book, instrument) => {
     const port = paperPort({
       takesPart: (row) => worksAt(row, item.at),
       timeOf: (phase) => (phase === 'open' ? item.at : endOf(item)),
     })
-    const { open, high, low, volume = null } = item
-    return fillAgainstBar(
-      book,
-      port,
-      { start: item.at, open, high, low, volume },
-      configOf(instrument, slippage),
-    )
+    return fillAgainstBar(book, port, barOf(item), configOf(instrument, slippage))
   })
 }
 
@@ -126,7 +124,7 @@ const takeThese = (ctx: WorkContext, slippage: PaperSlippage, accounts: Among): 
     await serve(tx, rows, byId, (instrumentId) => {
       const last = quotes.get(instrumentId)
       return last
-        ? [(book, instrument) => onArrival(book, instrument, unlimited(last, last.at), slippage)]
+        ? [(book, instrument) => onArrival(book, instrument, lastQuote(last, last.at), slippage)]
         : []
     })
     return rows.length
@@ -152,21 +150,13 @@ function onArrival(
 }
 
 /** The batch's items in whose instrument the book has working orders. */
-async function worked<Item extends InstrumentKey>(
+async function workedItems<Item extends InstrumentKey>(
   ctx: WorkContext,
   items: readonly Item[],
 ): Promise<Known<Item>[]> {
-  const symbols = items.flatMap((item) => ('symbol' in item ? [item.symbol] : []))
-  const named = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
-  const ids = await listWorkedInstruments(ctx.db.read, symbols, named)
-  if (ids.length === 0) return []
-  const instruments = await loadQuotedInstruments(ctx.db.read, [], ids)
-  return items.flatMap((item) => {
-    const instrument = instruments.find(({ id, symbol }) =>
-      'symbol' in item ? symbol === item.symbol : id === item.instrumentId,
-    )
-    return instrument ? [{ item, instrument }] : []
-  })
+  const { symbols, ids } = namesIn(items)
+  const worked = await listWorkedInstruments(ctx.db.read, symbols, ids)
+  return worked.length === 0 ? [] : knownIn(items, await loadQuotedInstruments(ctx.db.read, [], worked))
 }
 
 async function takeBatch<Item>(

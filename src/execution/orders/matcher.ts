@@ -48,6 +48,8 @@ import {
   fillOnQuote,
   itemsOf,
   type Known,
+  knownIn,
+  namesIn,
   quoteOf,
   quoteRange,
   touchesSession,
@@ -170,18 +172,11 @@ async function knownItems<Item extends InstrumentKey>(
   ctx: WorkContext,
   items: readonly Item[],
 ): Promise<Known<Item>[]> {
-  const symbols = items.flatMap((item) => ('symbol' in item ? [item.symbol] : []))
-  const ids = items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : []))
+  const { symbols, ids } = namesIn(items)
   if (await isAnyDue(ctx)) await bookActions(ctx)
   const instruments = await loadQuotedInstruments(ctx.db.read, symbols, ids)
   if (instruments.some((instrument) => instrument.hasArrivals)) await despiteSome(ctx, matchArrivals(ctx))
-  const found = new Map<string | number, QuotedInstrument>()
-  for (const instrument of instruments)
-    found.set(instrument.symbol, instrument).set(instrument.id, instrument)
-  return items.flatMap((item) => {
-    const instrument = found.get('symbol' in item ? item.symbol : item.instrumentId)
-    return instrument ? [{ item, instrument }] : []
-  })
+  return knownIn(items, instruments)
 }
 
 /**

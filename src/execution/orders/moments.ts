@@ -9,13 +9,13 @@ import { isOpen, nextOpen } from '../../domain/market/calendar.ts'
 import { hasExpired, isTrading } from '../../domain/market/expiration.ts'
 import { isFresh, type LastQuote, priceFor, type Quote } from '../../domain/market/quote.ts'
 import { defaultFillConfig, type FillConfig } from '../../domain/orders/fill.ts'
-import { fillAgainstBar } from '../../domain/orders/fill-bars.ts'
+import { type Bar, fillAgainstBar } from '../../domain/orders/fill-bars.ts'
 import { fillAgainstQuote } from '../../domain/orders/fill-quotes.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { QuotedInstrument, QuoteRow } from '../../storage/market/quotes.ts'
 import type { SignalFacts } from '../../storage/orders/order-books.ts'
 import type { PriceRange } from '../../storage/work/matching.ts'
-import type { MarketBar, MarketQuote } from '../market/feed.ts'
+import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import { bookingPort, type MarketMoment, type SignalBook } from './booking.ts'
 
 /** The quote as the domain reads it. */
@@ -41,7 +41,7 @@ export function fillOnArrival(book: SignalBook, instrument: QuotedInstrument, la
   return atQuote(book, instrument, last, last.at, {
     takesPart: (order, facts) =>
       (facts?.needsMatch ?? true) &&
-      isFresh({ ...lastQuote(last, last.at) }, order.workingSince, configOf(instrument).maxQuoteAgeSec) &&
+      isFresh(lastQuote(last, last.at), order.workingSince, configOf(instrument).maxQuoteAgeSec) &&
       isTrading(instrument, timeOf('quote', order)) &&
       worksAt(facts, timeOf('quote', order)),
     timeOf,
@@ -64,14 +64,14 @@ export function fillOnBar(book: SignalBook, instrument: QuotedInstrument, bar: M
       },
     },
   }
-  const { open, high, low, volume = null } = bar
-  return fillAgainstBar(
-    book,
-    bookingPort(moment),
-    { start: bar.at, open, high, low, volume },
-    configOf(instrument),
-  )
+  return fillAgainstBar(book, bookingPort(moment), barOf(bar), configOf(instrument))
 }
+
+/** The bar as the domain reads it. */
+export const barOf = ({ at, open, high, low, volume }: MarketBar): Bar => ({
+  ...{ start: at, open, high, low },
+  volume: volume ?? null,
+})
 
 /** When the bar was complete. */
 export const endOf = (bar: MarketBar): Instant => bar.endsAt ?? bar.at
@@ -85,6 +85,26 @@ export const touchesSession = (instrument: QuotedInstrument, bar: MarketBar): bo
 export interface Known<Item> {
   readonly item: Item
   readonly instrument: QuotedInstrument
+}
+
+/** The names of instruments in a batch, each item's symbol or id. */
+export const namesIn = (items: readonly InstrumentKey[]): { symbols: string[]; ids: number[] } => ({
+  symbols: items.flatMap((item) => ('symbol' in item ? [item.symbol] : [])),
+  ids: items.flatMap((item) => ('instrumentId' in item ? [item.instrumentId] : [])),
+})
+
+/** The items whose instrument is one of these. */
+export function knownIn<Item extends InstrumentKey>(
+  items: readonly Item[],
+  instruments: readonly QuotedInstrument[],
+): Known<Item>[] {
+  const found = new Map<string | number, QuotedInstrument>()
+  for (const instrument of instruments)
+    found.set(instrument.symbol, instrument).set(instrument.id, instrument)
+  return items.flatMap((item) => {
+    const instrument = found.get('symbol' in item ? item.symbol : item.instrumentId)
+    return instrument ? [{ item, instrument }] : []
+  })
 }
 
 /** The items of a batch by their instruments, in their order. */
@@ -131,7 +151,12 @@ function atQuote(
   return fillAgainstQuote(book, bookingPort(moment), lastQuote(quote, at), configOf(instrument)).book
 }
 
-const lastQuote = (quote: Quote, at: Instant): LastQuote => ({ quote, at, unused: { '1': null, '2': null } })
+/** A quote of which nobody has taken anything yet. */
+export const lastQuote = (quote: Quote, at: Instant): LastQuote => ({
+  quote,
+  at,
+  unused: { '1': null, '2': null },
+})
 
 /** A day order does not trade at or after its end, however late its expiry is noticed. */
 const worksAt = (facts: SignalFacts | undefined, at: Instant): boolean =>
