@@ -6,7 +6,7 @@
 
 import { bookedDay } from '../../domain/market/trading-day.ts'
 import { type Day, formatDay, type Instant } from '../../domain/time.ts'
-import { type Sql, type Transaction, uncounted } from '../database/sql.ts'
+import { fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 /** The books of a strategy, or of an account, moved at a moment of business time. */
@@ -45,6 +45,11 @@ const columnsOf = (rows: readonly Summary[]) => ({
   lasts: rows.map(({ last }) => instant(last)),
 })
 
+/** A change of a day that is closed has the record `r` closed again from there. */
+const reopened = fragment`
+  stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
+  next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end`
+
 /** Notes fills and corrections of strategies' books. */
 export async function touchStrategies(tx: Transaction, changes: readonly BookChange[]): Promise<void> {
   if (changes.length === 0) return
@@ -53,8 +58,7 @@ export async function touchStrategies(tx: Transaction, changes: readonly BookCha
   await tx.run`
     update strategy_record r set moved_at = greatest(r.moved_at, c.last),
       last_fill_at = greatest(r.last_fill_at, c.last_fill),
-      stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
-      next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
+      ${reopened}
     from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[],
       ${rows.map(({ lastFill }) => instant(lastFill))}::timestamptz[]) c (id, day, first, last, last_fill)
     where r.strategy_id = c.id`
@@ -67,8 +71,7 @@ export async function touchAccounts(tx: Sql, changes: readonly BookChange[]): Pr
   const { ids, days, firsts, lasts } = columnsOf(rows)
   await tx.run`
     update account_record r set moved_at = greatest(r.moved_at, c.last),
-      stale_from = case when r.closed_day >= c.day then least(r.stale_from, c.day) else r.stale_from end,
-      next_close_at = case when r.closed_day >= c.day then least(r.next_close_at, c.first) else r.next_close_at end
+      ${reopened}
     from unnest(${uncounted(ids, 'bigint')}, ${days}::date[], ${firsts}::timestamptz[], ${lasts}::timestamptz[]) c (id, day, first, last)
     where r.account_id = c.id`
 }
