@@ -27,10 +27,11 @@ import {
   saveSuccessions,
   successionOf,
 } from '../../storage/mirror/successions.ts'
+import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
 import { markFollowers, markSetups } from '../../storage/mirror/sync-due.ts'
 
 /** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
-export const driftGrace = 30 * second
+export const driftGrace = driftGraceSeconds * second
 
 /** When the copies of a signal are to be turned to market; null while it is not filled. */
 export const chaseAtOf = (signal: DueSignal): Instant | null =>
