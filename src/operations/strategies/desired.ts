@@ -34,7 +34,7 @@ import { cancelOrder } from './changes.ts'
 import { tradesAt, type Wish, withFirstUses } from './first-use.ts'
 import type { OrderDraft } from './order-draft.ts'
 import { type PlacedCall, placeDraft } from './order-placement.ts'
-import { savePlaced } from './orders.ts'
+import { savePlaced } from './placing.ts'
 
 type Desired = ParamsOf<'SetDesiredPositions'>['Positions'][number]
 

@@ -21,7 +21,7 @@ import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
 import type { OrderCall, OrderInput } from './order-draft.ts'
 import type { SignalIds } from './order-placement.ts'
-import { loadPlacingFacts, type PlacingFacts, placeOrders } from './orders.ts'
+import { loadPlacingFacts, type PlacingFacts, placeOrders } from './placing.ts'
 import { findTransmitter } from './transmitters.ts'
 
 const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {
