@@ -7,7 +7,7 @@ import { compileRow, rows } from '../src/contract/index.ts'
 import type { Caller } from '../src/operations/context.ts'
 import { handlers } from '../src/operations/index.ts'
 import { createRunner, type Run } from '../src/operations/run.ts'
-import { newStrategyOrder } from '../src/operations/strategies/index.ts'
+import { newStrategyOrder } from '../src/operations/strategies/orders.ts'
 import { orderOf, type Platform, secrets, startPlatform, symbol } from './support/platform.ts'
 import { type Bench, interleaved, ratioOf } from './support/report.ts'
 

@@ -8,7 +8,7 @@ import { buildStage, contextOf, granted, type Stage } from '../src/demo/stage.ts
 import { sessionOn } from '../src/domain/market/calendar.ts'
 import { completeInstrument } from '../src/domain/market/derive-instrument.ts'
 import { publishBars } from '../src/execution/orders/matcher.ts'
-import { newStrategyOrder } from '../src/operations/strategies/index.ts'
+import { newStrategyOrder } from '../src/operations/strategies/orders.ts'
 import { insertInstruments } from '../src/storage/market/instruments.ts'
 import { findPlatformSite } from '../src/storage/operating/provision.ts'
 import { quiet, secrets, startPlatform } from './support/platform.ts'

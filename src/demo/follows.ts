@@ -1,7 +1,7 @@
 /** What people do on the way: strategies start, followers join, switch off and stop, each on a trade date. */
 import type { Day } from '../domain/time.ts'
 import { startAutotrade, stopAutotrade } from '../operations/autotrade/setups.ts'
-import { addStrategy } from '../operations/strategies/index.ts'
+import { addStrategy } from '../operations/strategies/adding.ts'
 import { endStrategy } from '../storage/strategies/strategies.ts'
 import { dayOf, type FollowPart, type StrategyName, type StrategyPart, strategyParts } from './cast.ts'
 import type { People } from './people.ts'

@@ -37,21 +37,21 @@ import {
   getSubscribedStrategies,
 } from './general/subscriptions.ts'
 import type { Handlers } from './handler.ts'
+import { addStrategy } from './strategies/adding.ts'
 import { getSiteCatalog, updateSiteCatalog } from './strategies/catalog.ts'
 import { setDesiredPositions } from './strategies/desired.ts'
 import { getStrategyDetails } from './strategies/details.ts'
 import { getStrategyHistoricalDailyEquity, getStrategyHistoricalEquity } from './strategies/equity.ts'
 import { getStrategyMuxStatus } from './strategies/families.ts'
+import { getSupportedSymbols } from './strategies/instruments.ts'
 import {
-  addStrategy,
   cancelStrategyOrder,
   getStrategyActiveOrders,
   getStrategyHistoricalOrders,
-  getStrategyOpenPositions,
   newStrategyOrder,
   replaceStrategyOrder,
-} from './strategies/index.ts'
-import { getSupportedSymbols } from './strategies/instruments.ts'
+} from './strategies/orders.ts'
+import { getStrategyOpenPositions } from './strategies/positions.ts'
 import { getLeaderBoard, searchStrategies } from './strategies/search.ts'
 import { getRule575Status } from './strategies/status.ts'
 import { getSubscribers, getSubscriptionRevenue } from './strategies/subscribers.ts'

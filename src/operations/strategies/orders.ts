@@ -1,28 +1,23 @@
-/** The Strategies group as the runner calls it. */
+/** Orders of strategies as they are given, changed and listed. */
 
 import { isLive } from '../../domain/codes.ts'
 import { oneOfEach } from '../../domain/group.ts'
 import type { Sql } from '../../storage/database/sql.ts'
-import { instant } from '../../storage/database/wire.ts'
 import {
   listActiveSignals,
   listSignals,
   pageSignals,
   type SignalVersion,
 } from '../../storage/mirror/signal-listings.ts'
-import { saveTransmitter } from '../../storage/mirror/transmissions.ts'
-import { insertStrategy, listPositions } from '../../storage/strategies/strategies.ts'
 import { type Context, isRefused, type Outcome } from '../context.ts'
 import type { BatchHandler, Handler, OperationCall } from '../handler.ts'
 import { keptRows } from '../kept-rows.ts'
 import { shownOrder } from '../orders.ts'
 import { pagedTogether } from '../paging.ts'
-import { shownPosition } from '../positions.ts'
 import { cancelOrder, replaceOrder } from './changes.ts'
 import type { OrderCall, OrderInput } from './order-draft.ts'
 import type { SignalIds } from './order-placement.ts'
 import { loadPlacingFacts, type PlacingFacts, placeOrders } from './placing.ts'
-import { findTransmitter } from './transmitters.ts'
 
 const replaced = async (ctx: Context, order: OrderInput): Promise<Outcome<SignalIds>> => {
   const outcome = await replaceOrder(ctx.sql, { ctx, order })
@@ -89,17 +84,6 @@ export const getStrategyActiveOrders: BatchHandler<'GetStrategyActiveOrders'> = 
   },
 }
 
-export const getStrategyOpenPositions: BatchHandler<'GetStrategyOpenPositions'> = {
-  many: async (sql, calls) => {
-    const filters = calls.map(({ params }) => ({
-      strategyIds: params.StrategyIds,
-      securityType: params.SecurityType,
-    }))
-    const lists = await listPositions(sql, filters)
-    return lists.map((rows) => ({ results: rows.map(shownPosition) }))
-  },
-}
-
 /** Signals that are over: those of a strategy, or one by its number. */
 export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'> = (ctx, params) => {
   const filter = {
@@ -113,22 +97,4 @@ export const getStrategyHistoricalOrders: Handler<'GetStrategyHistoricalOrders'>
   return pagedTogether(ctx, 'GetStrategyHistoricalOrders', params, show, (request) =>
     pageSignals(ctx.sql, filter, request),
   )
-}
-
-/**
- * A new strategy begins with its capital in cash, at this moment. One that an account feeds begins with what the
- * account is worth, unless a capital is given.
- */
-export const addStrategy: Handler<'AddStrategy'> = async (ctx, params) => {
-  const feeding = params.Account === undefined ? undefined : await findTransmitter(ctx, params.Account)
-  if (isRefused(feeding)) return feeding
-  const id = await insertStrategy(ctx.sql, {
-    siteId: ctx.caller.siteId,
-    ownerPersonId: ctx.caller.personId,
-    name: params.StrategyName,
-    startedAt: instant(ctx.now),
-    startingCash: String(params.StartingCapital ?? feeding?.value),
-  })
-  if (feeding) await saveTransmitter(ctx.sql, id, feeding.accountId)
-  return { results: [{ StrategyId: id }] }
 }
