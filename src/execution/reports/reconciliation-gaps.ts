@@ -6,7 +6,7 @@
 
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { clientOrderIdPrefix, parseClientOrderId } from '../../domain/orders/client-order-id.ts'
+import { parseClientOrderId } from '../../domain/orders/client-order-id.ts'
 import { gapWords, type OrderGap, orderGaps } from '../../domain/orders/order-gap.ts'
 import { isLag } from '../../domain/positions/broker-lag.ts'
 import { externalActivity } from '../../domain/positions/external-activity.ts'
@@ -30,6 +30,7 @@ import { disableSync } from '../../storage/mirror/disabling.ts'
 import { insertIncidents, type NewIncident } from '../../storage/work/incidents.ts'
 import type { AccountSnapshot, OrderStanding } from '../brokers/broker.ts'
 import type { WorkContext } from '../context.ts'
+import { isOurs } from '../own-orders.ts'
 
 /** How long a difference has to last, unchanged, before it is believed. */
 export const patience = minute
@@ -220,14 +221,13 @@ async function nameStrangers(
   now: Instant,
 ): Promise<void> {
   const { environment } = ctx.settings
-  const prefix = clientOrderIdPrefix(environment)
   const known = new Set(
     findings.standings.map(({ order, clientOrderId }) => orderNameOf(order.accountId, clientOrderId)),
   )
   const strangers = ids.flatMap((accountId) =>
     (findings.snapshots.get(accountId)?.working ?? [])
       .map(({ clientOrderId }) => ({ accountId, clientOrderId }))
-      .filter(({ clientOrderId }) => clientOrderId.toUpperCase().startsWith(prefix))
+      .filter(({ clientOrderId }) => isOurs(environment, clientOrderId))
       .filter(({ clientOrderId }) => !known.has(orderNameOf(accountId, clientOrderId))),
   )
   const keyed = strangers.map((one) => ({ ...one, key: parseClientOrderId(one.clientOrderId) }))

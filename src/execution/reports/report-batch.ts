@@ -6,11 +6,7 @@
 
 import { isLive, oppositeOf, type Side } from '../../domain/codes.ts'
 import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
-import {
-  type ClientOrderKey,
-  clientOrderIdPrefix,
-  parseClientOrderId,
-} from '../../domain/orders/client-order-id.ts'
+import type { ClientOrderKey } from '../../domain/orders/client-order-id.ts'
 import {
   applyToChain,
   type ChainOrder,
@@ -28,6 +24,7 @@ import type {
   ReportRow,
 } from '../../storage/brokers/reports.ts'
 import type { NewIncident } from '../../storage/work/incidents.ts'
+import { isOurs, ourOrderKey } from '../own-orders.ts'
 import { changeOf, type TrackedOrder } from './report-changes.ts'
 import { chainOrderOf, eventOf } from './report-events.ts'
 import { foretold, inferred, replacedBy, type StandingFill, standingFill } from './standing-fills.ts'
@@ -59,12 +56,6 @@ export interface Batch {
 
 type Chain = readonly ChainOrder<number>[]
 
-/** Reads which order a report is about; null where its id is not one of ours. */
-export function orderKeyOf(environment: string, { clientOrderId }: ReportRow): ClientOrderKey | null {
-  const key = clientOrderId === null ? null : parseClientOrderId(clientOrderId)
-  return key?.environment === environment ? key : null
-}
-
 /** An order's name among those of all accounts. */
 export const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): string =>
   `${accountId} ${key.setupId} ${key.source} ${key.sourceId} ${key.revision}`
@@ -87,9 +78,9 @@ export function applyBatch(
   const batch = new BatchState(orders, booked)
   for (const report of reports) {
     if (batch.close(report) || batch.isVoid(report)) continue
-    const key = orderKeyOf(environment, report)
+    const key = ourOrderKey(environment, report.clientOrderId)
     const order = key ? batch.find(nameOf(report.accountId, key)) : undefined
-    if (!order) batch.strange(report, isOurs(environment, report))
+    if (!order) batch.strange(report, isOurs(environment, report.clientOrderId))
     else if (isOfAnother(report, order)) batch.strange(report, true)
     else batch.apply(report, order)
   }
@@ -99,9 +90,6 @@ export function applyBatch(
 /** No order trades another instrument than its own, or the other way: who says so means something else. */
 const isOfAnother = ({ kind, instrumentId, side }: ReportRow, order: ReportedOrder): boolean =>
   instrumentId !== order.instrumentId || (kind === 'fill' && side !== null && side !== order.side)
-
-const isOurs = (environment: string, { clientOrderId }: ReportRow): boolean =>
-  clientOrderId?.toUpperCase().startsWith(clientOrderIdPrefix(environment)) === true
 
 /** The orders of a batch while its reports are applied. */
 class BatchState {

@@ -30,9 +30,10 @@ import { markSetups } from '../../storage/mirror/sync-due.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
+import { ourOrderKey } from '../own-orders.ts'
 import { bookExecutions } from './book-executions.ts'
 import { LateExecutions, momentsOf } from './late-executions.ts'
-import { applyBatch, type Batch, nameOf, orderKeyOf } from './report-batch.ts'
+import { applyBatch, type Batch, nameOf } from './report-batch.ts'
 import { followBatch } from './report-effects.ts'
 
 const accountsAtOnce = 1_000
@@ -111,7 +112,7 @@ async function applyNext(ctx: WorkContext, tx: Transaction, among: Among): Promi
 function ordersByName(environment: string, orders: readonly ReportedOrder[]) {
   const named = new Map(orders.map((order) => [nameOf(order.accountId, order), order]))
   return (report: ReportRow): ReportedOrder | undefined => {
-    const key = orderKeyOf(environment, report)
+    const key = ourOrderKey(environment, report.clientOrderId)
     return key ? named.get(nameOf(report.accountId, key)) : undefined
   }
 }
@@ -137,7 +138,7 @@ function namesOf(
 ): OrderNamed[] {
   const names = new Map<string, OrderNamed>()
   for (const report of reports) {
-    const key = orderKeyOf(environment, report)
+    const key = ourOrderKey(environment, report.clientOrderId)
     if (key) names.set(`${report.accountId} ${report.clientOrderId}`, { accountId: report.accountId, ...key })
   }
   for (const { accountId, setupId, source, sourceId, revision } of busted) {
@@ -161,7 +162,7 @@ function setupsOf(
   const ended = new Set(changes.flatMap(({ id, status }) => (isLive(status) ? [] : [id])))
   const news = new Set([
     ...reports.flatMap((report) =>
-      report.kind === 'cancelReject' ? [] : (orderKeyOf(environment, report)?.setupId ?? []),
+      report.kind === 'cancelReject' ? [] : (ourOrderKey(environment, report.clientOrderId)?.setupId ?? []),
     ),
     ...orders.flatMap(({ id, setupId }) => (ended.has(id) ? [setupId] : [])),
     ...executions.flatMap(({ order }) => order?.setupId ?? []),

@@ -4,6 +4,7 @@
  */
 import type { WorkContext } from '../../context.ts'
 import { inLanes } from '../../lanes.ts'
+import { isOurs } from '../../own-orders.ts'
 import {
   type AccountSnapshot,
   BrokerUnreachable,
@@ -11,7 +12,7 @@ import {
   type OrderStanding,
   type WorkingOrder,
 } from '../broker.ts'
-import { type Desk, isOurs, lookUp, takeOrder } from './desk.ts'
+import { type Desk, lookUp, takeOrder } from './desk.ts'
 import type { Notices } from './notices.ts'
 import { standingOf } from './reports.ts'
 import { isKeyRefused, isSession, raise, type Session } from './sessions.ts'
@@ -103,7 +104,7 @@ async function snapshotOf(
  */
 function workingOf(ctx: WorkContext, body: unknown): WorkingOrder[] | null {
   if (!Array.isArray(body)) return null
-  const isOthers = (name: string | null): boolean => name !== null && !isOurs(ctx, name)
+  const isOthers = (name: string | null): boolean => name !== null && !isOurs(ctx.settings.environment, name)
   return readAll(
     body.filter((one) => !isOthers(nameOfOrder(one))),
     readWorking,

@@ -2,10 +2,11 @@
  * What the parts of the adapter share: the sessions, and the one way in which orders and reports of Alpaca enter the
  * platform. An order that somebody else replaced has ended for us; one that was withdrawn to be placed anew has not.
  */
-import { clientOrderIdPrefix, parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
+import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { findReplacing } from '../../../storage/brokers/broker-pulls.ts'
 import { insertReports } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
+import { isOurs } from '../../own-orders.ts'
 import type { Outcome } from './client.ts'
 import { type Report, reportsOfOrder, type Source } from './reports.ts'
 import { raise, type Session, type Sessions } from './sessions.ts'
@@ -22,14 +23,11 @@ export const sourceOf = (ctx: WorkContext, { brokerId, accountId }: Session): So
   ...{ brokerId, accountId, now: ctx.clock.now() },
 })
 
-/** Whether an order carries a name of this installation. */
-export const isOurs = (ctx: WorkContext, clientOrderId: string | null): boolean =>
-  clientOrderId?.toUpperCase().startsWith(clientOrderIdPrefix(ctx.settings.environment)) === true
-
 /** Takes reports in. Of orders that are not ours only the executions matter. */
 export async function take(ctx: WorkContext, reports: readonly Report[]): Promise<number> {
   const news = reports.filter(
-    ({ kind, clientOrderId }) => kind === 'fill' || kind === 'bust' || isOurs(ctx, clientOrderId),
+    ({ kind, clientOrderId }) =>
+      kind === 'fill' || kind === 'bust' || isOurs(ctx.settings.environment, clientOrderId),
   )
   await insertReports(ctx.db.write, news)
   return news.length
@@ -37,7 +35,9 @@ export async function take(ctx: WorkContext, reports: readonly Report[]): Promis
 
 /** Takes in what an order by itself tells; answers how many reports that were. */
 export async function takeOrder(ctx: WorkContext, session: Session, order: AlpacaOrder): Promise<number> {
-  const settled = isOurs(ctx, order.clientOrderId) ? await settledOrder(ctx, session, order) : null
+  const settled = isOurs(ctx.settings.environment, order.clientOrderId)
+    ? await settledOrder(ctx, session, order)
+    : null
   return settled ? take(ctx, reportsOfOrder(sourceOf(ctx, session), settled)) : 0
 }
 
@@ -50,7 +50,7 @@ async function settledOrder(
   if (order.status === 'replaced' && order.replacedBy !== null) {
     const by = await readOutcome(ctx, session, await session.client.order(order.replacedBy))
     if (by === undefined) return null
-    return by && isOurs(ctx, by.clientOrderId) ? order : { ...order, status: 'canceled' }
+    return by && isOurs(ctx.settings.environment, by.clientOrderId) ? order : { ...order, status: 'canceled' }
   }
   return order.status === 'canceled' && (await isBeingReplaced(ctx, session, order)) ? null : order
 }

@@ -2,7 +2,6 @@
  * Messages of a FIX broker as report rows and incidents. Whose account a report is about has to be certain: what is
  * malformed, or names an account that is not ours, or not the order's, is parked for the operator.
  */
-import { type ClientOrderKey, parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import {
   type FixIntake,
   findReportedPlaces,
@@ -11,6 +10,7 @@ import {
 import type { NewReport, NewTotal } from '../../../storage/brokers/reports.ts'
 import type { NewIncident } from '../../../storage/work/incidents.ts'
 import type { WorkContext } from '../../context.ts'
+import { ourOrderKey } from '../../own-orders.ts'
 import { type Reading, type ReportDraft, readCancelReject, readExecutionReport } from './executions.ts'
 import { type FixMessage, readable } from './message.ts'
 
@@ -39,7 +39,10 @@ export async function readMessages(
     else for (const draft of reading?.reports ?? []) drafts.push({ draft, message })
   }
   const { environment } = ctx.settings
-  const names = drafts.map(({ draft }) => ({ account: draft.account, key: keyOf(environment, draft) }))
+  const names = drafts.map(({ draft: { account, clientOrderId } }) => ({
+    account,
+    key: ourOrderKey(environment, clientOrderId),
+  }))
   const places = names.length > 0 ? await findReportedPlaces(ctx.db.read, connection, names) : []
   const reports: (NewReport | NewTotal)[] = []
   for (const [index, { draft, message }] of drafts.entries()) {
@@ -50,11 +53,6 @@ export async function readMessages(
     else reports.push(rowOf({ ...draft, counted }, whose, places[index]?.symbol ?? ''))
   }
   return { reports, incidents }
-}
-
-const keyOf = (environment: string, { clientOrderId }: ReportDraft): ClientOrderKey | null => {
-  const key = clientOrderId === null ? null : parseClientOrderId(clientOrderId)
-  return key?.environment === environment ? key : null
 }
 
 /** The account a report is about, or why that is not certain. */

@@ -3,9 +3,9 @@
  * answers in part has said nothing of an account: it is never taken as flat.
  */
 import { chunked } from '../../../domain/group.ts'
-import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import { loadAccountNumbers, loadFixOrders } from '../../../storage/brokers/fix-sessions.ts'
 import type { WorkContext } from '../../context.ts'
+import { ourOrderKey } from '../../own-orders.ts'
 import { type AccountSnapshot, BrokerUnreachable, type WorkingOrder } from '../broker.ts'
 import type { Desk, Heard } from './desk.ts'
 import { withoutReplaced } from './executions.ts'
@@ -108,10 +108,8 @@ async function workingOf(
     return { clientOrderId, ...standing }
   })
   const ours = working.flatMap((order) => {
-    const key = parseClientOrderId(order.clientOrderId)
-    return key?.environment === ctx.settings.environment
-      ? [{ ...key, accountId, clientOrderId: order.clientOrderId }]
-      : []
+    const key = ourOrderKey(ctx.settings.environment, order.clientOrderId)
+    return key ? [{ ...key, accountId, clientOrderId: order.clientOrderId }] : []
   })
   const orders = await loadFixOrders(ctx.db.read, ours)
   return working.map((order) => {
