@@ -68,7 +68,7 @@ export async function startPlatform(strategies: number): Promise<Platform> {
     ])
     const issued = await issueKey(tx, secrets, {
       personId: ownerId,
-      env: 'bench',
+      keyEnvironment: 'bench',
       expiresAt: now + 86_400_000,
       now,
     })

@@ -22,7 +22,7 @@ export async function prepareDemo(
   const now = Date.now()
   await bootstrap(db.write, now)
   if (!config.demo) return undefined
-  const options = { db, secrets, env: environments(config), log, now }
+  const options = { db, secrets, environments: environments(config), log, now }
   const seeded = await seedDemo({ ...options, signal, onProgress: showProgress })
   // A keys file that was lost is written anew: keys are stored hashed and cannot be shown again.
   return seeded ?? (existsSync(demoKeysFile(config)) ? undefined : renewDemoKeys(options))

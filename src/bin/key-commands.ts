@@ -49,7 +49,13 @@ const issue = ({ person, comment, days, limits, uuid, ...output }: IssueOptions)
     const now = Date.now()
     const life = { now, expiresAt: now + days * dayLength }
     const special = { ...(limits && { limits }), ...(uuid && { form: 'uuid' as const }) }
-    const order = { personId: person, env: environments(config).keys, comment, ...life, ...special }
+    const order = {
+      personId: person,
+      keyEnvironment: environments(config).keys,
+      comment,
+      ...life,
+      ...special,
+    }
     const secrets = await openSecrets(config, db)
     const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
     if (isRefused(issued)) throw new ConfigError(whyNot(issued, person))

@@ -12,13 +12,13 @@ export interface KeyOptions {
   readonly db: Database
   readonly secrets: Secrets
   /** Environment of the keys, lower-case letters. */
-  readonly environment: string
+  readonly keyEnvironment: string
   readonly now: number
 }
 
 /** Issues a key to each; the keys they had end. */
 export async function issueDemoKeys(
-  { db, secrets, environment, now }: KeyOptions,
+  { db, secrets, keyEnvironment, now }: KeyOptions,
   holders: readonly Omit<DemoKey, 'key'>[],
 ): Promise<DemoKey[]> {
   const keys: DemoKey[] = []
@@ -26,7 +26,7 @@ export async function issueDemoKeys(
     const { personId } = holder
     for (const { keyId } of await listLivingKeys(db.read, personId, now))
       await deleteKey(db.write, keyId, now)
-    const order = { personId, env: environment, comment: 'demo', expiresAt: now + lifetime, now }
+    const order = { personId, keyEnvironment, comment: 'demo', expiresAt: now + lifetime, now }
     const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
     if (isRefused(issued)) throw new Error(`no key for person ${personId}: ${issued.refused}`)
     const { name, role, ...more } = holder

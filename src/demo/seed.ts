@@ -25,7 +25,7 @@ export interface SeedOptions {
   readonly db: Database
   readonly secrets: Secrets
   /** How keys and client order ids of this platform are marked. */
-  readonly env: { readonly keys: string; readonly orders: string }
+  readonly environments: { readonly keys: string; readonly orders: string }
   readonly log: Stage['work']['log']
   /** Business time at which the history ends and the simulation begins. */
   readonly now: number
@@ -67,20 +67,23 @@ export async function seedDemo(options: SeedOptions): Promise<DemoFacts | undefi
 export async function renewDemoKeys({
   db,
   secrets,
-  env,
+  environments,
   now,
-}: Pick<SeedOptions, 'db' | 'secrets' | 'env' | 'now'>): Promise<DemoFacts | undefined> {
+}: Pick<SeedOptions, 'db' | 'secrets' | 'environments' | 'now'>): Promise<DemoFacts | undefined> {
   const { facts } = (await readSeeding(db)) ?? {}
   if (!facts) return undefined
   const { holders, ...known } = facts
-  return { ...known, keys: await issueDemoKeys({ db, secrets, environment: env.keys, now }, holders) }
+  return {
+    ...known,
+    keys: await issueDemoKeys({ db, secrets, keyEnvironment: environments.keys, now }, holders),
+  }
 }
 
 const readSeeding = async (db: Database): Promise<Seeded | undefined> =>
   (await listSwitches(db.read)).get(seedingSwitch) as Seeded | undefined
 
 async function seed(options: SeedOptions): Promise<DemoFacts> {
-  const { db, secrets, env, now } = options
+  const { db, secrets, environments, now } = options
   const onDay = (done: number, total: number): void => {
     options.signal?.throwIfAborted()
     options.onProgress?.(done, total)
@@ -88,7 +91,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
   const tape = openTape(options.lastDay === undefined ? undefined : readDay(options.lastDay))
   const begin = tape.days[0]?.open ?? now
   const people = await begun(db, begin, now)
-  const stage = buildStage(db, options.log, env.orders, secrets)
+  const stage = buildStage(db, options.log, environments.orders, secrets)
   const strategies = await playHistory(stage, people, tape, onDay)
   await enterMarks(db.write, tape)
   await enterIndex(db.write, tape)
@@ -108,7 +111,7 @@ async function seed(options: SeedOptions): Promise<DemoFacts> {
     }),
     accounts: [investorPart, ...followerParts, ...crowd].map(({ account }) => account),
   }
-  const keys = await issueDemoKeys({ db, secrets, environment: env.keys, now }, holders)
+  const keys = await issueDemoKeys({ db, secrets, keyEnvironment: environments.keys, now }, holders)
   const done: Seeded = { state: 'done', facts: { ...facts, holders } }
   await setSwitch(db.write, seedingSwitch, done, now)
   return { ...facts, keys }

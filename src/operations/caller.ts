@@ -39,7 +39,7 @@ export interface AuthenticatorOptions {
   clock: Clock
   secrets: Secrets
   /** Keys of other environments are unknown here. */
-  env: string
+  keyEnvironment: string
 }
 
 /** The name of a scheme is the same in any case and may have several blanks behind it (RFC 9110, 11.1 and 11.4). */
@@ -63,7 +63,7 @@ const rejected = refuse('KeyRejected', 'APIKey')
 
 /** Starts to listen for changes of keys. */
 export async function createAuthenticator(options: AuthenticatorOptions): Promise<Authenticator> {
-  const { clock, env } = options
+  const { clock, keyEnvironment } = options
   const beliefs = await openBeliefs(options)
   const judge = ({ caller, expiresAt }: Belief): Caller | Refused =>
     caller !== undefined && clock.now() < expiresAt ? caller : rejected
@@ -75,7 +75,7 @@ export async function createAuthenticator(options: AuthenticatorOptions): Promis
       if (belief !== undefined && (dialect === 'compat' || !isUuidKey(key))) return judge(belief)
       const form = readKey(key)
       if (form === undefined && !(dialect === 'compat' && isUuidKey(key))) return malformed
-      if (form !== undefined && form.env !== env) return rejected
+      if (form !== undefined && form.env !== keyEnvironment) return rejected
       return beliefs.look(key).then(judge, unreachable)
     },
     close: beliefs.close,

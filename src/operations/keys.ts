@@ -14,7 +14,7 @@ const liveKeysMax = 2
 export interface KeyOrder {
   personId: number
   /** Lower-case letters; keys of another environment are not even looked up. */
-  env: string
+  keyEnvironment: string
   comment?: string
   /** Business times in epoch milliseconds. */
   expiresAt: number
@@ -41,7 +41,7 @@ export async function issueKey(
   if (holder === undefined) return refuse('NotFound', 'PersonId')
   if (holder.liveKeys >= liveKeysMax)
     return refuse('StateConflict', 'PersonId', `A person has at most ${liveKeysMax} living keys`)
-  const made = composeKey(order.env, { keyId: randomBytes(8), secret: randomBytes(32) })
+  const made = composeKey(order.keyEnvironment, { keyId: randomBytes(8), secret: randomBytes(32) })
   const { keyId } = made
   const key = order.form === 'uuid' ? randomUUID() : made.key
   const id = await insertKey(tx, {

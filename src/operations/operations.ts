@@ -52,8 +52,8 @@ const readyWithinMs = 500
 
 /** Wires the operations to a database. Throws DatabaseUnavailable. */
 export async function createOperations(options: OperationsOptions): Promise<Operations> {
-  const { db, clock, secrets, log } = options
-  const authenticator = await createAuthenticator({ db, clock, secrets, env: options.keyEnvironment })
+  const { db, clock, secrets, keyEnvironment, log } = options
+  const authenticator = await createAuthenticator({ db, clock, secrets, keyEnvironment })
   const limiter = createLimiter({ db, log })
   const maintenance = await watchMaintenance(db, log)
   const load = { reads: newLoad(), writes: newLoad() }

@@ -18,7 +18,7 @@ const now = Date.parse('2026-03-04T15:00:00Z')
 const options = ({ db }: typeof cut, more: Partial<SeedOptions> = {}): SeedOptions => ({
   db,
   secrets: randomSecrets(),
-  env: { keys: 'demo', orders: 'D' },
+  environments: { keys: 'demo', orders: 'D' },
   log: silentLog,
   now,
   lastDay: '2003-12-31',

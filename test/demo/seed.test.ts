@@ -19,7 +19,7 @@ import { apple, dateOf, index, rowAfter, tradeDates } from './record.ts'
 
 const { db } = await testDatabase()
 const secrets = randomSecrets()
-const env = { keys: 'demo', orders: 'D' }
+const environments = { keys: 'demo', orders: 'D' }
 const now = Date.parse('2026-03-01T12:00:00Z') // a Sunday
 const commissionCents = 1 // per share and side
 
@@ -29,7 +29,7 @@ const progress: number[] = []
 
 beforeAll(async () => {
   const onProgress = (done: number, total: number) => progress.push(done / total)
-  facts = await seedDemo({ db, secrets, env, log: silentLog, now, onProgress })
+  facts = await seedDemo({ db, secrets, environments, log: silentLog, now, onProgress })
   signals = await readSignals(db)
 }, 900_000)
 
@@ -356,12 +356,12 @@ describe('what the demo hands over', () => {
 
   test('a seeded platform is not seeded again', async () => {
     const before = await dump(db)
-    expect(await seedDemo({ db, secrets, env, log: silentLog, now })).toBeUndefined()
+    expect(await seedDemo({ db, secrets, environments, log: silentLog, now })).toBeUndefined()
     expect(await dump(db)).toEqual(before)
   })
 
   test('lost keys are replaced, and the old ones end', async () => {
-    const renewed = await renewDemoKeys({ db, secrets, env, now })
+    const renewed = await renewDemoKeys({ db, secrets, environments, now })
     expect(renewed?.keys.map(({ key: _, ...who }) => who)).toEqual(
       facts?.keys.map(({ key: _, ...who }) => who),
     )

@@ -99,7 +99,7 @@ async function populate(): Promise<Owner[]> {
       const limits = { '10': 1_000_000 }
       const issued = await issueKey(tx, secrets, {
         personId,
-        env: 'demo',
+        keyEnvironment: 'demo',
         expiresAt: now + 3_600_000,
         now,
         limits,

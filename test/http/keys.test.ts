@@ -103,7 +103,7 @@ describe('keys', () => {
 
   test('two keys may live at once, a third is refused, also when two are asked for together', async () => {
     const person = await edge.person()
-    const order = { personId: person, env: 'test', expiresAt: start + year, now: start }
+    const order = { personId: person, keyEnvironment: 'test', expiresAt: start + year, now: start }
     const issue = (more: object = {}) =>
       edge.db.transaction((tx) => issueKey(tx, secrets, { ...order, ...more }))
     const all = await Promise.all(Array.from({ length: 5 }, () => issue()))

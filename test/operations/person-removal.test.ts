@@ -77,7 +77,7 @@ describe('somebody of whom nothing runs any more', () => {
     // Processes that know the key are told of its end.
     const knock = async () => (await ask('GetAccessKey', {}, { key })).status
     await expect.poll(knock, { timeout: 5_000 }).toBe(401)
-    const order = { personId, env: keyEnvironment, now, expiresAt: now + 1000 }
+    const order = { personId, keyEnvironment, now, expiresAt: now + 1000 }
     expect(isRefused(await db.transaction((tx) => issueKey(tx, secrets, order)))).toBe(true)
     expect(isRefused(await issueUserToken(db.write, secrets, personId, now))).toBe(true)
     expect(await changeRole(db.write, { personId, role: 'platform_admin', permissions: null })).toBe(false)

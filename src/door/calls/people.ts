@@ -114,7 +114,7 @@ async function giveKeys(
   for (const personId of personIds) {
     const issued = await issueKey(tx, secrets, {
       personId,
-      env: keyEnvironment,
+      keyEnvironment,
       now,
       expiresAt: now + keyLifeMs,
     })

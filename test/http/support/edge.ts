@@ -125,7 +125,13 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     raw: (bytes) => raw(port, bytes),
     person: (role = 'user') => insertPerson(db, role),
     key: async (personId, order = {}) => {
-      const whole = { personId, env: 'test', expiresAt: clock.now() + year, now: clock.now(), ...order }
+      const whole = {
+        personId,
+        keyEnvironment: 'test',
+        expiresAt: clock.now() + year,
+        now: clock.now(),
+        ...order,
+      }
       const issued = await db.transaction((tx) => issueKey(tx, secrets, whole))
       if (isRefused(issued)) throw new Error(issued.refused)
       return issued

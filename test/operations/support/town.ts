@@ -191,7 +191,7 @@ async function deadKeys(
 ): Promise<Pick<Town, 'expiredKey' | 'revokedKey'>> {
   const now = Date.parse(townStart)
   const issue = async (expiresAt: number, comment: string) => {
-    const order = { personId, env: keyEnvironment, now: now - 1000, expiresAt, comment }
+    const order = { personId, keyEnvironment, now: now - 1000, expiresAt, comment }
     const issued = await db.transaction((tx) => issueKey(tx, secrets, order))
     if (isRefused(issued)) throw new Error(issued.refused)
     return issued
