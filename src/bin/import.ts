@@ -32,7 +32,7 @@ export async function importFile(
   const { faults, ...count } = await enterActions({ db, clock: systemClock }, actions)
   if (faults.length > 0)
     throw new ConfigError(
-      faults.map(({ place, says }) => safeLine(`${file}, line ${place + 2}: ${says}`)).join('\n'),
+      faults.map(({ place, says }) => safeLine(`${file}, line ${actions[place]?.line}: ${says}`)).join('\n'),
     )
   return count
 }

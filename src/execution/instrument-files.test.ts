@@ -7,3 +7,11 @@ test.each(['constructor', 'toString', '__proto__'])('%s is neither a column nor 
   for (const column of ['securityType', 'putOrCall', 'settlement', 'calendar'])
     expect(read(`symbol,${column}\nNEW,${name}`)).toThrow(`line 2, ${column}: "${name}" cannot be read`)
 })
+
+test.each([
+  ['symbol,tick\n\nNEW,x\n', 'line 3, tick: "x" cannot be read'],
+  ['symbol,tick\n\n,1\n', 'line 3: there is no symbol'],
+  ['symbol,tick\nNEW,0,01\n', 'line 2: there are more cells than columns'],
+])('%j is refused by its line', (text, says) => {
+  expect(() => readInstrumentFile(text, 20_000)).toThrow(says)
+})

@@ -59,26 +59,26 @@ export const instrumentColumns: readonly string[] = Object.keys(columns)
 
 /** The instruments of a file, in its order; `today` resolves short years. Throws UnreadableFile. */
 export function readInstrumentFile(file: string, today: Day): Instrument[] {
-  const [head = [], ...lines] = readLines(file)
-  const names = head.map((name) => name.trim())
+  const [head, ...lines] = readLines(file)
+  const names = (head?.cells ?? []).map((name) => name.trim())
   const unknown = names.find((name) => !Object.hasOwn(columns, name))
   if (unknown !== undefined || !names.includes('symbol'))
     throw new UnreadableFile(`line 1: the columns are symbol and some of ${instrumentColumns.join(', ')}`)
-  return lines.map((line, place) => {
+  return lines.map(({ cells, number }) => {
     const read = names.flatMap((name, column) => {
-      const cell = line[column]?.trim() ?? ''
+      const cell = cells[column]?.trim() ?? ''
       if (cell === '') return []
       const value = columns[name as keyof Instrument]?.(cell)
-      if (value === undefined) throw new UnreadableFile(faultOf(place, name, cell))
+      if (value === undefined) throw new UnreadableFile(faultOf(number, name, cell))
       return [[name, value] as const]
     })
     const entered: Partial<Instrument> = Object.fromEntries(read)
     const { symbol } = entered
-    if (symbol === undefined) throw new UnreadableFile(`line ${place + 2}: there is no symbol`)
+    if (symbol === undefined) throw new UnreadableFile(`line ${number}: there is no symbol`)
     const securityType = entered.securityType ?? securityTypeOfSymbol(symbol)
     return completeInstrument({ ...entered, symbol, securityType }, today)
   })
 }
 
-const faultOf = (place: number, name: string, cell: string): string =>
-  `line ${place + 2}, ${name}: "${cell}" cannot be read${name === 'calendar' ? `; there are ${calendarNames.join(', ')}` : ''}`
+const faultOf = (line: number, name: string, cell: string): string =>
+  `line ${line}, ${name}: "${cell}" cannot be read${name === 'calendar' ? `; there are ${calendarNames.join(', ')}` : ''}`

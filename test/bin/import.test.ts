@@ -50,9 +50,9 @@ test('files are entered once, whole or not at all', async () => {
   expect(await importing('dividends', `${dividends}AAPL,2024-09-13,0.25\n`, '--json')).toMatchObject({
     ...{ status: 0, output: '{"added":1,"known":2}' },
   })
-  const wrong = await importing('splits', 'symbol,date,new,old\nAAPL,2024-03-14,2,1\nNONE,2024-03-14,2,1\n')
+  const wrong = await importing('splits', 'symbol,date,new,old\n\nAAPL,2024-03-14,2,1\nNONE,2024-03-14,2,1\n')
   expect([wrong.status, wrong.output]).toEqual([1, ''])
-  expect(wrong.errors).toMatch(/^lockstep: .*splits\.csv, line 3: there is no instrument NONE\n$/)
+  expect(wrong.errors).toMatch(/^lockstep: .*splits\.csv, line 4: there is no instrument NONE\n$/)
   expect(await importing('splits', 'symbol,date,new,old\nAAPL,2024-03-14,2,1\n')).toMatchObject({ status: 0 })
   expect(await readActions()).toEqual([
     { kind: 'dividend', day: '2024-03-13', amount: '0.24', new: null, old: null },

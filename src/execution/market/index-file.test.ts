@@ -14,6 +14,7 @@ test('rows in any order, other columns, equal closes of one day', () => {
 test.each([
   ['no date', 'date,close\n2024-03-12,1\n2024-02-30,1', 'line 3'],
   ['no close', 'date,value\n2024-03-12,1', 'line 1: the columns must be date and close'],
+  ['no date behind a blank line', 'date,close\n\n2024-03-12,1\n\n2024-02-30,1', 'line 5'],
   ['a close of zero', 'date,close\n2024-03-12,0.00', 'line 2'],
   ['a close below zero', 'date,close\n2024-03-12,-1', 'line 2'],
   ['no number', 'date,close\n2024-03-12,Infinity', 'line 2'],

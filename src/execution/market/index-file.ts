@@ -12,6 +12,11 @@ export interface IndexClose {
   readonly close: string
 }
 
+interface IndexRow {
+  readonly record: Readonly<Record<string, string | undefined>>
+  readonly info: { readonly lines: number }
+}
+
 const columns = ['date', 'close']
 
 /**
@@ -25,22 +30,22 @@ export function readIndexCloses(text: string | Buffer): IndexClose[] {
     isTable = columns.every((name) => known.includes(name))
     return known
   }
-  const rows = parse(text, { columns: header, skip_empty_lines: true, trim: true, bom: true }) as Record<
-    string,
-    string | undefined
-  >[]
+  // With the number of each line: empty ones are passed over, and count.
+  const options = { columns: header, skip_empty_lines: true, trim: true, bom: true, info: true } as const
+  const rows = parse(text, options) as unknown as readonly IndexRow[]
   if (!isTable) throw new RangeError(`line 1: the columns must be ${columns.join(' and ')}`)
   const closes = new Map<Day, string>()
-  for (const [place, { date = '', close = '' }] of rows.entries()) {
+  for (const { record, info } of rows) {
+    const { date = '', close = '' } = record
     const day = readDay(date.slice(0, 10))
     if (day === undefined || !isPrice(close))
       throw new RangeError(
-        `line ${place + 2}: a date and a close above zero are needed, not '${date}', '${close}'`,
+        `line ${info.lines}: a date and a close above zero are needed, not '${date}', '${close}'`,
       )
     const told = closes.get(day)
     // Which of two is right nobody can tell from the file.
     if (told !== undefined && !new Decimal(told).equals(close))
-      throw new RangeError(`line ${place + 2}: ${date} has two closes, ${told} and ${close}`)
+      throw new RangeError(`line ${info.lines}: ${date} has two closes, ${told} and ${close}`)
     closes.set(day, close)
   }
   return [...closes].map(([day, close]) => ({ day, close })).sort((a, b) => a.day - b.day)

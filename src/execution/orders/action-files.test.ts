@@ -13,6 +13,11 @@ describe('a file of actions', () => {
     expect([split?.new?.toFixed(), split?.old?.toFixed(), split?.amount]).toEqual(['2', '1', undefined])
   })
 
+  test('has lines that end in empty cells, and knows which they are', () => {
+    const text = 'symbol,date,amount\n\nAAPL,2024-03-13,0.24,,\nMSFT,2024-03-14,0.75, \n'
+    expect(readActionFile('dividend', text)).toMatchObject([{ line: 3 }, { line: 4 }])
+  })
+
   test.each([
     ['another column', 'split', 'symbol,date,amount\n', 'line 1: the columns must be symbol, date, new, old'],
     ['nothing at all', 'dividend', '', 'line 1: the columns must be symbol, date, amount'],
@@ -27,6 +32,18 @@ describe('a file of actions', () => {
       'dividend',
       'symbol,date,amount\nA,2024-03-13,-1\n',
       'line 2, amount: "-1" is no number',
+    ],
+    [
+      'a number behind a blank line',
+      'dividend',
+      'symbol,date,amount\n\nA,2024-03-13,1\n\nA,2024-06-13,x\n',
+      'line 5, amount: "x" is no number',
+    ],
+    [
+      'a decimal comma',
+      'dividend',
+      'symbol,date,amount\nA,2024-03-13,1,25\n',
+      'line 2: there are more cells than columns',
     ],
     ['a missing cell', 'split', 'symbol,date,new,old\nA,2024-03-13,2\n', 'line 2, old: "" is no number'],
   ] as const)('%s is refused', (_, kind, text, says) => {

@@ -14,19 +14,24 @@ export const actionColumns: Readonly<Record<ActionKind, readonly string[]>> = {
   settlement: ['symbol', 'date', 'amount'],
 }
 
+/** An action, and the line that it stands in. */
+export interface ActionLine extends EnteredAction {
+  readonly line: number
+}
+
 /** The actions of a file, in its order. Throws UnreadableFile. */
-export function readActionFile(kind: ActionKind, text: string): EnteredAction[] {
+export function readActionFile(kind: ActionKind, text: string): ActionLine[] {
   const [head, ...lines] = readLines(text)
-  const columns = (head ?? []).map((name) => name.trim().toLowerCase())
+  const columns = (head?.cells ?? []).map((name) => name.trim().toLowerCase())
   const wanted = actionColumns[kind]
   if (columns.length !== wanted.length || !wanted.every((name) => columns.includes(name)))
     throw new UnreadableFile(`line 1: the columns must be ${wanted.join(', ')}`)
-  return lines.map((line, place) => {
-    const cell = (name: string): string => line[columns.indexOf(name)]?.trim() ?? ''
+  return lines.map(({ cells, number: line }) => {
+    const cell = (name: string): string => cells[columns.indexOf(name)]?.trim() ?? ''
     const number = (name: string): Decimal | undefined =>
-      wanted.includes(name) ? numberOf(cell(name), `line ${place + 2}, ${name}`) : undefined
+      wanted.includes(name) ? numberOf(cell(name), `line ${line}, ${name}`) : undefined
     const numbers = { amount: number('amount'), new: number('new'), old: number('old') }
-    return { kind, symbol: cell('symbol'), day: cell('date'), ...numbers }
+    return { kind, line, symbol: cell('symbol'), day: cell('date'), ...numbers }
   })
 }
 
