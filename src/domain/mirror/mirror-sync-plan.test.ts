@@ -92,10 +92,65 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
     ['cancel b', 'replace a 2 @9'],
   ],
   [
+    'also one that its owner left room for',
+    leftAlone({
+      ...{ p: 6, a: 6, orders: both },
+      signals: [
+        { ...sixes, q: 2, stop: 9 },
+        { ...sixes, q: 4, limit: 20, signalId: 2 },
+      ],
+    }),
+    {},
+    ['cancel b'],
+  ],
+  [
     'counts a group once',
     leftAlone({ a: 2, signals: two('g'), orders: both }),
     {},
     ['replace a 2 @9', 'replace b 2 @20'],
+  ],
+  ['cuts none that has ended', leftAlone({ a: 2, orders: [{ ...stopOrder, leaves: 0 }] }), {}, []],
+  [
+    'cuts one once when its symbol is followed again',
+    leftAlone({ a: 2, exclusions: new Map([['ES', -1]]) }),
+    {},
+    ['replace a 2 @9', 'open ES buy 4'],
+  ],
+  [
+    'counts one that is canceled no more',
+    leftAlone({
+      a: 2,
+      orders: [{ ...stopOrder, clientOrderId: 'b', signalId: 2 }, stopOrder],
+      finished: { 2: ['4', 1] },
+    }),
+    {},
+    ['cancel b', 'replace a 2 @9'],
+  ],
+  [
+    'nor one of another symbol',
+    leftAlone({
+      p: { ES: 6, NQ: 6 },
+      a: { ES: 2, NQ: 6 },
+      signals: [
+        { ...sixes, stop: 9 },
+        { ...sixes, stop: 9, signalId: 2, symbol: 'NQ' },
+      ],
+      orders: [{ ...stopOrder, clientOrderId: 'b', signalId: 2, symbol: 'NQ' }, stopOrder],
+    }),
+    {},
+    ['replace a 2 @9'],
+  ],
+  [
+    "and never the holder's own",
+    leftAlone({ a: 2, orders: [{ ...stopOrder, signalId: null, care: 'byHand' }] }),
+    {},
+    [],
+  ],
+  [
+    'cuts no entry that an overshoot stands against',
+    { ...overshot, signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 5 }] },
+    {},
+    ['close ES buy 1'],
   ],
   ['closes what overshot a stop', overshot, {}, ['close ES buy 1']],
   ['the same of a short', { p: -2, a: 1, exclusions: new Map([['ES', -1]]) }, {}, ['close ES sell 1']],
