@@ -36,11 +36,32 @@ describe('a pass', () => {
     ['with nothing to do', [], tuesday, ['stocks_usa', 'forex']],
     ['in step', [row(true, 'OrderPending')], tuesday, ['stocks_usa', 'forex']],
     ['that has opened', [row(false, 'Opening')], tuesday, ['forex']],
+    ['that still closes', [row(false, 'Reducing')], tuesday, ['forex']],
+    ['that changes sides', [row(false, 'Reversing')], tuesday, ['forex']],
     ['with an order at work', [row(false, 'OrderPending')], tuesday, ['forex']],
     ['that may not open', [row(false, 'LongNotAllowed')], tuesday, ['stocks_usa', 'forex']],
     ['while the group is closed', [], evening, ['forex']],
   ])('%s', (_, report, at, complete) => {
     expect(completedPasses(['stocks_usa', 'forex'], symbols, report, at)).toEqual(complete)
+  })
+
+  // Grains pause between their night and their day.
+  const mixed = new Map<string, GroupedSymbol>([
+    ['ES', { group: 'futures_usa', calendar: 'CME_GLOBEX' }],
+    ['ZC', { group: 'futures_usa', calendar: 'CBOT_GRAINS' }],
+  ])
+
+  test('has the hours of what is held, all of them', () => {
+    const grainsRest = Date.parse('2024-03-12T13:00:00Z')
+    expect(completedPasses(['futures_usa'], mixed, [], tuesday)).toEqual(['futures_usa'])
+    expect(completedPasses(['futures_usa'], mixed, [], grainsRest)).toEqual([])
+    expect(completedPasses(['futures_usa'], symbols, [], grainsRest)).toEqual(['futures_usa'])
+    expect(nextPass(['futures_usa'], mixed, grainsRest)).toBe(Date.parse('2024-03-12T13:30:00Z'))
+  })
+
+  test('is tried again when the first of its groups opens', () => {
+    const saturday = Date.parse('2024-03-16T12:00:00Z')
+    expect(nextPass(['stocks_usa', 'forex'], symbols, saturday)).toBe(Date.parse('2024-03-17T21:00:00Z'))
   })
 
   test('is tried again when the group opens', () => {
