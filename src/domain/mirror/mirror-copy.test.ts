@@ -61,6 +61,8 @@ const cases: readonly (readonly [string, Given, number, number, string | null])[
   ['what was executed is not bought again', { base: 0, side: '1', open: 'O', q: 10, executed: 4 }, 10, 6, null],
   ['an overfilled copy wants nothing', { base: 0, side: '1', open: 'O', q: 10, executed: 12 }, 10, 0, null],
   ['no rise: 11 at 33 % are still 3', { base: 10, held: 3, side: '1', open: 'O', q: 1, percent: 33 }, 0, 0, null],
+  ['against the position only what is beyond it opens', { base: -4, side: '1', open: 'O', q: 10 }, 6, 6, null],
+  ['nothing, where it ends on the other side still', { base: -10, side: '1', open: 'O', q: 4 }, 0, 0, null],
   ['a permission withdrawn while it works', { base: 0, side: '1', open: 'O', q: 10, executed: 4, with: { long: false } }, 0, 0, 'LongNotAllowed'],
   ['no permission, though more is held than the strategy says', { base: 0, held: 5, side: '1', open: 'O', q: 10, with: { enabled: false } }, 5, 0, 'AssetClassDisabled'],
   ['flattening sells everything held', { base: 10, held: 7, side: '2', open: 'C', q: 10 }, 7, 7, null],
