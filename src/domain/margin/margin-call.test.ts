@@ -48,6 +48,12 @@ describe('a margin call', () => {
     ],
     ['closes stock that covers nothing before stock that does', '+1000 S -1 C105@2', 40_000, 'sell 200 A'],
     ['and stock that does only with its call', '+200 S -1 C105@2', 2000, 'sell 100 A'],
+    [
+      'closes all of a stock beside another one that covers',
+      '+200 S -1 C105@2 +2000 B.S40',
+      0,
+      'sell 2000 B',
+    ],
     ['closes a short option alone', '+10 S -2 C105@2', 3000, 'buy 1 A C105/0619x100'],
     ['closes nothing where closing frees nothing', '-1 C100@5 +1 C90@4', -100, ''],
   ])('%s', (_, text, value, expected) => {

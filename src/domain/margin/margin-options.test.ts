@@ -47,6 +47,7 @@ describe('options on a stock at 100', () => {
     ['nor a contract of another size', '-1 C100@5 +1 C110@2x10', 2020],
 
     ['the nearest strike first', '+1 C120@0.5 -1 C100@5 +1 C105@3', 300 + 50],
+    ['also where a farther one would leave less between', '+1 C80@22 -1 C100@5 +1 C105@3', 300 + 2200],
     ['at equal distance the smaller width, calls', '+1 C105@3 -1 C100@5 +1 C95@8', 300 + 300],
     ['at equal distance the smaller width, puts', '+1 P95@3 -1 P100@5 +1 P105@8', 300 + 300],
     ['of equal strikes the earlier expiry', '-1 C100@5 +1 C110@3/0717 +1 C110@2 -1 C100@6/0717', 700 + 700],

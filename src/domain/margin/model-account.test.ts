@@ -36,6 +36,10 @@ const es = instrument('@ESM6', {
   pointValue: dec(50),
   initialMargin: dec(7080),
 })
+const call = instrument('A C40', {
+  ...{ securityType: 'OPT', root: 'A', pointValue: dec(100), underlying: 'A' },
+  ...{ putOrCall: '1', strike: dec(40), expiry: '2024-06-21' },
+})
 const optional = (value: number | undefined): Decimal | null => (value === undefined ? null : dec(value))
 
 function held(
@@ -82,6 +86,16 @@ describe('the account value', () => {
       4900,
       2850,
     ],
+    [
+      'a long one at the bid',
+      account(0, held(instrument('A'), 100, { avg: 40, bid: 39, ask: 41 })),
+      3900,
+      1950,
+    ],
+    ['an option in the middle', account(0, held(call, 1, { avg: 8, bid: 4, ask: 6 })), 500, 0],
+    ['also one that nobody bids for', account(0, held(call, 1, { avg: 8, bid: 0, ask: 0.05 })), 2.5, 0],
+    ['and one that is worth nothing', account(0, held(call, 1, { avg: 8, bid: 0 })), 0, 0],
+    ['a stock that nobody bids for', account(0, held(instrument('A'), 100, { avg: 40, bid: 0 })), 4000, 2000],
     ['without a quote at what was paid', account(0, held(instrument('A'), 100, { avg: 40 })), 4000, 2000],
     [
       'in the currency of the account',
@@ -96,6 +110,8 @@ describe('the account value', () => {
 })
 
 describe('an order is borne', () => {
+  const other = { ...held(instrument('B'), 100, { avg: 10, bid: 10 }), instrumentId: 2 }
+  const beside = account(0, held(instrument('A'), 0, { bid: 9, ask: 10 }), other)
   const flat = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
   test.each<[string, ReturnType<typeof account>, Intent, boolean]>([
     ['up to the whole value', flat, buys(200, 10), true],
@@ -105,6 +121,27 @@ describe('an order is borne', () => {
     ['a sale at the bid', flat, buys(222, null, { side: '2' }), true],
     ['without any price always', account(1, held(instrument('A'), 0)), buys(1e6, null), true],
     ['when it closes always', flat, buys(1e6, 10, { openClose: 'C' }), true],
+    ['as much again', account(0, held(instrument('A'), 100, { avg: 10, bid: 10 })), buys(100, 10), true],
+    ['beside what is held of others', beside, buys(100, 10), true],
+    ['and no more', beside, buys(101, 10), false],
+    [
+      'by half where that brings the average above five',
+      account(0, held(instrument('A'), 100, { avg: 4, bid: 8 })),
+      buys(100, 8),
+      true,
+    ],
+    [
+      'in full where it brings it to five',
+      account(0, held(instrument('A'), 300, { avg: 4, bid: 8 })),
+      buys(100, 8),
+      false,
+    ],
+    [
+      'a short as well',
+      account(1600, held(instrument('A'), -100, { avg: 4, bid: 8 })),
+      buys(100, 8, { side: '2' }),
+      true,
+    ],
     [
       'on top of what is held',
       account(0, held(instrument('A'), 100, { avg: 10, bid: 10 })),
@@ -118,6 +155,8 @@ describe('an order is borne', () => {
   test('on top of the position that it is told', () => {
     expect(bears(flat, buys(100, 10), dec(100))).toBe(true)
     expect(bears(flat, buys(100, 10), dec(101))).toBe(false)
+    expect(bears(flat, buys(100, 10, { side: '2' }), dec(-100))).toBe(true)
+    expect(bears(flat, buys(100, 10, { side: '2' }), dec(-101))).toBe(false)
   })
 })
 
@@ -130,6 +169,16 @@ test('an order is asked for its commission when it wants to start', () => {
   // Two dollars of commission: a share less can be carried at half its price.
   expect(openingRejection(charged, 1, 0)(order(200), zero)).toBe('insufficient buying power')
   expect(openingRejection(charged, 1, 0)(order(199), zero)).toBeNull()
+})
+
+test.each([
+  ['its limit', { type: '2', limit: dec(8), stop: null }, 250],
+  ['its stop', { type: '3', limit: null, stop: dec(12) }, 166],
+] as const)('an order is held against the account at %s', (_, terms, most) => {
+  const free = openingRejection(account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 })), 1, 0)
+  const own = { id: '1', side: '1', openClose: 'O', acceptedAt: 0, ...terms } as const
+  expect(free(newBookOrder(dec(most), own), zero)).toBeNull()
+  expect(free(newBookOrder(dec(most + 1), own), zero)).toBe('insufficient buying power')
 })
 
 test.each<[string, ModelAccount, number, string | null]>([
@@ -147,6 +196,15 @@ test.each<[string, ModelAccount, number, string | null]>([
   const order = newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
   const { quantity: position = zero } = given.holdings[0] ?? {}
   expect(openingRejection(given, 1, 0)(order, position)).toBe(expected)
+})
+
+test('room for a short position is as large', () => {
+  const order = newBookOrder(one, { id: '1', side: '2', type: '1', openClose: 'O', acceptedAt: 0 })
+  const sells = (given: ModelAccount, held: number) => openingRejection(given, 1, 0)(order, dec(-held))
+  const cheap = account(1e12, held(instrument('A'), 0, { bid: 0.01 }))
+  expect([sells(cheap, 1e10 - 1), sells(cheap, 1e10)]).toEqual([null, 'position too large'])
+  const dear = account(1e12, held(es, 0, { bid: 2000 }))
+  expect([sells(dear, 1e6 - 1), sells(dear, 1e6)]).toEqual([null, 'position too large'])
 })
 
 test('nothing is opened in a contract from its cut-off on', () => {
