@@ -131,3 +131,11 @@ test('a price that is the average to the last digit prices keep is not under wat
   expect(worst('6.666666666667')).toBeNull()
   expect(worst('6.67')?.drawdown.toFixed(3)).toBe('-0.075')
 })
+
+test('the worst moment of a short says how many it was short', () => {
+  const shares = { symbol: 'MSFT', securityType: 'CS', pointValue: dec(1) } as const
+  const sold = { side: '2', quantity: dec(4), price: dec(10), at: 0, commission: zero, signalId: 1 } as const
+  const { book } = bookFill(openBook(dec(1000)), shares, sold)
+  const { trade } = markSymbol(book, shares, { price: dec(12), at: 1 }).holdings.get('MSFT')!
+  expect([trade?.worst?.openQuantity, trade?.worst?.drawdown].map(Number)).toEqual([4, -8])
+})

@@ -35,6 +35,12 @@ describe('a late execution', () => {
     expect(late(100, 170, splitOf(2, 1, 170))).toEqual({ quantity: 200, price: 85, adjusted: [100, 100, 0] })
   })
 
+  test('is paid for the part of a share that it leaves, or pays for it', () => {
+    expect(late(105, 10, splitOf(1, 10, 10))).toEqual({ quantity: 10, price: 100, adjusted: [105, -95, 50] })
+    expect(late(-105, 10, splitOf(1, 10, 10)).adjusted).toEqual([-105, 95, -50])
+    expect(late(3, 10, splitOf(3, 2, 10)).adjusted).toEqual([3, 1, 3.33])
+  })
+
   test('keeps its units and divides its price where a contract has changed its size', () => {
     const action = { ...splitOf(3, 2, 9), multiplies: false }
     expect(late(2, 9, action)).toEqual({ quantity: 2, price: 6, adjusted: [2, 0, 0] })

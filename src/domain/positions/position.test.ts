@@ -7,6 +7,7 @@ import {
   type Conversion,
   cashTakenBack,
   flat,
+  inferredFillPrice,
   type Position,
   reducible,
   takeBack,
@@ -105,6 +106,31 @@ test.each([
   },
 )
 
+describe('the price that explains another position', () => {
+  // held, reported; the price
+  test.each<[string, Position, Position, number | null]>([
+    ['a new one', flat, held(3, 100), 100],
+    ['more of a long', held(2, 100), held(3, 110), 130],
+    ['more of a short', held(-2, 100), held(-3, 110), 130],
+    ['less of a long', held(3, 100), held(1, 90), 100],
+    ['less of a short', held(-3, 100), held(-1, 90), 100],
+    ['none any more', held(-3, 100), flat, 100],
+    ['the other side', held(2, 100), held(-5, 90), 90],
+    ['the same', held(2, 100), held(2, 90), null],
+    ['an average that no price explains', held(2, 100), held(3, 60), null],
+    ['nor one that is nothing', held(2, 90), held(3, 60), null],
+  ])('%s', (_, before, reported, price) => {
+    expect(inferredFillPrice(before, reported)?.toNumber() ?? null).toBe(price)
+  })
+
+  test('of more, and of the other side, needs the average', () => {
+    const unknown = (quantity: number) => ({ quantity: dec(quantity), avgPx: null })
+    expect(inferredFillPrice(held(2, 100), unknown(3))).toBeNull()
+    expect(inferredFillPrice(held(2, 100), unknown(-3))).toBeNull()
+    expect(inferredFillPrice(held(2, 100), unknown(1))?.toNumber()).toBe(100)
+  })
+})
+
 describe('taking a fill back', () => {
   // before, the opposite of the fill; then quantity and average
   test.each<[string, Position, ReturnType<typeof fill>, number, number | null]>([
@@ -118,6 +144,20 @@ describe('taking a fill back', () => {
   ])('%s', (_, before, opposite, quantity, average) => {
     const { quantity: left, avgPx } = takeBack(before, opposite)
     expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])
+  })
+
+  test('the cost of a unit follows its average, each at the rate of its day', () => {
+    const foreign = { ...held(3, 110), avgCost: dec(220) }
+    expect(takeBack(foreign, fill('2', 1, 130)).avgCost?.toNumber()).toBe(200)
+    expect(takeBack(foreign, fill('1', 2, 130)).avgCost?.toNumber()).toBe(220)
+  })
+
+  test('moves money at the rate of now', () => {
+    const half = { ...future, fx: dec('0.5') }
+    const left = takeBack(held(1, 100), fill('1', 2, 120))
+    expect(cashTakenBack(held(1, 100), left, fill('1', 2, 120), half).toNumber()).toBe(
+      -20 * 2 * future.pointValue.toNumber() * 0.5,
+    )
   })
 
   test('of a future leaves the money that its other fills have made', () => {

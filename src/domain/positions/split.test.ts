@@ -191,6 +191,27 @@ describe('the books', () => {
     expect(trade?.closeTurnover.div(trade.closedQuantity).toFixed(12)).toBe('36.000000000000')
   })
 
+  test('a short that is open opened what it closed and what it still is', () => {
+    const opened = bookFill(openBook(dec(1000)), stock, fill('2', 4, 12, 0)).book
+    const part = bookFill(opened, stock, fill('1', 1, 9, 1)).book.holdings.get('AAPL')!
+    const { position, trade } = splitHolding(part, { ratio: ratioOf('2:1'), multiplies: true })
+    expect([position.quantity, trade?.openedQuantity, trade?.closedQuantity].map(plain)).toEqual([-6, 8, 2])
+    expect([trade?.openTurnover, trade?.closeTurnover].map(plain)).toEqual([48, 9])
+  })
+
+  test('of contracts that change their size the prices fall and the number stays', () => {
+    const opened = bookFill(openBook(dec(1000)), stock, fill('1', 4, 12, 0)).book
+    const part = bookFill(opened, stock, fill('2', 1, 9, 1)).book.holdings.get('AAPL')!
+    const { position, trade } = splitHolding(part, { ratio: ratioOf('3:2'), multiplies: false })
+    expect([position.quantity, position.avgPx, position.avgCost].map(plain)).toEqual([3, 8, 12])
+    expect([trade?.openedQuantity, trade?.openTurnover, trade?.closeTurnover].map(plain)).toEqual([4, 32, 6])
+  })
+
+  test('a holding of which nothing is kept is flat', () => {
+    const held = { position: holding(dec('0.00000001'), 12), trade: null }
+    expect(splitHolding(held, { ratio: ratioOf('1:10'), multiplies: true }).position).toEqual(flat)
+  })
+
   test('the worst moment of a trade never held more than it opened, also where both are rounded', () => {
     const worst = {
       price: dec(60),
