@@ -107,6 +107,20 @@ describe('orders that work', () => {
       'A=3',
       'buy 3 A O, cancel e, cancel s',
     ],
+    [
+      'of another symbol stay, with what depends on them',
+      'A=10 B=5',
+      'e A buy 5 O; x B buy 5 O; y B sell 5 C with x',
+      'A=12 B=5',
+      'buy 2 A O, cancel e',
+    ],
+    [
+      'of an earlier call that lead both ways are canceled',
+      'A=10',
+      'u A buy 5 O desired; v A sell 2 C desired',
+      'A=15',
+      'buy 5 A O, cancel u, cancel v',
+    ],
     ['more: entries go, exits stay', 'A=10', exits, 'A=12', 'buy 2 A O, cancel e'],
     [
       'less: exits are cut to the new size',

@@ -193,3 +193,11 @@ describe('any run of bars', () => {
     )
   })
 })
+
+test.each([
+  ['CS', 0.1],
+  ['FUT', 0.1],
+  ['OPT', 0.5],
+] as const)('of a %s a spread up to %d of the middle triggers stops', (securityType, widest) => {
+  expect(defaultFillConfig(securityType, null).maxTriggerSpread?.toNumber()).toBe(widest)
+})

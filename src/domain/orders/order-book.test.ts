@@ -179,6 +179,19 @@ test.each([[[10]], [[4, 6]]])('what completes a lost exit late, %j, ends the oth
   expect(statuses(book)).toEqual({ E: '2', 'E.profitTarget': '2', 'E.stopLoss': '4' })
 })
 
+describe('somebody must look', () => {
+  const worked = (draft: BookDraft) => submitOrder(flat, draft, context()).book
+
+  test('when an exit is lost, not when another order ends or an entry without exits trades', () => {
+    const exits = fillOrder(worked({ ...buy, ...bracket }), 'E', fill(10), context()).book
+    expect(expireOrder(exits, 'E.stopLoss', context()).alerts).toEqual([
+      { orderId: 'E.stopLoss', alert: 'exitLost' },
+    ])
+    expect(expireOrder(worked(buy), 'E', context()).alerts).toEqual([])
+    expect(fillOrder(worked(buy), 'E', fill(4), context()).alerts).toEqual([])
+  })
+})
+
 describe('parked orders', () => {
   const parked = { ...buy, isParked: true, ...bracket }
 

@@ -94,6 +94,17 @@ describe('the orders of a book at a split', () => {
     ])
   })
 
+  test('what has traded keeps its money, or its number where a contract changes its size', () => {
+    const averageOf = ({ orders }: OrderBook) => {
+      const { filledValue, filledQuantity } = orders.get('E')!
+      return filledValue.div(filledQuantity).toNumber()
+    }
+    expect(averageOf(split(bracketed(100, 40), 2, 1, dec(80)).book)).toBe(50)
+    expect(averageOf(split(bracketed(100, 40), 1, 4, dec(10)).book)).toBe(400)
+    const more = { isOption: true, multiplies: false }
+    expect(averageOf(split(bracketed(10, 4), 5, 4, dec(4), more).book)).toBe(80)
+  })
+
   test('every change is an event', () => {
     expect(
       split(bracketed(100, 40), 2, 1, dec(80)).events.map(({ orderId, event }) => `${orderId} ${event}`),
