@@ -153,11 +153,9 @@ function isBorne(
 ): boolean {
   if (!price) return true
   const others = account.holdings.filter((candidate) => candidate !== holding)
-  const positionsAfter = marginPositions({ holdings: others })
-  if (!quantity.isZero()) {
-    const avgPx = averageAfter(holding, held, intent.quantity, price)
-    positionsAfter.push(marginPosition({ ...holding, quantity, avgPx }, price))
-  }
+  const avgPx = averageAfter(holding, held, intent.quantity, price)
+  const grown = marginPosition({ ...holding, quantity, avgPx }, price)
+  const positionsAfter = [...marginPositions({ holdings: others }), grown]
   const { openClose, commission } = intent
   return isAffordable({ openClose, modelAccountValue: marginableValue(account), positionsAfter, commission })
 }

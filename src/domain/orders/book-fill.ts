@@ -57,7 +57,7 @@ export function fillOrder(
 
 function reduce(change: BookChange, id: string, quantity: Decimal): void {
   const isFlat = change.position.isZero()
-  if (isFlat && isLive(orderIn(change, id).status)) withdraw(change, id, 'position closed', true)
+  if (isFlat) withdraw(change, id, 'position closed', true)
   shrinkGroup(change, id, quantity)
   if (isFlat) cleanUp(change)
   withdrawEntry(change, orderIn(change, id))

@@ -122,15 +122,13 @@ function startExit(change: BookChange, id: string, quantity: Decimal): void {
 /** An exit traded: what its entry has not filled is withdrawn. */
 export function withdrawEntry(change: BookChange, exit: BookOrder): void {
   const entry = exit.exit === null || exit.parent === null ? undefined : change.orders.get(exit.parent)
-  if (entry && isLive(entry.status)) withdraw(change, entry.id, 'exit filled')
+  if (entry) withdraw(change, entry.id, 'exit filled')
 }
 
 /** The entry ended: exits of a filled quantity go on, those of nothing end with it. */
 export function followEntryEnd(change: BookChange, entry: BookOrder): void {
   if (entry.filledQuantity.greaterThan(zero)) return
-  for (const { id, status } of exitsOf(change, entry.id)) {
-    if (isLive(status)) withdraw(change, id, 'entry ended')
-  }
+  for (const { id } of exitsOf(change, entry.id)) withdraw(change, id, 'entry ended')
 }
 
 /** The entry was replaced before it traded: its exits carry the new quantity. */

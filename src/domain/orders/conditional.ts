@@ -74,6 +74,6 @@ function release(change: BookChange, child: BookOrder, quantity: Decimal): void 
 /** The parent was replaced: its children, exits too, depend on the replacement. */
 export function followReplacement(change: BookChange, replaced: string, replacement: string): void {
   for (const { id, parent } of relativesOf(change.orders, replaced)) {
-    if (parent === replaced && id !== replacement) amend(change, id, { parent: replacement })
+    if (parent === replaced) amend(change, id, { parent: replacement })
   }
 }

@@ -3,7 +3,7 @@
  * give the follower's net result exactly. Money in account currency, unrounded.
  */
 import { directionOf, type Side } from '../codes.ts'
-import { type Decimal, dec, zero } from '../decimal.ts'
+import { type Decimal, dec } from '../decimal.ts'
 
 export type GapTrade = { quantity: Decimal; open: Decimal; close: Decimal; commission: Decimal }
 
@@ -33,9 +33,7 @@ export function executionGap(
   const value = perPoint.times(directionOf(openSide))
   const scaled = leader.quantity.times(scalingPercentage).times(dec('0.01'))
   const move = leader.close.minus(leader.open).times(value)
-  const isMissed = follower.quantity.isZero()
-  const worth = (difference: Decimal): Decimal =>
-    isMissed ? zero : difference.times(follower.quantity).times(value)
+  const worth = (difference: Decimal): Decimal => difference.times(follower.quantity).times(value)
   const ideal = scaled.times(move)
   const quantity = follower.quantity.minus(scaled).times(move)
   const entry = worth(leader.open.minus(follower.open))

@@ -159,7 +159,6 @@ function adjustingPrice(
   if (change.isZero()) return null
   const isSameSide = sign(position.quantity) === sign(target.quantity)
   const grows = target.quantity.abs().greaterThan(position.quantity.abs())
-  if (position.quantity.isZero()) return target.avgPx
   if (target.quantity.isZero() || (isSameSide && !grows)) return position.avgPx
   if (!isSameSide) return target.avgPx
   if (target.avgPx === null || position.avgPx === null) return null
