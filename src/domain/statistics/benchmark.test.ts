@@ -44,6 +44,14 @@ describe('what is not defined', () => {
     ['a single pair', percents(1), percents(1), [null, null, null]],
     ['a flat index', mixed, mixed.map(() => 0.1), [null, null, null]],
     ['a flat strategy', percents(1, 1, 1), percents(1, 2, 3), [0, 1.01 ** 252 - 1, null]],
+    [
+      'an index that hardly moves',
+      percents(1, 2),
+      Float64Array.of(0, Math.SQRT2 * 0.99e-12),
+      [null, null, null],
+    ],
+    ['a strategy that hardly moves', Float64Array.of(0, Math.SQRT2 * 0.99e-12), percents(1, 2), [0, 0, null]],
+    ['one that moves', Float64Array.of(0, Math.SQRT2 * 1.01e-12), percents(1, 2), [0, 0, 1]],
     ['a longer index', percents(1, 2), percents(1, 2, 90), [1, 0, 1]],
     ['alpha beyond all numbers', percents(2000, 4000), percents(1, -1), [-1000, null, -1]],
     ['a mean below a total loss', percents(-300, -310), percents(0, 0.01), [-1000, -1, -1]],
@@ -52,6 +60,12 @@ describe('what is not defined', () => {
     const found = [beta(moved), alpha(moved, 0, 252), correlation(moved)]
     expect(found).toEqual(expected.map((each) => (typeof each === 'number' ? expect.closeTo(each, 8) : each)))
   })
+})
+
+test('what is merged over a total loss is what was made of a later deposit', () => {
+  const series = seriesOf(9, 100, [10, 0], [11, 50], [12, 60], [13, 75])
+  const joined = comovementWith(series, indexOf([9, 100], [10, 100], [13, 110]))
+  expect([joined.count, joined.ownMean]).toEqual([2, expect.closeTo((-1 + 0.5) / 2, 12)])
 })
 
 describe('joining', () => {
