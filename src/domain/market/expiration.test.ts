@@ -2,6 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { type Day, formatDay, formatInstant, readDay } from '../time.ts'
 import {
   contractCutoff,
+  cutoffOf,
+  type EndingContract,
+  endOfTrading,
+  firstEndOf,
+  hasExpired,
+  isTrading,
   type LastTradingRule,
   lastSessionEnd,
   lastTradingDayOf,
@@ -55,4 +61,34 @@ test('the cutoff lies 48 hours before the close of the last session', () => {
   expect(formatInstant(end)).toBe('2024-03-15T21:00:00Z')
   expect(formatInstant(end - contractCutoff)).toBe('2024-03-13T21:00:00Z')
   expect(formatInstant(lastSessionEnd('US_EQUITY', day('2024-03-16')) ?? 0)).toBe('2024-03-15T20:00:00Z')
+})
+
+describe('the end of a contract', () => {
+  const instant = Date.parse
+  const future: EndingContract = {
+    securityType: 'FUT',
+    calendar: 'CME_GLOBEX',
+    lastTradingDay: '2024-03-15',
+  }
+  const option: EndingContract = { ...future, securityType: 'OPT', calendar: 'US_EQUITY' }
+  const endless: EndingContract = { ...future, lastTradingDay: null }
+
+  test.each<[string, EndingContract, string | null, string | null, string | null]>([
+    ['a future', future, '2024-03-15T21:00:00Z', '2024-03-13T21:00:00Z', '2024-03-13T21:00:00Z'],
+    ['an option', option, '2024-03-15T20:00:00Z', null, '2024-03-15T20:00:00Z'],
+    ['one without a last day', endless, null, null, null],
+  ])('%s: of trading, of openings, the first of them', (_, contract, ...ends) => {
+    const found = [endOfTrading(contract), cutoffOf(contract), firstEndOf(contract)]
+    expect(found).toEqual(ends.map((end) => end && instant(end)))
+  })
+
+  test.each([
+    ['before its last session is over', future, '2024-03-15T20:59:59Z', false, true],
+    ['when it is over', future, '2024-03-15T21:00:00Z', true, false],
+    ['when others trade on', future, '2024-03-18T14:00:00Z', true, false],
+    ['on a weekend before', future, '2024-03-09T14:00:00Z', false, false],
+    ['without a last day', endless, '2024-03-18T14:00:00Z', false, true],
+  ])('%s', (_, contract, at, expired, trading) => {
+    expect([hasExpired(contract, instant(at)), isTrading(contract, instant(at))]).toEqual([expired, trading])
+  })
 })
