@@ -3,7 +3,14 @@ import { expect, test } from 'vitest'
 import type { SecurityType, Side } from '../codes.ts'
 import { dec, one } from '../decimal.ts'
 import { commissionPlans } from '../positions/tables/commission-plans.ts'
-import { type ChargedFill, inTheirSize, type PlanAdjustment, planTrades } from './plan-charges.ts'
+import {
+  type ChargedFill,
+  extraCharges,
+  inTheirSize,
+  type PlanAdjustment,
+  planCommissions,
+  planTrades,
+} from './plan-charges.ts'
 
 const rates = commissionPlans[3]
 
@@ -65,4 +72,32 @@ test.each<[string, ChargedFill[], PlanAdjustment[], number[]]>([
     ),
   ).toEqual(expected)
   expect(trades.every(({ commission }) => commission.greaterThan(0))).toBe(true)
+})
+
+/** A dollar for each order, and a cent for each share beyond a hundred. */
+const dollar = { perUnit: dec('0.01'), minPerOrder: one, pctOfNotional: null, maxPctOfNotional: null }
+const dollars = { CS: dollar, FUT: dollar, OPT: dollar, FOR: dollar }
+const booked = [
+  { ...fill('3 1 1 60 10'), commission: dec('0.5') },
+  fill('1 2 1 10 10'),
+  { ...fill('3 1 1 60 10'), commission: dec('0.25') },
+  { ...fill('4 3 2 5 10'), commission: dec(2), isInternal: true },
+]
+
+test('the fills of an order share its charge, and what the books made costs what it was booked at', () => {
+  expect(planCommissions(booked, dollars).map(Number)).toEqual([1, 1, 0.2, 2])
+  expect(planCommissions(booked, null).map(Number)).toEqual([0.5, 0, 0.25, 2])
+})
+
+test('what a plan charges more is counted up to each moment', () => {
+  expect(extraCharges(booked, dollars, [0, 1, 2, 3, 9]).map(Number)).toEqual([0, 1, 1, 1.45, 1.45])
+})
+
+test('a contract had another size before it was changed, and only that one', () => {
+  const others = { ...fill('1 2 1 1 6', 'OPT', 150), instrumentId: 2 }
+  const fills = [fill('1 1 1 1 6', 'OPT', 150), fill('2 1 1 1 6', 'OPT', 150), others]
+  const sizes = inTheirSize(fills, [split(2, 3, 2, false), split(3, 2, 1)]).map(
+    ({ pointValue }) => pointValue,
+  )
+  expect(sizes.map(Number)).toEqual([100, 150, 150])
 })
