@@ -37,3 +37,44 @@ test('the last change is that of a mark or of a split, and none where nothing is
   )
   expect(dayMarks('USD', [], []).lastChange).toBe(Number.NEGATIVE_INFINITY)
 })
+
+test('a mark is that of the day or of the last one before, in the units of the day', () => {
+  const of = (instrumentId: number, on: number, bid: number, ask: number): DailyMark => ({
+    ...{ instrumentId, day: on },
+    ...{ bid: dec(bid), ask: dec(ask) },
+  })
+  const marks = [of(1, 4, 60, 62), of(1, 9, 31, 33), of(2, 4, 9, 9)]
+  const ratio = { new: dec(3), old: dec(2) }
+  const splits = [
+    { instrumentId: 1, day: 6, multiplies: true, ratio: { new: dec(2), old: dec(1) } },
+    { instrumentId: 2, day: 6, multiplies: false, ratio },
+  ]
+  const known = dayMarks('USD', marks, [], splits)
+  const bids = (id: number) => [3, 4, 5, 6, 8, 9, 10].map((on) => known.at(id, on)?.bid.toNumber() ?? null)
+  expect(bids(1)).toEqual([null, 60, 60, 30, 30, 31, 31])
+  expect(known.at(1, 6)?.ask.toNumber()).toBe(31)
+  expect(bids(2)).toEqual([null, 9, 9, 6, 6, 6, 6])
+  expect(known.at(3, 9)).toBeUndefined()
+  expect([5, 6].map((on) => [known.resized(1, on), known.resized(2, on)].map(Number))).toEqual([
+    [1, 2 / 3],
+    [1, 1],
+  ])
+})
+
+test('a rate is the middle of its own pair, direct or inverse, that has a price', () => {
+  const pairs = [
+    { account: 'USD', currency: 'JPY', instrumentId: 1, isInverse: true },
+    { account: 'USD', currency: 'EUR', instrumentId: 2, isInverse: false },
+    { account: 'USD', currency: 'EUR', instrumentId: 3, isInverse: true },
+  ]
+  const marks = [
+    { instrumentId: 1, day: 4, bid: dec(120), ask: dec(130) },
+    { instrumentId: 2, day: 6, bid: dec('1.1'), ask: dec('1.3') },
+    { instrumentId: 3, day: 4, bid: dec('0.7'), ask: dec('0.9') },
+    { instrumentId: 2, day: 9, bid: dec(0), ask: dec(0) },
+  ].toSorted((one, other) => one.day - other.day)
+  const { rate } = dayMarks('USD', marks, pairs)
+  expect([4, 6, 9].map((on) => rate('EUR', on)?.toNumber())).toEqual([1.25, 1.2, 1.25])
+  expect(rate('JPY', 4)?.toNumber()).toBe(0.008)
+  expect(rate('CHF', 4)).toBeUndefined()
+})
