@@ -11,7 +11,13 @@ import {
   knownFutureRoots,
   securityTypeOfSymbol,
 } from './derive-instrument.ts'
-import { exchangeSymbolOf, type Instrument, platformSymbolOf } from './instrument.ts'
+import {
+  exchangeSymbolOf,
+  type Instrument,
+  isListedAs,
+  type ListingTerms,
+  platformSymbolOf,
+} from './instrument.ts'
 import { formatSymbol, isListedMonth, parseExchangeSymbol, parseSymbol } from './symbol.ts'
 
 const today = readDay('2026-02-26') ?? 0
@@ -312,4 +318,20 @@ test.each([
   ['@ESM26', 'FUT'],
 ])('%s alone is %s', (symbol, type) => {
   expect(securityTypeOfSymbol(symbol)).toBe(type)
+})
+
+test.each<[string, ListingTerms, boolean]>([
+  ['nothing else', {}, true],
+  ['its currency, market and day', { currency: 'USD', exchange: 'XCME', lastDay: '2026-06-18' }, true],
+  ['another currency', { currency: 'EUR' }, false],
+  ['another market', { exchange: 'XCBT' }, false],
+  ['another day', { lastDay: '2026-06-19' }, false],
+])('the future is listed as one that names %s: %j, %s', (_, terms, expected) => {
+  expect(isListedAs(derive('@ESM26', 'FUT'), terms)).toBe(expected)
+})
+
+test('what has no market or no last day is listed wherever and whenever', () => {
+  const stock = derive('AAPL', 'CS')
+  expect(isListedAs(stock, { exchange: 'XNAS', lastDay: '2026-06-18' })).toBe(true)
+  expect(isListedAs({ ...stock, exchange: 'XNYS' }, { exchange: 'XNAS' })).toBe(false)
 })

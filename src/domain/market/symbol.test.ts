@@ -7,6 +7,7 @@ import {
   expiryLabelOf,
   formatSymbol,
   guessSecurityType,
+  isWithinCentury,
   maturityOf,
   parseExchangeSymbol,
   parseSymbol,
@@ -204,6 +205,21 @@ const anyParts: fc.Arbitrary<SymbolParts> = fc.oneof(
     strike: fc.integer({ min: 1, max: 9_999_999 }).map((thousandths) => dec(thousandths).div(1000)),
   }),
 )
+
+test.each([
+  ['a future of this century', { securityType: 'FUT', root: 'ES', year: 2026, month: 6 }, true],
+  ['one of another', { securityType: 'FUT', root: 'ES', year: 2126, month: 6 }, false],
+  ['one of the last', { securityType: 'FUT', root: 'ES', year: 1926, month: 6 }, false],
+  ['a stock', { securityType: 'CS', ticker: 'AAPL' }, true],
+] as const)('two digits name the year of %s', (_, parts, expected) => {
+  expect(isWithinCentury(parts, today)).toBe(expected)
+})
+
+test('a pair and a future have a second spelling', () => {
+  expect(spellingsOf(parse('EURUSD', 'FOR'))).toEqual(['EURUSD', 'EUR/USD'])
+  expect(spellingsOf(parse('@ESM26', 'FUT'))).toEqual(['@ESM26', '@ESM6'])
+  expect(spellingsOf(parse('AAPL', 'CS'))).toEqual(['AAPL'])
+})
 
 describe('every symbol', () => {
   test('reads back from each of its spellings', () => {
