@@ -89,6 +89,14 @@ test('the fills of an order share its charge, and what the books made costs what
   expect(planCommissions(booked, null).map(Number)).toEqual([0.5, 0, 0.25, 2])
 })
 
+test('a part of the price is charged in the money of the account', () => {
+  const percent = { perUnit: null, minPerOrder: null, pctOfNotional: dec('0.01'), maxPctOfNotional: null }
+  const rates = { CS: percent, FUT: percent, OPT: percent, FOR: percent }
+  expect(planCommissions([{ ...fill('1 1 1 10 20', 'OPT', 100), fx: dec(2) }], rates).map(Number)).toEqual([
+    400,
+  ])
+})
+
 test('what a plan charges more is counted up to each moment', () => {
   expect(extraCharges(booked, dollars, [0, 1, 2, 3, 9]).map(Number)).toEqual([0, 1, 1, 1.45, 1.45])
 })
