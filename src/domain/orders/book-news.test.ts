@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { dec } from '../decimal.ts'
 import { parentNews } from './book-news.ts'
-import { cancelOrder, replaceOrder } from './book-request.ts'
+import { cancelOrder, replaceOrder, requestReplacement } from './book-request.ts'
 import { type BookContext, type BookOrder, newBookOrder, type OrderBook } from './order-book.ts'
 
 const context: BookContext = { at: 1, newId: (kind, id) => `${kind} ${id}`, rejection: () => null }
@@ -29,6 +29,16 @@ test('a replacement is told once, by its new name', () => {
     { parent: { id: 'a' }, replacedBy: 'b' },
   ])
   expect(parentNews(replaced.book, replaced.book, [])).toEqual([])
+})
+
+test('one that was rejected before is not told with the one that is confirmed', () => {
+  const never = { ...context, rejection: () => 'too much' }
+  const asked = requestReplacement(book, 'a', { newId: 'r', ...terms }, never).book
+  const replaced = replaceOrder(asked, 'a', { newId: 'b', ...terms }, context)
+  expect(parentNews(book, asked, [])).toEqual([])
+  expect(parentNews(asked, replaced.book, replaced.ended)).toMatchObject([
+    { parent: { id: 'a' }, replacedBy: 'b' },
+  ])
 })
 
 test('no change is no news', () => {

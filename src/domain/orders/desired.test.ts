@@ -145,6 +145,13 @@ describe('orders that work', () => {
       'sell 2 A C, cancel e, cancel s',
     ],
     [
+      'and are not cut before',
+      'A=10',
+      'e A buy 5 O; s A sell 9 C with e',
+      'A=8',
+      'sell 2 A C, cancel e, cancel s',
+    ],
+    [
       'and whatever hangs on those',
       'A=10 B=1',
       'z B buy 1 O with s; e A buy 5 O; s A sell 5 C with e',

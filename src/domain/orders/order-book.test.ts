@@ -120,6 +120,16 @@ describe('every step is told', () => {
     const stop = { ...terms, type: '3', quantity: dec(9), limit: null, stop: dec(44) } as const
     expect(requestReplacement(book, 'E.stopLoss', stop, atMost(0)).outcome).toBe('applied')
   })
+
+  test('a replacement of what waits for its parent is checked when it starts', () => {
+    const parent = submitOrder(flat, { ...buy, id: 'P' }, context()).book
+    const { book } = submitOrder(parent, { ...buy, parent: 'P', openClose: 'O' }, context())
+    const terms = { newId: 'F', type: '1', timeInForce: '0', limit: null, stop: null } as const
+    const never = context(5, () => 'too much')
+    const asked = requestReplacement(book, 'E', { ...terms, quantity: dec(12) }, never)
+    expect([asked.outcome, statuses(asked.book)]).toEqual(['applied', { P: '0', E: '5', F: 'A' }])
+    expect(statuses(fillOrder(asked.book, 'P', fill(10), never).book)).toMatchObject({ F: '8' })
+  })
 })
 
 describe('bracket exits', () => {
@@ -336,4 +346,12 @@ test('what has ended is forgotten, but not what live orders still refer to', () 
   book = cancelOrder(book, 'F', context()).book
   expect(ids(book)).toEqual(['E', 'E.profitTarget', 'E.stopLoss', 'T'])
   expect(ids(fillOrder(book, 'T', fill(10), context()).book)).toEqual([])
+})
+
+test('an entry at work keeps the exits that it has lost: what it still buys is protected at their prices', () => {
+  const entered = submitOrder(flat, { ...buy, ...bracket }, context()).book
+  let book = fillOrder(entered, 'E', fill(4), context()).book
+  for (const lost of ['E.stopLoss', 'E.profitTarget']) book = expireOrder(book, lost, context()).book
+  const { alerts } = fillOrder(withoutEnded(book), 'E', fill(2), context())
+  expect(alerts).toEqual([{ orderId: 'E', alert: 'exitsReopened' }])
 })
