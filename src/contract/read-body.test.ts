@@ -116,6 +116,12 @@ describe('a body', () => {
     ['a stop loss above a long entry', order({ StopLoss: 183 }, limit), ['1128 Order.StopLoss']],
     ['a stop loss at the entry', order({ StopLoss: 182.5 }, limit), ['1128 Order.StopLoss']],
     ['a stop loss below a short entry', order({ Side: '2', StopLoss: 170 }, stop), ['1128 Order.StopLoss']],
+    ['a stop loss at a short entry', order({ Side: '2', StopLoss: 180 }, stop), ['1128 Order.StopLoss']],
+    [
+      'of two exits the misplaced one',
+      order({ ProfitTarget: 170, StopLoss: 175 }, limit),
+      ['1128 Order.ProfitTarget'],
+    ],
     ['exits the wrong way round', order({ ProfitTarget: 170, StopLoss: 190 }), ['1128 Order.StopLoss']],
     ['exits of a closing order', order({ OpenClose: 'C', ProfitTarget: 190 }), ['1128 Order.ProfitTarget']],
     ['exits of a replacement', order({ CancelReplaceSignalId: 1, StopLoss: 1 }), ['1128 Order.StopLoss']],
