@@ -1,7 +1,8 @@
 /** A strategy as it is shown: what its owner chose, how it is traded, and its figures. */
 import { vehicleCurrency } from '../../domain/market/exchange-rate.ts'
 import type { Instant } from '../../domain/time.ts'
-import type { Sql } from '../database/sql.ts'
+import { fragment, type Sql } from '../database/sql.ts'
+import { enabledColumns } from './enabled-classes.ts'
 
 /** What every view of a strategy begins with. */
 export interface StrategyHead {
@@ -82,8 +83,7 @@ export interface StrategyDetailsRow extends StrategyHead {
 export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<StrategyDetailsRow | undefined> =>
   sql.maybe<StrategyDetailsRow>`
     select s.id, s.name, s.started_at as "startedAt", s.owner_person_id as "ownerPersonId",
-      s.monthly_cost as "monthlyCost", s.stocks_enabled as "stocksEnabled", s.options_enabled as "optionsEnabled",
-      s.futures_enabled as "futuresEnabled", s.forex_enabled as "forexEnabled", p.alias as "ownerAlias",
+      s.monthly_cost as "monthlyCost", ${enabledColumns(fragment`s`)}, p.alias as "ownerAlias",
       case when site.kind = 'whitelabel' then site.id end as "whiteLabelSiteId", s.is_alive as "isAlive",
       s.is_private as "isPrivate", s.is_resellable as "isResellable", s.no_subs_allowed as "noSubsAllowed",
       s.short_description as "shortDescription", s.long_description as "longDescription",
@@ -100,7 +100,7 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
           case when i.security_type = 'FOR' then ${vehicleCurrency} || left(i.symbol, 3) end])
         join quote q on q.instrument_id = priced.id
         where held.strategy_id = s.id and held.quantity <> 0) as "lastMarkAt",
-      s.terms_changed_at as "termsChangedAt",
+      greatest(s.terms_changed_at, variant.ended_at) as "termsChangedAt",
       f.computed_at as "computedAt", f.is_annual as "isAnnual", f.age_in_days as "ageInDays",
       f.return_percent as "returnPercent", f.sharpe, f.sortino, f.calmar, f.alpha, f.beta, f.treynor, f.correlation,
       f.index_percent as "indexPercent", f.percent_above_index as "percentAboveIndex",
@@ -114,6 +114,7 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       f.future_trades as "futureTrades", f.forex_trades as "forexTrades"
     from strategy s join person p on p.id = s.owner_person_id join site on site.id = s.site_id
     join strategy_record r on r.strategy_id = s.id left join strategy_statistics f on f.strategy_id = s.id
+    left join variant on variant.strategy_id = s.id
     cross join lateral (
       select sum(j.cash_change) filter (where a.kind = 'dividend') as dividends, max(a.booked_at) as booked_at
       from position_adjustment j join corporate_action a on a.id = j.action_id where j.strategy_id = s.id
@@ -128,10 +129,9 @@ export interface EquityHead extends StrategyHead {
 /** What an equity report says of its strategy before the first day. */
 export const findEquityHead = (sql: Sql, id: number | bigint): Promise<EquityHead | undefined> =>
   sql.maybe<EquityHead>`
-    select id, name, started_at as "startedAt", owner_person_id as "ownerPersonId", monthly_cost as "monthlyCost",
-      stocks_enabled as "stocksEnabled", options_enabled as "optionsEnabled", futures_enabled as "futuresEnabled",
-      forex_enabled as "forexEnabled", starting_cash as "startingCash"
-    from strategy where id = ${id}::bigint`
+    select s.id, s.name, s.started_at as "startedAt", s.owner_person_id as "ownerPersonId",
+      s.monthly_cost as "monthlyCost", ${enabledColumns(fragment`s`)}, s.starting_cash as "startingCash"
+    from strategy s left join variant on variant.strategy_id = s.id where s.id = ${id}::bigint`
 
 /** The closed days of a strategy, ascending. */
 export const listStrategyDays = (

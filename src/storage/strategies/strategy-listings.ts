@@ -6,6 +6,7 @@ import type { Instant } from '../../domain/time.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
 import { visibleTo } from '../people/access.ts'
+import { enabledClasses, enabledColumns } from './enabled-classes.ts'
 import type { StrategyHead } from './strategy-details.ts'
 
 export interface StrategyRow extends StrategyHead {
@@ -22,21 +23,19 @@ const ownSystem: Fragment = fragment`exists (
   where setup.strategy_id = strategy.id and setup.stopped_at is null and account.kind = 0
     and account.person_id = strategy.owner_person_id)`
 
-/** What every listing shows of a strategy; from `strategy` and its `site`. */
+/** What every listing shows of a strategy; from `listed`. */
 const strategyColumns: Fragment = fragment`
   strategy.id, strategy.name, strategy.is_alive as "isAlive", strategy.is_private as "isPrivate",
   strategy.started_at as "startedAt", strategy.monthly_cost as "monthlyCost",
-  strategy.owner_person_id as "ownerPersonId", strategy.stocks_enabled as "stocksEnabled",
-  strategy.options_enabled as "optionsEnabled", strategy.futures_enabled as "futuresEnabled",
-  strategy.forex_enabled as "forexEnabled", case when site.kind = 'whitelabel' then site.id end as "whiteLabelSiteId",
+  strategy.owner_person_id as "ownerPersonId", ${enabledColumns(fragment`strategy`)},
+  case when site.kind = 'whitelabel' then site.id end as "whiteLabelSiteId",
   strategy.is_resellable as "isResellable", ${ownSystem} as "isTradeOwnSystem"`
 
-const enabled: Readonly<Record<SecurityType, Fragment>> = {
-  CS: fragment`strategy.stocks_enabled`,
-  OPT: fragment`strategy.options_enabled`,
-  FUT: fragment`strategy.futures_enabled`,
-  FOR: fragment`strategy.forex_enabled`,
-}
+/** What a listing reads and filters. */
+const listed: Fragment = fragment`strategy join site on site.id = strategy.site_id
+  left join variant on variant.strategy_id = strategy.id`
+
+const enabled = enabledClasses(fragment`strategy`)
 
 /** May trade the class and has held an instrument of it, or nothing at all yet. */
 const trades = (securityType: SecurityType): Fragment => fragment`${enabled[securityType]} and (
@@ -76,7 +75,7 @@ function matching(viewer: Actor, filter: StrategyFilter): Fragment {
 export const pageStrategies = (sql: Sql, viewer: Actor, filter: StrategyFilter, request: PageRequest) =>
   page<StrategyRow>(sql, request, {
     select: strategyColumns,
-    from: fragment`strategy join site on site.id = strategy.site_id`,
+    from: listed,
     where: matching(viewer, filter),
     ...keyedById(fragment`strategy`),
   })
@@ -99,13 +98,13 @@ export const listFigures = (sql: Sql, viewer: Actor, filter: StrategyFilter): Pr
   sql.rows<StrategyFigures>`
     select strategy.id, strategy.started_at as "startedAt", f.calmar, f.sharpe,
       coalesce(f.age_in_days, 0) as "ageInDays", coalesce(f.trades, 0) as trades, ${siblings} as siblings
-    from strategy join site on site.id = strategy.site_id left join strategy_statistics f on f.strategy_id = strategy.id
+    from ${listed} left join strategy_statistics f on f.strategy_id = strategy.id
     where ${matching(viewer, filter)}`
 
 /** These strategies, in the order of the ids. */
 export async function listStrategies(sql: Sql, ids: readonly number[]): Promise<StrategyRow[]> {
   const rows = await sql.rows<StrategyRow>`
-    select ${strategyColumns} from strategy join site on site.id = strategy.site_id
+    select ${strategyColumns} from ${listed}
     where strategy.id = any(${ids}::bigint[])`
   const byId = new Map(rows.map((row) => [row.id, row]))
   return ids.flatMap((id) => byId.get(id) ?? [])
