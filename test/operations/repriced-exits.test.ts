@@ -7,17 +7,25 @@ import { apple } from './support/town.ts'
 const { town, own, held, orders, position, audit } = await buildHolder()
 const bidOf = (bid: number) => town.door('/quotes', [{ symbol: 'AAPL', bid, ask: bid + 0.1 }])
 
-/** Sells 40 at 120; the holder wants 121 for his. */
-async function leaveBehind(): Promise<number> {
-  const order = { StrategyId: town.strategyId, OrderType: '2', Side: '2', OrderQuantity: 40, TIF: '1' }
-  const Order = { ...order, Limit: 120, PlatformSymbol: apple }
+async function order(terms: object): Promise<number> {
+  const Order = { StrategyId: town.strategyId, TIF: '1', PlatformSymbol: apple, ...terms }
   const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
-  const [{ SignalId } = { SignalId: 0 }] = resultsOf<{ SignalId: number }>(placed)
-  const copy = (await orders()).find((order) => order.SignalId === SignalId)
-  const moved = await held('ReplaceAutotradeOrder', { ...own(), OrderId: copy?.OrderId, Price: 121 })
+  return resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
+}
+
+/** The holder wants another price for his copy of the signal. */
+async function reprice(signalId: number, Price: number): Promise<void> {
+  const copy = (await orders()).findLast((order) => order.SignalId === signalId)
+  const moved = await held('ReplaceAutotradeOrder', { ...own(), OrderId: copy?.OrderId, Price })
   expect(moved.status).toBe(200)
+}
+
+/** Sells at 120; the holder wants 121 for his. */
+async function leaveBehind(quantity = 40): Promise<number> {
+  const signalId = await order({ OrderType: '2', Side: '2', OrderQuantity: quantity, Limit: 120 })
+  await reprice(signalId, 121)
   await bidOf(120)
-  return SignalId
+  return signalId
 }
 const statuses = async (signalId: number) =>
   (await orders())
@@ -43,5 +51,31 @@ test('after the grace it sells at market, once', async () => {
   expect((await statuses(signalId)).at(-1)).toEqual(['2', undefined])
   await town.door('/clock', { now: '2024-03-12T14:05:00Z' })
   expect(await position()).toMatchObject([{ Quantity: 20 }])
+  await audit()
+})
+
+test('given another price in its grace, it has what is left of that', async () => {
+  await bidOf(100)
+  await order({ OrderType: '1', Side: '1', OrderQuantity: 100 })
+  const signalId = await leaveBehind()
+  await town.door('/clock', { now: '2024-03-12T14:05:20Z' })
+  await reprice(signalId, 122)
+  await town.door('/clock', { now: '2024-03-12T14:05:29Z' })
+  expect(await position()).toMatchObject([{ Quantity: 120 }])
+  await town.door('/clock', { now: '2024-03-12T14:05:30Z' })
+  expect(await position()).toMatchObject([{ Quantity: 80 }])
+  expect((await statuses(signalId)).at(-1)).toEqual(['2', undefined])
+  await audit()
+})
+
+test('cut to what is held in its grace, it has what is left of that', async () => {
+  await bidOf(100)
+  // Sells the 80 that are held and opens 40 short: the copy of the second leaves 40 for the one of the first.
+  const signalId = await leaveBehind(120)
+  expect(await position()).toMatchObject([{ Quantity: 40 }])
+  expect((await statuses(signalId)).at(-1)).toEqual(['0', 121])
+  await town.door('/clock', { now: '2024-03-12T14:06:00Z' })
+  expect(await position()).toEqual([])
+  expect((await statuses(signalId)).at(-1)).toEqual(['2', undefined])
   await audit()
 })

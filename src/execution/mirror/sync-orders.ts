@@ -202,13 +202,16 @@ export const changedStop = (
   return follow(one, row, { info: 'auto stop loss', ...next })
 }
 
-/** An exit of the holder's own, cut to what is held. */
+/** An exit of the holder's own, cut to what is held; left behind by its signal, it has what is left of its grace. */
 export const cutExit = (
   one: SyncCase,
   row: SyncOrderRow,
   terms: { readonly leaves: Decimal; readonly revision: number },
   at: Instant,
-): Succession => follow(one, row, { sourceId: row.sourceId, ...terms, at, info: 'cut to the position' })
+): Succession => {
+  const { sourceId, chaseAt } = row
+  return follow(one, row, { sourceId, ...terms, at, chaseAt, info: 'cut to the position' })
+}
 
 /** Whether nothing of the order has been executed. */
 export const isUntouched = (row: SyncOrderRow): boolean => dec(row.cumQty).isZero()

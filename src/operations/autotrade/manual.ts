@@ -230,7 +230,8 @@ const repriced = (ctx: Context, order: OwnOrder, price: Decimal) =>
     stopPx: order.ordType === '3' ? price.toFixed() : null,
     leaves: max(zero, dec(order.orderQty).minus(order.cumQty)),
     at: ctx.now,
-    chaseAt: null,
+    // Left behind by its signal, it has what is left of its grace.
+    chaseAt: order.chaseAt,
     info: 'price changed by the holder',
     reason: null,
     strategyQty: dec(order.strategyQty),

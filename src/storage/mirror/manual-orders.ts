@@ -6,6 +6,7 @@
 
 import type { OrdType, Side } from '../../domain/codes.ts'
 import type { ClientOrderKey, OrderSource } from '../../domain/orders/client-order-id.ts'
+import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import type { Sql } from '../database/sql.ts'
 import { type CopyRow, copyColumns, type OrderKey, orderNumber, theseOrders } from './account-orders.ts'
@@ -60,6 +61,8 @@ export interface OwnOrder extends CopyRow {
   /** Under which it is listed. */
   readonly number: number
   readonly source: OrderSource
+  /** When it is to be turned to market; null while its signal works. */
+  readonly chaseAt: Instant | null
   readonly tick: string
   /** Live orders that replace it. */
   readonly replacements: readonly number[]
@@ -86,7 +89,7 @@ export const lockOwnOrder = (
   key: ClientOrderKey,
 ): Promise<OwnOrder | undefined> =>
   sql.maybe<OwnOrder>`
-    select ${copyColumns}, ${orderNumber} as number, o.source, i.tick, o.strategy_qty as "strategyQty",
+    select ${copyColumns}, ${orderNumber} as number, o.source, o.chase_at as "chaseAt", i.tick, o.strategy_qty as "strategyQty",
       o.scaling_percentage as "scalingPercentage", array(
         select r.id from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id
           and r.status in ${live}) as replacements,
