@@ -1,10 +1,13 @@
 /**
- * Exits that the holder of an account works himself, those he placed and those whose price he changed. AutoSync leaves
- * them alone, but they only ever reduce: what exceeds the position is cut, and what finds none to close is canceled,
- * also while AutoSync is off. At a broker they would open a position the other way.
+ * Exits that no working signal sizes: those the holder of an account works himself, placed by him or at a price of his,
+ * and copies in their grace. AutoSync leaves them alone, but they only ever reduce: what exceeds the position is cut,
+ * and what finds none to close is canceled, also while AutoSync is off. At a broker they would open a position the
+ * other way.
  */
-import { type Decimal, zero } from '../../domain/decimal.ts'
+import { type Decimal, sign, zero } from '../../domain/decimal.ts'
 import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
+import type { SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
+import { target } from '../../domain/mirror/mirror-target.ts'
 import { closableQuantity } from '../../domain/orders/manual-order.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -24,18 +27,36 @@ interface OwnExit {
   readonly info: (typeof infos)[keyof typeof infos] | null
 }
 
-/** The holder's exits that work for more than is held, those of one kind together: the younger ones are cut first. */
+/** Whether the signal of a closing copy has filled, and the copy works on for its grace. */
+const isInGrace = ({ openClose }: SyncOrder, { chaseAt }: SyncOrderRow): boolean =>
+  openClose === 'C' && chaseAt !== null
+
+/**
+ * What an exit may close. Where a reversal's second half has traded before its first, that one's copy finds less than it
+ * was made for, and with all of it brings the account to the strategy's other side.
+ */
+function closableOf({ input }: SyncCase, { symbol, care }: SyncOrder): Decimal {
+  const held = input.accountPositions.get(symbol) ?? zero
+  if (care === 'byHand') return held
+  const goal = target(input.strategyPositions.get(symbol) ?? zero, { held, ...input.termsOf(symbol) })
+  return sign(goal.quantity) === -sign(held) ? held.minus(goal.quantity) : held
+}
+
+/** Such exits that work for more than is held, those of one kind together: the younger ones are cut first. */
 function excessiveExits({ one, plan }: PlannedCase): OwnExit[] {
-  const { orders, accountPositions } = one.input
-  const turned = new Set(plan.actions.toMarket.map(({ clientOrderId }) => clientOrderId))
+  const { toMarket, cancel } = plan.actions
+  // One that its signal left behind may be AutoSync's by now: at market it closes no more than is held.
+  const settled = new Set([...toMarket.map(({ clientOrderId }) => clientOrderId), ...cancel])
   const promised = new Map<string, Decimal>()
-  return orders.flatMap(({ care, clientOrderId, symbol, side, type, leaves, limit, stop }): OwnExit[] => {
+  return one.input.orders.flatMap((order): OwnExit[] => {
+    const { care, clientOrderId, symbol, side, type, leaves, limit, stop } = order
     const row = one.orders.get(clientOrderId)!
-    // One that its signal left behind may be AutoSync's by now: at market it closes no more than is held.
-    if (care !== 'byHand' || leaves.isZero() || row.status === '6' || turned.has(clientOrderId)) return []
-    const kind = `${symbol} ${type}`
+    if (leaves.isZero() || row.status === '6' || settled.has(clientOrderId)) return []
+    if (care !== 'byHand' && !isInGrace(order, row)) return []
+    // What the holder works does not give way to a copy that is about to go.
+    const kind = `${symbol} ${type} ${care}`
     const before = promised.get(kind) ?? zero
-    const closable = closableQuantity(side, leaves, accountPositions.get(symbol) ?? zero, before)
+    const closable = closableQuantity(side, leaves, closableOf(one, order), before)
     if (typeof closable === 'string') return [{ one, row, leaves: null, info: infos[closable] }]
     const cut = { clientOrderId, type, quantity: closable, limit, stop }
     const isCut = closable.lessThan(leaves) && !isRefused(one.obstacles, cut)
