@@ -1,8 +1,7 @@
 /** The operator's tools for sites and people: what no operation of the interface sets. */
 import type { Command } from 'commander'
-import type { Role } from '../domain/people/access.ts'
+import { permissions, type Role, roles } from '../domain/people/access.ts'
 import { isRefused } from '../operations/context.ts'
-import { permissions } from '../operations/general/people.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { changeRole, changeSupport } from '../storage/operating/administration.ts'
@@ -27,8 +26,6 @@ import {
   tool,
   withDatabase,
 } from './tool.ts'
-
-const roles: readonly Role[] = ['user', 'geosite_admin', 'whitelabel_admin', 'platform_admin']
 
 /** Adds sites, people and kyc. */
 export function addPeopleCommands(program: Command): void {

@@ -2,7 +2,7 @@
  * One row of the table of operations: everything the platform knows about an operation before it runs.
  * Routes, validation, serialization, documents, clients and the handler map are derived from rows.
  */
-import type { Permission } from '../domain/people/access.ts'
+import type { PartnerKind, Permission } from '../domain/people/access.ts'
 import type { Faults } from './faults.ts'
 import {
   Bool,
@@ -50,7 +50,7 @@ export type Access =
   | { rule: 'ownOrSite' }
   | {
       rule: 'siteAdmin'
-      kinds: readonly SiteKind[]
+      kinds: readonly PartnerKind[]
       site?: string
       geoSite?: string
       person?: string
@@ -59,8 +59,6 @@ export type Access =
       permission?: Permission
     }
   | { rule: 'approvalViewer' }
-
-type SiteKind = 'geo' | 'whitelabel'
 
 /** What a combination rule may look at: the values read so far. */
 export interface Given {

@@ -14,6 +14,7 @@ import {
   readsPerson,
   type StrategyFacts,
   seesStrategy,
+  siteKindOf,
   type Tenancy,
   viewsOrders,
 } from '../domain/people/access.ts'
@@ -263,14 +264,9 @@ async function checkSites(
   })
 }
 
-const siteKindOf: Partial<Record<Caller['role'], 'geo' | 'whitelabel'>> = {
-  geosite_admin: 'geo',
-  whitelabel_admin: 'whitelabel',
-}
-
 function mayAdminister(caller: Caller, { kinds, permission }: RuleOf<'siteAdmin'>): boolean {
   const kind = siteKindOf[caller.role]
-  if (kind === undefined || !kinds.includes(kind)) return false
+  if (kind === null || !kinds.includes(kind)) return false
   return permission === undefined || isPermitted(caller, permission)
 }
 

@@ -3,7 +3,7 @@
  * also keeps its idempotency row, so its effect and its remembered answer commit together or not at all.
  */
 import type { Dialect, HostName, PageLinks, Refusal } from '../contract/index.ts'
-import type { Role } from '../domain/people/access.ts'
+import type { Role, SiteKind } from '../domain/people/access.ts'
 import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import type { Passwords } from '../services/passwords.ts'
 import type { Sql } from '../storage/database/sql.ts'
@@ -21,7 +21,7 @@ export interface Caller {
   personId: number
   role: Role
   siteId: number
-  siteKind: 'platform' | 'geo' | 'whitelabel'
+  siteKind: SiteKind
   /** Of an admin of a white-label site; null means all. */
   permissions: readonly string[] | null
   /** Own rate windows, seconds to calls; absent means the platform's. */

@@ -3,10 +3,28 @@
  * which rule an operation asks for stands in its contract row. Account owner and strategy owner are relations
  * of a person to an object, not roles.
  */
-export type Role = 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
 
-/** What an admin of a white-label site may be given. */
-export type Permission = 'catalog' | 'members' | 'kyc' | 'reports' | 'billing'
+/** The kinds of sites beside the platform itself. */
+export type PartnerKind = 'geo' | 'whitelabel'
+
+export type SiteKind = 'platform' | PartnerKind
+
+/** The roles, each with the kind of site that it is for; null where it is for people of any. */
+export const siteKindOf = {
+  user: null,
+  geosite_admin: 'geo',
+  whitelabel_admin: 'whitelabel',
+  platform_admin: null,
+} as const satisfies Record<string, PartnerKind | null>
+
+export type Role = keyof typeof siteKindOf
+
+export const roles = Object.keys(siteKindOf) as readonly Role[]
+
+/** What an admin of a white-label site may be given; all of it where nobody has chosen. */
+export const permissions = ['catalog', 'members', 'kyc', 'reports', 'billing'] as const
+
+export type Permission = (typeof permissions)[number]
 
 export interface Actor {
   personId: number
@@ -39,8 +57,7 @@ export const isPermitted = ({ role, permissions }: Actor, permission: Permission
   role !== 'whitelabel_admin' || permissions?.includes(permission) !== false
 
 /** Admin of some site; of which things is another question. */
-export const isAdminOfSite = ({ role }: Actor): boolean =>
-  role === 'whitelabel_admin' || role === 'geosite_admin'
+export const isAdminOfSite = ({ role }: Actor): boolean => siteKindOf[role] !== null
 
 /** Admin of the site that the object belongs to. A regional admin also covers the white-label sites below it. */
 export function isSiteAdmin(actor: Actor, object: Tenancy): boolean {

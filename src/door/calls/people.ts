@@ -1,5 +1,5 @@
 /** Who is on the platform: sites, people with keys, brokerage accounts, and what no operation sets of a strategy. */
-import type { Role } from '../../domain/people/access.ts'
+import { type Role, roles, siteKindOf } from '../../domain/people/access.ts'
 import { isRefused } from '../../operations/context.ts'
 import { issueKey } from '../../operations/keys.ts'
 import { issueUserToken } from '../../operations/user-tokens.ts'
@@ -46,7 +46,7 @@ const sites = post('/sites', list(Site), ({ work, clock }, wanted) =>
   }),
 )
 
-const roles: Readonly<Record<string, Role>> = {
+const roleWords: Readonly<Record<string, Role>> = {
   user: 'user',
   customer: 'user',
   geositeadmin: 'geosite_admin',
@@ -56,8 +56,8 @@ const roles: Readonly<Record<string, Role>> = {
   platformadmin: 'platform_admin',
   admin: 'platform_admin',
 }
-const aRole: Read<Role> = value('one of user, geosite_admin, whitelabel_admin, platform_admin', (raw) =>
-  typeof raw === 'string' ? roles[raw.toLowerCase().replace(/[^a-z]/g, '')] : undefined,
+const aRole: Read<Role> = value(`one of ${roles.join(', ')}`, (raw) =>
+  typeof raw === 'string' ? roleWords[raw.toLowerCase().replace(/[^a-z]/g, '')] : undefined,
 )
 const aSiteName = value('the id, name or domain of a site', (raw) =>
   typeof raw === 'string' || typeof raw === 'number' ? String(raw) : undefined,
@@ -71,13 +71,6 @@ const Person = object({
   site: maybe(aSiteName),
 })
 
-const siteKinds: Readonly<Record<Role, string | undefined>> = {
-  user: undefined,
-  geosite_admin: 'geo',
-  whitelabel_admin: 'whitelabel',
-  platform_admin: undefined,
-}
-
 const people = post('/people', list(Person), (door, wanted) =>
   door.work.db.transaction(async (tx) => {
     const known = await listSites(tx)
@@ -87,8 +80,8 @@ const people = post('/people', list(Person), (door, wanted) =>
         site === undefined ? row.kind === 'platform' : row.names.includes(site),
       )
       if (!found) throw new Unserved(`[${place}].site`, `There is no site ${site}`)
-      const kind = siteKinds[role]
-      if (kind !== undefined && found.kind !== kind)
+      const kind = siteKindOf[role]
+      if (kind !== null && found.kind !== kind)
         throw new Unserved(`[${place}].site`, `A ${role} belongs to a site of the kind ${kind}`)
       placed.push({ siteId: found.id })
     }

@@ -1,5 +1,5 @@
 /** People as answers show them. */
-import type { Permission } from '../../domain/people/access.ts'
+import { permissions } from '../../domain/people/access.ts'
 import type { PersonRow } from '../../storage/people/people.ts'
 import { iconOf } from './icon.ts'
 
@@ -42,9 +42,6 @@ export const shownPerson = (row: PersonRow, withIcon: boolean) => ({
   Icon: withIcon ? (row.icon ?? iconOf(row.id, row.alias)) : null,
   ...sharedMembers(row),
 })
-
-/** What an admin of a white-label site may be given; all of it where nobody has chosen. */
-export const permissions: readonly Permission[] = ['catalog', 'members', 'kyc', 'reports', 'billing']
 
 /** A person as the lists of members show it. */
 export function shownMember(row: PersonRow) {

@@ -1,4 +1,5 @@
 /** Subscriptions as they are listed: a person's own, the subscribers of a strategy, and what they paid. */
+import type { SiteKind } from '../../domain/people/access.ts'
 import type { Scope } from '../../domain/people/scope.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
@@ -109,7 +110,7 @@ export interface SubscriberRow {
   paidAmount: string | null
   isResale: boolean
   siteId: number
-  siteKind: 'platform' | 'geo' | 'whitelabel'
+  siteKind: SiteKind
   siteCode: string
   parentCode: string | null
 }

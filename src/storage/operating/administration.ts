@@ -1,4 +1,5 @@
 /** What an operator sets from outside: roles and permissions of people, support of sites, terms of strategies. */
+import { type Role, siteKindOf } from '../../domain/people/access.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -6,15 +7,9 @@ import { markVariants } from '../strategies/variants.ts'
 
 export interface RoleChange {
   personId: number
-  role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+  role: Role
   /** Of an admin of a white-label site; null means all. */
   permissions: readonly string[] | null
-}
-
-/** The kind of site that a role belongs to. */
-const kindOf: Partial<Record<RoleChange['role'], string>> = {
-  geosite_admin: 'geo',
-  whitelabel_admin: 'whitelabel',
 }
 
 /**
@@ -26,7 +21,7 @@ export async function changeRole(sql: Sql, { personId, role, permissions }: Role
     with changed as (
       update person set role = ${role}, permissions = ${permissions}::text[]
       from site where site.id = person.site_id and person.id = ${personId}::bigint and person.is_alive
-        and (${kindOf[role]}::text is null or site.kind = ${kindOf[role]}::text)
+        and (${siteKindOf[role]}::text is null or site.kind = ${siteKindOf[role]}::text)
       returning person.id
     )
     select pg_notify('keys', id::text) from changed`

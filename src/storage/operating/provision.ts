@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CalendarName } from '../../domain/market/calendar.ts'
+import type { PartnerKind, Role } from '../../domain/people/access.ts'
 import { ownTables } from '../database/own-tables.ts'
 import { identifier, join, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -13,7 +14,7 @@ export const findPlatformSite = async (sql: Sql): Promise<number> =>
   (await sql.one<{ id: number }>`select id from site where kind = 'platform'`).id
 
 export interface NewSite {
-  kind: 'geo' | 'whitelabel'
+  kind: PartnerKind
   /** What a GeoSite parameter names. */
   code: string
   name: string
@@ -35,7 +36,7 @@ export const insertSite = async (sql: Sql, site: NewSite): Promise<number> =>
 
 export interface NewPerson {
   siteId: number
-  role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+  role: Role
   firstName: string
   lastName: string
   /** Unique on the platform, in any letter case. */

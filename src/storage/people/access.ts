@@ -2,7 +2,13 @@
  * The facts access is decided from, for many calls in one statement each. A relation of a caller to an object
  * is read together with the object, so no decision is made on two states of the world.
  */
-import { type Actor, isPlatformAdmin, type StrategyFacts, type Tenancy } from '../../domain/people/access.ts'
+import {
+  type Actor,
+  isPlatformAdmin,
+  type SiteKind,
+  type StrategyFacts,
+  type Tenancy,
+} from '../../domain/people/access.ts'
 import { distinct } from '../database/places.ts'
 import { type Fragment, fragment, type Sql, uncounted } from '../database/sql.ts'
 import type { KeyHolder } from './keys.ts'
@@ -113,7 +119,7 @@ export const findTenant = (
     from person p join site on site.id = p.site_id where p.id = ${personId}::bigint and p.is_alive`
 
 export interface SiteTenancy extends Tenancy {
-  kind: 'platform' | 'geo' | 'whitelabel'
+  kind: SiteKind
   code: string
 }
 

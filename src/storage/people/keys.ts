@@ -2,6 +2,7 @@
  * Access keys. A key is found by its keyed hash alone; the role and the site are its person's at the moment of
  * asking. Every change of a key is announced on the channel `keys`, so that processes forget what they cached.
  */
+import type { Role, SiteKind } from '../../domain/people/access.ts'
 import type { Sql, Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -12,9 +13,9 @@ export interface KeyHolder {
   accessKeyId: number
   keyId: string
   personId: number
-  role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+  role: Role
   siteId: number
-  siteKind: 'platform' | 'geo' | 'whitelabel'
+  siteKind: SiteKind
   permissions: string[] | null
   limits: Record<string, number> | null
   expiresAt: number
@@ -101,7 +102,7 @@ export interface KeyRecord {
   email: string
   role: string
   siteId: number
-  siteKind: 'platform' | 'geo' | 'whitelabel'
+  siteKind: SiteKind
   siteCode: string
   /** Code of the region above a white-label site. */
   parentCode: string | null

@@ -1,5 +1,5 @@
 /** KYC: where a person stands, what is sealed about the person, and who has looked. */
-import type { Tenancy } from '../../domain/people/access.ts'
+import type { SiteKind, Tenancy } from '../../domain/people/access.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -80,7 +80,7 @@ export async function replaceInfo(sql: Sql, personId: number, info: SealedInfo, 
 
 export interface InfoRow extends SealedInfo {
   id: number
-  siteKind: 'platform' | 'geo' | 'whitelabel'
+  siteKind: SiteKind
   siteId: number
   geoSite: string | null
   siteUrl: string | null

@@ -1,4 +1,5 @@
 /** People as they are shown, found and added. Whose rows a caller may see is part of every question. */
+import type { Role } from '../../domain/people/access.ts'
 import type { Scope } from '../../domain/people/scope.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
@@ -8,7 +9,7 @@ import { instant } from '../database/wire.ts'
 /** A person with the site and what the person does; times are epoch milliseconds. */
 export interface PersonRow {
   id: number
-  role: 'user' | 'geosite_admin' | 'whitelabel_admin' | 'platform_admin'
+  role: Role
   alias: string
   firstName: string
   lastName: string

@@ -1,9 +1,10 @@
 /** Sites: the platform's own, the regions, and the white-label sites below them or beside them. */
+import type { SiteKind } from '../../domain/people/access.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 
 export interface SiteRow {
   id: number
-  kind: 'platform' | 'geo' | 'whitelabel'
+  kind: SiteKind
   code: string
   name: string
   domain: string | null
