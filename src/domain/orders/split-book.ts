@@ -6,7 +6,7 @@
 
 import { isLive } from '../codes.ts'
 import { type Decimal, quantityPlaces, roundTo } from '../decimal.ts'
-import { type SplitRatio, splitOptionOrder, splitOrder } from '../positions/split.ts'
+import { priceAfter, type SplitRatio, splitOptionOrder, splitOrder, unitsAfter } from '../positions/split.ts'
 import { type BookChange, openChange, restateUnits, shiftCover, withdraw } from './book-change.ts'
 import { settle } from './book-settle.ts'
 import { openLots } from './oca.ts'
@@ -41,7 +41,7 @@ export function splitOrderBook(
     ({ status, acceptedAt }) => isLive(status) && acceptedAt < context.at,
   )
   const lots = live.map((order) => openLots(change, order))
-  const units = live.map((order) => unitsAfter(order, split))
+  const units = live.map((order) => restated(order, split))
   const isLeft = units.map(({ orderQuantity, filledQuantity }) => orderQuantity.greaterThan(filledQuantity))
   for (const [place, { id }] of live.entries()) if (isLeft[place]) restateUnits(change, id, units[place]!)
   for (const [place, { id }] of live.entries()) {
@@ -54,9 +54,9 @@ export function splitOrderBook(
 }
 
 const unitsOf = (quantity: Decimal, { ratio, multiplies }: BookSplit): Decimal =>
-  multiplies ? quantity.times(ratio.new).div(ratio.old) : quantity
+  multiplies ? unitsAfter(quantity, ratio) : quantity
 
-function unitsAfter(order: BookOrder, split: BookSplit) {
+function restated(order: BookOrder, split: BookSplit) {
   const { id, status, limit, stop } = order
   const whole = { id, status, leaves: remainingQuantity(order), limitPx: limit, stopPx: stop }
   const { leaves, limitPx, stopPx } = (split.isOption ? splitOptionOrder : splitOrder)(
@@ -65,12 +65,11 @@ function unitsAfter(order: BookOrder, split: BookSplit) {
     split.tick,
   )
   const filledQuantity = roundTo(unitsOf(order.filledQuantity, split), quantityPlaces)
-  const { ratio } = split
   return {
     orderQuantity: filledQuantity.plus(leaves),
     filledQuantity,
     // Price times quantity: what a changed size takes out of the price is not put into the quantity.
-    filledValue: split.multiplies ? order.filledValue : order.filledValue.times(ratio.old).div(ratio.new),
+    filledValue: split.multiplies ? order.filledValue : priceAfter(order.filledValue, split.ratio),
     limit: limitPx,
     stop: stopPx,
   }

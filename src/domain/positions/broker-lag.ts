@@ -3,7 +3,7 @@
  * broker does them by itself, over night or when its clearing house has. Until then such a difference is nobody's doing.
  */
 import { type Decimal, max, min } from '../decimal.ts'
-import type { SplitRatio } from './split.ts'
+import { type SplitRatio, unitsAfter } from './split.ts'
 
 /** What the calendar does to one position in these days. */
 export interface NearEffects {
@@ -29,6 +29,6 @@ export function isLag(total: Decimal, difference: Decimal, effects: NearEffects)
 
 /** What a broker has that is on the other side of the split; what was cut off made up to one unit here. */
 function unitsElsewhere(total: Decimal, split: NearEffects['splits'][number]): Decimal[] {
-  if (!split.isBooked) return [total.times(split.new).div(split.old).trunc()]
+  if (!split.isBooked) return [unitsAfter(total, split).trunc()]
   return [total.minus(1), total, total.plus(1)].map((units) => units.times(split.old).div(split.new))
 }

@@ -6,7 +6,7 @@ import { type Decimal, dec, one } from '../decimal.ts'
 import { groupBy } from '../group.ts'
 import { exchangeRate } from '../market/exchange-rate.ts'
 import type { Day } from '../time.ts'
-import type { BookedSplit } from './split.ts'
+import { type BookedSplit, priceAfter } from './split.ts'
 
 export interface DailyMark {
   readonly instrumentId: number
@@ -79,7 +79,7 @@ export function dayMarks(
 }
 
 const factorOf = (splits: readonly MarkSplit[]): Decimal =>
-  splits.reduce((factor, { ratio }) => factor.times(ratio.old).div(ratio.new), one)
+  splits.reduce((factor, { ratio }) => priceAfter(factor, ratio), one)
 
 function lastUntil(marks: readonly DailyMark[], day: Day): DailyMark | undefined {
   let low = 0

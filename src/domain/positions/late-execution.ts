@@ -3,7 +3,7 @@
  * its holder would have got had it been told in time. Quantities are signed.
  */
 import { cents, type Decimal, roundTo } from '../decimal.ts'
-import type { BookedSplit } from './split.ts'
+import { type BookedSplit, priceAfter, unitsAfter } from './split.ts'
 
 /** What was booked between an execution and its report. */
 export type PassedAction =
@@ -37,11 +37,11 @@ export function passAction(
     return { traded: { quantity, price }, adjusted: { ...adjusted, before, cash } }
   }
   const { ratio, multiplies, close } = action
-  const restated = price.times(ratio.old).div(ratio.new)
+  const restated = priceAfter(price, ratio)
   if (!multiplies) return { traded: { quantity, price: restated }, adjusted: { ...adjusted, before } }
-  const units = before.times(ratio.new).div(ratio.old)
+  const units = unitsAfter(before, ratio)
   const whole = units.trunc()
-  const cash = cents(units.minus(whole).times(close).times(ratio.old).div(ratio.new))
+  const cash = cents(priceAfter(units.minus(whole).times(close), ratio))
   const held = adjusted.before.plus(adjusted.change)
   return {
     traded: { quantity: whole.minus(held), price: restated },

@@ -7,7 +7,7 @@ import type { SecurityType, Side } from '../codes.ts'
 import { type Decimal, roundTo, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import { applyFill, flat, type Position, takeBack } from './position.ts'
-import type { BookedSplit } from './split.ts'
+import { type BookedSplit, priceAfter } from './split.ts'
 
 /** A fill as it was booked. */
 export interface BookedFill {
@@ -207,8 +207,7 @@ function afterAdjustment(entry: Entry, { quantityChange, split }: BookedAdjustme
   const quantity = entry.position.quantity.plus(quantityChange)
   if (quantity.isZero()) return { ...entry, position: flat }
   if (!split) return entry
-  const { ratio } = split
-  const avgPx = entry.position.avgPx?.times(ratio.old).div(ratio.new) ?? null
+  const avgPx = entry.position.avgPx && priceAfter(entry.position.avgPx, split.ratio)
   return { ...entry, position: kept({ ...entry.position, quantity, avgPx }) }
 }
 

@@ -53,8 +53,13 @@ export interface AdjustedContract {
   readonly pointValue: Decimal
 }
 
-const multiply = (quantity: Decimal, ratio: SplitRatio): Decimal => quantity.times(ratio.new).div(ratio.old)
-const divide = (price: Decimal, ratio: SplitRatio): Decimal => price.times(ratio.old).div(ratio.new)
+/** What a split makes of a number of units. */
+export const unitsAfter = (units: Decimal, ratio: SplitRatio): Decimal =>
+  units.times(ratio.new).div(ratio.old)
+
+/** What it makes of the price of one. */
+export const priceAfter = (price: Decimal, ratio: SplitRatio): Decimal =>
+  price.times(ratio.old).div(ratio.new)
 
 /** The position after a split: truncated toward zero, its fraction closed at the restated previous close. */
 export function splitPosition(position: Position, ratio: SplitRatio, previousClose: Decimal): SplitPosition {
@@ -64,7 +69,7 @@ export function splitPosition(position: Position, ratio: SplitRatio, previousClo
   const remainder = position.quantity.times(ratio.new).mod(ratio.old)
   return {
     position: whole.isZero() ? flat : { ...restated, quantity: whole },
-    fraction: fractionOf(restated.quantity, divide(previousClose, ratio)),
+    fraction: fractionOf(restated.quantity, priceAfter(previousClose, ratio)),
     cashInLieu: cents(remainder.times(previousClose).div(ratio.new)),
   }
 }
@@ -75,7 +80,7 @@ export function splitPosition(position: Position, ratio: SplitRatio, previousClo
  */
 export function splitOrder<Id>(order: SplitOrder<Id>, ratio: SplitRatio, tick: Decimal): SplitOrder<Id> {
   if (!isLive(order.status)) return order
-  const leaves = multiply(order.leaves, ratio).trunc()
+  const leaves = unitsAfter(order.leaves, ratio).trunc()
   const priced = {
     ...order,
     leaves,
@@ -99,9 +104,9 @@ export function splitBook(
   const { ratio, previousClose, at } = split
   const trade = held.trade && restateTrade(held.trade, ratio)
   const position = restatePosition(held.position, ratio)
-  const restated = { ...held, position, mark: divide(held.mark, ratio), trade }
+  const restated = { ...held, position, mark: priceAfter(held.mark, ratio), trade }
   const moved = { ...book, holdings: new Map(book.holdings).set(symbol, restated) }
-  const fraction = fractionOf(position.quantity, divide(previousClose, ratio))
+  const fraction = fractionOf(position.quantity, priceAfter(previousClose, ratio))
   if (!fraction) return { book: moved, finished: null }
   const signalId = trade?.tradeId ?? 0
   return bookFill(moved, held.instrument, { at, commission: zero, signalId, ...fraction })
@@ -113,8 +118,8 @@ export function splitBook(
  * its size and leaves their number. The strike is divided, to the cent.
  */
 export function splitContract(contract: AdjustedContract, ratio: SplitRatio): AdjustedContract {
-  const strike = cents(divide(contract.strike, ratio))
-  const pointValue = isWholeRatio(ratio) ? contract.pointValue : multiply(contract.pointValue, ratio)
+  const strike = cents(priceAfter(contract.strike, ratio))
+  const pointValue = isWholeRatio(ratio) ? contract.pointValue : unitsAfter(contract.pointValue, ratio)
   return { strike, pointValue }
 }
 
@@ -125,7 +130,7 @@ export const splitOptionPosition = (position: Position, ratio: SplitRatio): Posi
 /** The contract's size has changed: the average falls per unit, the cost of a contract stays. */
 const resizePosition = (position: Position, ratio: SplitRatio): Position => ({
   ...position,
-  avgPx: position.avgPx && divide(position.avgPx, ratio),
+  avgPx: position.avgPx && priceAfter(position.avgPx, ratio),
 })
 
 /** A working order in an option after a split of its underlying; prices rounded half up to the tick. */
@@ -139,37 +144,37 @@ export function splitOptionOrder<Id>(
 }
 
 /** Whether every unit becomes a whole number of units. */
-export const isWholeRatio = (ratio: SplitRatio): boolean => multiply(one, ratio).isInteger()
+export const isWholeRatio = (ratio: SplitRatio): boolean => unitsAfter(one, ratio).isInteger()
 
 /** Average cost follows the price, so the position costs what it cost. */
 export const restatePosition = (position: Position, ratio: SplitRatio): Position => ({
-  quantity: multiply(position.quantity, ratio),
-  avgPx: position.avgPx && divide(position.avgPx, ratio),
-  avgCost: position.avgCost && divide(position.avgCost, ratio),
+  quantity: unitsAfter(position.quantity, ratio),
+  avgPx: position.avgPx && priceAfter(position.avgPx, ratio),
+  avgCost: position.avgCost && priceAfter(position.avgCost, ratio),
 })
 
 /** Turnovers are price times quantity and do not change; the averages made of them follow the quantities. */
 const restateTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   ...trade,
-  openedQuantity: multiply(trade.openedQuantity, ratio),
-  closedQuantity: multiply(trade.closedQuantity, ratio),
+  openedQuantity: unitsAfter(trade.openedQuantity, ratio),
+  closedQuantity: unitsAfter(trade.closedQuantity, ratio),
   worst: trade.worst && {
     ...trade.worst,
-    price: divide(trade.worst.price, ratio),
-    entryPrice: divide(trade.worst.entryPrice, ratio),
-    openQuantity: multiply(trade.worst.openQuantity, ratio),
+    price: priceAfter(trade.worst.price, ratio),
+    entryPrice: priceAfter(trade.worst.entryPrice, ratio),
+    openQuantity: unitsAfter(trade.worst.openQuantity, ratio),
   },
 })
 
 /** An open trade in contracts whose size has changed: prices fall, quantities stay. */
 const resizeTrade = (trade: OpenTrade, ratio: SplitRatio): OpenTrade => ({
   ...trade,
-  openTurnover: divide(trade.openTurnover, ratio),
-  closeTurnover: divide(trade.closeTurnover, ratio),
+  openTurnover: priceAfter(trade.openTurnover, ratio),
+  closeTurnover: priceAfter(trade.closeTurnover, ratio),
   worst: trade.worst && {
     ...trade.worst,
-    price: divide(trade.worst.price, ratio),
-    entryPrice: divide(trade.worst.entryPrice, ratio),
+    price: priceAfter(trade.worst.price, ratio),
+    entryPrice: priceAfter(trade.worst.entryPrice, ratio),
   },
 })
 
@@ -216,4 +221,4 @@ export function fractionOf(quantity: Decimal, price: Decimal): PositionFill | nu
 }
 
 const restatePrice = (price: Decimal, ratio: SplitRatio, tick: Decimal): Decimal =>
-  roundTo(divide(price, ratio).div(tick), 0).times(tick)
+  roundTo(priceAfter(price, ratio).div(tick), 0).times(tick)

@@ -11,10 +11,12 @@ import { flat, type Position, type PositionFill } from '../../domain/positions/p
 import {
   fractionOf,
   isWholeRatio,
+  priceAfter,
   restatePosition,
   type SplitRatio,
   splitContract,
   splitOptionPosition,
+  unitsAfter,
 } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import {
@@ -173,9 +175,7 @@ function restate(book: SignalBook, split: InstrumentSplit): SignalBook {
   const position = rounded((isOption ? splitOptionPosition : restatePosition)(book.position, ratio))
   const result = splitOrderBook(book.book, split, position.quantity, bookContext(at))
   const told = { split: `${ratio.new.toFixed()}:${ratio.old.toFixed()}` }
-  const pointValue = multiplies
-    ? book.terms.pointValue
-    : book.terms.pointValue.times(ratio.new).div(ratio.old)
+  const pointValue = multiplies ? book.terms.pointValue : unitsAfter(book.terms.pointValue, ratio)
   const terms = { ...book.terms, pointValue }
   return { ...worked(book, result, at, causedBy(told)), position, terms }
 }
@@ -186,7 +186,7 @@ const rounded = (position: Position): Position =>
 /** The book after what is more than whole units was closed at the previous close. */
 function withoutFraction(book: SignalBook, split: InstrumentSplit, id: string): SignalBook {
   const { ratio, previousClose, at } = split
-  const close = previousClose?.times(ratio.old).div(ratio.new) ?? book.position.avgPx
+  const close = previousClose ? priceAfter(previousClose, ratio) : book.position.avgPx
   const fraction: PositionFill | null = close && fractionOf(book.position.quantity, roundTo(close, 12))
   if (!fraction) return book
   const told = { split: `${ratio.new.toFixed()}:${ratio.old.toFixed()}`, price: fraction.price.toFixed() }

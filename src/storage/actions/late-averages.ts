@@ -6,7 +6,7 @@ import type { Side } from '../../domain/codes.ts'
 import { type Decimal, dec, one } from '../../domain/decimal.ts'
 import { chunked, groupBy } from '../../domain/group.ts'
 import { applyFill, flat, type Position } from '../../domain/positions/position.ts'
-import type { SplitRatio } from '../../domain/positions/split.ts'
+import { priceAfter, type SplitRatio, unitsAfter } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import { fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -101,7 +101,7 @@ function averageOf(
   { ratio, multiplies, at }: LateSplit,
 ): LateAverage[] {
   const unitsOf = (told: { readonly quantity: string; readonly at: Instant }): Decimal =>
-    multiplies && told.at < at ? dec(told.quantity).times(ratio.new).div(ratio.old) : dec(told.quantity)
+    multiplies && told.at < at ? unitsAfter(dec(told.quantity), ratio) : dec(told.quantity)
   let position: Position = flat
   let openedAt: Instant | undefined
   let passed = 0
@@ -109,7 +109,7 @@ function averageOf(
     for (let cut = cuts[passed]; cut && cut.at <= row.at; cut = cuts[++passed])
       position = withoutCut(position, unitsOf(cut))
     const px = dec(row.px)
-    const price = row.at < at ? px.times(ratio.old).div(ratio.new) : px
+    const price = row.at < at ? priceAfter(px, ratio) : px
     const fill = { side: row.side, quantity: unitsOf(row), price }
     const change = applyFill(position, fill, { securityType: 'CS', pointValue: one, fx: one })
     if (change.position.quantity.abs().equals(change.opened)) openedAt = row.at
