@@ -5,8 +5,7 @@
  */
 import type { OrdType, Side } from '../domain/codes.ts'
 import { type Decimal, dec, roundTo, zero } from '../domain/decimal.ts'
-import type { Day } from '../domain/time.ts'
-import { partsOfDay, weekdayOf } from '../domain/time.ts'
+import { type Day, partsOfDay, weekdayOf } from '../domain/time.ts'
 
 /** The index and a stock as they were recorded; a future on gold and the euro on synthetic prices. */
 export type DemoSymbol = 'SPX' | 'AAPL' | '@MGCZ30' | 'EURUSD'

@@ -4,8 +4,7 @@
  */
 
 import { DatabaseUnavailable } from '../storage/database/failure.ts'
-import type { Lease } from '../storage/work/leases.ts'
-import { LeaseLost } from '../storage/work/leases.ts'
+import { type Lease, LeaseLost } from '../storage/work/leases.ts'
 import type { WorkContext } from './context.ts'
 import { pause, underLease } from './leases.ts'
 import type { Feed, FeedSink } from './market/feed.ts'

@@ -1,7 +1,8 @@
 /** The words of each kind of message, as plain text and as HTML that says the same. */
 import { escaped } from '../domain/html.ts'
+import type { ExternalReason } from '../domain/positions/external-activity.ts'
 import type { Message } from '../services/mail.ts'
-import type { MailFacts, MailRow, SyncDisabledReason } from '../storage/people/mail.ts'
+import type { MailFacts, MailRow } from '../storage/people/mail.ts'
 
 /** One line: a name with a line break must not begin a paragraph of its own. */
 const line = (text: string): string => text.replace(/\s+/g, ' ').trim()
@@ -36,7 +37,7 @@ const confirmEmail = ({ siteName, seed, token }: ConfirmEmail, links: Links): Wo
   }
 }
 
-const syncReasons: Record<SyncDisabledReason, string> = {
+const syncReasons: Record<ExternalReason, string> = {
   ExternalExecution: 'An order that the platform did not send was executed there.',
   PositionMismatch: 'The broker reports other positions there than the platform has traded.',
 }

@@ -3,8 +3,7 @@
  * one account and arrives at another, in one currency. So the entries of both sides sum to zero in every
  * currency, whatever is booked. Amounts are whole minor units.
  */
-import type { Price } from './revenue.ts'
-import { sharesOf, totalOf } from './revenue.ts'
+import { type Price, sharesOf, totalOf } from './revenue.ts'
 
 /** Whose balance moves. The provider is where money enters: what it has collected for us stands there below zero. */
 export type LedgerAccount =

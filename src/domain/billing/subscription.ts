@@ -47,14 +47,16 @@ export const joinedKind = (present: SubscriptionKind, wanted: SubscriptionKind):
 
 /** What the end of a term comes to. */
 export type TermEnd = { readonly act: 'renew' } | { readonly act: 'end'; readonly reason: EndReason }
-export type EndReason = 'canceled' | 'unpaid' | 'strategyEnded' | 'planEnded'
+/** Why what a subscription is for is gone. */
+export type Gone = 'strategyEnded' | 'planEnded'
+export type EndReason = 'canceled' | 'unpaid' | Gone
 
 /** Decides at the end of a term: it goes on unless it was canceled, was never paid, or has nothing left to give. */
 export function decideTermEnd(facts: {
   readonly status: SubscriptionStatus
   readonly isCancelPending: boolean
-  /** Why what it is for is gone; null while it is there. */
-  readonly gone: 'strategyEnded' | 'planEnded' | null
+  /** Null while it is there. */
+  readonly gone: Gone | null
 }): TermEnd {
   if (facts.status !== 'active') return { act: 'end', reason: 'unpaid' }
   if (facts.isCancelPending) return { act: 'end', reason: 'canceled' }

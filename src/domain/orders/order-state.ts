@@ -3,8 +3,7 @@
  * sent to brokers, and is small enough to be one database row: executions stay outside, only their sums are kept.
  * Invariant: `filledValue` is the sum of quantity times price of exactly the executions in `filledQuantity`.
  */
-import type { OrdStatus } from '../codes.ts'
-import { isLive } from '../codes.ts'
+import { isLive, type OrdStatus } from '../codes.ts'
 import { type Decimal, max, zero } from '../decimal.ts'
 
 export interface OrderState {

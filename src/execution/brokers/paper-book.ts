@@ -3,7 +3,7 @@
  * fills what it was told to, whether that opens or closes; only the order in which orders are served knows the
  * difference.
  */
-import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, max, min, zero } from '../../domain/decimal.ts'
 import type { FillPort, SimulatedFill, WorkingOrder } from '../../domain/orders/fill.ts'
 import { withEntry } from '../../domain/orders/overlay-map.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -66,8 +66,8 @@ function workingOrder(id: string, order: PaperOrder): WorkingOrder {
     type: row.ordType,
     openClose: row.positionEffect,
     leaves: leavesOf(order),
-    limit: row.limitPx === null ? null : dec(row.limitPx),
-    stop: row.stopPx === null ? null : dec(row.stopPx),
+    limit: decOrNull(row.limitPx),
+    stop: decOrNull(row.stopPx),
     acceptedAt: row.acceptedAt,
     workingSince: row.acceptedAt,
     triggered: order.isTriggered,

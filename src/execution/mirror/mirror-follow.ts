@@ -6,8 +6,7 @@
 
 import { directionOf, isLive, type OrdStatus } from '../../domain/codes.ts'
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
-import type { PlanColumns } from '../../domain/mirror/mirror-columns.ts'
-import { codeNumber, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
+import { codeNumber, type PlanColumns, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
 import { copyQuantity } from '../../domain/mirror/mirror-copy.ts'
 import { explainRow, type Follower, followerAt, limitOf } from '../../domain/mirror/mirror-plan.ts'
 import { type BlockCode, blocks } from '../../domain/mirror/skip.ts'

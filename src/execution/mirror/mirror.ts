@@ -5,7 +5,7 @@
  * replaced or has ended, and its copies follow.
  */
 import { directionOf } from '../../domain/codes.ts'
-import { dec } from '../../domain/decimal.ts'
+import { dec, decOrNull } from '../../domain/decimal.ts'
 import { codeNumber, codeOf, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
 import { isCrowdedOut, planSignal } from '../../domain/mirror/mirror-plan.ts'
 import { isBlockCode } from '../../domain/mirror/skip.ts'
@@ -90,7 +90,7 @@ function factsOf(signal: DueSignal): SignalFacts {
     filled: dec(signal.cumQty),
     filledBefore: dec(signal.filledBefore),
     strategyPosition: dec(signal.position),
-    referencePrice: signal.referencePx === null ? null : dec(signal.referencePx),
+    referencePrice: decOrNull(signal.referencePx),
     entryKept: dec(signal.entryKept),
   }
 }

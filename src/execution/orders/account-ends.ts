@@ -2,7 +2,7 @@
  * The ends of contracts on the accounts' side: brokers deliver and pay by themselves, and what they do is booked on
  * each ledger with the cash of its account, as executions that no order of ours asked for.
  */
-import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, one, roundTo, zero } from '../../domain/decimal.ts'
 import { bookedDay, type PastMoment } from '../../domain/market/trading-day.ts'
 import type { OptionExpiry } from '../../domain/positions/option-expiry.ts'
 import { applyFill, flat, type Position, type PositionFill } from '../../domain/positions/position.ts'
@@ -46,7 +46,7 @@ export async function settleLedgers(
   if (ledgers.length === 0) return 0
   const ends = ledgers.map((ledger) => ({
     ledger,
-    ending: endingOf(dec(ledger.quantity), ledger.avgPx === null ? null : dec(ledger.avgPx)),
+    ending: endingOf(dec(ledger.quantity), decOrNull(ledger.avgPx)),
   }))
   const booked = await bookEnds(tx, contract, ends, at)
   await Promise.all([
@@ -182,7 +182,7 @@ function book(
 ): Booked {
   const { securityType, pointValue } = instrument
   const { setupId, accountId, brokerId, strategyId } = ledger
-  const avgPx = held?.avgPx == null ? null : dec(held.avgPx)
+  const avgPx = decOrNull(held?.avgPx ?? null)
   const before: Position =
     avgPx === null
       ? flat

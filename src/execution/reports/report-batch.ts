@@ -5,7 +5,7 @@
  */
 
 import { isLive, oppositeOf, type Side } from '../../domain/codes.ts'
-import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, max, zero } from '../../domain/decimal.ts'
 import type { ClientOrderKey } from '../../domain/orders/client-order-id.ts'
 import {
   applyToChain,
@@ -230,7 +230,7 @@ class BatchState {
     if (fills.length === 0) return
     const all = chain.reduce((most, { filledQuantity }) => max(most, filledQuantity), zero)
     const booked = all.minus(order.carriedQty)
-    const known = foretold(quantity, booked, report.cumQty === null ? null : dec(report.cumQty))
+    const known = foretold(quantity, booked, decOrNull(report.cumQty))
     for (const { fill, rest } of replacedBy(fills, known)) {
       this.#takeOut(report, order, fill)
       if (!rest.greaterThan(zero)) continue

@@ -1,7 +1,7 @@
 /** Simulated subscriptions: begun and ended by the site's admin, measured by what their strategies gained. */
 import type { ParamsOf } from '../../contract/index.ts'
 import { type SimSkip, simResult, simSkip } from '../../domain/billing/simulation.ts'
-import { dec } from '../../domain/decimal.ts'
+import { decOrNull } from '../../domain/decimal.ts'
 import { ownRowsOrSite } from '../../domain/people/scope.ts'
 import { dayLength } from '../../domain/time.ts'
 import {
@@ -85,8 +85,8 @@ export const getSimResults: Handler<'GetSimResults'> = async (ctx, params) => {
 }
 
 function shownSimulation(row: SimRow, values: Awaited<ReturnType<typeof loadStrategyValues>>) {
-  const started = row.startedEquity === null ? null : dec(row.startedEquity)
-  const noted = row.endedEquity === null ? null : dec(row.endedEquity)
+  const started = decOrNull(row.startedEquity)
+  const noted = decOrNull(row.endedEquity)
   const ended = row.endedAt === null ? (values.get(row.strategyId) ?? null) : noted
   const { delta, percent } = simResult(started, ended)
   return {

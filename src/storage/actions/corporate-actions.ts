@@ -4,7 +4,7 @@
  */
 
 import type { SecurityType } from '../../domain/codes.ts'
-import { type Decimal, dec } from '../../domain/decimal.ts'
+import { type Decimal, decOrNull } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { countsFrom, executions } from '../accounts/setup-entries.ts'
@@ -64,12 +64,15 @@ export async function findActions(
       n (instrument_id, kind, day, takes_effect_at)
     join corporate_action a on a.instrument_id = n.instrument_id and a.kind = n.kind
       and (a.ex_date = n.day or (a.kind <> 'settlement' and a.takes_effect_at = n.takes_effect_at))`
-  const number = (text: string | null): Decimal | null => (text === null ? null : dec(text))
   return new Map(
     rows.flatMap((row) => {
-      const [amount, newUnits, oldUnits] = [number(row.amount), number(row.newUnits), number(row.oldUnits)]
+      const numbers = {
+        amount: decOrNull(row.amount),
+        newUnits: decOrNull(row.newUnits),
+        oldUnits: decOrNull(row.oldUnits),
+      }
       const names = [actionName(row), ...(row.isOfDay ? [dayName(row)] : [])]
-      return names.map((name) => [name, { amount, newUnits, oldUnits }] as const)
+      return names.map((name) => [name, numbers] as const)
     }),
   )
 }

@@ -1,7 +1,7 @@
 /** What splits write beside the books: prices of orders, quotes, options' listings, and the note of each change. */
-import type { Decimal } from '../../domain/decimal.ts'
-import { dec } from '../../domain/decimal.ts'
+import { type Decimal, dec } from '../../domain/decimal.ts'
 import { bookedDay } from '../../domain/market/trading-day.ts'
+import type { ExitRole } from '../../domain/orders/order-book.ts'
 import type { SplitRatio } from '../../domain/positions/split.ts'
 import { formatDay, type Instant } from '../../domain/time.ts'
 import type { Sql, Transaction } from '../database/sql.ts'
@@ -108,7 +108,7 @@ export async function restateTerms(tx: Transaction, books: readonly WorkedBook[]
     [...book.orders.values()].filter((order) => before.orders.get(order.id) !== order),
   )
   if (orders.length === 0) return
-  const prices = (role: 'profitTarget' | 'stopLoss', of: 'limit' | 'stop') =>
+  const prices = (role: ExitRole, of: 'limit' | 'stop') =>
     orders.map(({ id }) => orders.find((exit) => exit.exit === role && exit.parent === id)?.[of] ?? null)
   await tx.run`
     update signal s set limit_px = o.limit_px, stop_px = o.stop_px, covers_from = o.covers_from,

@@ -1,10 +1,12 @@
 /** Subscriptions as they are listed: a person's own, the subscribers of a strategy, and what they paid. */
+import type { SubscriptionKind } from '../../domain/billing/subscription.ts'
 import type { SiteKind } from '../../domain/people/access.ts'
 import type { Scope } from '../../domain/people/scope.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { nextPrice, offerTables } from '../people/subscriptions.ts'
+import type { PlanKind } from './plan-subscriptions.ts'
 
 type Id = number | bigint
 
@@ -25,7 +27,7 @@ export interface PlanSubscriptionRow {
 /** A person's subscriptions to plans of a kind, by id; `activeOnly` leaves ended ones out. */
 export const pagePlanSubscriptions = (
   sql: Sql,
-  wanted: { personId: Id; kind: 'investor' | 'manager'; activeOnly: boolean },
+  wanted: { personId: Id; kind: PlanKind; activeOnly: boolean },
   request: PageRequest,
 ) =>
   page<PlanSubscriptionRow>(sql, request, {
@@ -47,7 +49,7 @@ export interface SubscribedRow {
   personId: number
   strategyId: number
   strategyName: string
-  kind: 'paid' | 'paper' | 'simulated'
+  kind: SubscriptionKind
   isAlive: boolean
   startedAt: number
   /** Of the present term, or when it ended; null for a simulated one that goes on. */

@@ -3,7 +3,7 @@
  * back many at once. Another worker passes over what one has locked.
  */
 import type { Price } from '../../domain/billing/revenue.ts'
-import type { EndReason, SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import type { EndReason, Gone, SubscriptionStatus } from '../../domain/billing/subscription.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { nextPrice, offerTables } from '../people/subscriptions.ts'
@@ -12,7 +12,7 @@ export interface EndingTerm {
   readonly id: number
   readonly status: SubscriptionStatus
   readonly isCancelPending: boolean
-  readonly gone: 'strategyEnded' | 'planEnded' | null
+  readonly gone: Gone | null
   readonly startedAt: number
   readonly endsAt: number
   /** Days of the next term. */

@@ -5,7 +5,7 @@
  */
 
 import type { SecurityType } from '../../domain/codes.ts'
-import { type Decimal, dec } from '../../domain/decimal.ts'
+import { type Decimal, dec, decOrNull } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import { exchangeRate, vehicleCurrency } from '../../domain/market/exchange-rate.ts'
 import type { PastMoment } from '../../domain/market/trading-day.ts'
@@ -144,14 +144,12 @@ export async function loadMarks(
   )
 }
 
-const size = (text: string | null): Decimal | null => (text === null ? null : dec(text))
-
 const readQuote = ({ instrumentId, bid, ask, bidSize, askSize, at }: StoredQuote): QuoteRow => ({
   instrumentId,
   bid: dec(bid),
   ask: dec(ask),
-  bidSize: size(bidSize),
-  askSize: size(askSize),
+  bidSize: decOrNull(bidSize),
+  askSize: decOrNull(askSize),
   at,
 })
 

@@ -1,15 +1,16 @@
 /** What ends AutoSync, or Autotrade, in an account without its holder's wish. */
+import type { ExternalReason } from '../../domain/positions/external-activity.ts'
 import type { Instant } from '../../domain/time.ts'
 import { fragment, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { insertSyncMail, type SyncDisabledReason } from '../people/mail.ts'
+import { insertSyncMail } from '../people/mail.ts'
 import { cancelOrders } from './account-orders.ts'
 
 /** Switches AutoSync off in accounts where somebody else has traded, and tells their holders. */
 export async function disableSync(
   tx: Transaction,
   accountIds: readonly number[],
-  reason: SyncDisabledReason,
+  reason: ExternalReason,
   now: Instant,
 ): Promise<void> {
   if (accountIds.length === 0) return

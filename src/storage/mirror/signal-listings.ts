@@ -17,8 +17,7 @@ import { ended, live } from '../database/order-statuses.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { byPlace, distinct } from '../database/places.ts'
 import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
-import type { InstrumentColumns } from '../market/instruments.ts'
-import { instrumentColumns } from '../market/instruments.ts'
+import { type InstrumentColumns, instrumentColumns } from '../market/instruments.ts'
 import { orderNumber } from './account-orders.ts'
 
 /** An order of a listing, strategy signal and account order alike. */

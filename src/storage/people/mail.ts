@@ -2,6 +2,7 @@
  * Mail on its way. A message is written in the transaction of what it tells of, sent afterwards at least once,
  * and deleted when it was sent. Claims go by the database's clock, tries by the business clock.
  */
+import type { ExternalReason } from '../../domain/positions/external-activity.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -18,12 +19,9 @@ export interface MailFacts {
     readonly siteName: string
     readonly account: string
     readonly brokerName: string
-    readonly reason: SyncDisabledReason
+    readonly reason: ExternalReason
   }
 }
-
-/** Why AutoSync was switched off without its owner. */
-export type SyncDisabledReason = 'ExternalExecution' | 'PositionMismatch'
 
 interface Mail<Kind extends keyof MailFacts> {
   readonly id: number
@@ -53,7 +51,7 @@ export const insertMail = <Kind extends keyof MailFacts>(
 export const insertSyncMail = (
   sql: Sql,
   accountIds: readonly number[],
-  reason: SyncDisabledReason,
+  reason: ExternalReason,
   now: number,
 ): Promise<number> =>
   sql.run`

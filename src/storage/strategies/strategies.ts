@@ -2,8 +2,7 @@
 
 import { byPlace } from '../database/places.ts'
 import { fragment, type Sql } from '../database/sql.ts'
-import type { InstrumentColumns } from '../market/instruments.ts'
-import { instrumentColumns } from '../market/instruments.ts'
+import { type InstrumentColumns, instrumentColumns } from '../market/instruments.ts'
 
 export interface NewStrategy {
   siteId: number
