@@ -36,6 +36,9 @@ export const roundTo = (value: Decimal, places: number): Decimal =>
 /** Decimals that a quantity keeps where it is worked out and not entered, as the books do. */
 export const quantityPlaces = 8
 
+/** Decimals that prices and money keep in the books: a difference below them is the noise of a division. */
+export const ledgerPlaces = 12
+
 /** Places up to which a result is exact whatever was divided on the way: an average may repeat without end. */
 export const exactPlaces = 20
 

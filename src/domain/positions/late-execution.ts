@@ -2,7 +2,7 @@
  * An execution that is told only after dividends and splits which came after it: in the units of today, with what
  * its holder would have got had it been told in time. Quantities are signed.
  */
-import { cents, type Decimal, roundTo } from '../decimal.ts'
+import { cents, type Decimal, ledgerPlaces, roundTo } from '../decimal.ts'
 import { type BookedSplit, priceAfter, unitsAfter } from './split.ts'
 
 /** What was booked between an execution and its report. */
@@ -33,7 +33,7 @@ export function passAction(
 ): { readonly traded: Traded; readonly adjusted: Adjustment } {
   const before = adjusted.before.plus(quantity)
   if (action.kind === 'dividend') {
-    const cash = adjusted.cash.plus(roundTo(quantity.times(action.amount), 12))
+    const cash = adjusted.cash.plus(roundTo(quantity.times(action.amount), ledgerPlaces))
     return { traded: { quantity, price }, adjusted: { ...adjusted, before, cash } }
   }
   const { ratio, multiplies, close } = action

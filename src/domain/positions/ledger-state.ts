@@ -4,7 +4,7 @@
  * about a day long gone gets the books of that day, in the units of that day.
  */
 import type { SecurityType, Side } from '../codes.ts'
-import { type Decimal, roundTo, zero } from '../decimal.ts'
+import { type Decimal, ledgerPlaces, roundTo, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import { applyFill, flat, type Position, takeBack } from './position.ts'
 import { type BookedSplit, priceAfter } from './split.ts'
@@ -213,7 +213,7 @@ function afterAdjustment(entry: Entry, { quantityChange, split }: BookedAdjustme
 
 const kept = (position: Position): Position => ({
   ...position,
-  avgPx: position.avgPx && roundTo(position.avgPx, 12),
+  avgPx: position.avgPx && roundTo(position.avgPx, ledgerPlaces),
 })
 
 const heldOf = ({ position, instrumentId, fx }: Entry): LedgerPosition[] =>

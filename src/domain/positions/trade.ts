@@ -4,7 +4,7 @@
  * to cents here and nowhere earlier.
  */
 import { oppositeOf, type Side } from '../codes.ts'
-import { cents, type Decimal, roundTo, zero } from '../decimal.ts'
+import { cents, type Decimal, ledgerPlaces, roundTo, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 import type { Position, PositionChange, PositionFill } from './position.ts'
 
@@ -123,9 +123,6 @@ const finish = (trade: OpenTrade, symbol: string, closedAt: Instant): FinishedTr
   profitLoss: cents(trade.realised.minus(trade.commission)),
   ...trade,
 })
-
-/** Digits that prices and money keep in the ledger: a difference below them is the noise of a division. */
-const ledgerPlaces = 12
 
 /** At its average, but for the digits a stored price cannot keep, however many units multiply them. */
 const isAtCost = (price: Decimal, average: Decimal): boolean =>

@@ -2,7 +2,7 @@
  * The ends of contracts on the accounts' side: brokers deliver and pay by themselves, and what they do is booked on
  * each ledger with the cash of its account, as executions that no order of ours asked for.
  */
-import { type Decimal, dec, decOrNull, one, roundTo, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, decOrNull, ledgerPlaces, one, roundTo, zero } from '../../domain/decimal.ts'
 import { bookedDay, type PastMoment } from '../../domain/market/trading-day.ts'
 import type { OptionExpiry } from '../../domain/positions/option-expiry.ts'
 import { applyFill, flat, type Position, type PositionFill } from '../../domain/positions/position.ts'
@@ -195,7 +195,7 @@ function book(
     execution: {
       busts: null,
       execId: `END-${source}-${instrument.id}-${setupId ?? 'own'}`,
-      cashChange: roundTo(cash, 12),
+      cashChange: roundTo(cash, ledgerPlaces),
       fx,
       ...{ brokerId, accountId, setupId, instrumentId: instrument.id, orderId: null, commission: zero },
       ...{ side: fill.side, quantity: fill.quantity, px: fill.price, executedAt: at },

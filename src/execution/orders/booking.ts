@@ -5,7 +5,7 @@
  */
 
 import type { SecurityType, Side } from '../../domain/codes.ts'
-import { type Decimal, roundTo, zero } from '../../domain/decimal.ts'
+import { type Decimal, ledgerPlaces, roundTo, zero } from '../../domain/decimal.ts'
 import {
   afterTrades,
   type Intent,
@@ -197,7 +197,7 @@ function bookMoney(
   const change = applyFill(book.position, { side: order.side, quantity, price }, book.terms)
   const { commission, progress } = chargeOf(book, order, { quantity, price })
   // The ledger keeps twelve decimals; rounding each entry once keeps cash the exact sum of its entries.
-  const cashChange = roundTo(change.cash.minus(commission), 12)
+  const cashChange = roundTo(change.cash.minus(commission), ledgerPlaces)
   const fill: BookedFill = {
     execId: `S${order.id}-${progress.fills}`,
     signalId: Number(order.id),

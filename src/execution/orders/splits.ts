@@ -3,7 +3,7 @@
  * every strategy and every sub-ledger, in one transaction. What is more than whole shares is sold, or bought
  * back, at the previous close without commission. Options on the stock are adjusted as the clearing house does.
  */
-import { type Decimal, dec, quantityPlaces, roundTo } from '../../domain/decimal.ts'
+import { type Decimal, dec, ledgerPlaces, quantityPlaces, roundTo } from '../../domain/decimal.ts'
 import { formatSymbol, parseSymbol } from '../../domain/market/symbol.ts'
 import { beforeOpening } from '../../domain/market/trading-day.ts'
 import { type BookSplit, splitOrderBook } from '../../domain/orders/split-book.ts'
@@ -187,7 +187,8 @@ const rounded = (position: Position): Position =>
 function withoutFraction(book: SignalBook, split: InstrumentSplit, id: string): SignalBook {
   const { ratio, previousClose, at } = split
   const close = previousClose ? priceAfter(previousClose, ratio) : book.position.avgPx
-  const fraction: PositionFill | null = close && fractionOf(book.position.quantity, roundTo(close, 12))
+  const fraction: PositionFill | null =
+    close && fractionOf(book.position.quantity, roundTo(close, ledgerPlaces))
   if (!fraction) return book
   const told = { split: `${ratio.new.toFixed()}:${ratio.old.toFixed()}`, price: fraction.price.toFixed() }
   return tradeInternally(book, { at, info: 'cash in lieu', ids: [id], told, ...fraction })

@@ -4,7 +4,7 @@
  */
 
 import { directionOf } from '../../domain/codes.ts'
-import { Decimal, dec, zero } from '../../domain/decimal.ts'
+import { Decimal, dec, ledgerPlaces, zero } from '../../domain/decimal.ts'
 import { markOf } from '../../domain/market/quote.ts'
 import {
   type AccountBook,
@@ -225,5 +225,5 @@ function watchPrice(
   const isOwn = terms.currency === currency
   const depth = worst && isOwn ? worst.drawdown.div(quantity.times(terms.pointValue)) : zero
   const rounding = quantity.isNegative() ? Decimal.ROUND_FLOOR : Decimal.ROUND_CEIL
-  return avgPx.plus(depth).toDecimalPlaces(12, rounding)
+  return avgPx.plus(depth).toDecimalPlaces(ledgerPlaces, rounding)
 }

@@ -3,7 +3,7 @@
  * late, of the units of today.
  */
 
-import { type Decimal, dec, one, roundTo, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, ledgerPlaces, one, roundTo, zero } from '../../domain/decimal.ts'
 import { oneOfEach } from '../../domain/group.ts'
 import { bookedDay, endOfDay } from '../../domain/market/trading-day.ts'
 import {
@@ -90,7 +90,7 @@ export async function bookExecutions(
     const cash = isGivenBack(execution, terms)
       ? dec(original?.cashChange ?? 0).negated()
       : change.cash.minus(commission)
-    const money = { fx: terms.fx, commission, cashChange: roundTo(cash, 12) }
+    const money = { fx: terms.fx, commission, cashChange: roundTo(cash, ledgerPlaces) }
     booked.push(executionOf({ ...execution, ...told }, money))
     const { quantity, avgPx } = change.position
     const moves = quantity.minus(before.position.quantity)

@@ -8,6 +8,7 @@ import { isLive } from '../../domain/codes.ts'
 import {
   type Decimal,
   dec,
+  ledgerPlaces,
   max,
   min,
   one,
@@ -70,7 +71,7 @@ export function inUnitsOfToday(
   return {
     side: moved.isNegative() ? '2' : '1',
     quantity: moved.abs(),
-    px: roundTo(px.times(factorsOf(since).price), 12),
+    px: roundTo(px.times(factorsOf(since).price), ledgerPlaces),
     executedAt: Math.max(report.occurredAt, lastSplit?.at ?? 0),
   }
 }
@@ -295,7 +296,11 @@ export class LateExecutions {
     // What is left of a unit is paid for, and no part of what the broker tells.
     const isWhole = told.quantity.minus(now.quantity).abs().lessThan(one)
     const quantity = isWhole ? before.quantity : roundTo(told.quantity.div(units), quantityPlaces)
-    return { ...report, quantity: quantity.toFixed(), px: roundTo(told.px.div(price), 12).toFixed() }
+    return {
+      ...report,
+      quantity: quantity.toFixed(),
+      px: roundTo(told.px.div(price), ledgerPlaces).toFixed(),
+    }
   }
 
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
@@ -313,7 +318,7 @@ const timesApart = (one: Decimal, other: Decimal): Decimal => max(one.div(other)
 
 const restatedBy = (quantity: string, px: string, { units, price }: Restated) => ({
   quantity: roundTo(dec(quantity).times(units), quantityPlaces).toFixed(),
-  px: roundTo(dec(px).times(price), 12).toFixed(),
+  px: roundTo(dec(px).times(price), ledgerPlaces).toFixed(),
 })
 
 /** What a ledger was paid for instead of units, after this action too, in units of then. */

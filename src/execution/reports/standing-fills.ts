@@ -4,7 +4,7 @@
  */
 
 import type { Side } from '../../domain/codes.ts'
-import { type Decimal, dec, max, roundTo, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, ledgerPlaces, max, roundTo, zero } from '../../domain/decimal.ts'
 import { type Fills, inferFill } from '../../domain/orders/broker-reports.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
@@ -42,7 +42,7 @@ export function inferred(
   const missing = inferFill(sumOf(fills.filter(({ isInferred }) => !isInferred)), cumQty, avgPx)
   const before = sumOf(fills.filter(({ isInferred }) => isInferred)).quantity
   if (!missing?.quantity.greaterThan(before)) return null
-  return { quantity: missing.quantity, price: roundTo(missing.price, 12) }
+  return { quantity: missing.quantity, price: roundTo(missing.price, ledgerPlaces) }
 }
 
 /**

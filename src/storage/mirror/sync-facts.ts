@@ -4,7 +4,7 @@
  */
 
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
-import { dec, roundTo } from '../../domain/decimal.ts'
+import { dec, quantityPlaces, roundTo } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
@@ -166,7 +166,7 @@ type OrderAsEnded = SyncOrderRow & { readonly unitsSince: string }
 function inNewUnits({ unitsSince, ...order }: OrderAsEnded): SyncOrderRow {
   const units = dec(unitsSince)
   if (units.equals(1)) return order
-  const restated = (quantity: string): string => roundTo(dec(quantity).times(units), 8).toFixed()
+  const restated = (quantity: string): string => roundTo(dec(quantity).times(units), quantityPlaces).toFixed()
   return {
     ...order,
     orderQty: restated(order.orderQty),

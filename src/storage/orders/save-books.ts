@@ -3,6 +3,7 @@
  * each kind in one statement for all books. An order that starts to work is due for mirroring, and the version
  * of its strategy's membership at that moment fixes its followers.
  */
+import { ledgerPlaces } from '../../domain/decimal.ts'
 import type { BookOrder } from '../../domain/orders/order-book.ts'
 import { averageFillPrice } from '../../domain/orders/order-state.ts'
 import type { Sql } from '../database/sql.ts'
@@ -173,7 +174,7 @@ function newSignal(told: ToldBook, order: BookOrder): NewSignal {
     status: order.status,
     isHeld,
     cumQty: order.filledQuantity.toFixed(),
-    avgPx: averageFillPrice(order)?.toFixed(12) ?? null,
+    avgPx: averageFillPrice(order)?.toFixed(ledgerPlaces) ?? null,
     postedAt: instant(order.acceptedAt),
     workingAt,
     expiresAt,

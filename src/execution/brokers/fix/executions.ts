@@ -4,7 +4,7 @@
  * question, or announces what another message will say, gives no row.
  */
 import type { OrdStatus, Side } from '../../../domain/codes.ts'
-import { dec, max, roundTo, zero } from '../../../domain/decimal.ts'
+import { dec, ledgerPlaces, max, quantityPlaces, roundTo, zero } from '../../../domain/decimal.ts'
 import { parseClientOrderId } from '../../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../../domain/time.ts'
 import { correctionKey, endKinds, type NewTotal, type ReportKind } from '../../../storage/brokers/reports.ts'
@@ -196,7 +196,7 @@ export function withoutReplaced(
   const alone = max(zero, all.minus(replacedQty))
   if (dec(replacedQty).isZero() || standing.avgPx === null) return standing
   const value = all.times(standing.avgPx).minus(replacedValue)
-  const avgPx = alone.isZero() ? null : roundTo(value.div(alone), 12).toFixed()
+  const avgPx = alone.isZero() ? null : roundTo(value.div(alone), ledgerPlaces).toFixed()
   return { ...standing, cumQty: alone.toFixed(), avgPx }
 }
 
@@ -206,7 +206,7 @@ function tradedOf(message: FixMessage): ReportDraft['traded'] | string {
   const px = priceOf(message, tags.lastPx)
   if (side === undefined) return 'no known Side (54)'
   if (quantity === null || !dec(quantity).greaterThan(0)) return 'no LastQty (32) above 0'
-  if (dec(quantity).decimalPlaces() > 8) return 'a LastQty (32) finer than any book'
+  if (dec(quantity).decimalPlaces() > quantityPlaces) return 'a LastQty (32) finer than any book'
   if (px === null || !dec(px).greaterThan(0)) return 'no LastPx (31) above 0'
   return { side, quantity, px, cumQty: decimalOf(message, tags.cumQty) }
 }

@@ -3,7 +3,7 @@
  * fields by name. Every value read is either exactly what its FIX type allows or null; text is freed of control
  * characters, so nothing that a counterparty sends can break a row or a log line.
  */
-import { dec, roundTo } from '../../../domain/decimal.ts'
+import { dec, ledgerPlaces, roundTo } from '../../../domain/decimal.ts'
 import type { Instant } from '../../../domain/time.ts'
 
 /** A message that arrived. */
@@ -92,7 +92,7 @@ export function decimalOf(message: FixMessage, tag: number): string | null {
 export function priceOf(message: FixMessage, tag: number): string | null {
   const value = textOf(message, tag)
   return value !== null && /^-?\d{1,12}(\.\d{0,24})?$/.test(value)
-    ? roundTo(dec(value.replace(/\.$/, '')), 12).toFixed()
+    ? roundTo(dec(value.replace(/\.$/, '')), ledgerPlaces).toFixed()
     : null
 }
 
