@@ -3,6 +3,12 @@ import type { Command } from 'commander'
 import { isRefused } from '../operations/context.ts'
 import { choosePlan } from '../operations/subscribe-plan.ts'
 import {
+  changeCatalogEntry,
+  isWhiteLabelSite,
+  listCatalog,
+  saveFeePolicy,
+} from '../storage/billing/catalog.ts'
+import {
   cancelPlan,
   listSitePlans,
   type PlanKind,
@@ -10,12 +16,6 @@ import {
   withdrawPlan,
 } from '../storage/billing/plan-subscriptions.ts'
 import type { Sql } from '../storage/database/sql.ts'
-import {
-  changeCatalogEntry,
-  isWhiteLabelSite,
-  listCatalog,
-  saveFeePolicy,
-} from '../storage/market/catalog.ts'
 import { askOperation } from './call.ts'
 import { ConfigError } from './config.ts'
 import {

@@ -1,5 +1,5 @@
 /** The white-label site that a call is about: the key's own, or the one that a platform admin names. */
-import { isWhiteLabelSite } from '../storage/market/catalog.ts'
+import { isWhiteLabelSite } from '../storage/billing/catalog.ts'
 import { type Context, type Refused, refuse } from './context.ts'
 
 /** Its id. Refuses a site that is no white-label site; a platform admin must name one. */

@@ -1,7 +1,7 @@
 /** Simulated subscriptions over HTTP: begun, skipped with reasons, measured, ended. */
 import { expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
-import { addToCatalog } from '../../src/storage/market/catalog.ts'
+import { addToCatalog } from '../../src/storage/billing/catalog.ts'
 import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { buildTown, type CitizenName } from './support/town.ts'
 

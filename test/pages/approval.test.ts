@@ -1,7 +1,7 @@
 /** The page of a request in a real browser: read, approved and declined by hand, without a script or a stranger. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { changeCatalogEntry } from '../../src/storage/market/catalog.ts'
+import { changeCatalogEntry } from '../../src/storage/billing/catalog.ts'
 import { buildTown } from '../operations/support/town.ts'
 import { browserPath, launchBrowser } from '../support/browser.ts'
 import { resultsOf } from '../support/http.ts'

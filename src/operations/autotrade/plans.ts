@@ -1,5 +1,5 @@
 /** The plans that a white-label site offers, and who pays for Autotrade there. */
-import { findFeePolicy, listPlans, type PlanRow } from '../../storage/market/catalog.ts'
+import { findFeePolicy, listPlans, type PlanRow } from '../../storage/billing/catalog.ts'
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { whiteLabelSiteOf } from '../white-label.ts'

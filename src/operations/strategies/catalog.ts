@@ -1,14 +1,14 @@
 /** The catalog of a white-label site: what it resells and for how much. */
 
+import { type CatalogStatus, decideCatalog } from '../../domain/billing/catalog.ts'
 import { dec } from '../../domain/decimal.ts'
-import { type CatalogStatus, decideCatalog } from '../../domain/market/catalog.ts'
 import {
   addToCatalog,
   type CatalogRow,
   listCatalog,
   loadCatalogFacts,
   removeFromCatalog,
-} from '../../storage/market/catalog.ts'
+} from '../../storage/billing/catalog.ts'
 import { lockStrategies } from '../../storage/orders/signals.ts'
 import { isRefused } from '../context.ts'
 import type { Handler } from '../handler.ts'

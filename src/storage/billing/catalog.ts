@@ -1,5 +1,5 @@
 /** What white-label sites resell: their catalogs, their plans and who pays for Autotrade there. */
-import type { CatalogFacts } from '../../domain/market/catalog.ts'
+import type { CatalogFacts } from '../../domain/billing/catalog.ts'
 import type { Sql, Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
