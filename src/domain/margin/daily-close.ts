@@ -4,6 +4,7 @@
  */
 
 import { type Decimal, one } from '../decimal.ts'
+import { midOf } from '../market/quote.ts'
 import type { DayMarks } from '../positions/day-marks.ts'
 import type { LedgerState } from '../positions/ledger-state.ts'
 import type { Day } from '../time.ts'
@@ -54,7 +55,7 @@ export function accountOn(
         avgPx: position.avgPx.times(size),
         bid: mark?.bid.times(size) ?? null,
         ask: mark?.ask.times(size) ?? null,
-        underlyingPrice: under ? under.bid.plus(under.ask).div(2).times(size) : null,
+        underlyingPrice: under ? midOf(under).times(size) : null,
         baseRate: base === null ? null : (rateOf(base) ?? null),
         cutoffAt: null,
         ...{ instrumentId, instrument, quantity, fx },

@@ -38,7 +38,7 @@ export const isValidQuote = (quote: Quote, inSession: boolean): boolean =>
   inSession && quote.ask.greaterThanOrEqualTo(quote.bid) && isTradable(quote, '1')
 
 /** The middle of bid and ask. */
-export const midOf = (quote: Quote): Decimal => quote.bid.plus(quote.ask).div(2)
+export const midOf = ({ bid, ask }: Pick<Quote, 'bid' | 'ask'>): Decimal => bid.plus(ask).div(2)
 
 /**
  * The price that a position of `quantity` is marked at: long at the bid, short at the ask, options in the

@@ -2,9 +2,10 @@
  * The marks of past days: an instrument stands at the last quote of the day, or of the last day before it that had
  * one, in the units of the day itself. Currencies stand at the marks of their pairs.
  */
-import { type Decimal, dec, one } from '../decimal.ts'
+import { type Decimal, one } from '../decimal.ts'
 import { groupBy } from '../group.ts'
 import { exchangeRate } from '../market/exchange-rate.ts'
+import { midOf } from '../market/quote.ts'
 import type { Day } from '../time.ts'
 import { type BookedSplit, priceAfter } from './split.ts'
 
@@ -63,9 +64,8 @@ export function dayMarks(
     const those = pairs.filter((pair) => pair.account === account && pair.currency === currency)
     for (const { instrumentId, isInverse } of those) {
       const mark = at(instrumentId, day)
-      if (!mark || mark.bid.plus(mark.ask).isZero()) continue
-      const mid = mark.bid.plus(mark.ask).div(2)
-      return isInverse ? dec(1).div(mid) : mid
+      if (!mark || midOf(mark).isZero()) continue
+      return isInverse ? one.div(midOf(mark)) : midOf(mark)
     }
     return undefined
   }

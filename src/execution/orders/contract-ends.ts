@@ -9,6 +9,7 @@ import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { contractExpiring } from '../../domain/margin/model-account.ts'
 import { sessionOn, tradeDateAtOrBefore } from '../../domain/market/calendar.ts'
 import { cutoffOf, endOfTrading } from '../../domain/market/expiration.ts'
+import { midOf } from '../../domain/market/quote.ts'
 import { indexOptionRoots } from '../../domain/market/tables/index-options.ts'
 import { bookedDay } from '../../domain/market/trading-day.ts'
 import { expireOrder } from '../../domain/orders/book-request.ts'
@@ -86,8 +87,8 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   }
   const at = settlement === null ? end : settlement.until
   const marks = await marksAtEnd(tx, contract, at)
-  const underlying = settlement?.value ?? midOf(marks.get(contract.underlyingId ?? 0))
-  const last: LastPrices = { underlying, own: midOf(marks.get(contract.id)) }
+  const underlying = settlement?.value ?? lastOf(marks.get(contract.underlyingId ?? 0))
+  const last: LastPrices = { underlying, own: lastOf(marks.get(contract.id)) }
   // What ends was held until now, also on a day without a quote; between payment and delivery nobody is looked at.
   const held = contract.endedAt !== null ? [] : ended.filter(({ position }) => !position.quantity.isZero())
   await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
@@ -123,8 +124,8 @@ async function marksAtEnd(
   return new Map(marks.map((mark) => [mark.instrumentId, mark]))
 }
 
-const midOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null =>
-  mark ? mark.bid.plus(mark.ask).div(2) : null
+const lastOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null =>
+  mark ? midOf(mark) : null
 
 /**
  * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of

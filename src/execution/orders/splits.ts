@@ -4,6 +4,7 @@
  * back, at the previous close without commission. Options on the stock are adjusted as the clearing house does.
  */
 import { type Decimal, dec, ledgerPlaces, quantityPlaces, roundTo } from '../../domain/decimal.ts'
+import { midOf } from '../../domain/market/quote.ts'
 import { formatSymbol, parseSymbol } from '../../domain/market/symbol.ts'
 import { beforeOpening } from '../../domain/market/trading-day.ts'
 import { type BookSplit, splitOrderBook } from '../../domain/orders/split-book.ts'
@@ -111,7 +112,7 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
 
 /** A quote of after the opening is in new units already. */
 const closeOf = (mark: LastMark | undefined, at: Instant, ratio: SplitRatio): Decimal | null => {
-  const mid = mark ? mark.bid.plus(mark.ask).div(2) : null
+  const mid = mark ? midOf(mark) : null
   return mid && mark && mark.at >= at ? mid.times(ratio.new).div(ratio.old) : mid
 }
 

@@ -1,5 +1,6 @@
 /** Dividends and splits that were booked before executions from before them were told, and what these make of them. */
 import { type Decimal, dec, one } from '../../domain/decimal.ts'
+import { midOf } from '../../domain/market/quote.ts'
 import { beforeOpening, bookedDay } from '../../domain/market/trading-day.ts'
 import type { Adjustment } from '../../domain/positions/late-execution.ts'
 import { dayIn, type Instant, instantAt, newYork } from '../../domain/time.ts'
@@ -65,7 +66,7 @@ async function closeBefore(
   const day = bookedDay(at)
   const marks = await loadDailyMarks(tx, [instrumentId], day, day)
   const last = marks.filter((mark) => mark.day < day).at(-1)
-  return last ? last.bid.plus(last.ask).div(2) : null
+  return last ? midOf(last) : null
 }
 
 /** What the currencies of actions were worth in these at the openings; by action and currency. */

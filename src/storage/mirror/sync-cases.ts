@@ -20,6 +20,7 @@ import {
   syncGroupOf,
   syncGroups,
 } from '../../domain/mirror/sync-groups.ts'
+import { midOf } from '../../domain/orders/placing.ts'
 import type { Instant } from '../../domain/time.ts'
 import type {
   HeldRow,
@@ -226,9 +227,6 @@ const indexed = (facts: SyncFacts): Index => ({
   refusals: groupBy(facts.refusals, ({ setupId }) => setupId),
 })
 
-const midOf = ({ bid, ask }: SyncInstrumentRow): Decimal | null =>
-  bid === null || ask === null ? null : dec(bid).plus(ask).div(2)
-
 /** One setup's facts, symbols by the names that its plan uses. */
 interface SetupFacts {
   readonly setup: SyncSetupRow
@@ -264,7 +262,7 @@ function termsIn({ setup, theirs, groups }: SetupFacts, index: Index): SyncInput
       assetClass,
       settings: settingsOf(assetClass, setup),
       willSyncToOpen: groups.includes(syncGroupOf(assetClass, securityExchange, calendar)),
-      referencePrice: averages.get(symbol) ?? midOf(instrument),
+      referencePrice: averages.get(symbol) ?? midOf(instrument.bid, instrument.ask) ?? null,
     }
   }
 }
