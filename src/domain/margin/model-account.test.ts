@@ -8,14 +8,18 @@ import type { MarginInstrument } from './margin-position.ts'
 import {
   accountValue,
   afterTrades,
-  bears,
   buyingPower,
   type Holding,
   type Intent,
   type ModelAccount,
   marginPositions,
+  openingRefusal,
   openingRejection,
 } from './model-account.ts'
+
+/** Whether the account takes a full fill of the order on top of `position`. */
+const bears = (given: ModelAccount, intent: Intent, position?: Decimal): boolean =>
+  openingRefusal(given, intent, position) === null
 
 const instrument = (symbol: string, more: Partial<MarginInstrument> = {}): MarginInstrument => ({
   symbol,

@@ -4,6 +4,7 @@
  */
 import type { PositionEffect, Side } from '../codes.ts'
 import { ceilTo, type Decimal, dec, zero } from '../decimal.ts'
+import { midOf } from '../market/quote.ts'
 import type { BookContext } from '../orders/order-book.ts'
 import { orderCommission, type PlanRates, turnoverOf } from '../positions/commission.ts'
 import { isPaidInFull } from '../positions/position.ts'
@@ -70,7 +71,7 @@ const marketPriceOf = ({ bid, ask }: Holding, side: Side): Decimal | null => (si
 /** Long at the bid, short at the ask, options in the middle; what was paid where nobody quotes. */
 function markOf({ instrument, quantity, bid, ask, avgPx }: Holding): Decimal {
   const side = quantity.isNegative() ? ask : bid
-  const quoted = instrument.securityType === 'OPT' && bid && ask ? bid.plus(ask).div(2) : side
+  const quoted = instrument.securityType === 'OPT' && bid && ask ? midOf({ bid, ask }) : side
   return quoted?.greaterThan(0) || (quoted && instrument.securityType === 'OPT') ? quoted : (avgPx ?? zero)
 }
 
@@ -137,15 +138,7 @@ function prospectOf({ holdings }: ModelAccount, intent: Intent, position?: Decim
   return { holding, held, quantity, price: intent.price ?? marketPriceOf(holding, side) }
 }
 
-/**
- * Whether the account bears a full fill of the order on top of `position`. Without any price, and for an
- * instrument that the account was not loaded with, there is nothing to hold against it.
- */
-export function bears(account: ModelAccount, intent: Intent, position?: Decimal): boolean {
-  const prospect = prospectOf(account, intent, position)
-  return prospect === undefined || isBorne(account, intent, prospect)
-}
-
+/** Whether the account bears a full fill of the order; without any price there is nothing to hold against it. */
 function isBorne(
   account: ModelAccount,
   intent: Intent,
