@@ -84,6 +84,25 @@ async function beat(
   clearTimeout(watchdog)
 }
 
+/**
+ * Does `work` once under a lease, and gives it back whatever came of it; undefined, and nothing done, while somebody
+ * holds it.
+ */
+export async function onceUnderLease<Result>(
+  ctx: WorkContext,
+  name: string,
+  milliseconds: number,
+  work: (lease: Lease) => Promise<Result>,
+): Promise<Result | undefined> {
+  const lease = await claimLease(ctx.db.write, name, ctx.workerId, milliseconds)
+  if (!lease) return undefined
+  try {
+    return await work(lease)
+  } finally {
+    await releaseLease(ctx.db.write, lease)
+  }
+}
+
 /** Renews a lease; false when it is lost, which is counted. */
 export async function keepLease(ctx: WorkContext, lease: Lease, milliseconds: number): Promise<boolean> {
   const isHeld = await renewLease(ctx.db.write, lease, milliseconds)

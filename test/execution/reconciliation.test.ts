@@ -6,6 +6,7 @@ import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { resetPaperAccount } from '../../src/storage/brokers/paper-resets.ts'
+import { claimLease, releaseLease } from '../../src/storage/work/leases.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -307,6 +308,16 @@ describe('a broker that says nothing', () => {
     expect(await syncOf(accountId)).toMatchObject({ sync: true })
     expect(await incidentsOf(accountId)).toEqual([])
   })
+})
+
+test('whose next question cannot be noted down leaves the broker to others at once', async () => {
+  await scene()
+  await db.write.run`alter table reconciliation add constraint never check (broker_id is null) not valid`
+  await expect(reconcile(ctx, 'paper', paper.broker, true)).rejects.toThrow('never')
+  await db.write.run`alter table reconciliation drop constraint never`
+  const lease = await claimLease(db.write, `reconcile:${brokerId}`, 'another', 30_000)
+  expect(lease).toBeDefined()
+  await releaseLease(db.write, lease!)
 })
 
 test('a position that was accepted is what it was over a split, also where no logarithm keeps its ratio', async () => {

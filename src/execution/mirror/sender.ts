@@ -18,11 +18,11 @@ import {
   type SendRow,
   saveAttempts,
 } from '../../storage/mirror/sending.ts'
-import { claimLease, guardLease, type Lease, releaseLease, usualLeaseMs } from '../../storage/work/leases.ts'
+import { guardLease, type Lease, usualLeaseMs } from '../../storage/work/leases.ts'
 import type { Answer, Broker, OrderName, OrderTicket, ReplaceTicket } from '../brokers/broker.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { inLanes } from '../lanes.ts'
-import { keepLease } from '../leases.ts'
+import { keepLease, onceUnderLease } from '../leases.ts'
 import { type Claimed, claimSends } from './claims.ts'
 import { driftGrace } from './mirror-follow.ts'
 
@@ -41,13 +41,10 @@ const writeMs = 6_000
 export async function sendOrders(ctx: WorkContext, adapter: string, broker: Broker): Promise<number> {
   let moved = 0
   for (const brokerId of await listSendingBrokers(ctx.db.read, adapter)) {
-    const lease = await claimLease(ctx.db.write, `send:${brokerId}`, ctx.workerId, usualLeaseMs)
-    if (!lease) continue
-    try {
-      moved += await sendUnder(ctx, lease, brokerId, broker)
-    } finally {
-      await releaseLease(ctx.db.write, lease)
-    }
+    const sent = await onceUnderLease(ctx, `send:${brokerId}`, usualLeaseMs, (lease) =>
+      sendUnder(ctx, lease, brokerId, broker),
+    )
+    moved += sent ?? 0
   }
   return moved
 }

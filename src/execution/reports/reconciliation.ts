@@ -25,10 +25,10 @@ import {
   listWatchedOrders,
   type SentOrder,
 } from '../../storage/brokers/sent-orders.ts'
-import { askingLeaseMs, claimLease, guardLease, type Lease, releaseLease } from '../../storage/work/leases.ts'
+import { askingLeaseMs, guardLease, type Lease } from '../../storage/work/leases.ts'
 import { type Broker, BrokerUnreachable, type OrderStanding } from '../brokers/broker.ts'
 import type { DueSource, Step, WorkContext } from '../context.ts'
-import { keepLease } from '../leases.ts'
+import { keepLease, onceUnderLease } from '../leases.ts'
 import {
   conclude,
   type Findings,
@@ -52,17 +52,16 @@ export async function reconcile(
 ): Promise<number> {
   let settled = 0
   for (const brokerId of await listReconciledBrokers(ctx.db.read, adapter, ctx.clock.now(), isForced)) {
-    const lease = await claimLease(ctx.db.write, `reconcile:${brokerId}`, ctx.workerId, askingLeaseMs)
-    if (!lease) continue
-    try {
-      settled += await reconcileBroker(ctx, lease, brokerId, broker)
-      ctx.tally.answeredAt.set(adapter, performance.now())
-    } catch (error) {
-      ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
-    } finally {
-      await scheduleReconciliation(ctx.db.write, brokerId, ctx.clock.now() + reconciliationPeriod)
-      await releaseLease(ctx.db.write, lease)
-    }
+    await onceUnderLease(ctx, `reconcile:${brokerId}`, askingLeaseMs, async (lease) => {
+      try {
+        settled += await reconcileBroker(ctx, lease, brokerId, broker)
+        ctx.tally.answeredAt.set(adapter, performance.now())
+      } catch (error) {
+        ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
+      } finally {
+        await scheduleReconciliation(ctx.db.write, brokerId, ctx.clock.now() + reconciliationPeriod)
+      }
+    })
   }
   return settled
 }
