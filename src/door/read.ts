@@ -90,6 +90,10 @@ export const word = <T>(meanings: Readonly<Record<string, T>>): Read<T> =>
     return typeof text === 'string' && Object.hasOwn(meanings, text) ? meanings[text] : undefined
   })
 
+/** One of several words, each of which means itself. */
+export const choice = <const Word extends string>(...words: readonly Word[]): Read<Word> =>
+  word(Object.fromEntries(words.map((text) => [text, text])) as Record<string, Word>)
+
 /** May be absent or null. */
 export const maybe =
   <T>(read: Read<T>): Read<T | undefined> =>

@@ -7,6 +7,7 @@ import {
   aPositive,
   aSize,
   aText,
+  choice,
   maybe,
   object,
   oneOf,
@@ -36,11 +37,7 @@ const Command = oneOf({
   delink: aText,
   restrict: object({
     account: aText,
-    kind: word({
-      marginCall: 'marginCall',
-      patternDayTrader: 'patternDayTrader',
-      restriction: 'restriction',
-    } as const),
+    kind: choice('marginCall', 'patternDayTrader', 'restriction'),
     text: withDefault(anyText, ''),
   }),
 })

@@ -1,11 +1,11 @@
 /** Dividends and splits, and the settlement values of options that settle in the morning. */
 import { type EnteredAction, enterActions } from '../../execution/orders/enter-actions.ts'
 import { type DoorCall, post, Unserved } from '../call.ts'
-import { aDate, aNumber, aPositive, aText, list, maybe, object, word } from '../read.ts'
+import { aDate, aNumber, aPositive, aText, choice, list, maybe, object } from '../read.ts'
 import { findInstruments } from './market.ts'
 
 const Action = object({
-  kind: word({ dividend: 'dividend', split: 'split', settlement: 'settlement' } as const),
+  kind: choice('dividend', 'split', 'settlement'),
   symbol: aText,
   date: aDate,
   amount: maybe(aNumber),

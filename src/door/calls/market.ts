@@ -1,6 +1,5 @@
 /** The market: instruments, quotes at the present moment, bars. */
 
-import type { SecurityType } from '../../domain/codes.ts'
 import { calendarNames, dayOrderExpiry, nextOpen, readCalendarName } from '../../domain/market/calendar.ts'
 import { completeInstrument, securityTypeOfSymbol } from '../../domain/market/derive-instrument.ts'
 import { parseSymbol, spellingsOf } from '../../domain/market/symbol.ts'
@@ -19,6 +18,7 @@ import {
   aPositive,
   aSize,
   aText,
+  choice,
   list,
   maybe,
   object,
@@ -28,7 +28,7 @@ import {
 } from '../read.ts'
 import { listInstruments } from '../rows.ts'
 
-const aSecurityType = word<SecurityType>({ CS: 'CS', FUT: 'FUT', OPT: 'OPT', FOR: 'FOR' })
+const aSecurityType = choice('CS', 'FUT', 'OPT', 'FOR')
 const aCalendar = value(`one of ${calendarNames.join(', ')}`, (raw) =>
   typeof raw === 'string' ? readCalendarName(raw) : undefined,
 )
@@ -45,7 +45,7 @@ const Instrument = object({
   putOrCall: maybe(word({ '0': '0', '1': '1', put: '0', call: '1', P: '0', C: '1' } as const)),
   strike: maybe(aPositive),
   expiry: maybe(aDate),
-  settlement: maybe(word({ physical: 'physical', cash: 'cash' } as const)),
+  settlement: maybe(choice('physical', 'cash')),
   indexOption: maybe(aBoolean),
   lastTradingDay: maybe(aDate),
 })

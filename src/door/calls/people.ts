@@ -15,13 +15,13 @@ import {
   anyText,
   aSize,
   aText,
+  choice,
   list,
   maybe,
   object,
   type Read,
   value,
   withDefault,
-  word,
 } from '../read.ts'
 import { brokerEnvironments, builtInBrokers, insertBroker, knownPersons, listSites } from '../rows.ts'
 
@@ -29,7 +29,7 @@ import { brokerEnvironments, builtInBrokers, insertBroker, knownPersons, listSit
 const keyLifeMs = 100 * 365 * 86_400_000
 
 const Site = object({
-  kind: word({ geo: 'geo', whitelabel: 'whitelabel' } as const),
+  kind: choice('geo', 'whitelabel'),
   name: aText,
   domain: maybe(aText),
   parentSiteId: maybe(anId),
@@ -122,7 +122,7 @@ const kinds = { live: 0, paper: 1, sim: 2 } as const
 const Account = object({
   account: aText,
   personId: anId,
-  kind: withDefault(word({ live: 'live', paper: 'paper', sim: 'sim' } as const), 'live'),
+  kind: withDefault(choice('live', 'paper', 'sim'), 'live'),
   brokerId: maybe(aBrokerId),
   cash: aNumber,
   currency: maybe(aText),

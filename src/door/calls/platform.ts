@@ -5,7 +5,7 @@ import { auditViolations } from '../../storage/operating/audit.ts'
 import { ensureBroker } from '../../storage/operating/provision.ts'
 import { type DoorCall, type DoorState, get, post, Unserved } from '../call.ts'
 import { emptied } from '../empty.ts'
-import { aBoolean, aMoment, object, withDefault, word } from '../read.ts'
+import { aBoolean, aMoment, choice, object, withDefault } from '../read.ts'
 import { builtInBrokers, releaseClaims } from '../rows.ts'
 
 /** When a test platform begins unless told otherwise: a Tuesday, 10:00 in New York. */
@@ -13,7 +13,7 @@ export const beginning = Date.parse('2024-03-12T14:00:00Z')
 
 const Reset = object({
   now: withDefault(aMoment, beginning),
-  commissions: withDefault(word({ none: 'none', default: 'default' } as const), 'none'),
+  commissions: withDefault(choice('none', 'default'), 'none'),
   limits: withDefault(aBoolean, false),
 })
 

@@ -1,18 +1,17 @@
 /** Who subscribes to what, opened as the interface opens it. */
-import type { SubscriptionKind } from '../../domain/billing/subscription.ts'
 import { isRefused } from '../../operations/context.ts'
 import { subscribe } from '../../operations/subscribe.ts'
 import { savePaymentMethod } from '../../storage/billing/payment-methods.ts'
 import { simulatedMethod } from '../../storage/billing/simulated-payments.ts'
 import { lockStrategies } from '../../storage/orders/signals.ts'
 import { type DoorCall, post, Unserved } from '../call.ts'
-import { aMoment, anId, aText, list, maybe, object, word } from '../read.ts'
+import { aMoment, anId, aText, choice, list, maybe, object } from '../read.ts'
 import { knownPersons } from '../rows.ts'
 
 const Subscription = object({
   personId: anId,
   strategyId: anId,
-  kind: word<SubscriptionKind>({ paid: 'paid', simulated: 'simulated', paper: 'paper' }),
+  kind: choice('paid', 'simulated', 'paper'),
   start: maybe(aMoment),
 })
 
