@@ -145,31 +145,14 @@ export interface FollowerPart {
   readonly follows: readonly FollowPart[]
 }
 
-const first = '2000-01-03'
-const hold = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
-  strategy: 'hold',
-  percent,
-  from: first,
-  ...more,
-})
-const trend = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
-  strategy: 'trend',
-  percent,
-  from: first,
-  ...more,
-})
-const rebalance = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
-  strategy: 'rebalance',
-  percent,
-  from: '2007-04-24',
-  ...more,
-})
-const reversion = (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({
-  strategy: 'reversion',
-  percent,
-  from: '2009-03-09',
-  ...more,
-})
+/** How somebody follows a strategy, from the day on which it starts unless another is named. */
+const following =
+  (strategy: StrategyName, from: string) =>
+  (percent: number, more: Partial<FollowPart> = {}): FollowPart => ({ strategy, percent, from, ...more })
+const hold = following('hold', '2000-01-03')
+const trend = following('trend', '2000-01-03')
+const rebalance = following('rebalance', '2007-04-24')
+const reversion = following('reversion', '2009-03-09')
 
 /** The investor of the demo; his account follows the trend. */
 export const investorPart: FollowerPart = {
