@@ -4,7 +4,8 @@
  * fills it, marks again, and asks again until buying power is no longer negative.
  */
 import { directionOf, type Side } from '../codes.ts'
-import { type Decimal, min, one, quantityPlaces, roundTo, zero } from '../decimal.ts'
+import { type Decimal, min, one, quantityPlaces, roundTo, sign, zero } from '../decimal.ts'
+import { groupBy } from '../group.ts'
 import { marginUsed } from './margin.ts'
 import { matchOptions, type OptionMatch } from './margin-options.ts'
 import type { MarginPosition } from './margin-position.ts'
@@ -80,13 +81,11 @@ const signedOf = (orders: readonly MarginCallOrder[], symbol: string): Decimal =
     .reduce((sum, { side, quantity }) => sum.plus(quantity.times(directionOf(side))), zero)
 
 /** One order per position. */
-function merged(orders: readonly MarginCallOrder[]): MarginCallOrder[] {
-  const symbols = [...new Set(orders.map(({ symbol }) => symbol))]
-  return symbols.flatMap((symbol) => {
-    const first = orders.find((order) => order.symbol === symbol)
-    return first ? [{ ...first, quantity: signedOf(orders, symbol).abs() }] : []
-  })
-}
+const merged = (orders: readonly MarginCallOrder[]): MarginCallOrder[] =>
+  [...groupBy(orders, ({ symbol }) => symbol)].map(([symbol, [first]]) => ({
+    ...first,
+    quantity: signedOf(orders, symbol).abs(),
+  }))
 
 /** Pairs, covered options with their stock, and whatever is left of each position. */
 function unitsOf(positions: readonly MarginPosition[]): Unit[] {
@@ -122,12 +121,7 @@ function afterClosing(positions: readonly MarginPosition[], unit: Unit, count: D
     const leg = unit.legs.find((candidate) => candidate.position === position)
     if (!leg) return position
     const closed = leg.perCount.times(count)
-    return {
-      ...position,
-      quantity: position.quantity.isNegative()
-        ? position.quantity.plus(closed)
-        : position.quantity.minus(closed),
-    }
+    return { ...position, quantity: position.quantity.minus(closed.times(sign(position.quantity))) }
   })
 }
 
