@@ -9,7 +9,14 @@ import { Temporal } from 'temporal-polyfill'
 export type Instant = number
 /** Civil days since 1970-01-01: a date without a zone. */
 export type Day = number
-export type TimeZone = 'UTC' | 'America/New_York' | 'America/Chicago' | 'Europe/Berlin' | 'Europe/London'
+export const timeZones = [
+  'UTC',
+  'America/New_York',
+  'America/Chicago',
+  'Europe/Berlin',
+  'Europe/London',
+] as const
+export type TimeZone = (typeof timeZones)[number]
 
 export const newYork: TimeZone = 'America/New_York'
 export const second = 1000

@@ -2,7 +2,7 @@
  * What a connection of kind `fix` is told: where the counterparty is, who both sides are, and what that broker can
  * do beyond orders. Read once from the operator's file; a value that cannot be used is named, never repeated.
  */
-import { dayIn, type Instant, instantAt, type TimeZone } from '../../../domain/time.ts'
+import { dayIn, type Instant, instantAt, type TimeZone, timeZones } from '../../../domain/time.ts'
 import type { RequestHabits } from './requests.ts'
 
 export interface FixSettings extends RequestHabits {
@@ -95,16 +95,12 @@ function switchOf(settings: Settings, name: string, otherwise: boolean): boolean
   return value
 }
 
-const zones: readonly TimeZone[] = [
-  ...(['UTC', 'America/New_York', 'America/Chicago', 'Europe/Berlin', 'Europe/London'] as const),
-]
-
 /** A wall-clock minute and its zone, as `17:00 America/New_York`. */
 function startOf(text: string | undefined): FixSettings['startsDaily'] {
   if (text === undefined) return undefined
   const [, hours = '', minutes = '', name = ''] = /^([01]\d|2[0-3]):([0-5]\d) (\S+)$/.exec(text) ?? []
-  const zone = zones.find((known) => known === name)
-  if (!zone) throw new Error(`startsDaily must be a time and one of ${zones.join(', ')}`)
+  const zone = timeZones.find((known) => known === name)
+  if (!zone) throw new Error(`startsDaily must be a time and one of ${timeZones.join(', ')}`)
   return { minutes: Number(hours) * 60 + Number(minutes), zone }
 }
 
