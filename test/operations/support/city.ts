@@ -5,7 +5,7 @@
  */
 
 import { resultsOf } from '../../support/http.ts'
-import { buildTown, kycInfo, type Town } from './town.ts'
+import { addWatchList, buildTown, type Citizen, kycInfo, type Town } from './town.ts'
 
 /** Role and site of everybody; the site's region is north for west, south for east. */
 const cast = {
@@ -93,22 +93,17 @@ export async function buildCity(): Promise<City> {
   }
 }
 
-interface Resident {
-  readonly personId: number
-  readonly key: string
-}
-
-async function settle(door: Town['door']): Promise<Record<Inhabitant, Resident>> {
+async function settle(door: Town['door']): Promise<Record<Inhabitant, Citizen>> {
   const wanted = inhabitants.map((name) => {
     const [role, site] = cast[name]
     const marker = markerOf(name)
     const said = { firstName: marker, lastName: marker, email: `${marker}@example.org`, role }
     return { ...said, ...(site && { site }) }
   })
-  const made = await door<Resident[]>('/people', wanted)
+  const made = await door<Citizen[]>('/people', wanted)
   return Object.fromEntries(inhabitants.map((name, place) => [name, made[place]])) as Record<
     Inhabitant,
-    Resident
+    Citizen
   >
 }
 
@@ -120,7 +115,7 @@ async function addStrategy(ask: Town['ask'], key: string, name: string): Promise
 async function openHousehold(
   town: Town,
   name: Inhabitant,
-  resident: Resident,
+  resident: Citizen,
   commonId: number,
 ): Promise<Omit<Household, 'personId' | 'siteId' | 'geoSite'>> {
   const { door, ask, platform } = town
@@ -150,7 +145,7 @@ async function openHousehold(
     StocksEnabled: true,
   }
   const started = await ask('StartAutotrade', again, { key, host: 'WL' })
-  const watchListId = await addWatchList(ask, resident, marker, commonId)
+  const watchListId = await addWatchList(ask, resident, commonId, marker)
   const [issued] = await door<{ userToken: string }[]>('/user-tokens', [{ personId }])
   const userToken = issued?.userToken ?? ''
   const info = {
@@ -169,33 +164,13 @@ async function openHousehold(
 
 async function follow(
   { ask }: Town,
-  { personId, key }: Resident,
+  { personId, key }: Citizen,
   account: string,
   strategyId: number,
 ): Promise<void> {
   const params = { Account: account, PersonId: personId, StrategyId: strategyId, StocksEnabled: true }
   const answer = await ask('StartAutotrade', params, { key })
   if (answer.status !== 200) throw new Error(answer.text)
-}
-
-async function addWatchList(
-  ask: Town['ask'],
-  { personId, key }: Resident,
-  name: string,
-  strategyId: number,
-): Promise<number> {
-  const list = {
-    PersonId: personId,
-    ModificationSource: 'LIST',
-    ModificationAction: 'ADD',
-    WatchListName: name,
-  }
-  await ask('ManageWatchList', list, { key, host: 'WL' })
-  const lists = await ask('GetWatchLists', { PersonId: personId }, { key, host: 'WL' })
-  const WatchListId = resultsOf<{ Id: number }>(lists)[0]?.Id ?? 0
-  const member = { ...list, ModificationSource: 'MEMBER', WatchListId, StrategyId: strategyId }
-  await ask('ManageWatchList', member, { key, host: 'WL' })
-  return WatchListId
 }
 
 /** The common strategy buys, and every account with it. */

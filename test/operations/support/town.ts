@@ -170,13 +170,15 @@ export const kycInfo = {
   ...{ City: 'Albany', Province: 'NY', PostCode: '12207', Country: 'US' },
 } as const
 
-async function addWatchList(
+/** A watch list of a person's with one strategy on it; answers its id. */
+export async function addWatchList(
   ask: Town['ask'],
   { key, personId: PersonId }: Citizen,
   StrategyId: number,
+  WatchListName = 'Watched',
 ): Promise<number> {
   const asHolder = { key, host: 'WL' } as const
-  const list = { PersonId, ModificationSource: 'LIST', ModificationAction: 'ADD', WatchListName: 'Watched' }
+  const list = { PersonId, ModificationSource: 'LIST', ModificationAction: 'ADD', WatchListName }
   await ask('ManageWatchList', list, asHolder)
   const lists = await ask('GetWatchLists', { PersonId }, asHolder)
   const WatchListId = resultsOf<{ Id: number }>(lists)[0]?.Id ?? 0
