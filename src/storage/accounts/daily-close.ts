@@ -6,6 +6,7 @@
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { LedgerPosition } from '../../domain/positions/ledger-state.ts'
 import { type Day, formatDay, type Instant, readDay } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { writeInParts } from '../database/parts.ts'
 import { type Fragment, fragment, identifier, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -39,7 +40,7 @@ export const isCloseDue = (kind: BookKind, now: Instant): Fragment =>
 
 /** Records of the kind that wait to be closed, with the condition that names them. */
 function dueRecords(kind: BookKind, now: Instant, books: Among): Fragment {
-  const isDue = fragment`next_close_at <= ${instant(now)}::timestamptz`
+  const isDue = hasCome(fragment`next_close_at`, now)
   return kind === 'strategy'
     ? fragment`strategy_record where ${isDue} and ${isAmong(fragment`strategy_id`, books)}`
     : fragment`account_record where ${isDue} and ${isAmong(fragment`account_id`, books)}`

@@ -9,6 +9,7 @@ import { lockHolders, lockHoldingAccounts, lockMarks } from '../accounts/holders
 import { type LedgerKey, ledgerName } from '../accounts/ledgers.ts'
 import { countsFrom, executions } from '../accounts/setup-entries.ts'
 import { workingPaper } from '../brokers/paper.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from '../mirror/account-orders.ts'
@@ -36,7 +37,7 @@ export interface EndingRow {
 
 /** True while a contract waits for its end. */
 export const isEndDue = (now: Instant): Fragment => fragment`exists (
-  select from instrument where due_at <= ${instant(now)}::timestamptz)`
+  select from instrument where ${hasCome(fragment`due_at`, now)})`
 
 /** When time next ends something about a contract. */
 export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
@@ -53,7 +54,7 @@ export async function findNextEnd(sql: Sql): Promise<Instant | undefined> {
 export async function claimEnding(tx: Transaction, now: Instant): Promise<EndingRow | undefined> {
   const next = await tx.maybe<{ id: number; underlyingId: number | null }>`
     select i.id, u.id as "underlyingId" ${endingTables}
-    where i.due_at <= ${instant(now)}::timestamptz order by i.due_at, i.id limit 1`
+    where ${hasCome(fragment`i.due_at`, now)} order by i.due_at, i.id limit 1`
   if (!next) return undefined
   await lockMarks(tx, [next.id, next.underlyingId ?? next.id])
   await lockHolders(tx, [next.id])

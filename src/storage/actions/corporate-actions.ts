@@ -8,6 +8,7 @@ import { type Decimal, decOrNull } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { countsFrom, executions } from '../accounts/setup-entries.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -122,7 +123,7 @@ export const findActionInstruments = (sql: Sql, symbols: readonly string[]): Pro
 
 /** True while an action waits that has taken effect. */
 export const isActionDue = (now: Instant): Fragment => fragment`exists (
-  select from corporate_action where booked_at is null and takes_effect_at <= ${instant(now)}::timestamptz)`
+  select from corporate_action where booked_at is null and ${hasCome(fragment`takes_effect_at`, now)})`
 
 /** When the next action takes effect. */
 export async function findNextAction(sql: Sql): Promise<Instant | undefined> {
@@ -153,7 +154,7 @@ export const claimAction = (tx: Transaction, now: Instant): Promise<DueAction | 
       a.new_units as "newUnits", a.old_units as "oldUnits", a.takes_effect_at as at,
       a.imported_at >= a.takes_effect_at as "isLate"
     from corporate_action a join instrument i on i.id = a.instrument_id
-    where a.booked_at is null and a.takes_effect_at <= ${instant(now)}::timestamptz
+    where a.booked_at is null and ${hasCome(fragment`a.takes_effect_at`, now)}
     order by a.takes_effect_at, a.kind, a.id limit 1 for update of a`
 
 /** Notes that the action is booked, in the transaction that books it. */

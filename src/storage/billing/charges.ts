@@ -4,6 +4,7 @@
  * same key again.
  */
 import type { Price } from '../../domain/billing/revenue.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -72,7 +73,7 @@ const claimSeconds = 120
 
 /** A condition in SQL: something is due with one of the providers. */
 export const areChargesDue = (now: number, providers: readonly ProviderName[]): Fragment => fragment`exists (
-  select from charge where status = 'due' and next_try_at <= ${instant(now)}::timestamptz
+  select from charge where status = 'due' and ${hasCome(fragment`next_try_at`, now)}
     and provider = any(${providers}::text[]) and (claimed_until is null or claimed_until < clock_timestamp()))`
 
 /** Claims due charges of a provider, the oldest first; only these where ids are given. */

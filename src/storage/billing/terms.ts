@@ -4,6 +4,7 @@
  */
 import type { Price } from '../../domain/billing/revenue.ts'
 import type { EndReason, Gone, SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { nextPrice, offerTables } from '../people/subscriptions.ts'
@@ -26,7 +27,7 @@ export interface EndingTerm {
 
 /** A condition in SQL: a term has ended. */
 export const areTermsOver = (now: number): Fragment => fragment`exists (
-  select from subscription where ended_at is null and term_ends_at <= ${instant(now)}::timestamptz)`
+  select from subscription where ended_at is null and ${hasCome(fragment`term_ends_at`, now)})`
 
 /**
  * Locks subscriptions whose term has ended, the oldest first. Read once they are locked: the plan to go on with may
@@ -34,7 +35,7 @@ export const areTermsOver = (now: number): Fragment => fragment`exists (
  */
 export async function lockEndingTerms(tx: Transaction, now: number, limit: number): Promise<EndingTerm[]> {
   const locked = await tx.rows<{ id: number }>`
-    select id from subscription where ended_at is null and term_ends_at <= ${instant(now)}::timestamptz
+    select id from subscription where ended_at is null and ${hasCome(fragment`term_ends_at`, now)}
     order by term_ends_at, id limit ${limit}::int for update skip locked`
   if (locked.length === 0) return []
   const rows = await tx.rows<Omit<EndingTerm, 'price'> & { base: number | bigint; markup: number | bigint }>`

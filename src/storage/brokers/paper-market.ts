@@ -2,8 +2,8 @@
 import type { OrdStatus, OrdType, PositionEffect, Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
-import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import type { PriceRange } from '../work/matching.ts'
 
@@ -81,7 +81,7 @@ export const listWorkedInstruments = (
       and exists (select from paper_order o where o.instrument_id = i.id and o.status in ('0', '1'))`)
 
 const isArrival = (now: Instant): Fragment =>
-  fragment`o.needs_match and o.accepted_at <= ${instant(now)}::timestamptz`
+  fragment`o.needs_match and ${hasCome(fragment`o.accepted_at`, now)}`
 
 /** True when accepted orders were not yet held against the last quote. */
 export const isPaperArrivalDue = (now: Instant): Fragment =>

@@ -8,6 +8,7 @@ import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../.
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { PaperExecution } from './paper-reports.ts'
@@ -220,14 +221,14 @@ export const findPaperOrders = (
 
 /** True when a working order's day is over. */
 export const isPaperExpiryDue = (now: Instant): Fragment => fragment`exists (
-  select from paper_order where expires_at <= ${instant(now)}::timestamptz and status in ('0', '1'))`
+  select from paper_order where ${hasCome(fragment`expires_at`, now)} and status in ('0', '1'))`
 
 /** Ends day orders whose session is over and tells of it; answers how many. */
 export const expirePaperOrders = (sql: Sql, now: Instant): Promise<number> =>
   sql.run`
     with expired as (
       update paper_order set status = 'C', needs_match = false
-      where id = ${workingPaper(fragment`o.expires_at <= ${instant(now)}::timestamptz`)}
+      where id = ${workingPaper(hasCome(fragment`o.expires_at`, now))}
       returning broker_id, account_id, client_order_id, instrument_id, expires_at
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)

@@ -4,6 +4,7 @@
  */
 import type { ApprovalStatus } from '../../domain/people/approval.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { lapseOfSetup } from '../people/subscriptions.ts'
@@ -167,7 +168,7 @@ export async function saveBrokerAuthorization(
 
 /** True when a customer's time is over. */
 export const isApprovalExpiryDue = (now: Instant): Fragment => fragment`exists (
-  select from approval_request where status = 'PendingCustomer' and expires_at <= ${instant(now)}::timestamptz)`
+  select from approval_request where status = 'PendingCustomer' and ${hasCome(fragment`expires_at`, now)})`
 
 /** Ends requests that nobody answered in time; answers how many. */
 export const expireApprovals = (sql: Sql, now: Instant): Promise<number> =>
@@ -175,7 +176,7 @@ export const expireApprovals = (sql: Sql, now: Instant): Promise<number> =>
     update approval_request set status = 'Expired', ended_at = expires_at
     where id in (
       select id from approval_request
-      where status = 'PendingCustomer' and expires_at <= ${instant(now)}::timestamptz
+      where status = 'PendingCustomer' and ${hasCome(fragment`expires_at`, now)}
       order by id for update skip locked)`
 
 /** When the next customer's time is over. */

@@ -1,18 +1,18 @@
 /** Copies that their signal left behind: what is decided from when their grace is over. */
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
-import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
 
 /** True when the grace of a copy is over. */
 export const isChaseDue = (now: Instant): Fragment =>
-  fragment`exists (select from account_order where chase_at <= ${instant(now)}::timestamptz)`
+  fragment`exists (select from account_order where ${hasCome(fragment`chase_at`, now)})`
 
 const isDue = (now: Instant, accounts: Among): Fragment =>
-  fragment`o.chase_at <= ${instant(now)}::timestamptz and ${isAmong(fragment`o.account_id`, accounts)}`
+  fragment`${hasCome(fragment`o.chase_at`, now)} and ${isAmong(fragment`o.account_id`, accounts)}`
 
 /** Accounts in which the grace of a copy is over. */
 export const listChasedAccounts = (sql: Sql, now: Instant, among: Among, limit: number): Promise<number[]> =>

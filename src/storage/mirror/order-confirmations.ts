@@ -1,6 +1,7 @@
 /** Orders that wait for their account holder's word. What ends otherwise meanwhile waits no more. */
 import type { Side } from '../../domain/codes.ts'
 import { type Instant, minute } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type OrderKey, theseOrders } from './account-orders.ts'
@@ -22,7 +23,7 @@ export async function askConfirmation(
 }
 
 const overdue = (now: Instant): Fragment => fragment`
-  ${isUnconfirmed} and o.confirm_by <= ${instant(now)}::timestamptz`
+  ${isUnconfirmed} and ${hasCome(fragment`o.confirm_by`, now)}`
 
 /** True when the time of an order's holder is over. */
 export const isConfirmationOverdue = (now: Instant): Fragment =>

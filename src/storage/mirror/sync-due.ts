@@ -4,6 +4,7 @@
  */
 import type { Instant } from '../../domain/time.ts'
 import type { Database } from '../database/database.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
@@ -69,7 +70,7 @@ export async function markAccounts(
  */
 export const dueSyncs = (now: Instant): Fragment => fragment`
   sync_due d join setup on setup.id = d.setup_id
-  where d.due_at <= ${instant(now)}::timestamptz
+  where ${hasCome(fragment`d.due_at`, now)}
     and not ${isUnheard(now)}`
 
 /** True while a cycle is due. */

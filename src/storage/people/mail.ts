@@ -3,6 +3,7 @@
  * and deleted when it was sent. Claims go by the database's clock, tries by the business clock.
  */
 import type { ExternalReason } from '../../domain/positions/external-activity.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -65,7 +66,7 @@ export const insertSyncMail = (
 
 /** Condition: a message is due at the business time `now`. */
 export const isMailDue = (now: number): Fragment =>
-  fragment`exists (select from mail where next_try_at <= ${instant(now)}::timestamptz
+  fragment`exists (select from mail where ${hasCome(fragment`next_try_at`, now)}
     and (claimed_until is null or claimed_until < clock_timestamp()))`
 
 /** How long a message is claimed for; longer than a server may take to accept it, with ten answers of two minutes. */
@@ -76,7 +77,7 @@ export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =
   sql.maybe<MailRow>`
     update mail set claimed_until = clock_timestamp() + ${mailClaimSeconds} * interval '1 second'
     where id = (
-      select id from mail where next_try_at <= ${instant(now)}::timestamptz
+      select id from mail where ${hasCome(fragment`next_try_at`, now)}
         and (claimed_until is null or claimed_until < clock_timestamp())
       order by id limit 1 for update skip locked
     )

@@ -4,6 +4,7 @@
  */
 import type { ApprovalStatus } from '../../domain/people/approval.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { disableWebhook } from './webhooks.ts'
@@ -63,7 +64,7 @@ export const insertDeliveries = (
 /** Condition: something is to be sent at the business time `now`. */
 export const isDeliveryDue = (now: Instant): Fragment => fragment`exists (
   select from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
-  where d.next_try_at <= ${instant(now)}::timestamptz
+  where ${hasCome(fragment`d.next_try_at`, now)}
     and (e.rests_until is null or e.rests_until <= ${instant(now)}::timestamptz)
     and (d.claimed_until is null or d.claimed_until < clock_timestamp()))`
 
@@ -102,12 +103,12 @@ export const claimDeliveries = (
       select id from webhook_endpoint e
       where (rests_until is null or rests_until <= ${instant(now)}::timestamptz) and exists (
         select from webhook_delivery d
-        where d.endpoint_id = e.id and d.next_try_at <= ${instant(now)}::timestamptz)
+        where d.endpoint_id = e.id and ${hasCome(fragment`d.next_try_at`, now)})
       order by id for update skip locked
     ), due as (
       select d.id from endpoint cross join lateral (
         select id, next_try_at from webhook_delivery
-        where endpoint_id = endpoint.id and next_try_at <= ${instant(now)}::timestamptz
+        where endpoint_id = endpoint.id and ${hasCome(fragment`next_try_at`, now)}
           and (claimed_until is null or claimed_until < clock_timestamp())
         order by next_try_at, id
         limit greatest(0, ${perEndpoint}::int - (

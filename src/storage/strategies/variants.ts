@@ -6,6 +6,7 @@ import type { SecurityType } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import { hundredth } from '../../domain/mirror/mirror-target.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
@@ -106,7 +107,7 @@ export async function markVariants(
 
 const due = (now: Instant): Fragment => fragment`(
   select variant_id as id from variant_mark
-  union select strategy_id from variant where look_at <= ${instant(now)}::timestamptz)`
+  union select strategy_id from variant where ${hasCome(fragment`look_at`, now)})`
 
 /** Condition: a variant has to be looked at. */
 export const isVariantDue = (now: Instant): Fragment => fragment`exists (select from ${due(now)} due)`

@@ -4,6 +4,7 @@
  * nothing was committed. Rows are claimed in the order of their key, so batches cannot block each other.
  */
 import { dayLength } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -87,8 +88,8 @@ export const releaseKeys = (tx: Transaction, keys: readonly RowKey[]): Promise<n
 
 /** Deletes what is forgotten at a business time. */
 export const purgeAnswers = (sql: Sql, now: number): Promise<number> =>
-  sql.run`delete from idempotency where created_at <= ${instant(now - rememberedMs)}`
+  sql.run`delete from idempotency where ${hasCome(fragment`created_at`, now - rememberedMs)}`
 
 /** True while there are answers to delete at `now`; a condition for a larger statement. */
 export const areAnswersOld = (now: number): Fragment =>
-  fragment`exists (select from idempotency where created_at <= ${instant(now - rememberedMs)})`
+  fragment`exists (select from idempotency where ${hasCome(fragment`created_at`, now - rememberedMs)})`

@@ -4,9 +4,9 @@
  */
 import type { Decimal } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
+import { hasCome } from '../database/moments.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
-import { instant } from '../database/wire.ts'
 import { type Among, everybody, isAmong } from './among.ts'
 
 /** What one strategy has in one instrument. */
@@ -122,17 +122,17 @@ export async function settleArrivals(tx: Transaction, keys: readonly BookKey[]):
 
 /** True when the day of a live signal has ended. */
 export const isExpiryDue = (now: Instant): Fragment => fragment`exists (
-  select from signal where expires_at <= ${instant(now)}::timestamptz and status in ${live})`
+  select from signal where ${hasCome(fragment`expires_at`, now)} and status in ${live})`
 
 /** True when the date of a parked signal has come. */
 export const isReleaseDue = (now: Instant): Fragment => fragment`exists (
-  select from signal where is_parked and parked_until <= ${instant(now)}::timestamptz)`
+  select from signal where is_parked and ${hasCome(fragment`parked_until`, now)})`
 
 /** Books with live signals whose day has ended; those whose day ended first come first. */
 export const listExpiring = (sql: Sql, now: Instant, among: Among, limit: number): Promise<BookKey[]> =>
   sql.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
-      select strategy_id, instrument_id from signal where expires_at <= ${instant(now)}::timestamptz
+      select strategy_id, instrument_id from signal where ${hasCome(fragment`expires_at`, now)}
         and status in ${live} and ${isAmong(fragment`strategy_id`, among)} order by expires_at limit ${limit}) due`
 
 /** Books with parked signals whose date has come. */
@@ -140,7 +140,7 @@ export const listReleasable = (sql: Sql, now: Instant, among: Among, limit: numb
   sql.rows<BookKey>`
     select distinct strategy_id as "strategyId", instrument_id as "instrumentId" from (
       select strategy_id, instrument_id from signal where is_parked
-        and parked_until <= ${instant(now)}::timestamptz and ${isAmong(fragment`strategy_id`, among)}
+        and ${hasCome(fragment`parked_until`, now)} and ${isAmong(fragment`strategy_id`, among)}
       order by parked_until limit ${limit}) due`
 
 /** When the next parked signal is released; undefined when none is parked. */
