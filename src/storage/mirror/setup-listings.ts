@@ -3,7 +3,7 @@ import type { Scope } from '../../domain/people/scope.ts'
 import { isTradeLeader, settingsChangedAt } from '../accounts/accounts.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { within } from '../database/scope.ts'
-import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
 
 export interface SetupRow {
   id: number
@@ -42,17 +42,25 @@ export interface FollowerFilter {
   siteId?: number | bigint | undefined
 }
 
+/** Only what is asked for: a plan for everything that may be asked would read every account. */
+function following({ personId, account, strategyId, brokerId, siteId }: FollowerFilter): Fragment {
+  const parts = [
+    fragment`setup.stopped_at is null`,
+    ...(personId === undefined ? [] : [fragment`a.person_id = ${personId}::bigint`]),
+    ...(account === undefined ? [] : [fragment`a.account = ${account}::text`]),
+    ...(strategyId === undefined ? [] : [fragment`setup.strategy_id = ${strategyId}::bigint`]),
+    ...(brokerId === undefined ? [] : [fragment`a.broker_id = ${brokerId}::int`]),
+    ...(siteId === undefined ? [] : [fragment`a.site_id = ${siteId}::bigint`]),
+  ]
+  return join(parts, ' and ')
+}
+
 /** Live setups that pass the filter and belong to the scope, by id. */
 export const pageSetups = (sql: Sql, filter: FollowerFilter, scope: Scope, request: PageRequest) =>
   page<SetupRow>(sql, request, {
     select: setupColumns,
     from: setupTables,
-    where: fragment`setup.stopped_at is null and ${scoped(scope)}
-      and (${filter.personId}::bigint is null or a.person_id = ${filter.personId}::bigint)
-      and (${filter.account}::text is null or a.account = ${filter.account}::text)
-      and (${filter.strategyId}::bigint is null or setup.strategy_id = ${filter.strategyId}::bigint)
-      and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
-      and (${filter.siteId}::bigint is null or a.site_id = ${filter.siteId}::bigint)`,
+    where: fragment`${following(filter)} and ${scoped(scope)}`,
     ...keyedById(fragment`setup`),
   })
 

@@ -1,0 +1,84 @@
+/** On a platform of many a listing reads what it is asked for, and everything else at most once. */
+import { expect, test } from 'vitest'
+import { listPendingAccounts } from '../../src/storage/accounts/approved-accounts.ts'
+import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
+import { pageSetups } from '../../src/storage/mirror/setup-listings.ts'
+import { testDatabase } from '../support/database.ts'
+
+const { db } = await testDatabase()
+
+const accounts = 3_000
+/** Every strategy has three followers. */
+const strategies = 1_000
+
+const tables: readonly Fragment[] = [
+  fragment`insert into site (kind, code, name, parent_site_id, created_at) values ('geo', 'G', 'G', 1, now())`,
+  fragment`insert into broker (name, connection_name, environment, adapter) values ('B', 'B', 'paper', 'paper')`,
+  fragment`insert into person (site_id, role, alias, first_name, last_name, email, created_at)
+    select 1, 'user', n, 'A', 'B', n || '@test', now() from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into account (site_id, person_id, broker_id, broker_environment, kind, account, starting_cash, cash,
+      settings_changed_at, created_at)
+    select 1, n, 1, 'paper', 1, n, 0, 0, now(), now() from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into strategy (site_id, owner_person_id, name, started_at, starting_cash, cash)
+    select 1, 1, n, now(), 0, 0 from generate_series(1, ${strategies}::int) n`,
+  fragment`insert into setup (account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long, stocks_short,
+      options_enabled, options_long, options_short, futures_enabled, futures_long, futures_short, forex_enabled,
+      forex_long, forex_short, joins_positions, joined_version, started_at, changed_at)
+    select n, 1 + n % ${strategies}::int, 100, true, true, true, true, true, true, true, true, true, true, true, true,
+      true, 1, now(), now() from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into approval_request (id, account_id, strategy_id, action, status, choices, created_at, expires_at,
+      ended_at)
+    select gen_random_uuid(), n, 1, 'start', 'Completed', '{}', now(), now(), now()
+    from generate_series(1, ${accounts}::int) n`,
+]
+
+await db.transaction(async (tx) => {
+  // Triggers and references would only cost time.
+  await tx.run`set local session_replication_role = replica`
+  for (const statement of tables) await tx.run`${statement}`
+})
+await db.write.run`analyze`
+
+interface Node {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Node[]
+}
+
+/** Rows that the leaves of the plan looked at. */
+const looked = ({ Plans = [], ...node }: Node): number =>
+  Plans.length > 0
+    ? Plans.reduce((sum, plan) => sum + looked(plan), 0)
+    : node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
+
+/** Of the listing's statement, by the plan that a connection keeps. */
+const rowsLookedAt = (listing: (sql: Sql) => Promise<unknown>): Promise<number> =>
+  db.transaction(async (tx) => {
+    await tx.run`set local plan_cache_mode = force_generic_plan`
+    let count = 0
+    const explaining = makeSql(async ({ text, values }) => {
+      const given = values.map((value) => (value === null ? 'null' : `'${String(value)}'`)).join(', ')
+      await tx.script(`prepare listing as ${text}`)
+      const how = { strings: [`explain (analyze, format json) execute listing (${given})`], values: [] }
+      const [row] = await tx.rows<{ 'QUERY PLAN': [{ Plan: Node }] }>`${how}`
+      count = looked((row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan)
+      return { rows: [], rowCount: 0, command: '' }
+    })
+    await listing(explaining)
+    await tx.run`deallocate listing`
+    return count
+  })
+
+const everybody = { rows: 'all' } as Parameters<typeof pageSetups>[2]
+
+test('the followers of one strategy', async () => {
+  const request = { limit: 10, now: 0, order: 'asc', operation: 'listing', filters: '', keyId: '' } as never
+  const count = await rowsLookedAt((sql) => pageSetups(sql, { strategyId: 7 }, everybody, request))
+  expect(count).toBeLessThan(100)
+})
+
+test('accounts that wait', async () => {
+  const count = await rowsLookedAt((sql) => listPendingAccounts(sql, { scope: everybody }, {}))
+  expect(count).toBeLessThan(20 * accounts)
+})
