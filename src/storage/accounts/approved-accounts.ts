@@ -215,10 +215,11 @@ export const listPendingAccounts = (
       coalesce(r.created_at, a.created_at) as "askedAt", ${chosen('futuresEnabled')} as futures,
       ${chosen('forexEnabled')} as forex, ${chosen('stocksEnabled')} as stocks, ${chosen('optionsEnabled')} as options
     from ${accountTables}
-    left join lateral (
-      select distinct on (q.strategy_id) q.* from approval_request q where q.account_id = a.id
-      order by q.strategy_id, q.created_at desc, q.xid desc
-    ) r on r.status in ('PendingCustomer', 'Processing', 'PendingBroker', 'Failed')
+    -- Read once, not once per account: no index leads from an account to its requests.
+    left join (
+      select distinct on (q.account_id, q.strategy_id) q.* from approval_request q
+      order by q.account_id, q.strategy_id, q.created_at desc, q.xid desc
+    ) r on r.account_id = a.id and r.status in ('PendingCustomer', 'Processing', 'PendingBroker', 'Failed')
     left join strategy on strategy.id = r.strategy_id
     left join approved_account withdrawn on withdrawn.connection_type = 0 and withdrawn.broker_id = a.broker_id
       and withdrawn.account = a.account and withdrawn.person_id = a.person_id
