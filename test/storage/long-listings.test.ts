@@ -1,6 +1,7 @@
 /** On a platform of many a listing reads what it is asked for, and everything else at most once. */
 import { expect, test } from 'vitest'
 import { listPendingAccounts } from '../../src/storage/accounts/approved-accounts.ts'
+import { listInternalOrders } from '../../src/storage/accounts/book-history.ts'
 import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
 import { pageSetups } from '../../src/storage/mirror/setup-listings.ts'
 import { testDatabase } from '../support/database.ts'
@@ -30,6 +31,10 @@ const tables: readonly Fragment[] = [
       ended_at)
     select gen_random_uuid(), n, 1, 'start', 'Completed', '{}', now(), now(), now()
     from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into signal (strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
+      status, posted_at, working_at, ended_at, membership_horizon)
+    select 1 + n % ${strategies}::int, 1, '1', '1', '0', 'O', 1, '4', now(), now(), now(), 1
+    from generate_series(1, ${3 * accounts}::int) n`,
 ]
 
 await db.transaction(async (tx) => {
@@ -81,4 +86,9 @@ test('the followers of one strategy', async () => {
 test('accounts that wait', async () => {
   const count = await rowsLookedAt((sql) => listPendingAccounts(sql, { scope: everybody }, {}))
   expect(count).toBeLessThan(20 * accounts)
+})
+
+test('what the books of a strategy ordered themselves', async () => {
+  const count = await rowsLookedAt((sql) => listInternalOrders(sql, 7))
+  expect(count).toBeLessThan(100)
 })
