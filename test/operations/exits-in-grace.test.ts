@@ -55,3 +55,25 @@ test('it works for no more where AutoSync is off either', async () => {
   await held('SetAutotradeSettings', { ...own(), IsAutoSyncEnabled: false })
   await closeBesideIt()
 })
+
+test('nor that of a reversal whose second half is still to trade', async () => {
+  await bidOf(100)
+  await order({ OrderType: '1', Side: '1', OrderQuantity: 100 })
+  await town.door('/broker', { partial: { account, qty: 0 } })
+  await order({ OrderType: '2', Side: '2', OrderQuantity: 150, Limit: 120 })
+  await town.door('/broker', { partial: { account, qty: 0 } })
+  await bidOf(120)
+  await place({ OrderType: '3', Limit: undefined, Stop: 115, OrderQuantity: 60 })
+  await bidOf(115)
+  const halves = (await orders()).filter(({ OrderStatus, Limit }) => OrderStatus === '0' && Limit === 120)
+  expect(halves.map(({ OpenClose, OrderQuantity }) => `${OpenClose} ${OrderQuantity}`).sort()).toEqual([
+    'C 40',
+    'O 50',
+  ])
+  for (const { OrderId: clientOrderId, OrderQuantity: qty } of halves)
+    await town.door('/broker', {
+      execution: { account, symbol: 'AAPL', side: '2', qty, px: 120, clientOrderId },
+    })
+  expect(await position()).toMatchObject([{ Quantity: -50 }])
+  await audit()
+})

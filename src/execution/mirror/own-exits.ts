@@ -4,7 +4,7 @@
  * and what finds none to close is canceled, also while AutoSync is off. At a broker they would open a position the
  * other way.
  */
-import { type Decimal, sign, zero } from '../../domain/decimal.ts'
+import { type Decimal, max, sign, zero } from '../../domain/decimal.ts'
 import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import { target } from '../../domain/mirror/mirror-target.ts'
@@ -33,13 +33,17 @@ const isInGrace = ({ openClose }: SyncOrder, { chaseAt }: SyncOrderRow): boolean
 
 /**
  * What an exit may close. Where a reversal's second half has traded before its first, that one's copy finds less than it
- * was made for, and with all of it brings the account to the strategy's other side.
+ * was made for, and with all of it brings the account to the strategy's other side; not with what still works to open it.
  */
-function closableOf({ input }: SyncCase, { symbol, care }: SyncOrder): Decimal {
+function closableOf({ input }: SyncCase, { symbol, side, care }: SyncOrder): Decimal {
   const held = input.accountPositions.get(symbol) ?? zero
   if (care === 'byHand') return held
-  const goal = target(input.strategyPositions.get(symbol) ?? zero, { held, ...input.termsOf(symbol) })
-  return sign(goal.quantity) === -sign(held) ? held.minus(goal.quantity) : held
+  const { quantity } = target(input.strategyPositions.get(symbol) ?? zero, { held, ...input.termsOf(symbol) })
+  if (sign(quantity) !== -sign(held)) return held
+  const opening = input.orders
+    .filter((order) => order.symbol === symbol && order.openClose === 'O' && order.side === side)
+    .reduce((total, { leaves }) => total.plus(leaves), zero)
+  return held.plus(max(zero, quantity.abs().minus(opening)).times(sign(held)))
 }
 
 /** Such exits that work for more than is held, those of one kind together: the younger ones are cut first. */
