@@ -3,12 +3,12 @@ import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/mirror/approvals.ts'
 import { ConfigError } from './config.ts'
-import { type Output, say, tableOf, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, say, tableOf, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds approvals list, complete and fail. */
 export function addApprovalCommands(approvals: Command): void {
   tool(approvals, 'list', 'requests that wait for their broker').action((output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const waiting = (await listAwaitingBroker(db.read)).map((row) => ({
         ...{ requestId: row.id, account: row.account, broker: row.brokerName, personId: row.personId },
         ...{ strategyId: row.strategyId, askedUtc: utcOf(row.createdAt) },

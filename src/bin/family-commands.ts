@@ -14,6 +14,7 @@ import {
   tool,
   utcOf,
   withDatabase,
+  withPlatform,
 } from './tool.ts'
 
 const classes: Readonly<Record<string, SecurityType>> = {
@@ -44,7 +45,7 @@ export function addFamilyCommands(mux: Command): void {
     .option('--capital <dollars>', 'what it begins with; the scaled capital of its parent without it')
     .action((parent: string, options: CreateOptions) => create(parent, options))
   tool(mux, 'list', 'every variant, by its parent').action((output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const variants = (await listVariants(db.read, {})).map(({ createdAt, ...row }) => ({
         ...row,
         created: utcOf(createdAt),

@@ -4,7 +4,7 @@ import { endIncidents, type Incident, listIncidents } from '../storage/work/inci
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds incidents list and end. */
 export function addIncidentCommands(incidents: Command): void {
@@ -18,7 +18,7 @@ export function addIncidentCommands(incidents: Command): void {
 }
 
 const list = ({ limit, all = false, ...output }: Output & { limit: number; all?: boolean }): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const found = await listIncidents(db.read, { limit, withEnded: all })
     say(
       output,

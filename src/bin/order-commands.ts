@@ -15,12 +15,12 @@ import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
-import { type Output, readId, say, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, say, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds orders waiting, confirm, decline, differing and settle. */
 export function addOrderCommands(orders: Command): void {
   tool(orders, 'waiting', 'what account holders are to confirm').action((output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const waiting = await listWaitingOrders(db.read, systemClock.now())
       const facts = waiting.map(({ confirmBy, ...order }) => ({ ...order, confirmByUtc: utcOf(confirmBy) }))
       say(output, { waiting: facts }, waiting.length === 0 ? 'No order waits.' : waiting.map(lineOf))
@@ -65,7 +65,7 @@ const decide = (
   })
 
 const listDiffering = (output: Output): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const orders = await listDifferingOrders(db.read, systemClock.now(), null)
     say(
       output,

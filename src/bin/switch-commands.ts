@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { markAccounts } from '../storage/mirror/sync-due.ts'
 import { setSwitch } from '../storage/work/switches.ts'
-import { type Output, oneOf, say, tool, withDatabase } from './tool.ts'
+import { type Output, oneOf, say, tool, withPlatform } from './tool.ts'
 
 /** Adds maintenance and openings. */
 export function addSwitchCommands(program: Command): void {
@@ -18,7 +18,7 @@ const states = ['on', 'off'] as const
 type State = (typeof states)[number]
 
 async function switchMaintenance(state: State, output: Output): Promise<void> {
-  await withDatabase(async (db) => {
+  await withPlatform(async (db) => {
     await setSwitch(db.write, 'maintenance', state === 'on', Date.now())
     say(output, { maintenance: state }, `Maintenance is ${state}.`)
   })
@@ -26,7 +26,7 @@ async function switchMaintenance(state: State, output: Output): Promise<void> {
 
 async function switchOpenings(state: State, output: Output): Promise<void> {
   const isOpen = state === 'on'
-  await withDatabase(async (db) => {
+  await withPlatform(async (db) => {
     const now = Date.now()
     await setSwitch(db.write, 'noOpeningOrders', !isOpen, now)
     if (isOpen) await markAccounts(db, now)

@@ -158,7 +158,10 @@ export async function withDatabase(work: (db: Database, config: Config) => Promi
   }
 }
 
-/** The same for a tool that says how a platform is, and makes none where there is none. Throws ConfigError. */
+/**
+ * The same for a tool that says how a platform is or that holds it back, and makes none where there is none. Throws
+ * ConfigError.
+ */
 export async function withPlatform(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
   const { databaseUrl, dataDir } = readConfig(process.env)
   if (databaseUrl === undefined) checkPlatform(dataDir)

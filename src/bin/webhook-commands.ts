@@ -18,7 +18,7 @@ import {
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, tableOf, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, say, tableOf, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(webhooks: Command): void {
@@ -28,7 +28,7 @@ export function addWebhookCommands(webhooks: Command): void {
       add(site, url, options),
     )
   tool(webhooks, 'list', 'who is told').action((output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const rows = await listWebhooks(db.read)
       const lines = tableOf(
         rows.map((row) => ({

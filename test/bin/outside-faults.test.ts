@@ -320,20 +320,6 @@ test.each([
   vi.stubEnv('DATABASE_URL', url)
 })
 
-test.each([['doctor'], ['audit'], ['audit', 'verify'], ['audit', 'log'], ['export', 'GetBrokers']])(
-  '%s %s makes no platform where there is none',
-  async (...words) => {
-    const nowhere = join(folder, 'nowhere')
-    vi.stubEnv('DATA_DIR', nowhere)
-    vi.stubEnv('DATABASE_URL', undefined)
-    const told = await run(...words).catch((error: unknown) => ({ errors: String(faultOf(error)) }))
-    vi.stubEnv('DATA_DIR', folder)
-    vi.stubEnv('DATABASE_URL', url)
-    expect(told.errors).toContain(`lockstep: there is no platform in ${nowhere}`)
-    expect(fs.existsSync(nowhere)).toBe(false)
-  },
-)
-
 test(
   'as a process of its own',
   async () => {
