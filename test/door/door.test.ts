@@ -74,6 +74,7 @@ describe('bodies are read strictly', () => {
     ['/quotes', [{ symbol: 'AAPL', bid: '1e400', ask: 2 }], '1130 [0].bid'],
     ['/quotes', ['AAPL'], '1130 [0]'],
     ['/people', [{ ...ann, role: 'king' }], '1130 [0].role'],
+    ['/people', [{ ...ann, role: 'constructor' }], '1130 [0].role'],
     ['/people', [{ ...ann, site: 'nowhere' }], '1130 [0].site'],
     ['/people', [{ ...ann, role: 'geosite_admin' }], '1130 [0].site'],
     ['/people', [ann, ann], '1130'],

@@ -46,18 +46,18 @@ const sites = post('/sites', list(Site), ({ work, clock }, wanted) =>
   }),
 )
 
-const roleWords: Readonly<Record<string, Role>> = {
-  user: 'user',
-  customer: 'user',
-  geositeadmin: 'geosite_admin',
-  geoadmin: 'geosite_admin',
-  whitelabeladmin: 'whitelabel_admin',
-  wladmin: 'whitelabel_admin',
-  platformadmin: 'platform_admin',
-  admin: 'platform_admin',
-}
+const roleWords: ReadonlyMap<string, Role> = new Map([
+  ['user', 'user'],
+  ['customer', 'user'],
+  ['geositeadmin', 'geosite_admin'],
+  ['geoadmin', 'geosite_admin'],
+  ['whitelabeladmin', 'whitelabel_admin'],
+  ['wladmin', 'whitelabel_admin'],
+  ['platformadmin', 'platform_admin'],
+  ['admin', 'platform_admin'],
+])
 const aRole: Read<Role> = value(`one of ${roles.join(', ')}`, (raw) =>
-  typeof raw === 'string' ? roleWords[raw.toLowerCase().replace(/[^a-z]/g, '')] : undefined,
+  typeof raw === 'string' ? roleWords.get(raw.toLowerCase().replace(/[^a-z]/g, '')) : undefined,
 )
 const aSiteName = value('the id, name or domain of a site', (raw) =>
   typeof raw === 'string' || typeof raw === 'number' ? String(raw) : undefined,
