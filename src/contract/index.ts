@@ -1,6 +1,7 @@
 /** The contract: one table of operations from which the edge, the handlers, the documents and clients derive. */
 
 export { escaped } from '../domain/html.ts'
+export { readableInstant } from '../domain/time.ts'
 export { csvFormOf, listings } from './csv.ts'
 export { faultEnvelope, type PageLinks, refusalAnswer } from './envelope.ts'
 export { type Fault, faultOf, type Refusal } from './errors.ts'

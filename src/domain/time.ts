@@ -120,6 +120,10 @@ export function formatInstant(at: Instant): string {
   return `${formatDay(day)}T${twoDigits[hours]}:${twoDigits[minutes - 60 * hours]}:${twoDigits[seconds - 60 * minutes]}Z`
 }
 
+/** For a reader, to the minute: `YYYY-MM-DD HH:MM UTC`. */
+export const readableInstant = (at: Instant): string =>
+  `${formatInstant(at).slice(0, 16).replace('T', ' ')} UTC`
+
 /**
  * When a parked order is released: at `parkedUntil` (as `readInstant` reads it in `zone`), or now when that
  * is not later than now. Undefined when `parkedUntil` is no date-time.

@@ -2,22 +2,27 @@ import { expect, test } from 'vitest'
 import type { MailRow } from '../storage/people/mail.ts'
 import { composeMail } from './mail-words.ts'
 
+const createdAt = Date.parse('2024-02-26T14:05:30Z')
 const address = 'ann@example.com'
 const facts = { firstName: 'Ann\n\nBuy now', siteName: 'A & B' }
 const account = { account: 'U7', brokerName: 'Broker <1>' }
 
 const rows: readonly [MailRow, string, readonly string[], readonly string[]][] = [
   [
-    { id: 1, kind: 'confirm-email', attempts: 0, address, facts: { ...facts, seed: 'cba' } },
+    { id: 1, kind: 'confirm-email', createdAt, attempts: 0, address, facts: { ...facts, seed: 'cba' } },
     'Confirm your e-mail address at A & B',
-    ['Hello Ann Buy now,\n\nA & B has a profile', '\n\nhttps://x.example/confirm-email/abc\n\n'],
+    [
+      'Hello Ann Buy now,\n\nA & B has a profile',
+      '\n\nhttps://x.example/confirm-email/abc\n\n',
+      'good until 2024-03-04 14:05 UTC.',
+    ],
     [
       'A &amp; B has',
       '<a href="https://x.example/confirm-email/abc">https://x.example/confirm-email/abc</a>',
     ],
   ],
   ...(['ExternalExecution', 'PositionMismatch'] as const).map((reason): (typeof rows)[number] => [
-    { id: 2, kind: 'autosync-off', attempts: 0, address, facts: { ...facts, ...account, reason } },
+    { id: 2, kind: 'autosync-off', createdAt, attempts: 0, address, facts: { ...facts, ...account, reason } },
     'AutoSync is switched off in your account U7',
     [
       'A & B has switched AutoSync off in your account U7 at Broker <1>.',

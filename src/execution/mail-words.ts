@@ -1,7 +1,9 @@
 /** The words of each kind of message, as plain text and as HTML that says the same. */
 import { escaped } from '../domain/html.ts'
 import type { ExternalReason } from '../domain/positions/external-activity.ts'
+import { type Instant, readableInstant } from '../domain/time.ts'
 import type { Message } from '../services/mail.ts'
+import { confirmationLifeMs } from '../storage/people/email-confirmations.ts'
 import type { MailFacts, MailRow } from '../storage/people/mail.ts'
 
 /** One line: a name with a line break must not begin a paragraph of its own. */
@@ -23,7 +25,7 @@ interface Links {
 /** A message from before there were seeds holds its token. */
 type ConfirmEmail = MailFacts['confirm-email'] & { readonly token?: string }
 
-const confirmEmail = ({ siteName, seed, token }: ConfirmEmail, links: Links): Words => {
+const confirmEmail = ({ siteName, seed, token }: ConfirmEmail, createdAt: Instant, links: Links): Words => {
   const site = line(siteName)
   const link = `${links.publicUrl()}/confirm-email/${token ?? links.tokenOf(seed)}`
   return {
@@ -31,7 +33,8 @@ const confirmEmail = ({ siteName, seed, token }: ConfirmEmail, links: Links): Wo
     paragraphs: [
       `${site} has a profile with this e-mail address. Please confirm that it is yours:`,
       link,
-      'The link is good for seven days. If this was not you, nothing needs to be done.',
+      // Counted from its writing: a message may wait for days until a server takes it.
+      `The link is good until ${readableInstant(createdAt + confirmationLifeMs)}. If this was not you, nothing needs to be done.`,
     ],
     link,
   }
@@ -56,7 +59,7 @@ const autosyncOff = (facts: MailFacts['autosync-off']): Words => {
 }
 
 const wordsOf = (mail: MailRow, links: Links): Words =>
-  mail.kind === 'confirm-email' ? confirmEmail(mail.facts, links) : autosyncOff(mail.facts)
+  mail.kind === 'confirm-email' ? confirmEmail(mail.facts, mail.createdAt, links) : autosyncOff(mail.facts)
 
 const paragraph = (text: string, link: string | undefined): string =>
   text === link ? `<p><a href="${escaped(text)}">${escaped(text)}</a></p>` : `<p>${escaped(text)}</p>`

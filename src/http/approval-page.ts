@@ -2,7 +2,7 @@
  * The page on which a customer reads what is asked of him and says yes or no. Finished HTML without a script;
  * whatever people have named things is text and nothing else.
  */
-import { escaped } from '../contract/index.ts'
+import { escaped, readableInstant } from '../contract/index.ts'
 import { type ApprovalView, costsOf } from '../operations/approvals.ts'
 
 const style = `
@@ -80,7 +80,7 @@ ${list}
 <button name="answer" value="approve">Approve</button>
 <button name="answer" value="decline">Decline</button>
 </form>
-<p>The request ends on ${escaped(momentOf(view.expiresAt))}.</p>`,
+<p>The request ends on ${escaped(readableInstant(view.expiresAt))}.</p>`,
     `Approve ${named(strategyName)}?`,
   )
 }
@@ -127,8 +127,6 @@ const outcomesOfNothing: Partial<Record<ApprovalView['status'], string>> = {
   Completed: allOff,
 }
 
-const momentOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-
 const kindWords = { live: '', paper: ', a paper account', sim: ', a simulated account' } as const
 
 /** What the request would let happen, line by line, as HTML. */
@@ -161,7 +159,8 @@ function factsOf(view: ApprovalView): [string, string][] {
 function priceOf({ price, priceFrom, feePercent, laterFeePercent }: ApprovalView): [string, string][] {
   const facts: [string, string][] = []
   if (price !== null) {
-    const when = priceFrom === null ? 'now and every 30 days' : `every 30 days from ${momentOf(priceFrom)} on`
+    const when =
+      priceFrom === null ? 'now and every 30 days' : `every 30 days from ${readableInstant(priceFrom)} on`
     facts.push(['Price', `${escaped(price)} ${when}, until the subscription is ended`])
   }
   if (feePercent > 0 || laterFeePercent > 0) {

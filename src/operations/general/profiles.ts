@@ -9,7 +9,6 @@ import { type ParamsOf, publicView } from '../../contract/index.ts'
 import { Person } from '../../contract/resources/person.ts'
 import { refusedPassword } from '../../domain/people/password.ts'
 import { rowsOfSite } from '../../domain/people/scope.ts'
-import { dayLength } from '../../domain/time.ts'
 import { isCountry, isDivision, isLanguage } from '../../services/iso-lists.ts'
 import { HashingBusy } from '../../services/passwords.ts'
 import { isInternationalPhone } from '../../services/phone.ts'
@@ -31,9 +30,6 @@ import { confirmationToken, hashToken } from '../secrets.ts'
 import { shownPerson } from './people.ts'
 
 type NewProfile = ParamsOf<'AddProfile'>
-
-/** How long the link in the first message is good. */
-const confirmationLifeMs = 7 * dayLength
 
 const newToken = (): string => randomBytes(32).toString('base64url')
 
@@ -123,7 +119,6 @@ async function askToConfirm(
     email,
     tokenHash: hashToken(ctx.secrets, 'confirmation', token),
     createdAt: ctx.now,
-    expiresAt: ctx.now + confirmationLifeMs,
   })
   await insertMail(
     ctx.sql,

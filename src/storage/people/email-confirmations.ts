@@ -1,13 +1,16 @@
 /** Confirmed e-mail addresses: a link holds a token, its hash is here, and who has the link has the address. */
+import { dayLength } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+
+/** How long a link is good after its message was written. */
+export const confirmationLifeMs = 7 * dayLength
 
 export interface NewConfirmation {
   personId: number
   email: string
   tokenHash: Uint8Array
   createdAt: number
-  expiresAt: number
 }
 
 /** Keeps the hash of a sent token. */
@@ -15,7 +18,7 @@ export const insertConfirmation = (sql: Sql, confirmation: NewConfirmation): Pro
   sql.run`
     insert into email_confirmation (person_id, email, token_hash, created_at, expires_at)
     values (${confirmation.personId}::bigint, ${confirmation.email}, ${confirmation.tokenHash}::bytea,
-      ${instant(confirmation.createdAt)}::timestamptz, ${instant(confirmation.expiresAt)}::timestamptz)`
+      ${instant(confirmation.createdAt)}::timestamptz, ${instant(confirmation.createdAt + confirmationLifeMs)}::timestamptz)`
 
 /**
  * Takes a link at its word: its person's address counts as confirmed from the first use on. A link that has run

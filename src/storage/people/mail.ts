@@ -3,6 +3,7 @@
  * and deleted when it was sent. Claims go by the database's clock, tries by the business clock.
  */
 import type { ExternalReason } from '../../domain/positions/external-activity.ts'
+import type { Instant } from '../../domain/time.ts'
 import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -29,6 +30,7 @@ interface Mail<Kind extends keyof MailFacts> {
   readonly kind: Kind
   readonly address: string
   readonly facts: MailFacts[Kind]
+  readonly createdAt: Instant
   readonly attempts: number
 }
 
@@ -81,7 +83,7 @@ export const claimMail = (sql: Sql, now: number): Promise<MailRow | undefined> =
         and (claimed_until is null or claimed_until < clock_timestamp())
       order by id limit 1 for update skip locked
     )
-    returning id, kind, address, facts, attempts`
+    returning id, kind, address, facts, created_at as "createdAt", attempts`
 
 /** Forgets a message that was sent. */
 export const deleteMail = (sql: Sql, id: number): Promise<number> =>
