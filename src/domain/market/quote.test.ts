@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { SecurityType } from '../codes.ts'
 import { dec } from '../decimal.ts'
-import { isFresh, isTradable, isValidQuote, markOf, observeQuote, participate, type Quote } from './quote.ts'
+import {
+  isFresh,
+  isTradable,
+  isValidQuote,
+  markOf,
+  observeQuote,
+  participate,
+  type Quote,
+  storedMid,
+} from './quote.ts'
 
 const quote = (bid: number, ask: number, sizes: Partial<Quote> = {}): Quote => ({
   bid: dec(bid),
@@ -75,4 +84,10 @@ test.each<[string, string | null, number | null, number | null]>([
 ])('participation: %s', (_name, share, size, expected) => {
   const taken = participate(share === null ? null : dec(share), size === null ? null : dec(size))
   expect(taken?.toNumber() ?? null).toBe(expected)
+})
+
+test('the middle needs both sides', () => {
+  expect(storedMid('99', '101')?.toFixed()).toBe('100')
+  expect(storedMid(null, '101')).toBeNull()
+  expect(storedMid('99', null)).toBeNull()
 })

@@ -4,7 +4,7 @@
  * before the next one. A quote outside the session voids it.
  */
 import type { SecurityType, Side } from '../codes.ts'
-import { type Decimal, one, zero } from '../decimal.ts'
+import { type Decimal, dec, one, zero } from '../decimal.ts'
 import type { Instant } from '../time.ts'
 
 export interface Quote {
@@ -39,6 +39,10 @@ export const isValidQuote = (quote: Quote, inSession: boolean): boolean =>
 
 /** The middle of bid and ask. */
 export const midOf = ({ bid, ask }: Pick<Quote, 'bid' | 'ask'>): Decimal => bid.plus(ask).div(2)
+
+/** The same of a quote as it is stored; null without one. */
+export const storedMid = (bid: string | null, ask: string | null): Decimal | null =>
+  bid === null || ask === null ? null : midOf({ bid: dec(bid), ask: dec(ask) })
 
 /**
  * The price that a position of `quantity` is marked at: long at the bid, short at the ask, options in the

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../decimal.ts'
-import { currentPriceOf, immutableDifference, midOf, offTick } from './placing.ts'
+import { currentPriceOf, immutableDifference, offTick } from './placing.ts'
 
 describe('what a replacement may not change', () => {
   const replaced = { instrumentId: 7, side: '1', openClose: 'O' } as const
@@ -39,10 +39,5 @@ describe('prices', () => {
     expect(currentPriceOf('2', '99', '101')?.toFixed()).toBe('99')
     expect(currentPriceOf('2', '0', '101')).toBeUndefined()
     expect(currentPriceOf('1', null, null)).toBeUndefined()
-  })
-
-  test('the middle needs both sides', () => {
-    expect(midOf('99', '101')?.toFixed()).toBe('100')
-    expect(midOf(null, '101')).toBeUndefined()
   })
 })

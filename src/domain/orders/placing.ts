@@ -47,7 +47,3 @@ export function currentPriceOf(side: Side, bid: string | null, ask: string | nul
   const price = text === null ? undefined : dec(text)
   return price?.greaterThan(zero) ? price : undefined
 }
-
-/** The middle of the last quote; undefined without one. */
-export const midOf = (bid: string | null, ask: string | null): Decimal | undefined =>
-  bid === null || ask === null ? undefined : dec(bid).plus(ask).div(2)

@@ -2,10 +2,11 @@
 import { dec } from '../../domain/decimal.ts'
 import { type ModelAccount, openingRejection } from '../../domain/margin/model-account.ts'
 import { type CalendarName, readCalendarName } from '../../domain/market/calendar.ts'
+import { storedMid } from '../../domain/market/quote.ts'
 import { submitOrder } from '../../domain/orders/book-submit.ts'
 import type { Parent } from '../../domain/orders/conditional.ts'
 import { type BookOrder, type BookRefusal, emptyBook } from '../../domain/orders/order-book.ts'
-import { currentPriceOf, midOf } from '../../domain/orders/placing.ts'
+import { currentPriceOf } from '../../domain/orders/placing.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { causedBy, unworked, worked } from '../../storage/orders/order-books.ts'
 import type { PlacingRow } from '../../storage/orders/placing.ts'
@@ -100,7 +101,7 @@ const bookDraft = (
   profitTarget: draft.profitTarget ?? null,
   stopLoss: draft.stopLoss ?? null,
   doNotCreateOcaGroup,
-  mid: midOf(row.bid, row.ask) ?? null,
+  mid: storedMid(row.bid, row.ask),
   parent,
   isParked: parkedUntil !== null,
 })

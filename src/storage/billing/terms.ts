@@ -3,7 +3,12 @@
  * back many at once. Another worker passes over what one has locked.
  */
 import type { Price } from '../../domain/billing/revenue.ts'
-import type { EndReason, Gone, SubscriptionStatus } from '../../domain/billing/subscription.ts'
+import {
+  type EndReason,
+  type Gone,
+  type SubscriptionStatus,
+  strategyTermDays,
+} from '../../domain/billing/subscription.ts'
 import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -41,7 +46,7 @@ export async function lockEndingTerms(tx: Transaction, now: number, limit: numbe
   const rows = await tx.rows<Omit<EndingTerm, 'price'> & { base: number | bigint; markup: number | bigint }>`
     select subscription.id, subscription.status, subscription.is_cancel_pending as "isCancelPending",
       case when not strategy.is_alive then 'strategyEnded' when not plan.is_offered then 'planEnded' end as gone,
-      subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, 30) as days,
+      subscription.term_started_at as "startedAt", subscription.term_ends_at as "endsAt", coalesce(plan.term_days, ${strategyTermDays}::int) as days,
       plan.id as "planId", coalesce(strategy.performance_fee_percent, 0) as "nextPercent", ${nextPrice}
     from subscription ${offerTables}
     where subscription.id = any(${locked.map(({ id }) => id)}::bigint[])

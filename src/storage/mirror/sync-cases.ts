@@ -5,6 +5,7 @@
 import { isLive, type SecurityType } from '../../domain/codes.ts'
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
+import { storedMid } from '../../domain/market/quote.ts'
 import type { SyncObstacles } from '../../domain/mirror/mirror-sync-plan.ts'
 import type {
   FinishedSignal,
@@ -20,7 +21,6 @@ import {
   syncGroupOf,
   syncGroups,
 } from '../../domain/mirror/sync-groups.ts'
-import { midOf } from '../../domain/orders/placing.ts'
 import type { Instant } from '../../domain/time.ts'
 import type {
   HeldRow,
@@ -262,7 +262,7 @@ function termsIn({ setup, theirs, groups }: SetupFacts, index: Index): SyncInput
       assetClass,
       settings: settingsOf(assetClass, setup),
       willSyncToOpen: groups.includes(syncGroupOf(assetClass, securityExchange, calendar)),
-      referencePrice: averages.get(symbol) ?? midOf(instrument.bid, instrument.ask) ?? null,
+      referencePrice: averages.get(symbol) ?? storedMid(instrument.bid, instrument.ask),
     }
   }
 }
