@@ -7,6 +7,7 @@ import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
 import { accountViolations, makeAccountWorld, readHeld } from './account-world.ts'
+import { repriceByHolder } from './holder-cancels.ts'
 import { Stubborn } from './stubborn-broker.ts'
 import { addInstrument, addStrategy, endSignal, place } from './world.ts'
 
@@ -22,6 +23,8 @@ beforeEach(() => {
 /** What the broker was asked for since the last time, as quantity and price. */
 const asked = (): string[] => stubborn.asked.splice(0).map(({ terms }) => terms)
 
+type Wish = Partial<Parameters<typeof place>[1]>
+
 /** A strategy with one follower, and a future at 100. */
 async function scene() {
   const brokerId = await addBroker(db)
@@ -29,16 +32,16 @@ async function scene() {
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT' })
   const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
   await world.quote(symbol, '100', '100')
-  const order = async (wish: Partial<Parameters<typeof place>[1]>): Promise<number> => {
+  const order = async (wish: Wish): Promise<number> => {
     const id = await place(world, { strategyId, instrumentId, side: '1', quantity: '2', ...wish })
     await world.drain()
     return id
   }
-  const sell = (wish: Partial<Parameters<typeof place>[1]>) => order({ side: '2', openClose: 'C', ...wish })
+  const sell = (wish: Wish) => order({ side: '2', openClose: 'C', ...wish })
   /** The strategy's owner gives an order another price. */
-  const move = async (id: number, limit: string): Promise<number> => {
+  const move = async (id: number, limit: string, wish: Wish = {}): Promise<number> => {
     await endSignal(db.write, id, '5', new Date(clock.time).toISOString())
-    return order({ limit, replaces: id })
+    return order({ ...wish, limit, replaces: id })
   }
   return { brokerId, setupId, instrumentId, symbol, order, sell, move }
 }
@@ -108,6 +111,35 @@ describe('a change that a broker refuses', () => {
     await order({})
     await look(setupId)
     expect(asked()).toEqual([expect.stringMatching(/^6 @/)])
+  })
+
+  test.each([
+    ['the strategy', 'off', false],
+    ['its holder', 'off', false],
+    ['its holder', 'on', true],
+  ])('of an exit by %s leaves it the grace after its signal: AutoSync %s', async (who, _, isSynced) => {
+    const { setupId, instrumentId, symbol, order, sell, move } = await scene()
+    const { accountId } = await db.read.one<{ accountId: number }>`
+      select account_id as "accountId" from setup where id = ${setupId}`
+    await db.write.run`update account set is_sync_enabled = ${isSynced} where id = ${accountId}`
+    await order({ quantity: '4' })
+    paper.controls.partial(accountId, '0')
+    const exit = await sell({ limit: '110' })
+    if (who === 'the strategy') {
+      stubborn.refuses = 'replace'
+      await move(exit, '100', { side: '2', openClose: 'C' })
+    } else {
+      await world.quote(symbol, '110', '110')
+      stubborn.refuses = 'replace'
+      await repriceByHolder(db, { setupId, at: clock.time }, '111')
+      await world.drain()
+    }
+    expect(asked()).toEqual([who === 'the strategy' ? '2 @100' : '2 @111'])
+    stubborn.refuses = null
+    clock.time += minute
+    await world.drain()
+    await world.quote(symbol, '105', '105')
+    expect(await readHeld(world, setupId, instrumentId)).toBe(2)
   })
 
   test.each([

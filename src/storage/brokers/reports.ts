@@ -248,6 +248,11 @@ export interface OrderChange extends OrderKey {
 /** A cancel that was refused while a replacement is unanswered: it is asked again later, and holds nobody up. */
 const isAskedAgain = fragment`(o.status = '6' and o.pending_action is null and c.pending_action = 'cancel')`
 
+/** What a refused replacement had of the grace after its signal's fill is again that of the order it was to replace. */
+const graceOfRefused = fragment`
+  case when o.status = 'E' and c.status <> 'E' then (
+    select max(r.chase_at) from account_order r where r.account_id = o.account_id and r.replaces_order_id = o.id) end`
+
 /** Writes orders as reports left them: what was reported is known again, and a cancel that came too late explains nothing. */
 export async function saveReportedOrders(tx: Transaction, changes: readonly OrderChange[]): Promise<void> {
   if (changes.length === 0) return
@@ -258,7 +263,7 @@ export async function saveReportedOrders(tx: Transaction, changes: readonly Orde
       is_acknowledged = c.is_acknowledged, order_qty = c.order_qty, cum_qty = c.cum_qty, avg_px = c.avg_px,
       filled_value = c.filled_value, reject_text = coalesce(c.reject_text, o.reject_text),
       ended_at = case when c.status in ${live} then null else coalesce(o.ended_at, c.ended_at) end,
-      chase_at = case when c.status in ${live} then o.chase_at end,
+      chase_at = case when c.status in ${live} then coalesce(o.chase_at, ${graceOfRefused}) end,
       info = case when o.status <> '6' or c.status in ('6', '4') then o.info end,
       unknown_at = case when ${isAskedAgain} then clock_timestamp() end,
       claimed_until = case when ${isAskedAgain} then clock_timestamp() + ${askingPause}
