@@ -142,6 +142,40 @@ describe('a change that a broker refuses', () => {
     expect(await readHeld(world, setupId, instrumentId)).toBe(2)
   })
 
+  describe('of an order while AutoSync is off', () => {
+    async function refuseIn(made: Awaited<ReturnType<typeof scene>>, wish: Wish, limit: string) {
+      await db.write.run`
+        update account a set is_sync_enabled = false from setup s where s.id = ${made.setupId} and a.id = s.account_id`
+      const first = await made.order(wish)
+      stubborn.refuses = 'replace'
+      const second = await made.move(first, limit, wish)
+      stubborn.refuses = null
+      return second
+    }
+
+    test.each(['4', 'C'] as const)('leaves nothing at work when that ends in %s', async (status) => {
+      const made = await scene()
+      const moved = await refuseIn(made, { limit: '90' }, '91')
+      await endSignal(db.write, moved, status, new Date(clock.time).toISOString())
+      await world.drain()
+      const working = await db.read
+        .rows`select from account_order where setup_id = ${made.setupId} and status = '0'`
+      expect(working).toEqual([])
+    })
+
+    test('leaves it its grace when that fills', async () => {
+      const made = await scene()
+      await made.order({ quantity: '4' })
+      await refuseIn(made, { side: '2', openClose: 'C', limit: '110' }, '105')
+      await world.quote(made.symbol, '105', '105')
+      expect(await readHeld(world, made.setupId, made.instrumentId)).toBe(4)
+      clock.time += minute
+      await world.drain()
+      await world.quote(made.symbol, '105', '105')
+      expect(await readHeld(world, made.setupId, made.instrumentId)).toBe(2)
+    })
+  })
+
   test.each([
     ['like its signal', 1],
     ['whose price its holder has changed', 5],

@@ -71,9 +71,11 @@ async function moveCopies(
   ending: string | undefined,
   now: Instant,
 ): Promise<number> {
-  if (ending) return cancelOrders(tx, copiesOf(signal.id), { at: now, info: ending })
+  // Where a broker refused the change, it still works the copy of what the signal has replaced.
+  const chain = [...signal.predecessors, signal.id]
+  if (ending) return cancelOrders(tx, copiesOf(chain), { at: now, info: ending })
   const chaseAt = chaseAtOf(signal)
-  return chaseAt === null ? 0 : graceCopies(tx, signal.id, chaseAt)
+  return chaseAt === null ? 0 : graceCopies(tx, chain, chaseAt)
 }
 
 /** A follower whose copy of the predecessor goes on. */

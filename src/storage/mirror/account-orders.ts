@@ -124,9 +124,9 @@ export const theseOrders = (keys: readonly OrderKey[]): Fragment => fragment`
   (o.account_id, o.id) in (select * from unnest(${keys.map(({ accountId }) => accountId)}::bigint[],
     ${keys.map(({ id }) => id)}::bigint[]))`
 
-/** A condition on `o` that names the copies of a signal. */
-export const copiesOf = (signalId: number): Fragment =>
-  fragment`o.source_id = ${signalId}::bigint and o.source = 'S'`
+/** A condition on `o` that names the copies of these signals. */
+export const copiesOf = (signalIds: readonly number[]): Fragment =>
+  fragment`o.source_id = any(${signalIds}::bigint[]) and o.source = 'S'`
 
 /**
  * Withdraws live orders: what no broker has seen ends at once, the rest waits for a cancel. A replacement that
@@ -198,12 +198,16 @@ export async function supersedeOrders(tx: Sql, keys: readonly OrderKey[], at: In
     where ${theseOrders(keys)}`
 }
 
-/** Lets the copies of a filled signal go on by themselves until `chaseAt`. */
-export const graceCopies = (tx: Transaction, signalId: number, chaseAt: Instant): Promise<number> =>
+/** Lets the copies of filled signals go on by themselves until `chaseAt`. */
+export const graceCopies = (
+  tx: Transaction,
+  signalIds: readonly number[],
+  chaseAt: Instant,
+): Promise<number> =>
   tx.run`
     with working as (
       select o.account_id, o.id from account_order o
-      where ${copiesOf(signalId)} and o.status in ${live} and o.chase_at is null
+      where ${copiesOf(signalIds)} and o.status in ${live} and o.chase_at is null
       order by o.account_id, o.id for update
     )
     update account_order o set chase_at = ${instant(chaseAt)}::timestamptz from working w
