@@ -1,9 +1,13 @@
 /** On a platform of many a listing reads what it is asked for, and everything else at most once. */
 import { expect, test } from 'vitest'
+import { pageAccounts, pageAutotraded } from '../../src/storage/accounts/account-listings.ts'
+import { listAccounts } from '../../src/storage/accounts/accounts.ts'
 import { listPendingAccounts } from '../../src/storage/accounts/approved-accounts.ts'
 import { listInternalOrders } from '../../src/storage/accounts/book-history.ts'
+import { pageRevenue } from '../../src/storage/billing/subscription-listings.ts'
 import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
 import { pageSetups } from '../../src/storage/mirror/setup-listings.ts'
+import { pagePeople } from '../../src/storage/people/people.ts'
 import { testDatabase } from '../support/database.ts'
 
 const { db } = await testDatabase()
@@ -35,6 +39,16 @@ const tables: readonly Fragment[] = [
       status, posted_at, working_at, ended_at, membership_horizon)
     select 1 + n % ${strategies}::int, 1, '1', '1', '0', 'O', 1, '4', now(), now(), now(), 1
     from generate_series(1, ${3 * accounts}::int) n`,
+  fragment`insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at,
+      term_ends_at)
+    select 1, n, 1 + n % ${strategies}::int, 'paid', 1, now(), now(), now() + interval '1 day'
+    from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
+      provider, status, paid_at)
+    select n, 'term', now(), now() + interval '1 day', 1, 0, 'USD', 'simulated', 'paid', now()
+    from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into ledger_transfer (charge_id, reason, from_account_id, to_account_id, amount, currency, booked_at)
+    select n, 'payment', 1 + n, 1, 1, 'USD', now() from generate_series(1, ${accounts}::int) n`,
 ]
 
 await db.transaction(async (tx) => {
@@ -77,8 +91,9 @@ const rowsLookedAt = (listing: (sql: Sql) => Promise<unknown>): Promise<number> 
 
 const everybody = { rows: 'all' } as Parameters<typeof pageSetups>[2]
 
+const request = { limit: 10, now: 0, order: 'asc', operation: 'listing', filters: '', keyId: '' } as never
+
 test('the followers of one strategy', async () => {
-  const request = { limit: 10, now: 0, order: 'asc', operation: 'listing', filters: '', keyId: '' } as never
   const count = await rowsLookedAt((sql) => pageSetups(sql, { strategyId: 7 }, everybody, request))
   expect(count).toBeLessThan(100)
 })
@@ -91,4 +106,20 @@ test('accounts that wait', async () => {
 test('what the books of a strategy ordered themselves', async () => {
   const count = await rowsLookedAt((sql) => listInternalOrders(sql, 7))
   expect(count).toBeLessThan(100)
+})
+
+test.each<[string, (sql: Sql) => Promise<unknown>]>([
+  ['the first accounts', (sql) => pageAccounts(sql, {}, everybody, request)],
+  ['the accounts of a person', (sql) => pageAccounts(sql, { personId: 7 }, everybody, request)],
+  ['the accounts of a number', (sql) => listAccounts(sql, { account: '7' })],
+  ['what is autotraded', (sql) => pageAutotraded(sql, {}, everybody, request)],
+  ['who autotrades a strategy', (sql) => pageAutotraded(sql, { strategyId: 7 }, everybody, request)],
+  ['a person', (sql) => pagePeople(sql, { personId: 7 }, everybody, request)],
+  ['the first payments', (sql) => pageRevenue(sql, { from: null, to: null }, everybody, request)],
+  [
+    'payments of a person',
+    (sql) => pageRevenue(sql, { from: null, to: null, subscriberPersonId: 7 }, everybody, request),
+  ],
+])('%s', async (_name, listing) => {
+  expect(await rowsLookedAt(listing)).toBeLessThan(accounts / 2)
 })

@@ -4,6 +4,7 @@
  */
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Scope } from '../../domain/people/scope.ts'
+import { asked, holding } from '../database/asked.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, identifier, type Sql } from '../database/sql.ts'
@@ -26,6 +27,10 @@ export interface SiteFilter {
   readonly geoSite?: string | undefined
 }
 
+/**
+ * These conditions stay when nothing is asked (see `asked`): reports on a site, which are not paged, go from each account
+ * to what it has, not through what all sites have.
+ */
 const ofSites = ({ scope, siteId, geoSite }: SiteFilter): Fragment => fragment`
   ${within(scope, { sites: bySite })} and (${siteId}::bigint is null or site.id = ${siteId}::bigint)
   and (${geoSite}::text is null or ${geoSite}::text in (site.code, site.domain) and site.kind = 'geo'
@@ -62,10 +67,6 @@ export interface AccountSearch {
   phone?: string | undefined
 }
 
-/** The column holds the text, in any letter case. */
-const holds = (column: Fragment, text: string | undefined): Fragment =>
-  fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
-
 /** Accounts by partial matches, by id. */
 export const pageAccounts = (sql: Sql, search: AccountSearch, scope: Scope, request: PageRequest) =>
   page<FoundAccount>(sql, request, {
@@ -74,15 +75,18 @@ export const pageAccounts = (sql: Sql, search: AccountSearch, scope: Scope, requ
       p.country_code as "countryCode", p.division_code as "divisionCode", a.authenticated_at as "authenticatedAt"`,
     from: accountTables,
     where: fragment`${within(scope, { persons: [fragment`a.person_id`], sites: bySite })}
-      and (${search.account}::text is null or strpos(a.account, ${search.account}::text) > 0)
-      and (${search.personId}::bigint is null or a.person_id = ${search.personId}::bigint)
-      and (${search.brokerId}::int is null or a.broker_id = ${search.brokerId}::int)
-      and ${holds(fragment`p.first_name`, search.firstName)} and ${holds(fragment`p.last_name`, search.lastName)}
-      and (${search.email}::text is null or strpos(p.email, ${search.email}::text) > 0)
-      and (${search.siteId}::bigint is null or a.site_id = ${search.siteId}::bigint)
-      and ${holds(fragment`p.country_code`, search.countryCode)}
-      and ${holds(fragment`p.last_ip`, search.ipAddress)}
-      and ${holds(fragment`case when p.is_phone_verified then p.phone end`, search.phone)}`,
+      and ${asked`strpos(a.account, ${search.account}::text) > 0`}
+      and ${asked`a.person_id = ${search.personId}::bigint`}
+      and ${asked`a.broker_id = ${search.brokerId}::int`}
+      and ${asked`strpos(p.email, ${search.email}::text) > 0`}
+      and ${asked`a.site_id = ${search.siteId}::bigint`}
+      and ${holding(
+        [fragment`p.first_name`, search.firstName],
+        [fragment`p.last_name`, search.lastName],
+        [fragment`p.country_code`, search.countryCode],
+        [fragment`p.last_ip`, search.ipAddress],
+        [fragment`case when p.is_phone_verified then p.phone end`, search.phone],
+      )}`,
     ...keyedById(fragment`a`),
   })
 
@@ -131,14 +135,13 @@ export const pageAutotraded = (sql: Sql, filter: AutotradedFilter, scope: Scope,
     where: fragment`${within(scope, { sites: bySite })} and not exists (
         select from setup later where later.account_id = setup.account_id and later.id > setup.id
           and later.strategy_id = setup.strategy_id)
-      and (${filter.strategyId}::bigint is null or setup.strategy_id = ${filter.strategyId}::bigint)
-      and (${filter.brokerId}::int is null or a.broker_id = ${filter.brokerId}::int)
-      and (${filter.isSyncEnabled}::boolean is null or a.is_sync_enabled = ${filter.isSyncEnabled}::boolean)
-      and (${filter.isAutotradeEnabled}::boolean is null
-        or a.is_autotrade_disabled <> ${filter.isAutotradeEnabled}::boolean)
-      and (${filter.isAutotrading}::boolean is null or ${isAutotrading} = ${filter.isAutotrading}::boolean)
-      and (${filter.from}::float8 is null or setup.started_at >= to_timestamp(${filter.from}::float8 / 1000))
-      and (${filter.until}::float8 is null or setup.started_at <= to_timestamp(${filter.until}::float8 / 1000))`,
+      and ${asked`setup.strategy_id = ${filter.strategyId}::bigint`}
+      and ${asked`a.broker_id = ${filter.brokerId}::int`}
+      and ${asked`a.is_sync_enabled = ${filter.isSyncEnabled}::boolean`}
+      and ${asked`a.is_autotrade_disabled <> ${filter.isAutotradeEnabled}::boolean`}
+      and ${asked`${isAutotrading} = ${filter.isAutotrading}::boolean`}
+      and ${asked`setup.started_at >= to_timestamp(${filter.from}::float8 / 1000)`}
+      and ${asked`setup.started_at <= to_timestamp(${filter.until}::float8 / 1000)`}`,
     ...keyedById(fragment`setup`),
   })
 

@@ -1,5 +1,6 @@
 /** Brokerage accounts and the brokers behind them. */
 import { syncGroups } from '../../domain/mirror/sync-groups.ts'
+import { asked } from '../database/asked.ts'
 import { fragment, identifier, join, type Sql } from '../database/sql.ts'
 
 export interface BrokerRow {
@@ -59,9 +60,9 @@ export const listAccounts = (
 ): Promise<AccountRow[]> =>
   sql.rows<AccountRow>`
     ${accountRows}
-    where (${wanted.account}::text is null or a.account = ${wanted.account}::text)
-      and (${wanted.personId}::bigint is null or a.person_id = ${wanted.personId}::bigint)
-      and (${wanted.brokerId}::int is null or a.broker_id = ${wanted.brokerId}::int)
+    where ${asked`a.account = ${wanted.account}::text`}
+      and ${asked`a.person_id = ${wanted.personId}::bigint`}
+      and ${asked`a.broker_id = ${wanted.brokerId}::int`}
     order by a.id`
 
 /** Lifts a disabling of Autotrade: somebody with the right to has started it again. */

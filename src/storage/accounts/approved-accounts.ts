@@ -4,6 +4,7 @@
  * mirrored into and not kept in step.
  */
 import type { SecurityType } from '../../domain/codes.ts'
+import { asked } from '../database/asked.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { accountTables, ofSites, type SiteFilter, siteColumns } from './account-listings.ts'
 import { isTradeLeader } from './accounts.ts'
@@ -103,13 +104,13 @@ export interface ApprovalAsked {
 }
 
 /** Living approvals of this number whose person belongs to the sites. */
-export const listApprovals = (sql: Sql, asked: ApprovalAsked, sites: SiteFilter): Promise<ApprovedRow[]> =>
+export const listApprovals = (sql: Sql, wanted: ApprovalAsked, sites: SiteFilter): Promise<ApprovedRow[]> =>
   sql.rows<ApprovedRow>`
     select ${approvedColumns} from approved_account ${approvedTables}
-    where approved.connection_type = ${asked.connectionType}::smallint and approved.deleted_at is null
-      and approved.account = ${asked.account}
-      and (${asked.personId}::bigint is null or approved.person_id = ${asked.personId}::bigint)
-      and (${asked.brokerId}::int is null or approved.broker_id = ${asked.brokerId}::int)
+    where approved.connection_type = ${wanted.connectionType}::smallint and approved.deleted_at is null
+      and approved.account = ${wanted.account}
+      and ${asked`approved.person_id = ${wanted.personId}::bigint`}
+      and ${asked`approved.broker_id = ${wanted.brokerId}::int`}
       and ${ofSites(sites)}
     order by approved.id`
 

@@ -6,6 +6,7 @@ import { accountValue } from '../../domain/margin/model-account.ts'
 import { earlyClose, lastEnd, runningDay } from '../../domain/market/trading-day.ts'
 import type { Scope } from '../../domain/people/scope.ts'
 import { formatDay, type Instant } from '../../domain/time.ts'
+import { asked } from '../database/asked.ts'
 import { bySite, within } from '../database/scope.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -151,8 +152,8 @@ export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Prom
       order by setup.id limit 1
     ) followed on sub.ended_at is null
     where sub.kind = 'simulated' and ${within(scope, { persons: [fragment`p.id`], sites: bySite })}
-      and (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
-      and (${filter.siteId}::bigint is null or site.id = ${filter.siteId}::bigint)
+      and ${asked`p.id = ${filter.personId}::bigint`}
+      and ${asked`site.id = ${filter.siteId}::bigint`}
       and (sub.ended_at is null or not ${filter.activeOnly}::boolean)
       and (${filter.loginDays}::int = 0 or ${filter.loginDays}::int <= (
         select count(distinct (s.occurred_at at time zone 'UTC')::date) from sign_in s

@@ -2,6 +2,7 @@
 import type { SubscriptionKind } from '../../domain/billing/subscription.ts'
 import type { SiteKind } from '../../domain/people/access.ts'
 import type { Scope } from '../../domain/people/scope.ts'
+import { asked } from '../database/asked.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
@@ -177,11 +178,11 @@ export const pageRevenue = (sql: Sql, filter: RevenueFilter, scope: Scope, reque
     from: fragment`ledger_transfer payment join charge on charge.id = payment.charge_id
       join subscription on subscription.id = charge.subscription_id ${subscriberTables}`,
     where: fragment`payment.reason = 'payment' and ${scoped(scope)}
-      and (${filter.strategyId}::bigint is null or subscription.strategy_id = ${filter.strategyId}::bigint)
-      and (${filter.ownerPersonId}::bigint is null or strategy.owner_person_id = ${filter.ownerPersonId}::bigint)
-      and (${filter.subscriberPersonId}::bigint is null or subscription.person_id = ${filter.subscriberPersonId}::bigint)
-      and (${filter.siteId}::bigint is null or subscription.site_id = ${filter.siteId}::bigint)
-      and (${filter.from}::timestamptz is null or payment.booked_at >= ${filter.from}::timestamptz)
-      and (${filter.to}::timestamptz is null or payment.booked_at <= ${filter.to}::timestamptz)`,
+      and ${asked`subscription.strategy_id = ${filter.strategyId}::bigint`}
+      and ${asked`strategy.owner_person_id = ${filter.ownerPersonId}::bigint`}
+      and ${asked`subscription.person_id = ${filter.subscriberPersonId}::bigint`}
+      and ${asked`subscription.site_id = ${filter.siteId}::bigint`}
+      and ${asked`payment.booked_at >= ${filter.from}::timestamptz`}
+      and ${asked`payment.booked_at <= ${filter.to}::timestamptz`}`,
     ...keyedById(fragment`payment`),
   })

@@ -1,9 +1,10 @@
 /** Setups as they are listed: who autotrades what, and the settings of account and setup together. */
 import type { Scope } from '../../domain/people/scope.ts'
 import { isTradeLeader, settingsChangedAt } from '../accounts/accounts.ts'
+import { asked } from '../database/asked.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { within } from '../database/scope.ts'
-import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 
 export interface SetupRow {
   id: number
@@ -42,18 +43,10 @@ export interface FollowerFilter {
   siteId?: number | bigint | undefined
 }
 
-/** Only what is asked for: a plan for everything that may be asked would read every account. */
-function following({ personId, account, strategyId, brokerId, siteId }: FollowerFilter): Fragment {
-  const parts = [
-    fragment`setup.stopped_at is null`,
-    ...(personId === undefined ? [] : [fragment`a.person_id = ${personId}::bigint`]),
-    ...(account === undefined ? [] : [fragment`a.account = ${account}::text`]),
-    ...(strategyId === undefined ? [] : [fragment`setup.strategy_id = ${strategyId}::bigint`]),
-    ...(brokerId === undefined ? [] : [fragment`a.broker_id = ${brokerId}::int`]),
-    ...(siteId === undefined ? [] : [fragment`a.site_id = ${siteId}::bigint`]),
-  ]
-  return join(parts, ' and ')
-}
+const following = (filter: FollowerFilter): Fragment => fragment`
+  setup.stopped_at is null and ${asked`a.person_id = ${filter.personId}::bigint`}
+  and ${asked`a.account = ${filter.account}::text`} and ${asked`setup.strategy_id = ${filter.strategyId}::bigint`}
+  and ${asked`a.broker_id = ${filter.brokerId}::int`} and ${asked`a.site_id = ${filter.siteId}::bigint`}`
 
 /** Live setups that pass the filter and belong to the scope, by id. */
 export const pageSetups = (sql: Sql, filter: FollowerFilter, scope: Scope, request: PageRequest) =>
@@ -130,5 +123,5 @@ export const listSettings = (
       a.sales_rep_id as "salesRepId", a.sales_rep as "salesRep", to_jsonb(setup) as setup
     from ${setupTables} join person p on p.id = a.person_id join site on site.id = p.site_id
     where setup.stopped_at is null and a.person_id = ${personId}::bigint
-      and (${account}::text is null or a.account = ${account}::text)
+      and ${asked`a.account = ${account}::text`}
     order by setup.id`

@@ -13,6 +13,7 @@ import type {
   TimeInForce,
 } from '../../domain/codes.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
+import { asked } from '../database/asked.ts'
 import { ended, live } from '../database/order-statuses.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { byPlace, distinct } from '../database/places.ts'
@@ -182,7 +183,7 @@ export const listActiveAccountOrders = (
   sql.rows<OrderRow>`
     select ${accountOrderColumns} from ${accountOrderTables} join setup on setup.id = o.setup_id
     where setup.account_id = any(${accountIds}::bigint[]) and o.status in ${live}
-      and (${strategyId}::bigint is null or o.strategy_id = ${strategyId}::bigint)
+      and ${asked`o.strategy_id = ${strategyId}::bigint`}
     order by o.id`
 
 export interface AccountOrderFilter {
@@ -199,9 +200,9 @@ export const pageAccountOrders = (sql: Sql, filter: AccountOrderFilter, request:
     select: accountOrderColumns,
     from: accountOrderTables,
     where: fragment`o.account_id = any(${filter.accountIds}::bigint[])
-      and (${filter.strategyId}::bigint is null or o.strategy_id = ${filter.strategyId}::bigint)
-      and (${filter.status}::text is null or ${ownStatus} = ${filter.status}::text)
-      and (${filter.from}::float8 is null or o.posted_at >= to_timestamp(${filter.from}::float8 / 1000))
-      and (${filter.until}::float8 is null or o.posted_at <= to_timestamp(${filter.until}::float8 / 1000))`,
+      and ${asked`o.strategy_id = ${filter.strategyId}::bigint`}
+      and ${asked`${ownStatus} = ${filter.status}::text`}
+      and ${asked`o.posted_at >= to_timestamp(${filter.from}::float8 / 1000)`}
+      and ${asked`o.posted_at <= to_timestamp(${filter.until}::float8 / 1000)`}`,
     ...keyedById(fragment`o`),
   })

@@ -3,6 +3,7 @@
  * the account's or the strategy's lock, in the order of the setups; a cycle takes it away under both locks.
  */
 import type { Instant } from '../../domain/time.ts'
+import { asked } from '../database/asked.ts'
 import type { Database } from '../database/database.ts'
 import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
@@ -52,7 +53,7 @@ export async function markAccounts(
   const markAfter = (last: number) => async (tx: Transaction) => {
     const accounts = await tx.rows<{ id: number }>`
       select id from account
-      where id > ${last}::bigint and (${brokerId}::int is null or broker_id = ${brokerId}::int)
+      where id > ${last}::bigint and ${asked`broker_id = ${brokerId}::int`}
       order by id limit ${accountsAtOnce}::int for no key update`
     const ids = accounts.map(({ id }) => id)
     const setups = fragment`select id from setup where account_id = any(${ids}::bigint[]) and stopped_at is null`

@@ -4,6 +4,7 @@ import { directionOf, type Side } from '../../domain/codes.ts'
 import { type SyncGroup, syncGroups } from '../../domain/mirror/sync-groups.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
+import { asked } from '../database/asked.ts'
 import { type Fragment, fragment, identifier, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from './account-orders.ts'
@@ -86,7 +87,7 @@ export async function endExclusionsIn(
   await tx.run`
     update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from ${namedSymbols(symbols)}
     where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null
-      and (${reason}::text is null or x.reason = ${reason}::text)`
+      and ${asked`x.reason = ${reason}::text`}`
 }
 
 /** A symbol in which an exit has traded on this side. */

@@ -3,6 +3,7 @@
  * executed in a stretch of time. Every list is bounded and newest first, and says how many there are in all.
  */
 import type { Instant } from '../../domain/time.ts'
+import { asked } from '../database/asked.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { orderNumber } from '../mirror/account-orders.ts'
@@ -38,10 +39,10 @@ const within = (column: Fragment, { from, until }: ExportFilter): Fragment =>
   fragment`${column} between ${instant(from)}::timestamptz and ${instant(until)}::timestamptz`
 
 const ofPerson = (column: Fragment, { personId }: ExportFilter): Fragment =>
-  personId === null ? fragment`true` : fragment`${column} = ${personId}::bigint`
+  asked`${column} = ${personId}::bigint`
 
 const ofStrategy = (column: Fragment, { strategyId }: ExportFilter): Fragment =>
-  strategyId === null ? fragment`true` : fragment`${column} = ${strategyId}::bigint`
+  asked`${column} = ${strategyId}::bigint`
 
 export interface SignInRow {
   id: number
@@ -108,8 +109,8 @@ export const exportSubscriptions = (
 const accountsOf = (filter: ExportFilter): Fragment => fragment`
   a.site_id = ${filter.siteId}::bigint and a.created_at <= ${instant(filter.until)}::timestamptz
   and ${ofPerson(fragment`a.person_id`, filter)}
-  and (${filter.strategyId}::bigint is null or exists (
-    select from setup where setup.account_id = a.id and setup.strategy_id = ${filter.strategyId}::bigint))`
+  and ${asked`exists (
+    select from setup where setup.account_id = a.id and setup.strategy_id = ${filter.strategyId}::bigint)`}`
 
 /** Accounts that follow somebody now, what they follow, and accounts barred from Autotrade. */
 export const countAutotrade = (

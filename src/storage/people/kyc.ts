@@ -1,5 +1,6 @@
 /** KYC: where a person stands, what is sealed about the person, and who has looked. */
 import type { SiteKind, Tenancy } from '../../domain/people/access.ts'
+import { asked } from '../database/asked.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
@@ -29,8 +30,8 @@ export interface KycSubject {
 export const findKyc = (sql: Sql, { tokenHash, personId }: KycSubject): Promise<KycRow | undefined> =>
   sql.maybe<KycRow>`
     select ${columns} from kyc
-    where (${tokenHash}::bytea is null or token_hash = ${tokenHash}::bytea)
-      and (${personId}::bigint is null or person_id = ${personId}::bigint)
+    where ${asked`token_hash = ${tokenHash}::bytea`}
+      and ${asked`person_id = ${personId}::bigint`}
       and (${tokenHash}::bytea is not null or ${personId}::bigint is not null)`
 
 /** As `findKyc`, locked for a change. Behind the person, whom a removal locks first; it ends the token. */

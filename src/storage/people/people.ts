@@ -1,6 +1,7 @@
 /** People as they are shown, found and added. Whose rows a caller may see is part of every question. */
 import type { Role } from '../../domain/people/access.ts'
 import type { Scope } from '../../domain/people/scope.ts'
+import { asked, holding } from '../database/asked.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { bySite, within } from '../database/scope.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
@@ -96,29 +97,26 @@ export interface PersonFilter {
   geoSite?: string | undefined
 }
 
-const contains = (column: Fragment, text: string | undefined): Fragment =>
-  fragment`(${text}::text is null or strpos(lower(${column}), lower(${text}::text)) > 0)`
-
 /** With its country, however it was given. */
 const wholeDivision = fragment`
   case when p.division_code like '%-%' then p.division_code else p.country_code || '-' || p.division_code end`
 
 const matching = (filter: PersonFilter): Fragment => fragment`
-  (${filter.personId}::bigint is null or p.id = ${filter.personId}::bigint)
-  and ${contains(fragment`p.first_name`, filter.firstName)}
-  and ${contains(fragment`p.last_name`, filter.lastName)}
-  and ${contains(fragment`p.email`, filter.email)}
-  and ${contains(fragment`p.country_code`, filter.countryCode)}
-  and ${contains(wholeDivision, filter.divisionCode)}
-  and ${contains(fragment`p.last_ip`, filter.ipAddress)}
-  and ${contains(fragment`case when p.is_phone_verified then p.phone end`, filter.phone)}
-  and (${filter.isAlive}::boolean is null or p.is_alive = ${filter.isAlive}::boolean)
-  and (${filter.isEmailValidated}::boolean is null
-    or (p.email_validated_at is not null) = ${filter.isEmailValidated}::boolean)
-  and (${filter.whiteLabelSiteId}::bigint is null
-    or (site.kind = 'whitelabel' and site.id = ${filter.whiteLabelSiteId}::bigint))
-  and (${filter.geoSite}::text is null or (site.kind = 'geo' and site.code = ${filter.geoSite}::text)
-    or (region.kind = 'geo' and region.code = ${filter.geoSite}::text))`
+  ${asked`p.id = ${filter.personId}::bigint`}
+  and ${holding(
+    [fragment`p.first_name`, filter.firstName],
+    [fragment`p.last_name`, filter.lastName],
+    [fragment`p.email`, filter.email],
+    [fragment`p.country_code`, filter.countryCode],
+    [wholeDivision, filter.divisionCode],
+    [fragment`p.last_ip`, filter.ipAddress],
+    [fragment`case when p.is_phone_verified then p.phone end`, filter.phone],
+  )}
+  and ${asked`p.is_alive = ${filter.isAlive}::boolean`}
+  and ${asked`(p.email_validated_at is not null) = ${filter.isEmailValidated}::boolean`}
+  and ${asked`(site.kind = 'whitelabel' and site.id = ${filter.whiteLabelSiteId}::bigint)`}
+  and ${asked`(site.kind = 'geo' and site.code = ${filter.geoSite}::text
+    or region.kind = 'geo' and region.code = ${filter.geoSite}::text)`}`
 
 /** People who match and belong to the scope, by id. */
 export const pagePeople = (sql: Sql, filter: PersonFilter, scope: Scope, request: PageRequest) =>

@@ -1,5 +1,6 @@
 /** Strategies: their rows and what they hold. */
 
+import { asked } from '../database/asked.ts'
 import { byPlace } from '../database/places.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 import { type InstrumentColumns, instrumentColumns } from '../market/instruments.ts'
@@ -81,5 +82,5 @@ export const listAccountPositions = (
       and (s.positions_left_open is not true or not exists (
         select from setup later
         where later.account_id = s.account_id and later.strategy_id = s.strategy_id and later.id > s.id))
-      and (${strategyId}::bigint is null or p.strategy_id = ${strategyId}::bigint)
+      and ${asked`p.strategy_id = ${strategyId}::bigint`}
     order by p.strategy_id, i.symbol`
