@@ -9,6 +9,7 @@ import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
 import type { SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import { target } from '../../domain/mirror/mirror-target.ts'
 import { closableQuantity } from '../../domain/orders/manual-order.ts'
+import { actsAgainst } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
@@ -31,13 +32,30 @@ interface OwnExit {
 const isInGrace = ({ openClose }: SyncOrder, { chaseAt }: SyncOrderRow): boolean =>
   openClose === 'C' && chaseAt !== null
 
+/** What orders at market close for AutoSync: at the broker already, and perhaps waiting there for its market to open. */
+function closingAtMarket({ input, orders }: SyncCase, symbol: string, held: Decimal): Decimal {
+  const live = new Set(input.signals.map(({ signalId }) => `${signalId}`))
+  return input.orders
+    .filter((order) => order.symbol === symbol && order.type === '1' && actsAgainst(order.side, held))
+    .filter(({ clientOrderId }) => ['0', '1'].includes(orders.get(clientOrderId)?.status ?? ''))
+    .filter(({ signalId }) => signalId === null || !live.has(`${signalId}`))
+    .reduce((total, { leaves }) => total.plus(leaves), zero)
+}
+
+/** What is held without what AutoSync closes of it already: an opening of the market may find both. */
+function leftBeside(one: SyncCase, symbol: string, held: Decimal): Decimal {
+  const closing = closingAtMarket(one, symbol, held)
+  return max(zero, held.abs().minus(closing)).times(sign(held))
+}
+
 /**
  * What an exit may close. Where a reversal's second half has traded before its first, that one's copy finds less than it
  * was made for, and with all of it brings the account to the strategy's other side; not with what still works to open it.
  */
-function closableOf({ input }: SyncCase, { symbol, side, care }: SyncOrder): Decimal {
+function closableOf(one: SyncCase, { symbol, side, care }: SyncOrder): Decimal {
+  const { input } = one
   const held = input.accountPositions.get(symbol) ?? zero
-  if (care === 'byHand') return held
+  if (care === 'byHand') return leftBeside(one, symbol, held)
   const { quantity } = target(input.strategyPositions.get(symbol) ?? zero, { held, ...input.termsOf(symbol) })
   if (sign(quantity) !== -sign(held)) return held
   const opening = input.orders
