@@ -17,7 +17,7 @@ import { groupBy } from '../../domain/group.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 /** What a new order and one that is read have in common. */
@@ -126,7 +126,7 @@ export const theseOrders = (keys: readonly OrderKey[]): Fragment => fragment`
 
 /** A condition on `o` that names the copies of these signals. */
 export const copiesOf = (signalIds: readonly number[]): Fragment =>
-  fragment`o.source_id = any(${signalIds}::bigint[]) and o.source = 'S'`
+  fragment`o.source_id = any(${uncounted(signalIds, 'bigint')}::bigint[]) and o.source = 'S'`
 
 /**
  * Withdraws live orders: what no broker has seen ends at once, the rest waits for a cancel. A replacement that
