@@ -32,20 +32,27 @@ interface OwnExit {
 const isInGrace = ({ openClose }: SyncOrder, { chaseAt }: SyncOrderRow): boolean =>
   openClose === 'C' && chaseAt !== null
 
-/** What orders at market close for AutoSync: at the broker already, and perhaps waiting there for its market to open. */
-function closingAtMarket({ input, orders }: SyncCase, symbol: string, held: Decimal): Decimal {
-  const live = new Set(input.signals.map(({ signalId }) => `${signalId}`))
-  return input.orders
-    .filter((order) => order.symbol === symbol && order.type === '1' && actsAgainst(order.side, held))
-    .filter(({ clientOrderId }) => ['0', '1'].includes(orders.get(clientOrderId)?.status ?? ''))
-    .filter(({ signalId }) => signalId === null || !live.has(`${signalId}`))
-    .reduce((total, { leaves }) => total.plus(leaves), zero)
-}
+const leavesOf = (orders: readonly SyncOrder[]): Decimal =>
+  orders.reduce((total, { leaves }) => total.plus(leaves), zero)
 
-/** What is held without what AutoSync closes of it already: an opening of the market may find both. */
-function leftBeside(one: SyncCase, symbol: string, held: Decimal): Decimal {
-  const closing = closingAtMarket(one, symbol, held)
-  return max(zero, held.abs().minus(closing)).times(sign(held))
+/**
+ * What is held without what AutoSync closes of it at market, as soon as the broker has that order: it may wait there for
+ * the market to open, and the opening may find both.
+ */
+function leftBeside({ input, orders }: SyncCase, symbol: string, held: Decimal): Decimal {
+  const isAtBroker = ({ clientOrderId }: SyncOrder): boolean =>
+    ['0', '1'].includes(orders.get(clientOrderId)?.status ?? '')
+  const isOfWorkingSignal = (order: SyncOrder): boolean =>
+    order.signalId !== null && input.signals.some(({ signalId }) => `${signalId}` === `${order.signalId}`)
+  const closing = input.orders.filter(
+    (order) =>
+      order.symbol === symbol &&
+      order.type === '1' &&
+      actsAgainst(order.side, held) &&
+      isAtBroker(order) &&
+      !isOfWorkingSignal(order),
+  )
+  return max(zero, held.abs().minus(leavesOf(closing))).times(sign(held))
 }
 
 /**
@@ -58,10 +65,10 @@ function closableOf(one: SyncCase, { symbol, side, care }: SyncOrder): Decimal {
   if (care === 'byHand') return leftBeside(one, symbol, held)
   const { quantity } = target(input.strategyPositions.get(symbol) ?? zero, { held, ...input.termsOf(symbol) })
   if (sign(quantity) !== -sign(held)) return held
-  const opening = input.orders
-    .filter((order) => order.symbol === symbol && order.openClose === 'O' && order.side === side)
-    .reduce((total, { leaves }) => total.plus(leaves), zero)
-  return held.plus(max(zero, quantity.abs().minus(opening)).times(sign(held)))
+  const opening = input.orders.filter(
+    (order) => order.symbol === symbol && order.openClose === 'O' && order.side === side,
+  )
+  return held.plus(max(zero, quantity.abs().minus(leavesOf(opening))).times(sign(held)))
 }
 
 /** Such exits that work for more than is held, those of one kind together: the younger ones are cut first. */

@@ -43,17 +43,17 @@ export interface FollowerFilter {
   siteId?: number | bigint | undefined
 }
 
-const following = (filter: FollowerFilter): Fragment => fragment`
-  setup.stopped_at is null and ${asked`a.person_id = ${filter.personId}::bigint`}
-  and ${asked`a.account = ${filter.account}::text`} and ${asked`setup.strategy_id = ${filter.strategyId}::bigint`}
-  and ${asked`a.broker_id = ${filter.brokerId}::int`} and ${asked`a.site_id = ${filter.siteId}::bigint`}`
-
 /** Live setups that pass the filter and belong to the scope, by id. */
 export const pageSetups = (sql: Sql, filter: FollowerFilter, scope: Scope, request: PageRequest) =>
   page<SetupRow>(sql, request, {
     select: setupColumns,
     from: setupTables,
-    where: fragment`${following(filter)} and ${scoped(scope)}`,
+    where: fragment`setup.stopped_at is null and ${scoped(scope)}
+      and ${asked`a.person_id = ${filter.personId}::bigint`}
+      and ${asked`a.account = ${filter.account}::text`}
+      and ${asked`setup.strategy_id = ${filter.strategyId}::bigint`}
+      and ${asked`a.broker_id = ${filter.brokerId}::int`}
+      and ${asked`a.site_id = ${filter.siteId}::bigint`}`,
     ...keyedById(fragment`setup`),
   })
 
