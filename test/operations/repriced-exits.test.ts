@@ -1,30 +1,14 @@
 /** An exit whose price the holder changed, when its strategy's own has filled: what it closes is closed once. */
 import { expect, test } from 'vitest'
-import { resultsOf } from '../support/http.ts'
 import { buildHolder } from './support/holder.ts'
-import { apple } from './support/town.ts'
 
-const { town, own, held, orders, position, audit } = await buildHolder()
-const bidOf = (bid: number) => town.door('/quotes', [{ symbol: 'AAPL', bid, ask: bid + 0.1 }])
-
-async function order(terms: object): Promise<number> {
-  const Order = { StrategyId: town.strategyId, TIF: '1', PlatformSymbol: apple, ...terms }
-  const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
-  return resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
-}
-
-/** The holder wants another price for his copy of the signal. */
-async function reprice(signalId: number, Price: number): Promise<void> {
-  const copy = (await orders()).findLast((order) => order.SignalId === signalId)
-  const moved = await held('ReplaceAutotradeOrder', { ...own(), OrderId: copy?.OrderId, Price })
-  expect(moved.status).toBe(200)
-}
+const { town, orders, signal, reprice, bid, position, audit } = await buildHolder()
 
 /** Sells at 120; the holder wants 121 for his. */
 async function leaveBehind(quantity = 40): Promise<number> {
-  const signalId = await order({ OrderType: '2', Side: '2', OrderQuantity: quantity, Limit: 120 })
+  const signalId = await signal({ OrderType: '2', Side: '2', OrderQuantity: quantity, Limit: 120 })
   await reprice(signalId, 121)
-  await bidOf(120)
+  await bid(120)
   return signalId
 }
 const statuses = async (signalId: number) =>
@@ -35,18 +19,18 @@ const statuses = async (signalId: number) =>
 test('it sells at its own price within the grace, and AutoSync nothing beside it', async () => {
   const signalId = await leaveBehind()
   expect(await position()).toMatchObject([{ Quantity: 100 }])
-  await bidOf(121)
+  await bid(121)
   expect(await position()).toMatchObject([{ Quantity: 60 }])
   expect((await statuses(signalId)).at(-1)).toEqual(['2', 121])
   await audit()
 })
 
 test('after the grace it sells at market, once', async () => {
-  await bidOf(100)
+  await bid(100)
   const signalId = await leaveBehind()
   expect(await position()).toMatchObject([{ Quantity: 60 }])
   await town.door('/clock', { now: '2024-03-12T14:00:31Z' })
-  await bidOf(120)
+  await bid(120)
   expect(await position()).toMatchObject([{ Quantity: 20 }])
   expect((await statuses(signalId)).at(-1)).toEqual(['2', undefined])
   await town.door('/clock', { now: '2024-03-12T14:05:00Z' })
@@ -55,8 +39,8 @@ test('after the grace it sells at market, once', async () => {
 })
 
 test('given another price in its grace, it has what is left of that', async () => {
-  await bidOf(100)
-  await order({ OrderType: '1', Side: '1', OrderQuantity: 100 })
+  await bid(100)
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: 100 })
   const signalId = await leaveBehind()
   await town.door('/clock', { now: '2024-03-12T14:05:20Z' })
   await reprice(signalId, 122)
@@ -69,7 +53,7 @@ test('given another price in its grace, it has what is left of that', async () =
 })
 
 test('cut to what is held in its grace, it has what is left of that', async () => {
-  await bidOf(100)
+  await bid(100)
   // Sells the 80 that are held and opens 40 short: the copy of the second leaves 40 for the one of the first.
   const signalId = await leaveBehind(120)
   expect(await position()).toMatchObject([{ Quantity: 40 }])

@@ -44,9 +44,24 @@ export async function buildHolder() {
     expect(found).toHaveLength(1)
     return found[0] as ListedOrder
   }
+  /** An order of the strategy's; answers its signal. */
+  const signal = async (terms: object): Promise<number> => {
+    const Order = { StrategyId: town.strategyId, TIF: '1', PlatformSymbol: apple, ...terms }
+    const placed = await town.ask('NewStrategyOrder', { Order }, { key: town.people.owner.key })
+    return resultsOf<{ SignalId: number }>(placed)[0]?.SignalId ?? 0
+  }
+  const copyOf = async (signalId: number) =>
+    (await orders()).findLast(({ SignalId }) => SignalId === signalId)
+  /** The holder wants another price for his copy of the signal. */
+  const reprice = async (signalId: number, Price: number): Promise<void> => {
+    const { OrderId } = (await copyOf(signalId)) ?? {}
+    expect((await held('ReplaceAutotradeOrder', { ...own(), OrderId, Price })).status).toBe(200)
+  }
+  const bid = (price: number) =>
+    town.door('/quotes', [{ symbol: apple.FullSymbol, bid: price, ask: price + 0.1 }])
   const position = async () =>
     resultsOf<{ Quantity: number }>(await held('GetAutoTradeOpenPositions', { Account: holderAccount }))
   const audit = async () =>
     expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
-  return { town, own, held, closing, orders, place, position, audit }
+  return { town, own, held, closing, orders, place, signal, copyOf, reprice, bid, position, audit }
 }
