@@ -279,6 +279,14 @@ test('slippage takes no price to nothing', async () => {
   expect(await readOrders(dear, setupId)).toMatchObject([{ status: '2', avgPx: 0.01 }])
 })
 
+test('keeps of what it has told the executions alone', async () => {
+  const kept = await db.read.rows<{ kind: string; isTold: boolean }>`
+    select distinct kind, is_delivered as "isTold" from paper_report`
+  expect(kept).toEqual([{ kind: 'fill', isTold: true }])
+  const told = await db.read.rows<{ kind: string }>`select distinct kind from broker_report order by kind`
+  expect(told.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['ack', 'cancel', 'fill', 'replace']))
+})
+
 test('the books are sound after all of this', async () => {
   expect(await accountViolations(world)).toEqual([])
 })

@@ -42,7 +42,10 @@ export async function insertPaperExecutions(sql: Sql, executions: readonly Paper
 /** True while reports wait for their delivery. */
 export const isPaperDeliveryDue = fragment`exists (select from paper_report where not is_delivered)`
 
-/** Delivers reports over the link; what arrives a second time is dropped on the platform's side. */
+/**
+ * Delivers reports over the link; what arrives a second time is dropped on the platform's side. Executions stay, since
+ * what an account holds is their sum; of anything else nobody asks again once it was told.
+ */
 export const deliverPaperReports = async (sql: Sql, limit: number): Promise<number> =>
   (
     await sql.one<{ count: number }>`
@@ -55,10 +58,12 @@ export const deliverPaperReports = async (sql: Sql, limit: number): Promise<numb
           occurred_at
         from due order by id
         on conflict (broker_id, account_id, report_key) do nothing
-      ), delivered as (
-        update paper_report r set is_delivered = true from due where r.id = due.id returning 1
+      ), kept as (
+        update paper_report r set is_delivered = true from due where r.id = due.id and due.kind in ('fill', 'bust')
+      ), forgotten as (
+        delete from paper_report r using due where r.id = due.id and due.kind not in ('fill', 'bust')
       )
-      select count(*)::int as count from delivered`
+      select count(*)::int as count from due`
   ).count
 
 /** Lets a report be delivered once more; false when there is none of that execution. */
