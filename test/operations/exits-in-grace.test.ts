@@ -40,6 +40,44 @@ test('that of a reversal whose second half traded first goes to the other side',
   await audit()
 })
 
+/** Of a long of 100, `quantity` is sold by a reversal, whose halves trade at the account's broker as `fills` say. */
+async function reverseBy(quantity: number, fills: readonly (readonly ['O' | 'C', number])[]): Promise<void> {
+  await bid(100)
+  await town.door('/broker', { partial: { account, qty: 0 } })
+  await signal({ OrderType: '2', Side: '2', OrderQuantity: quantity, Limit: 120 })
+  await town.door('/broker', { partial: { account, qty: 0 } })
+  await bid(120)
+  for (const [half, qty] of fills) {
+    const working = (await orders()).filter(({ OrderStatus }) => OrderStatus === '0' || OrderStatus === '1')
+    const clientOrderId = working.findLast(({ OpenClose }) => OpenClose === half)?.OrderId
+    expect(clientOrderId).toBeDefined()
+    await town.door('/broker', {
+      execution: { account, symbol: 'AAPL', side: '2', qty, px: 120, clientOrderId },
+    })
+  }
+  const short = quantity - 100
+  expect(await position()).toMatchObject([{ Quantity: -short }])
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: short })
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: 100 })
+  await audit()
+}
+
+/** Ways to trade the halves of a reversal that leave nothing, or the other side, while the first still works. */
+// biome-ignore format: one way per line
+const mixed = [
+  ['the second first', 200, [['O', 100], ['C', 100]]],
+  ['the first in parts after it', 150, [['O', 50], ['C', 50], ['C', 50]]],
+  ['the second amid the first', 200, [['C', 50], ['O', 100], ['C', 50]]],
+  ['both in parts', 200, [['O', 40], ['C', 60], ['O', 60], ['C', 40]]],
+] as const
+
+test.each(mixed)('that of a reversal goes to the other side: %s', async (_, quantity, fills) => {
+  await bid(100)
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: 100 })
+  await reverseBy(quantity, fills)
+  await signal({ OrderType: '1', Side: '2', OrderQuantity: 100 })
+})
+
 test('it works for no more where AutoSync is off either', async () => {
   await bid(100)
   await signal({ OrderType: '1', Side: '1', OrderQuantity: 100 })
@@ -67,4 +105,12 @@ test('nor that of a reversal whose second half is still to trade', async () => {
     })
   expect(await position()).toMatchObject([{ Quantity: -50 }])
   await audit()
+})
+
+test.each(mixed)('a reversal with AutoSync off: %s', async (_, quantity, fills) => {
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: 50 })
+  await bid(100)
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: 100 })
+  await reverseBy(quantity, fills)
+  await signal({ OrderType: '1', Side: '2', OrderQuantity: 150 })
 })

@@ -3,8 +3,8 @@
  * placed. A copy whose signal filled first has a grace in which it may still trade by itself. Closing orders
  * together never exceed the position: the younger copies shrink first, all of them before a correction.
  */
-import { directionOf, type OrdType } from '../codes.ts'
-import { type Decimal, max, min, zero } from '../decimal.ts'
+import { directionOf, type OrdType, type Side } from '../codes.ts'
+import { type Decimal, max, min, sign, zero } from '../decimal.ts'
 import { actsAgainst, closesNothing } from '../positions/open-close.ts'
 import { type CopyQuantity, clampClosing, copyQuantity } from './mirror-copy.ts'
 import { limitOf } from './mirror-plan.ts'
@@ -52,6 +52,22 @@ function chased(state: SymbolState, order: SyncOrder, position: Decimal): Decima
 }
 
 /**
+ * What a copy in its grace that closes may still trade, unsigned: what is held against its side. Where a reversal's second
+ * half has traded before its first, that one finds less than it was made for, or nothing, and with all of it brings the
+ * account to the strategy's other side; not with what still works to open it.
+ */
+export function reachInGrace(state: SymbolState, side: Side): Decimal {
+  const direction = directionOf(side)
+  const held = max(zero, state.accountPosition.times(-direction))
+  const goal = target(state.strategyPosition, state.sizing).quantity
+  if (state.excluded || sign(goal) !== direction) return held
+  const opening = state.orders
+    .filter((order) => order.openClose === 'O' && order.side === side)
+    .reduce((total, { leaves }) => total.plus(leaves), zero)
+  return max(held, goal.minus(state.accountPosition).times(direction).minus(opening))
+}
+
+/**
  * Copies without a live signal: in grace, turned to market, or canceled. What may only close has no grace once there is
  * nothing to close.
  */
@@ -61,7 +77,8 @@ function settleStrays(state: SymbolState, input: SyncInput): Settled {
   for (const order of state.strays) {
     const signal = input.finished.get(`${order.signalId}`)
     const isInGrace = signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds
-    if (isInGrace && !closesNothing(order, state.accountPosition) && !state.excluded) {
+    const hasWork = order.openClose === 'O' || !reachInGrace(state, order.side).isZero()
+    if (isInGrace && hasWork && !state.excluded) {
       settled.inFlight.push(order)
       continue
     }

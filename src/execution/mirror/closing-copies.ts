@@ -136,14 +136,14 @@ function changesOf(
   }
 }
 
-/** Copies in their grace that have nothing left to close: what they would do is open. */
+/** Copies past their grace that have nothing left to close: what they would do is open. */
 const idle = ({ input, orders }: SyncCase): SyncOrderRow[] =>
   input.orders.flatMap((order) => {
     const { clientOrderId, signalId, leaves, care, symbol } = order
     const isCopy = care === 'follow' && signalId !== null && leaves.greaterThan(zero)
     const isOver = !input.signals.some((signal) => isCopyOf(signal)(order))
     const row = orders.get(clientOrderId)
-    if (!isCopy || !isOver || row === undefined || row.status === '6') return []
+    if (!isCopy || !isOver || row === undefined || row.chaseAt !== null || row.status === '6') return []
     return closesNothing(order, input.accountPositions.get(symbol) ?? zero) ? [row] : []
   })
 

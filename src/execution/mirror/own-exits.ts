@@ -4,10 +4,11 @@
  * and what finds none to close is canceled, also while AutoSync is off. At a broker they would open a position the
  * other way.
  */
+import { directionOf } from '../../domain/codes.ts'
 import { type Decimal, max, sign, zero } from '../../domain/decimal.ts'
+import { reachInGrace } from '../../domain/mirror/mirror-sync-copies.ts'
 import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
-import type { SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
-import { target } from '../../domain/mirror/mirror-target.ts'
+import { readSymbol, type SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import { closableQuantity } from '../../domain/orders/manual-order.ts'
 import { actsAgainst } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -55,24 +56,17 @@ function leftBeside({ input, orders }: SyncCase, symbol: string, held: Decimal):
   return max(zero, held.abs().minus(leavesOf(closing))).times(sign(held))
 }
 
-/**
- * What an exit may close. Where a reversal's second half has traded before its first, that one's copy finds less than it
- * was made for, and with all of it brings the account to the strategy's other side; not with what still works to open it.
- */
-function closableOf(one: SyncCase, { symbol, side, care }: SyncOrder): Decimal {
+/** What an exit may close, signed as what is held. */
+function closableOf({ one, plan }: PlannedCase, { symbol, side, care }: SyncOrder): Decimal {
   const { input } = one
-  const held = input.accountPositions.get(symbol) ?? zero
-  if (care === 'byHand') return leftBeside(one, symbol, held)
-  const { quantity } = target(input.strategyPositions.get(symbol) ?? zero, { held, ...input.termsOf(symbol) })
-  if (sign(quantity) !== -sign(held)) return held
-  const opening = input.orders.filter(
-    (order) => order.symbol === symbol && order.openClose === 'O' && order.side === side,
-  )
-  return held.plus(max(zero, quantity.abs().minus(leavesOf(opening))).times(sign(held)))
+  if (care === 'byHand') return leftBeside(one, symbol, input.accountPositions.get(symbol) ?? zero)
+  const excluded = input.exclusions.has(symbol) && !plan.clearedExclusions.includes(symbol)
+  return reachInGrace(readSymbol(input, symbol, excluded), side).times(-directionOf(side))
 }
 
 /** Such exits that work for more than is held, those of one kind together: the younger ones are cut first. */
-function excessiveExits({ one, plan }: PlannedCase): OwnExit[] {
+function excessiveExits(planned: PlannedCase): OwnExit[] {
+  const { one, plan } = planned
   const { toMarket, cancel } = plan.actions
   // One that its signal left behind may be AutoSync's by now: at market it closes no more than is held.
   const settled = new Set([...toMarket.map(({ clientOrderId }) => clientOrderId), ...cancel])
@@ -85,7 +79,7 @@ function excessiveExits({ one, plan }: PlannedCase): OwnExit[] {
     // What the holder works does not give way to a copy that is about to go.
     const kind = `${symbol} ${type} ${care}`
     const before = promised.get(kind) ?? zero
-    const closable = closableQuantity(side, leaves, closableOf(one, order), before)
+    const closable = closableQuantity(side, leaves, closableOf(planned, order), before)
     if (typeof closable === 'string') return [{ one, row, leaves: null, info: infos[closable] }]
     const cut = { clientOrderId, type, quantity: closable, limit, stop }
     const isCut = closable.lessThan(leaves) && !isRefused(one.obstacles, cut)
