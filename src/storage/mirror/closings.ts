@@ -6,9 +6,14 @@ import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../d
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 
-/** True while a stopped setup may still hold what is to be closed. */
-export const isClosingDue: Fragment = fragment`exists (
-  select from setup where stopped_at is not null and not positions_left_open and closed_at is null)`
+/** Setups that were stopped and may still hold what is to be closed. */
+const isStopped = fragment`stopped_at is not null and not positions_left_open and closed_at is null`
+
+/**
+ * True while there are such setups. Asked for the first of them, since the planner takes setups that go on for setups
+ * that are not closed yet: it believes that there are many, soon met, and reads a whole table in which there is none.
+ */
+export const isClosingDue: Fragment = fragment`(select min(id) from setup where ${isStopped}) is not null`
 
 const isWorking = fragment`o.status in ${live}`
 
@@ -29,9 +34,10 @@ const isOver = fragment`
   not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
   and not exists (select from account_order o where o.setup_id = setup.id and ${isWorking})`
 
+/** By their ids, for the same reason: those of whom it believes many are looked for in all positions and accounts. */
 const closing = (among: Among, limit: number): Fragment => fragment`
   select setup.id from setup join account a on a.id = setup.account_id
-  where stopped_at is not null and not positions_left_open and closed_at is null
+  where setup.id = any(array(select id from setup where ${isStopped} order by id)) and ${isStopped}
     and ${isAmong(fragment`setup.id`, among)}
     and (exists (select from account_position p where p.setup_id = setup.id and ${isClosable}) or ${isOver})
   order by setup.id limit ${limit}::int`
