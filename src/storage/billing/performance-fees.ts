@@ -10,7 +10,7 @@ import {
   settleFee,
   shortfallOf,
 } from '../../domain/billing/performance-fee.ts'
-import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
+import { cents, type Decimal, dec, max, one, zero } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import { loadAccountValues } from '../accounts/account-values.ts'
 import { cashOfSetup } from '../accounts/setup-entries.ts'
@@ -47,6 +47,8 @@ interface SetupRow {
   readonly fees: string | null
   /** The account's last settled setup for the strategy before this one; null where there is none. */
   readonly earlier: Readonly<Record<'units' | 'price' | 'mark', string>> | null
+  /** What has moved the books of that one since: a trade that was taken back after its last settlement. */
+  readonly earlierSince: string | null
 }
 
 /**
@@ -59,7 +61,7 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       s.currency as "chargedCurrency", s.performance_fee_percent as percent,
       setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange", last.capital, last.units, last.price, last.mark, last.fees,
-      earlier.holding as earlier
+      earlier.holding as earlier, earlier.since as "earlierSince"
     from unnest(${terms.map(({ id }) => id)}::bigint[], ${terms.map(({ nextPercent }) => nextPercent ?? null)}::int[])
       ending (id, next_percent)
     join subscription s on s.id = ending.id
@@ -69,7 +71,11 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
     left join lateral (
-      select jsonb_build_object('units', f.units::text, 'price', f.price::text, 'mark', f.mark::text) as holding
+      select jsonb_build_object('units', f.units::text, 'price', f.price::text, 'mark', f.mark::text) as holding,
+        -- What is left open at a stop is its holder's, and no gain or loss of the setup.
+        case when not exists (select from account_position p where p.setup_id = e.id and p.quantity <> 0) then (
+          select coalesce(sum(cash_change), 0) - f.gain
+          from (select e.id) setup cross join lateral (${cashOfSetup}) entry) end as since
       from fee_settlement f join setup e on e.id = f.setup_id
       where e.account_id = a.id and e.strategy_id = s.strategy_id and e.id < setup.id
       order by f.settled_at desc, e.id desc limit 1) earlier on true
@@ -95,6 +101,10 @@ function stateOf(row: SetupRow): SettledSetup | null {
   if (capital === null || units === null || price === null || mark === null) return null
   return { holding: holdingOf({ units, price, mark }), capital: dec(capital), fees: dec(fees ?? 0) }
 }
+
+/** What the account was short of the height that was settled before, with what was taken back since. */
+const earlierShortfall = ({ earlier, earlierSince }: SetupRow): Decimal =>
+  earlier === null ? zero : max(zero, shortfallOf(holdingOf(earlier)).minus(earlierSince ?? 0))
 
 interface Settled {
   readonly row: SetupRow
@@ -146,7 +156,7 @@ async function settle(
     const worth = values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero
     const gain = dec(row.cashChange).plus(worth)
     const followed = `${row.accountId} ${row.strategyId}`
-    const shortfall = shortfalls.get(followed) ?? (row.earlier ? shortfallOf(holdingOf(row.earlier)) : zero)
+    const shortfall = shortfalls.get(followed) ?? earlierShortfall(row)
     const facts = { startedEquity: dec(row.startedEquity), gain, shortfall }
     const settlement = settleFee(stateOf(row), facts, dec(row.percent).div(100))
     shortfalls.set(followed, shortfallOf(settlement.holding))

@@ -1,0 +1,72 @@
+/** A trade of a stopped setup that is taken back once its fee is settled: whoever starts again goes on from there. */
+import { expect, test } from 'vitest'
+import { changeStrategy } from '../../src/storage/operating/administration.ts'
+import { call, resultsOf } from '../support/http.ts'
+import { testPlatform } from '../support/platform.ts'
+import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
+
+const platform = await testPlatform()
+const { db, url } = platform
+const { door, passTo, charges, audit } = moneyOf(platform)
+const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
+
+test('a gain that only makes up for it is not charged again', async () => {
+  await door('/reset', { now: at(0) })
+  const people = [
+    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
+    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org' },
+  ]
+  const [owner, customer] = (await door<Citizen[]>('/people', people)) as [Citizen, Citizen]
+  await door('/accounts', [{ account: 'U1', personId: customer.personId, kind: 'live', cash: 50_000 }])
+  await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
+  await quote(100)
+  const ask = async (path: string, { key }: Citizen, body: object) =>
+    resultsOf<Row>(await call(url, path, { key, body }))
+  const strategy = { StrategyName: 'Trend', StartingCapital: 100_000 }
+  const [added] = await ask('/gen/Strategies/AddStrategy', owner, strategy)
+  const strategyId = Number(added?.StrategyId)
+  const others = { isPrivate: undefined, monthlyCost: undefined, isResellable: undefined }
+  const terms = { strategyId, performanceFee: 20, noSubsAllowed: undefined, ...others }
+  await changeStrategy(db.write, { ...terms, changedAt: Date.parse(at(0)) })
+  const PlatformSymbol = { FullSymbol: 'AAPL', SymbolType: 'stock' }
+  const trade = (Side: '1' | '2') => {
+    const Order = {
+      StrategyId: strategyId,
+      OrderType: '1',
+      TIF: '1',
+      Side,
+      OrderQuantity: 100,
+      PlatformSymbol,
+    }
+    return ask('/gen/Strategies/NewStrategyOrder', owner, { Order })
+  }
+  const followed = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
+  const follow = async () =>
+    expect(
+      (await call(url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body: followed })).status,
+    ).toBe(200)
+  const whose = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}`
+  const stopping = `/gen/Autotrade/StopAutotrade?${whose}&LeavePositionsOpen=false`
+
+  await follow()
+  await trade('1')
+  await quote(120)
+  expect((await call(url, stopping, { method: 'DELETE', key: customer.key })).status).toBe(200)
+  await quote(120)
+  await passTo(31)
+  const first = { person: customer.personId, amount: 40_000, status: 'paid', at: '04-11' }
+  expect(await charges('performance')).toEqual([first])
+
+  await quote(90)
+  const { sold } = await db.read.one<{ sold: string }>`select exec_id as sold from execution where side = '2'`
+  await door('/broker', { bust: sold })
+  await quote(90)
+  await trade('2')
+  await follow()
+  await trade('1')
+  // From 20 a share above the beginning to 10 below it, and up again by 35: 5 more than were paid for.
+  await quote(125)
+  await passTo(60)
+  expect(await charges('performance')).toEqual([first, { ...first, amount: 10_000, at: '05-11' }])
+  await audit()
+})
