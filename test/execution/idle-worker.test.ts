@@ -1,7 +1,15 @@
 /** On a platform of years a worker asks whether anything is due without reading what is long over. */
 import { expect, test } from 'vitest'
 import { assembleWork } from '../../src/execution/assembly.ts'
-import { type Fragment, fragment, join, makeSql, type Sql } from '../../src/storage/database/sql.ts'
+import { lockQuietAccounts } from '../../src/storage/brokers/reconciliation.ts'
+import {
+  type Fragment,
+  fragment,
+  join,
+  makeSql,
+  type Sql,
+  type Transaction,
+} from '../../src/storage/database/sql.ts'
 import { listClosingSetups } from '../../src/storage/mirror/closings.ts'
 import { everybody } from '../../src/storage/work/among.ts'
 import { testDatabase } from '../support/database.ts'
@@ -25,6 +33,9 @@ const old: Readonly<Record<string, Fragment>> = {
       avg_px)
     select n, 1, n, 1, 1, 1`,
   account_record: fragment`insert into account_record (account_id, next_close_at) select n, now() + interval '1 day'`,
+  broker_report: fragment`insert into broker_report (broker_id, account_id, report_key, kind, symbol, occurred_at,
+      applied_at)
+    select 1, 1 + n % 50, n, 'ack', '', now(), now()`,
   idempotency: fragment`insert into idempotency (access_key_id, idempotency_key, operation, fingerprint, created_at)
     select n, 'key', 'POST', '', now()`,
   rate_window: fragment`insert into rate_window (subject, window_seconds, started_at, used) select n, 10, now(), 1`,
@@ -89,4 +100,9 @@ test('a setup that is to be closed is found without a look at all positions', as
     update setup set stopped_at = now(), left_version = 2, positions_left_open = false where account_id = 1`
   const plan = await planOf((sql) => listClosingSetups(sql, everybody, 10))
   expect(mostOf(plan, 'Actual Rows')).toBeLessThan(rows / 10)
+})
+
+test('accounts are compared with their broker without a look at all that was ever reported of them', async () => {
+  const plan = await planOf((sql) => lockQuietAccounts(sql as Transaction, [1, 2], rows))
+  expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
 })
