@@ -19,6 +19,7 @@ import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-orders.ts'
 
 /** What a new order and one that is read have in common. */
 interface AccountOrder {
@@ -254,12 +255,12 @@ export async function lockLastCopies(
   signalIds: readonly number[],
   setups: { readonly after: number; readonly upTo: Fragment },
 ): Promise<CopyRow[]> {
-  const rows = await tx.rows<CopyRow>`
-    select ${copyColumns} from account_order o
+  const rows = await tx.rows<AsEnded<CopyRow>>`
+    select ${copyColumns}, ${sinceEndColumns} from account_order o ${sinceEnd}
     where o.source_id = any(${signalIds}::bigint[]) and o.source = 'S'
       and o.setup_id > ${setups.after}::bigint and o.setup_id <= ${setups.upTo}
-    order by o.account_id, o.id for update`
-  const copies = groupBy(rows, ({ setupId }) => setupId)
+    order by o.account_id, o.id for update of o`
+  const copies = groupBy(rows.map(inNewUnits), ({ setupId }) => setupId)
   return [...copies.values()].flatMap((orders) => carrierOf(orders) ?? [])
 }
 

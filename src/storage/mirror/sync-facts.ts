@@ -4,15 +4,14 @@
  */
 
 import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
-import { dec, quantityPlaces, roundTo } from '../../domain/decimal.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { fragment, type Sql, uncounted } from '../database/sql.ts'
 import { type InstrumentColumns, instrumentColumns } from '../market/instruments.ts'
-import { sinceSplits } from '../market/units-since-splits.ts'
 import { lapseOfSetup } from '../people/subscriptions.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
+import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-orders.ts'
 import { chainOf, type EntryColumns, entryColumns } from './entry-fills.ts'
 import { isVariantExit } from './mirror-due.ts'
 
@@ -160,30 +159,13 @@ const listAccountPositions = (sql: Sql, ids: readonly number[]): Promise<HeldRow
     select setup_id as "ownerId", instrument_id as "instrumentId", quantity, avg_px as "avgPx"
     from account_position where setup_id = any(${uncounted(ids, 'bigint')}::bigint[]) and quantity <> 0`
 
-/** An order whose quantities are still those of the day on which it ended. */
-type OrderAsEnded = SyncOrderRow & { readonly unitsSince: string }
-
-/** Splits restate what lives; what an ended copy has executed is compared with holdings in new units all the same. */
-function inNewUnits({ unitsSince, ...order }: OrderAsEnded): SyncOrderRow {
-  const units = dec(unitsSince)
-  if (units.equals(1)) return order
-  const restated = (quantity: string): string => roundTo(dec(quantity).times(units), quantityPlaces).toFixed()
-  return {
-    ...order,
-    orderQty: restated(order.orderQty),
-    cumQty: restated(order.cumQty),
-    carriedQty: restated(order.carriedQty),
-    signalFilledBefore: restated(order.signalFilledBefore),
-  }
-}
-
 const listOrders = async (
   sql: Sql,
   ids: readonly number[],
   signalIds: readonly number[],
 ): Promise<SyncOrderRow[]> => {
-  const rows = await sql.rows<OrderAsEnded>`
-    select ${copyColumns}, o.unknown_at as "unknownAt", o.chase_at as "chaseAt", since.units as "unitsSince",
+  const rows = await sql.rows<AsEnded<SyncOrderRow>>`
+    select ${copyColumns}, o.unknown_at as "unknownAt", o.chase_at as "chaseAt", ${sinceEndColumns},
       o.position_effect = 'O' and (o.status = '8' or o.status in ('4', '5') and o.attempts = 0) and o.cum_qty = 0
         and o.id <= t.retries_after and o.ended_at <= t.changed_at as "isForgiven",
       s.status as "signalStatus", s.ended_at as "signalEndedAt", s.do_not_sync_to_open as "signalDoNotSyncToOpen"
@@ -195,7 +177,7 @@ const listOrders = async (
       where source = 'S' and source_id = any(${signalIds}::bigint[]) and setup_id = any(${ids}::bigint[])
     ) named join account_order o using (account_id, id) join setup t on t.id = o.setup_id
     left join signal s on o.source = 'S' and s.id = o.source_id
-    ${sinceSplits(fragment`o.instrument_id`, fragment`o.ended_at`, fragment`true`)}
+    ${sinceEnd}
     order by o.id`
   return rows.map(inNewUnits)
 }

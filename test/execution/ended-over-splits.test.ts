@@ -1,0 +1,75 @@
+/** Exits that went on after a split from orders that had ended before it: what those executed is carried in new units. */
+import { expect, test } from 'vitest'
+import { dec } from '../../src/domain/decimal.ts'
+import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
+import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { testDatabase } from '../support/database.ts'
+import { addBroker } from '../support/followers.ts'
+import { makeScene } from './account-scene.ts'
+import { accountViolations, makeAccountWorld } from './account-world.ts'
+import { endSignal } from './world.ts'
+
+const { db } = await testDatabase()
+const world = makeAccountWorld(db)
+const { clock, ctx } = world
+const brokerId = await addBroker(db)
+const makeOne = makeScene(world, brokerId)
+const day = 86_400_000
+
+/** 10 are held, without AutoSync; an exit of 10 at 110 works, of which 3 are executed. */
+async function partlyExited() {
+  clock.time = Date.parse('2024-03-12T15:00:00Z')
+  const scene = await makeOne()
+  const { accountId, symbol } = scene
+  await world.quote(symbol, '99', '100')
+  await scene.order('1', '10')
+  await world.drain()
+  const exit = await scene.order('2', '10', { limit: '110' })
+  await world.drain()
+  await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
+  const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
+    select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId} and side = '2'`
+  const report = { brokerId, accountId, symbol, clientOrderId, side: '2', text: null } as const
+  const told = { ...report, occurredAt: clock.time }
+  const fill = { ...told, kind: 'fill', reportKey: `e${accountId}`, quantity: '3', px: '110' } as const
+  await insertReports(db.write, [fill])
+  await world.drain()
+  return {
+    ...scene,
+    /** The broker cancels what is left of the exit. */
+    end: async () => {
+      await db.write.run`update paper_order set status = '4' where client_order_id = ${clientOrderId}`
+      await insertReports(db.write, [{ ...told, kind: 'cancel', reportKey: `c${accountId}` }])
+      await world.drain()
+    },
+    split: async () => {
+      await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+      clock.time += day
+      await bookActions(ctx)
+      await world.drain()
+    },
+    replace: async (quantity: string, limit: string) => {
+      await endSignal(db.write, exit, '5', new Date(clock.time).toISOString())
+      await scene.order('2', quantity, { limit, replaces: exit })
+      await world.drain()
+    },
+    shown: async () =>
+      (await scene.orders())
+        .slice(1)
+        .map(({ status, orderQty, cumQty, avgPx }) => [status, orderQty, cumQty, avgPx]),
+    violations: async () => (await accountViolations(world)).filter((text) => !text.startsWith('brokerBook')),
+  }
+}
+
+test('an exit that its owner replaces after the split', async () => {
+  const { end, split, replace, shown, violations } = await partlyExited()
+  await end()
+  await split()
+  await replace('20', '60')
+  expect(await shown()).toEqual([
+    ['4', 10, 3, 110],
+    ['1', 20, 6, 55],
+  ])
+  expect(await violations()).toEqual([])
+})
