@@ -120,3 +120,40 @@ test('nor by what replaces the order that carried it, after a split', async () =
   expect(await held()).toBe(14)
   expect(await violations()).toEqual([])
 })
+
+test('what a broker dates after a split, of an order that had ended before it, is carried as it was told', async () => {
+  const { first, symbol, fill, bust, shown, held, violations } = await sentAnew()
+  await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  const execId = await fill(first, '2', '55')
+  expect((await shown())[1]).toEqual(['1', 22, 8, 55])
+  expect(await held()).toBe(12)
+  expect(await violations()).toEqual([])
+  await bust(execId)
+  expect((await shown())[1]).toEqual(['1', 20, 6, 55])
+  expect(await violations()).toEqual([])
+})
+
+test('also of one that was replaced, told beside another of before the split', async () => {
+  const { accountId, names, symbol, replace, shown, held, violations } = await sentAnew()
+  const second = (await names())[2] ?? ''
+  await replace()
+  await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+  const yesterday = clock.time
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  const about = { brokerId, accountId, symbol, side: '2', text: null } as const
+  const execution = { ...about, clientOrderId: second, kind: 'fill' } as const
+  await insertReports(db.write, [
+    { ...execution, reportKey: 'before', occurredAt: yesterday, quantity: '1', px: '110' },
+    { ...execution, reportKey: 'after', occurredAt: clock.time, quantity: '1', px: '55' },
+  ])
+  await world.drain()
+  // 3 and 1 of before, 1 of after.
+  expect((await shown()).at(-1)).toEqual(['1', 20, 9, 55])
+  expect(await held()).toBe(11)
+  expect(await violations()).toEqual([])
+})

@@ -113,7 +113,7 @@ export interface BookContext {
 
 /** The members in which a new order differs from a plain one. */
 export type BookOrderFields = Pick<BookOrder, 'id' | 'side' | 'type' | 'openClose' | 'acceptedAt'> &
-  Partial<Omit<BookOrder, keyof OrderState | 'inLast'>>
+  Partial<Omit<BookOrder, keyof OrderState>>
 
 /**
  * A new order: pending, held, at no venue and in no family unless `fields` say so. Member by member, also those that say

@@ -12,13 +12,17 @@ export interface ChainOrder<Id> extends OrderState {
   readonly id: Id
   /** The order that this one replaces. */
   readonly replaces?: Id | undefined
-  /** What splits have made of a unit and of a price of this order, which was replaced before them, in the last of its chain. */
-  readonly inLast?: Restated
+}
+
+/** What splits since an execution have made of its units and price in the last of its chain, where its order was replaced before them. */
+export interface InLast {
+  readonly inLast?: Restated | undefined
 }
 
 /** `newId` names the order that a replace request creates. */
 export type ChainEvent<Id> =
-  | Exclude<OrderEvent, { readonly event: 'REPLACE_REQUEST' }>
+  | Exclude<OrderEvent, { readonly event: 'REPLACE_REQUEST' | 'FILL' | 'BUST' }>
+  | (Extract<OrderEvent, { readonly event: 'FILL' | 'BUST' }> & InLast)
   | { readonly event: 'REPLACE_REQUEST'; readonly quantity: Decimal; readonly newId: Id }
 
 export interface ChainApplied<Id> {
@@ -96,7 +100,7 @@ function applyToOrder<Id>(chain: Chain<Id>, order: ChainOrder<Id>, event: ChainE
   }
   const both = replacement && applied.replacement ? put(own, replacement, applied.replacement) : own
   const all =
-    last !== order && event.event === 'FILL' ? applyToOrder(both, last, asOfLast(order, event)).chain : both
+    last !== order && event.event === 'FILL' ? applyToOrder(both, last, asOfLast(event)).chain : both
   return { outcome: applied.outcome, chain: all }
 }
 
@@ -105,18 +109,18 @@ function bustReplaced<Id>(
   chain: Chain<Id>,
   order: ChainOrder<Id>,
   last: ChainOrder<Id>,
-  event: Extract<OrderEvent, { event: 'BUST' }>,
+  event: Extract<ChainEvent<Id>, { event: 'BUST' }>,
 ): ChainApplied<Id> {
-  const { outcome, chain: next } = applyToOrder(chain, last, asOfLast(order, event))
+  const { outcome, chain: next } = applyToOrder(chain, last, asOfLast(event))
   if (outcome === 'ignored') return { outcome, chain }
   return { outcome, chain: put(next, order, applyEvent(order, { ...event, live: true }).order) }
 }
 
 /** The last of a chain counts in the units of today, what was replaced before a split in those of then. */
-const asOfLast = <Id, Traded extends { readonly quantity: Decimal; readonly price: Decimal }>(
-  { inLast }: ChainOrder<Id>,
-  event: Traded,
-): Traded =>
+const asOfLast = <Traded extends InLast & { readonly quantity: Decimal; readonly price: Decimal }>({
+  inLast,
+  ...event
+}: Traded) =>
   inLast
     ? { ...event, quantity: event.quantity.times(inLast.units), price: event.price.times(inLast.price) }
     : event

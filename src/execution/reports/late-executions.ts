@@ -157,37 +157,40 @@ export class LateExecutions {
         (action) => action.instrumentId === instrumentId && hasRestated(action, order),
       )
       const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
-      if (since.length === 0) return { ...told, occurredAt, splitAt: ends.at(-1)?.at }
+      const counts = { asOf: report.occurredAt, inLast: this.#inLast(order, report.occurredAt, given.orders) }
+      if (since.length === 0) return { ...told, ...counts, occurredAt, splitAt: ends.at(-1)?.at }
       const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
       this.#late.set(report.id, { report, since, inOrder })
       if (report.kind !== 'fill' || report.quantity === null || report.px === null)
-        return { ...told, occurredAt }
+        return { ...told, ...counts, occurredAt }
       const restated = restatedBy(report.quantity, report.px, inOrder)
       // What is corrected had its room.
       if (report.corrects === null) added.set(order.id, (added.get(order.id) ?? zero).plus(restated.quantity))
       // Its broker's count is one of its own units: it says nothing of what is booked in new ones.
       const cumQty = inOrder.units.equals(one) ? report.cumQty : null
-      return { ...told, occurredAt, ...restated, cumQty }
+      return { ...told, ...counts, occurredAt, ...restated, cumQty }
     })
     const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
     const inUnitsOfOrder = <Row extends BustedExecution | StandingExecution>(row: Row): Row => {
       const order = orders.get(`${row.accountId} ${row.orderId}`)
       if (!order) return row
+      const inLast = this.#inLast(order, row.at, given.orders)
       const restating = this.#since(order.instrumentId, row.at).filter((action) => hasRestated(action, order))
       return restating.length > 0
-        ? { ...row, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
-        : row
+        ? { ...row, inLast, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
+        : { ...row, inLast }
     }
     const [busted, standing] = [given.busted.map(inUnitsOfOrder), given.standing.map(inUnitsOfOrder)]
-    const chains = given.orders.map((order) => {
-      const inLast = this.#inLast(order, given.orders)
-      return { ...roomFor(order, added.get(order.id)), ...(inLast && { inLast }) }
-    })
-    return { reports, busted, standing, orders: chains }
+    return {
+      reports,
+      busted,
+      standing,
+      orders: given.orders.map((order) => roomFor(order, added.get(order.id))),
+    }
   }
 
-  /** What splits since it was replaced have made of an order's units, in the order that was alive at them. */
-  #inLast(order: ReportedOrder, orders: readonly ReportedOrder[]): Restated | undefined {
+  /** What splits since an execution of a replaced order have made of its units, in the order that was alive at them. */
+  #inLast(order: ReportedOrder, at: Instant, orders: readonly ReportedOrder[]): Restated | undefined {
     if (order.status !== '5') return undefined
     const next = (of: ReportedOrder): ReportedOrder => {
       const found = orders.findLast((one) => one.accountId === of.accountId && one.replacesOrderId === of.id)
@@ -197,6 +200,7 @@ export class LateExecutions {
     const since = this.#actions.filter(
       (action) =>
         action.instrumentId === order.instrumentId &&
+        action.at > at &&
         hasRestated(action, last) &&
         !hasRestated(action, order),
     )

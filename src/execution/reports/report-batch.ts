@@ -14,6 +14,7 @@ import {
   pendingReplacement,
 } from '../../domain/orders/order-chain.ts'
 import { isComplete, type OrderState, type Outcome } from '../../domain/orders/order-state.ts'
+import type { Instant } from '../../domain/time.ts'
 import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
 import type {
   BookedExecution,
@@ -25,7 +26,7 @@ import type {
 } from '../../storage/brokers/reports.ts'
 import type { NewIncident } from '../../storage/work/incidents.ts'
 import { isOurs, ourOrderKey } from '../own-orders.ts'
-import { changeOf, type TrackedOrder } from './report-changes.ts'
+import { changeOf, lateOf, type TrackedOrder } from './report-changes.ts'
 import { chainOrderOf, eventOf } from './report-events.ts'
 import { foretold, inferred, replacedBy, type StandingFill, standingFill } from './standing-fills.ts'
 
@@ -60,6 +61,11 @@ type Chain = readonly ChainOrder<number>[]
 export const nameOf = (accountId: number, key: Omit<ClientOrderKey, 'environment'>): string =>
   `${accountId} ${key.setupId} ${key.source} ${key.sourceId} ${key.revision}`
 
+/** What is taken out of an order again, and as of when that counts. */
+type Unfilled = Pick<StandingFill, 'quantity' | 'px' | 'at' | 'inLast'>
+
+const asOf = (report: ReportRow): Instant => report.asOf ?? report.occurredAt
+
 /** What is booked already, as far as the reports may concern it. */
 export interface Booked {
   /** Executions that are taken back. */
@@ -91,6 +97,8 @@ export function applyBatch(
 const isOfAnother = ({ kind, instrumentId, side }: ReportRow, order: ReportedOrder): boolean =>
   instrumentId !== order.instrumentId || (kind === 'fill' && side !== null && side !== order.side)
 
+const untouched = { rejectText: null, endedAt: null, isAskedAgain: false, late: [] }
+
 /** The orders of a batch while its reports are applied. */
 class BatchState {
   readonly #orders = new Map<number, TrackedOrder>()
@@ -112,7 +120,7 @@ class BatchState {
     this.#standing = standing.map(standingFill)
     for (const row of [...orders].sort((one, other) => one.id - other.id)) {
       const state = chainOrderOf(row)
-      this.#orders.set(row.id, { row, before: state, rejectText: null, endedAt: null, isAskedAgain: false })
+      this.#orders.set(row.id, { row, before: state, ...untouched })
       this.#byName.set(nameOf(row.accountId, row), row)
       const holder = (row.replacesOrderId !== null && this.#chains.get(row.replacesOrderId)) || { chain: [] }
       holder.chain = [...holder.chain, state]
@@ -154,7 +162,7 @@ class BatchState {
     if (event.event === 'FILL') {
       this.#execute(report, order, own, isInferred)
     }
-    this.#note(report, before, chain)
+    this.#note(report, before, chain, asOf(report))
     if (isIncident(outcome)) this.#raise(report, incidentKinds[outcome], { orderId: order.id })
   }
 
@@ -196,7 +204,8 @@ class BatchState {
     const quantity = dec(original.quantity)
     const px = dec(original.px)
     const side = oppositeOf(original.side)
-    if (order) this.#unfill(report, order, quantity, px)
+    const { at, inLast } = fill ? { ...fill.report, at: asOf(fill.report) } : known!
+    if (order) this.#unfill(report, order, { quantity, px, at, inLast })
     this.#standing = this.#standing.filter((one) => one.orderId !== order?.id || one.execId !== execId)
     const told = { ...report, instrumentId: fill ? fill.report.instrumentId : (known?.instrumentId ?? null) }
     const busts = { execId, known }
@@ -247,28 +256,26 @@ class BatchState {
   }
 
   /** The order is as it was before the inferred fill; an end that was told stands. */
-  #takeOut(
-    report: ReportRow,
-    order: ReportedOrder,
-    { execId, side, quantity, px, known }: StandingFill,
-  ): void {
+  #takeOut(report: ReportRow, order: ReportedOrder, fill: StandingFill): void {
+    const { execId, side, quantity, px, known } = fill
     this.#standing = this.#standing.filter((one) => one.orderId !== order.id || one.execId !== execId)
-    this.#unfill(report, order, quantity, px, true)
+    this.#unfill(report, order, fill, true)
     this.#executions.push({
       ...{ report: { ...report, reportKey: `${execId}/back:${report.reportKey}` }, order, quantity, px },
       ...{ side: oppositeOf(side), before: null, busts: { execId, known }, isInferred: false },
     })
   }
 
-  #unfill(report: ReportRow, order: ReportedOrder, quantity: Decimal, price: Decimal, live?: boolean): void {
+  #unfill(report: ReportRow, order: ReportedOrder, fill: Unfilled, live?: boolean): void {
     const holder = this.#chains.get(order.id)
     if (!holder) return
     const before = holder.chain
     const last = lastOfChain(before, before.find(({ id }) => id === order.id)!)
     // Only a filled order has a rest that may or may not be worked again; any other stays what it is.
-    const event = { event: 'BUST', quantity, price, live: live ?? last.status !== '2' } as const
+    const { quantity, px: price, inLast, at } = fill
+    const event = { event: 'BUST', quantity, price, inLast, live: live ?? last.status !== '2' } as const
     holder.chain = applyToChain(before, order.id, event).chain
-    this.#note(report, before, holder.chain)
+    this.#note(report, before, holder.chain, at)
   }
 
   /** A report that no order of ours explains: an execution is booked as nobody's. */
@@ -299,7 +306,7 @@ class BatchState {
   }
 
   /** Remembers when orders ended and what the broker said about it. */
-  #note(report: ReportRow, before: Chain, after: Chain): void {
+  #note(report: ReportRow, before: Chain, after: Chain, at: Instant): void {
     for (const order of after) {
       const was = before.find(({ id }) => id === order.id)
       const tracked = this.#orders.get(order.id)
@@ -307,7 +314,8 @@ class BatchState {
       const endedAt = isLive(was.status) && !isLive(order.status) ? report.occurredAt : tracked.endedAt
       const isRefused = order.status === '8' && was.status !== '8'
       const rejectText = isRefused ? (report.text ?? 'rejected by the broker') : tracked.rejectText
-      this.#orders.set(order.id, { ...tracked, endedAt, rejectText })
+      const late = [...tracked.late, ...lateOf(tracked.before, was, order, at)]
+      this.#orders.set(order.id, { ...tracked, endedAt, rejectText, late })
     }
   }
 
@@ -328,7 +336,8 @@ class BatchState {
       const fill = {
         orderId: order.id,
         execId: report.reportKey,
-        at: report.occurredAt,
+        at: asOf(report),
+        inLast: report.inLast,
         known: null,
         ...traded,
       }

@@ -2,7 +2,8 @@
 import { isLive } from '../../domain/codes.ts'
 import type { ChainOrder } from '../../domain/orders/order-chain.ts'
 import { averageFillPrice, type OrderState } from '../../domain/orders/order-state.ts'
-import type { OrderChange, ReportedOrder } from '../../storage/brokers/reports.ts'
+import type { Instant } from '../../domain/time.ts'
+import type { LateChange, OrderChange, ReportedOrder } from '../../storage/brokers/reports.ts'
 
 /** An order of the batch with its state so far. */
 export interface TrackedOrder {
@@ -12,11 +13,13 @@ export interface TrackedOrder {
   readonly endedAt: number | null
   /** Its cancel was refused beside a replacement that was sent and not answered: the wish is that one's, or asked again. */
   readonly isAskedAgain: boolean
+  /** What has come after it had ended. */
+  readonly late: readonly LateChange[]
 }
 
 /** The row of an order after the batch; `now` is its state by then. */
 export function changeOf(
-  { row, before, rejectText, endedAt, isAskedAgain }: TrackedOrder,
+  { row, rejectText, endedAt, isAskedAgain, late }: TrackedOrder,
   now: ChainOrder<number>,
 ): OrderChange {
   return {
@@ -31,17 +34,17 @@ export function changeOf(
     filledValue: now.filledValue,
     endedAt,
     rejectText,
-    late: lateOf(before, now),
+    late,
   }
 }
 
-/** A replaced order's late executions are those of the last of its chain. */
-function lateOf({ status, filledQuantity, filledValue }: OrderState, now: OrderState): OrderChange['late'] {
-  const quantity = now.filledQuantity.minus(filledQuantity)
-  const value = now.filledValue.minus(filledValue)
+/** What came to an order that had ended before the batch. A replaced one's late executions are those of the last of its chain. */
+export function lateOf({ status }: OrderState, was: OrderState, now: OrderState, at: Instant): LateChange[] {
+  const quantity = now.filledQuantity.minus(was.filledQuantity)
+  const value = now.filledValue.minus(was.filledValue)
   return isLive(status) || status === '5' || (quantity.isZero() && value.isZero())
-    ? null
-    : { quantity, value }
+    ? []
+    : [{ quantity, value, at }]
 }
 
 /** What is still to be sent: nothing of an order that is over, nor what the report has answered. */

@@ -14,12 +14,11 @@ export function chainOrderOf(row: ReportedOrder): ChainOrder<number> {
     acknowledged: row.isAcknowledged,
     held: row.status === 'A' && row.attempts === 0,
     ...(row.replacesOrderId !== null && { replaces: row.replacesOrderId }),
-    ...(row.inLast && { inLast: row.inLast }),
   }
 }
 
 /** The report as an event of the order it names; undefined where an execution says no quantity or price. */
-export function eventOf({ kind, quantity, px }: ReportRow): ChainEvent<number> | undefined {
+export function eventOf({ kind, quantity, px, inLast }: ReportRow): ChainEvent<number> | undefined {
   switch (kind) {
     case 'ack':
       return { event: 'ACK' }
@@ -40,7 +39,7 @@ export function eventOf({ kind, quantity, px }: ReportRow): ChainEvent<number> |
     case 'fill':
       return quantity === null || px === null || !dec(quantity).greaterThan(0)
         ? undefined
-        : { event: 'FILL', quantity: dec(quantity), price: dec(px) }
+        : { event: 'FILL', quantity: dec(quantity), price: dec(px), inLast }
     // These are no event of an order: executions taken back, totals, and what happens to accounts.
     case 'bust':
     case 'total':

@@ -6,11 +6,12 @@
 import type { Side } from '../../domain/codes.ts'
 import { type Decimal, dec, ledgerPlaces, max, roundTo, zero } from '../../domain/decimal.ts'
 import { type Fills, inferFill } from '../../domain/orders/broker-reports.ts'
+import type { InLast } from '../../domain/orders/order-chain.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { StandingExecution } from '../../storage/brokers/inferred-fills.ts'
 import type { BookedExecution } from '../../storage/brokers/reports.ts'
 
-export interface StandingFill {
+export interface StandingFill extends InLast {
   readonly orderId: number
   readonly execId: string
   readonly side: Side
@@ -24,8 +25,18 @@ export interface StandingFill {
 
 /** A booked execution as one that stands. */
 export const standingFill = (row: StandingExecution): StandingFill => {
-  const { orderId, execId, side, isInferred, at } = row
-  return { orderId, execId, side, isInferred, at, quantity: dec(row.quantity), px: dec(row.px), known: row }
+  const { orderId, execId, side, isInferred, at, inLast } = row
+  return {
+    orderId,
+    execId,
+    side,
+    isInferred,
+    at,
+    inLast,
+    quantity: dec(row.quantity),
+    px: dec(row.px),
+    known: row,
+  }
 }
 
 const sumOf = (fills: readonly StandingFill[]): Fills => ({

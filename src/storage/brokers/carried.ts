@@ -1,5 +1,6 @@
 /** What orders that were sent anew carry of those that had ended before them, where these execute after their end. */
 import { fragment, type Transaction } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
 import { sinceSplits, wasAlive } from '../market/units-since-splits.ts'
 import type { OrderChange } from './reports.ts'
 
@@ -9,22 +10,24 @@ import type { OrderChange } from './reports.ts'
  * became live shows nothing.
  */
 export async function carryLate(tx: Transaction, changes: readonly OrderChange[]): Promise<void> {
-  const late = changes.flatMap(({ accountId, id, late: more }) => (more ? [{ accountId, id, ...more }] : []))
+  const late = changes.flatMap(({ accountId, id, late: more }) =>
+    more.map((one) => ({ accountId, id, ...one })),
+  )
   if (late.length === 0) return
   await tx.run`
     with recursive after as (
-      select l.account_id, l.id as origin, l.id, l.quantity, l.value
+      select l.account_id, l.id as origin, l.id, l.quantity, l.value, l.at
       from unnest(${late.map(({ accountId }) => accountId)}::bigint[], ${late.map(({ id }) => id)}::bigint[],
-        ${late.map(({ quantity }) => quantity)}::numeric[], ${late.map(({ value }) => value)}::numeric[])
-        l (account_id, id, quantity, value)
+        ${late.map(({ quantity }) => quantity)}::numeric[], ${late.map(({ value }) => value)}::numeric[],
+        ${late.map(({ at }) => instant(at))}::timestamptz[]) l (account_id, id, quantity, value, at)
       union all
-      select o.account_id, after.origin, o.id, after.quantity, after.value
+      select o.account_id, after.origin, o.id, after.quantity, after.value, after.at
       from after join account_order o on o.account_id = after.account_id and o.replaces_order_id = after.id
     ), more as (
-      select o.account_id, o.id, sum(round(after.quantity * since.units, 8)) as quantity, sum(after.value) as value
+      select o.account_id, o.id, sum(round(after.quantity * since.units, 8)) as quantity, sum(after.value * since.units * since.price) as value
       from after join account_order o on o.account_id = after.account_id and o.id = after.id
       join account_order p on p.account_id = after.account_id and p.id = after.origin
-      ${sinceSplits(fragment`p.instrument_id`, fragment`p.ended_at`, wasAlive)}
+      ${sinceSplits(fragment`p.instrument_id`, fragment`greatest(p.ended_at, after.at)`, wasAlive)}
       where after.id <> after.origin and not (o.status in ('4', '8') and o.cum_qty = 0)
       group by o.account_id, o.id
     )

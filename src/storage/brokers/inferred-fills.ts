@@ -1,11 +1,12 @@
 /** Fills that no report told of: booked from a broker's total of an order until their own reports come. */
+import type { InLast } from '../../domain/orders/order-chain.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../database/sql.ts'
 import type { OrderKey } from '../mirror/account-orders.ts'
 import type { BookedExecution } from './reports.ts'
 
 /** An execution that still counts, of an order. */
-export interface StandingExecution extends BookedExecution {
+export interface StandingExecution extends BookedExecution, InLast {
   readonly orderId: number
   readonly instrumentId: number
   readonly isInferred: boolean

@@ -6,7 +6,7 @@
 import type { OrdStatus, SecurityType, Side } from '../../domain/codes.ts'
 import type { Decimal } from '../../domain/decimal.ts'
 import type { ClientOrderKey, OrderSource } from '../../domain/orders/client-order-id.ts'
-import type { Restated } from '../../domain/positions/split.ts'
+import type { InLast } from '../../domain/orders/order-chain.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
@@ -110,7 +110,7 @@ export const claimReportedAccounts = (
     order by id for no key update skip locked`
 
 /** A report to apply. Quantity and price are those of an execution. */
-export interface ReportRow extends NewReport {
+export interface ReportRow extends NewReport, InLast {
   readonly id: number
   readonly side: Side | null
   readonly quantity: string | null
@@ -127,6 +127,8 @@ export interface ReportRow extends NewReport {
   readonly corrects: string | null
   /** The opening of the last split before it, where something of before that is booked: it is none of that. */
   readonly splitAt?: Instant | undefined
+  /** As of when it counts, where that is not when it occurred. */
+  readonly asOf?: Instant | undefined
 }
 
 /** What a broker tells of a correction beside the new execution: the one before it is canceled. */
@@ -193,8 +195,6 @@ export interface ReportedOrder extends OrderKey {
   readonly filledValue: string
   readonly replacesOrderId: number | null
   readonly endedAt: Instant | null
-  /** Of one that was replaced before a split: what that has made of a unit and of a price in the last of its chain. */
-  readonly inLast?: Restated
 }
 
 /**
@@ -229,6 +229,13 @@ export const lockReportedOrders = (
     from account_order o where (o.account_id, o.id) in (select account_id, id from chain)
     order by o.account_id, o.id for update`
 
+/** How much more, or less, an order has executed by something of this moment, and the value of that. */
+export interface LateChange {
+  readonly quantity: Decimal
+  readonly value: Decimal
+  readonly at: Instant
+}
+
 export interface OrderChange extends OrderKey {
   readonly status: OrdStatus
   readonly pendingAction: 'new' | 'cancel' | 'replace' | null
@@ -241,8 +248,8 @@ export interface OrderChange extends OrderKey {
   readonly endedAt: Instant | null
   /** Null leaves what is there. */
   readonly rejectText: string | null
-  /** How much more, or less, it has executed than when it ended, and the value of that. */
-  readonly late: { readonly quantity: Decimal; readonly value: Decimal } | null
+  /** What it has executed since it ended, or what was taken back of it. */
+  readonly late: readonly LateChange[]
 }
 
 /** A cancel that was refused while a replacement is unanswered: it is asked again later, and holds nobody up. */
@@ -313,6 +320,7 @@ export interface BookedExecution {
 /** An execution that a report cancels or corrects, with the name of the order that had it. */
 export interface BustedExecution
   extends BookedExecution,
+    InLast,
     Nullable<Pick<ReportedOrder, 'setupId' | 'source' | 'sourceId' | 'revision'>> {
   readonly orderId: number | null
   readonly instrumentId: number
