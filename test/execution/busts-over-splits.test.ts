@@ -128,6 +128,19 @@ test('what a replaced order executed before a split and is told of now counts in
   expect(await held()).toBe(100)
 })
 
+test('a part of a new unit that is told of an order which has filled since counts as executed', async () => {
+  const { accountId, symbol, fill, split, orders, idOf } = await workingCopy()
+  const about = { brokerId, accountId, symbol, clientOrderId: await idOf(0), occurredAt: clock.time }
+  await split('1', '10')
+  await fill('10', '500')
+  await insertReports(db.write, [
+    { ...about, kind: 'fill', reportKey: 'part', text: null, side: '1', quantity: '1', px: '50' },
+  ])
+  await world.drain()
+  expect(await orders()).toMatchObject([{ status: '2', cumQty: 10.1 }])
+  expect((await accountViolations(world)).filter((text) => text.startsWith('executed'))).toEqual([])
+})
+
 const corrections: [string, [string, string], [string, string], number, number, number][] = [
   ['its price, in new units', ['2', '1'], ['80', '24'], 80, 80, 24],
   ['its price, in old units', ['2', '1'], ['40', '48'], 80, 80, 24],

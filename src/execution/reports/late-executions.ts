@@ -343,7 +343,8 @@ const hasRestated = (action: BookedAction, { status, endedAt }: ReportedOrder): 
 function roomFor(order: ReportedOrder, added: Decimal | undefined): ReportedOrder {
   const total = dec(order.cumQty).plus(added ?? zero)
   const beyond = total.minus(order.orderQty)
-  return added && beyond.greaterThan(0) && beyond.lessThan(1)
+  // One that is filled has no rest that could come: there it would be lost.
+  return added && order.status !== '2' && beyond.greaterThan(0) && beyond.lessThan(1)
     ? { ...order, orderQty: total.toFixed() }
     : order
 }
