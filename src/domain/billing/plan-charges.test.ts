@@ -1,7 +1,7 @@
 /** Other commission plans over splits: trades finish where they did, and cost what the plan says. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { SecurityType, Side } from '../codes.ts'
-import { dec, one } from '../decimal.ts'
+import { Decimal, dec, one } from '../decimal.ts'
 import { commissionPlans } from '../positions/tables/commission-plans.ts'
 import {
   type ChargedFill,
@@ -108,4 +108,19 @@ test('a contract had another size before it was changed, and only that one', () 
     ({ pointValue }) => pointValue,
   )
   expect(sizes.map(Number)).toEqual([100, 150, 150])
+})
+
+test('what a trade costs does not grow with what else is traded', () => {
+  const sums = vi.spyOn(Decimal.prototype, 'times')
+  const steps = (instruments: number): number => {
+    sums.mockClear()
+    const fills = Array.from({ length: 400 }, (_, n) => ({
+      ...fill(`${n} ${n} ${n < 200 ? 1 : 2} 10 100`),
+      instrumentId: n % instruments,
+    }))
+    planTrades(fills, [], rates)
+    return sums.mock.calls.length
+  }
+  expect(steps(100)).toBeLessThan(2 * steps(1))
+  sums.mockRestore()
 })

@@ -87,7 +87,10 @@ export function inTheirSize<Fill extends Pick<ChargedFill, 'instrumentId' | 'at'
   })
 }
 
-/** The finished trades of each instrument under the plan, in the order in which they closed. */
+/**
+ * The finished trades of each instrument under the plan, in the order in which they closed. Each instrument has a book of
+ * its own: every fill values its whole book, and what the others are worth says nothing about a trade's result.
+ */
 export function planTrades(
   fills: readonly ChargedFill[],
   adjustments: readonly PlanAdjustment[],
@@ -96,17 +99,21 @@ export function planTrades(
   const charges = planCommissions(fills, rates)
   const charged = fills.map((fill, place) => ({ ...fill, commission: charges[place] ?? zero }))
   const finished = new Map<number, FinishedTrade[]>()
-  let book = openBook(zero)
+  const books = new Map<number | null, AccountBook>()
   for (const step of inOrder<ChargedFill, PlanAdjustment>(charged, adjustments)) {
+    const book = books.get(step.instrumentId) ?? openBook(zero)
     if (!('side' in step)) {
-      book = afterSplit(book, step)
+      books.set(step.instrumentId, afterSplit(book, step))
       continue
     }
     const { instrumentId, securityType, pointValue } = step
     const instrument: TradedInstrument = { symbol: String(instrumentId), securityType, pointValue }
     const booked = bookFill(book, instrument, step)
-    book = booked.book
-    if (booked.finished) finished.set(instrumentId, [...(finished.get(instrumentId) ?? []), booked.finished])
+    books.set(instrumentId, booked.book)
+    if (!booked.finished) continue
+    const trades = finished.get(instrumentId) ?? []
+    finished.set(instrumentId, trades)
+    trades.push(booked.finished)
   }
   return finished
 }
