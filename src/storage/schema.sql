@@ -510,6 +510,7 @@ create table execution (
   constraint execution_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint execution_quantity_check CHECK (((quantity)::numeric > (0)::numeric))
 );
+CREATE INDEX execution_busts ON public.execution USING btree (account_id, busts) WHERE (busts IS NOT NULL);
 CREATE INDEX execution_inferred ON public.execution USING btree (account_id, order_id) WHERE is_inferred;
 CREATE INDEX execution_order ON public.execution USING btree (account_id, order_id);
 CREATE INDEX execution_own ON public.execution USING btree (account_id) WHERE (setup_id IS NULL);

@@ -1,12 +1,15 @@
 /** On a platform of many a listing reads what it is asked for, and everything else at most once. */
 import { expect, test } from 'vitest'
+import { dayLength } from '../../src/domain/time.ts'
 import { pageAccounts, pageAutotraded } from '../../src/storage/accounts/account-listings.ts'
 import { listAccounts } from '../../src/storage/accounts/accounts.ts'
 import { listPendingAccounts } from '../../src/storage/accounts/approved-accounts.ts'
 import { listInternalOrders } from '../../src/storage/accounts/book-history.ts'
 import { pageRevenue } from '../../src/storage/billing/subscription-listings.ts'
 import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
+import { listFillExceptions } from '../../src/storage/market/fill-exceptions.ts'
 import { pageSetups } from '../../src/storage/mirror/setup-listings.ts'
+import { exportExecutions } from '../../src/storage/operating/site-export.ts'
 import { pagePeople } from '../../src/storage/people/people.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -15,6 +18,12 @@ const { db } = await testDatabase()
 const accounts = 3_000
 /** Every strategy has three followers. */
 const strategies = 1_000
+/** The last accounts belong to a site of their own. */
+const members = 50
+/** Of each of them, and of every other account. */
+const [executions, few] = [200, 10]
+/** What was executed beside its strategy's price, in days ago. */
+const strays = [1, 40, 41, 400]
 
 const tables: readonly Fragment[] = [
   fragment`insert into site (kind, code, name, parent_site_id, created_at) values ('geo', 'G', 'G', 1, now())`,
@@ -23,7 +32,10 @@ const tables: readonly Fragment[] = [
     select 1, 'user', n, 'A', 'B', n || '@test', now() from generate_series(1, ${accounts}::int) n`,
   fragment`insert into account (site_id, person_id, broker_id, broker_environment, kind, account, starting_cash, cash,
       settings_changed_at, created_at)
-    select 1, n, 1, 'paper', 1, n, 0, 0, now(), now() from generate_series(1, ${accounts}::int) n`,
+    select case when n > ${accounts - members}::int then 2 else 1 end, n, 1, 'paper', 1, n, 0, 0, now(), now()
+    from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar)
+    values ('S', 'CS', 'S', 'S', 'USD', 1, 0.01, 'US_EQUITY')`,
   fragment`insert into strategy (site_id, owner_person_id, name, started_at, starting_cash, cash)
     select 1, 1, n, now(), 0, 0 from generate_series(1, ${strategies}::int) n`,
   fragment`insert into setup (account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long, stocks_short,
@@ -38,7 +50,22 @@ const tables: readonly Fragment[] = [
   fragment`insert into signal (strategy_id, instrument_id, side, ord_type, time_in_force, position_effect, order_qty,
       status, posted_at, working_at, ended_at, membership_horizon)
     select 1 + n % ${strategies}::int, 1, '1', '1', '0', 'O', 1, '4', now(), now(), now(), 1
-    from generate_series(1, ${3 * accounts}::int) n`,
+    from generate_series(1, ${5 * accounts}::int) n`,
+  fragment`insert into fill (exec_id, signal_id, strategy_id, instrument_id, side, quantity, px, fx, cash_change, filled_at)
+    select id, id, strategy_id, 1, '1', 1, 100, 1, -100, now() from signal`,
+  fragment`insert into account_order (account_id, broker_id, setup_id, strategy_id, source_id, instrument_id, side, ord_type,
+      time_in_force, position_effect, order_qty, status, posted_at, ended_at, strategy_qty, scaling_percentage, held_qty,
+      setup_fence)
+    select account_id, 1, account_id, 1, signal_id, 1, '1', '1', '0', 'O', 1, '2', now(), now(), 1, 100, 0, 1 from (
+      select n as account_id, n + k * ${members}::int as signal_id from generate_series(1, ${accounts}::int) n,
+        generate_series(0, case when n > ${accounts - members}::int then ${executions - 1}::int else ${few - 1}::int end) k) copy`,
+  fragment`insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
+      cash_change, executed_at, fx)
+    select 1, account_id, id, id, setup_id, 1, '1', 1, 100, -100, now(), 1 from account_order`,
+  fragment`insert into execution (broker_id, account_id, exec_id, order_id, setup_id, instrument_id, side, quantity, px,
+      cash_change, executed_at, fx)
+    select 1, account_id, 'stray ' || days, order_id, setup_id, 1, '1', 1, 101, -101, now() - days * interval '1 day', 1
+    from execution, unnest(${strays}::int[]) days where order_id = (select max(id) from account_order)`,
   fragment`insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at,
       term_ends_at)
     select 1, n, 1 + n % ${strategies}::int, 'paid', 1, now(), now(), now() + interval '1 day'
@@ -106,6 +133,38 @@ test('accounts that wait', async () => {
 test('what the books of a strategy ordered themselves', async () => {
   const count = await rowsLookedAt((sql) => listInternalOrders(sql, 7))
   expect(count).toBeLessThan(100)
+})
+
+const years = 1_000 * dayLength
+const watch = { siteId: 2, now: Date.now(), since: Date.now() - years, ticks: 2, seconds: 1e9, limit: 10 }
+
+test('what orders executed: what is listed alone is shown, and each is held once against what was taken back', async () => {
+  const filter = {
+    siteId: 2,
+    from: watch.since,
+    until: watch.now + dayLength,
+    personId: null,
+    strategyId: null,
+  }
+  expect(await rowsLookedAt((sql) => exportExecutions(sql, filter, 10))).toBeLessThan(members * executions)
+})
+
+test('fills beside their strategy’s: the orders of other sites are not read', async () => {
+  const count = await rowsLookedAt((sql) =>
+    listFillExceptions(sql, { ...watch, since: watch.now - 30 * dayLength }),
+  )
+  expect(count).toBeLessThan(5 * members * executions)
+})
+
+test.each([
+  [1_000, 10, strays],
+  [1_000, 3, strays.slice(0, 3)],
+  [50, 10, strays.slice(0, 3)],
+  [30, 10, strays.slice(0, 1)],
+])('fills beside their strategy’s of %i days, at most %i', async (days, limit, found) => {
+  const since = watch.now - days * dayLength
+  const rows = await listFillExceptions(db.read, { ...watch, since, limit })
+  expect(rows.map(({ filledAt }) => Math.round((watch.now - filledAt) / dayLength))).toEqual(found)
 })
 
 test.each<[string, (sql: Sql) => Promise<unknown>]>([

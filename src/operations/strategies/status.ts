@@ -65,8 +65,13 @@ export const getRule575Status: Handler<'GetRule575Status'> = async (ctx, params)
   const siteId = await whiteLabelSiteOf(ctx, params.WhiteLabelSiteId)
   if (isRefused(siteId)) return siteId
   const { Days, Session, GroupBy } = params
-  const since = ctx.now - Days * dayLength
-  const rows = await listFillExceptions(ctx.sql, { siteId, since, ...fillTolerance, limit: exceptionsAtOnce })
+  const { now } = ctx
+  const watch = {
+    ...{ siteId, now, since: now - Days * dayLength },
+    ...fillTolerance,
+    limit: exceptionsAtOnce,
+  }
+  const rows = await listFillExceptions(ctx.sql, watch)
   const found = rows
     .map((row): Found => ({ session: tradingHoursAt(row.filledAt), ...row }))
     .filter(({ session }) => Session === 'all' || session === Session)

@@ -23,15 +23,26 @@ export interface Exported<Row> {
   readonly total: number
 }
 
+/** What is read of the listed rows alone: columns beside those of `listed`, and what they are joined from. */
+interface Details {
+  readonly select: Fragment
+  readonly from: Fragment
+}
+
+const nothing: Details = { select: fragment`listed.*`, from: fragment`` }
+
 /** Runs a query whose rows carry `total`, their number before the limit. */
 async function exported<Row extends object>(
   sql: Sql,
   query: Fragment,
   limit: number,
+  { select, from }: Details = nothing,
 ): Promise<Exported<Row>> {
   const rows = await sql.rows<Row & { total: number }>`
-    select *, count(*) over ()::int as total from (${query}) wanted order by wanted.rank desc, wanted.id desc
-    limit ${limit}::int`
+    select ${select}, listed.total from (
+      select *, count(*) over ()::int as total from (${query}) wanted order by wanted.rank desc, wanted.id desc
+      limit ${limit}::int
+    ) listed ${from} order by listed.rank desc, listed.id desc`
   return { rows, total: rows[0]?.total ?? 0 }
 }
 
@@ -166,7 +177,12 @@ export interface ExecutionExportRow {
   at: Instant
 }
 
-/** What each order executed in the stretch; what its broker took back does not count. */
+/** Executions `x` of the stretch that count: what its broker took back does not. */
+const counted = (filter: ExportFilter): Fragment => fragment`
+  ${within(fragment`x.executed_at`, filter)} and x.busts is null and not exists (
+    select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id and b.busts = x.exec_id)`
+
+/** What each order executed in the stretch. Of years these are millions: what is shown is read of the listed ones alone. */
 export const exportExecutions = (
   sql: Sql,
   filter: ExportFilter,
@@ -175,19 +191,24 @@ export const exportExecutions = (
   exported<ExecutionExportRow>(
     sql,
     fragment`
-      select o.id, a.person_id as "personId", a.account, o.strategy_id as "strategyId",
-        ${orderNumber} as "signalId", i.symbol, o.side,
-        trim_scale(sum(x.quantity)) as quantity, trim_scale(sum(x.quantity * x.px) / sum(x.quantity)) as "avgPx",
-        max(x.executed_at) as at, max(x.executed_at) as rank
-      from execution x
-      join account a on a.id = x.account_id
-      join account_order o on o.account_id = x.account_id and o.id = x.order_id
-      join instrument i on i.id = x.instrument_id
-      where a.site_id = ${filter.siteId}::bigint and ${within(fragment`x.executed_at`, filter)}
-        and ${ofPerson(fragment`a.person_id`, filter)} and ${ofStrategy(fragment`o.strategy_id`, filter)}
-        and x.busts is null and not exists (
-          select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id
-            and b.busts = x.exec_id)
-      group by o.account_id, o.id, a.person_id, a.account, o.strategy_id, o.source, o.source_id, i.symbol, o.side`,
+      select x.account_id, x.order_id as id, x.instrument_id, max(x.executed_at) as rank
+      from execution x join account a on a.id = x.account_id
+      where a.site_id = ${filter.siteId}::bigint and x.order_id is not null and ${counted(filter)}
+        and ${ofPerson(fragment`a.person_id`, filter)}
+        and ${asked`x.setup_id in (select id from setup where strategy_id = ${filter.strategyId}::bigint)`}
+      group by x.account_id, x.order_id, x.instrument_id`,
     limit,
+    {
+      select: fragment`o.id, a.person_id as "personId", a.account, o.strategy_id as "strategyId",
+        ${orderNumber} as "signalId", i.symbol, o.side, executed.quantity, executed.px as "avgPx", listed.rank as at`,
+      from: fragment`
+        join account a on a.id = listed.account_id
+        join account_order o on o.account_id = listed.account_id and o.id = listed.id
+        join instrument i on i.id = listed.instrument_id
+        cross join lateral (
+          select trim_scale(sum(x.quantity)) as quantity, trim_scale(sum(x.quantity * x.px) / sum(x.quantity)) as px
+          from execution x where x.account_id = listed.account_id and x.order_id = listed.id
+            and x.instrument_id = listed.instrument_id and ${counted(filter)}
+        ) executed`,
+    },
   )
