@@ -787,6 +787,7 @@ create table paper_order (
   constraint paper_order_instrument_id_fkey FOREIGN KEY (instrument_id) REFERENCES instrument(id),
   constraint paper_order_order_qty_check CHECK (((order_qty)::numeric >= (0)::numeric))
 );
+CREATE INDEX paper_order_account_working ON public.paper_order USING btree (account_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text]));
 CREATE INDEX paper_order_expires ON public.paper_order USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND ((status)::text = ANY (ARRAY['0'::text, '1'::text])));
 CREATE INDEX paper_order_needs_match ON public.paper_order USING btree (accepted_at) WHERE needs_match;
 CREATE INDEX paper_order_working ON public.paper_order USING btree (instrument_id) WHERE ((status)::text = ANY (ARRAY['0'::text, '1'::text]));

@@ -1,6 +1,7 @@
 /** On a platform of years a worker asks whether anything is due without reading what is long over. */
 import { expect, test } from 'vitest'
 import { assembleWork } from '../../src/execution/assembly.ts'
+import { listWorkingPaper } from '../../src/storage/brokers/paper.ts'
 import { lockQuietAccounts } from '../../src/storage/brokers/reconciliation.ts'
 import {
   type Fragment,
@@ -38,6 +39,10 @@ const old: Readonly<Record<string, Fragment>> = {
     select 1, 1 + n % 50, n, 'ack', '', now(), now()`,
   idempotency: fragment`insert into idempotency (access_key_id, idempotency_key, operation, fingerprint, created_at)
     select n, 'key', 'POST', '', now()`,
+  // Half of them work.
+  paper_order: fragment`insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type,
+      time_in_force, position_effect, order_qty, status, accepted_at)
+    select 1 + n % 50, n, 1, 1, '1', '2', '1', 'O', 1, case when n % 1000 < 500 then '0' else '2' end, now()`,
   rate_window: fragment`insert into rate_window (subject, window_seconds, started_at, used) select n, 10, now(), 1`,
   // As many go on as have ended: those are not closed yet and not stopped either.
   setup: fragment`insert into setup (account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long,
@@ -104,5 +109,10 @@ test('a setup that is to be closed is found without a look at all positions', as
 
 test('accounts are compared with their broker without a look at all that was ever reported of them', async () => {
   const plan = await planOf((sql) => lockQuietAccounts(sql as Transaction, [1, 2], rows))
+  expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
+})
+
+test('nor at all that they ever ordered of the paper broker', async () => {
+  const plan = await planOf((sql) => listWorkingPaper(sql, [1, 2]))
   expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
 })
