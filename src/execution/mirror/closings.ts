@@ -1,6 +1,7 @@
 /**
  * Closes what a stopped setup holds: one market order per symbol, as soon as nothing else works there. Repeated
- * until the sub-ledger is flat, so a late fill of a canceled copy is closed as well.
+ * until the sub-ledger is flat, so a late fill of a canceled copy is closed as well. An order that waits for the market
+ * while less is left to close gives way to one for that.
  */
 import { dec, zero } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -12,6 +13,7 @@ import {
   listClosingSetups,
   loadClosings,
   settleClosings,
+  withdrawExcessive,
 } from '../../storage/mirror/closings.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
@@ -32,12 +34,13 @@ const closeThese = (ctx: WorkContext, setups: Among): Promise<number> =>
     const setupIds = await claimClosingSetups(tx, setups, setupsAtOnce)
     if (setupIds.length === 0) return 0
     const now = ctx.clock.now()
+    const withdrawn = await withdrawExcessive(tx, setupIds, now)
     const rows = await loadClosings(tx, setupIds)
     await insertAccountOrders(
       tx,
       rows.map((row) => closingOrder(row, now)),
     )
-    return rows.length + (await settleClosings(tx, setupIds, now))
+    return withdrawn + rows.length + (await settleClosings(tx, setupIds, now))
   })
 
 function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {

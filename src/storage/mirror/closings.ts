@@ -5,6 +5,7 @@ import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
+import { cancelOrders } from './account-orders.ts'
 
 /** Setups that were stopped and may still hold what is to be closed. */
 const isStopped = fragment`stopped_at is not null and not positions_left_open and closed_at is null`
@@ -29,6 +30,15 @@ const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
     where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
     order by o.revision desc limit 1), true)`
 
+/**
+ * A closing order (o) at work that would close more than is held by now: an execution of before it was taken back, or is
+ * told only since. What it has not found at its broker, it would open the other way.
+ */
+const isExcessive = fragment`o.source = 'X' and o.status in ${live} and o.status <> '6'
+  and o.order_qty - o.cum_qty > coalesce((
+    select case o.side when '2' then p.quantity else -p.quantity end from account_position p
+    where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`
+
 /** A setup that holds nothing and has nothing at work. */
 const isOver = fragment`
   not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
@@ -39,7 +49,8 @@ const closing = (among: Among, limit: number): Fragment => fragment`
   select setup.id from setup join account a on a.id = setup.account_id
   where setup.id = any(array(select id from setup where ${isStopped} order by id)) and ${isStopped}
     and ${isAmong(fragment`setup.id`, among)}
-    and (exists (select from account_position p where p.setup_id = setup.id and ${isClosable}) or ${isOver})
+    and (exists (select from account_position p where p.setup_id = setup.id and ${isClosable}) or ${isOver}
+      or exists (select from account_order o where o.setup_id = setup.id and ${isExcessive}))
   order by setup.id limit ${limit}::int`
 
 /**
@@ -52,6 +63,16 @@ export const listClosingSetups = (sql: Sql, among: Among, limit: number): Promis
 /** Locks such setups; those that others hold are passed over. */
 export const claimClosingSetups = (tx: Transaction, among: Among, limit: number): Promise<number[]> =>
   idsOf(tx.rows`${closing(among, limit)} for update of setup skip locked`)
+
+/** Withdraws what would close more than is held; what is left then gets an order of its own. Answers how many rows moved. */
+export const withdrawExcessive = (
+  tx: Transaction,
+  setupIds: readonly number[],
+  now: Instant,
+): Promise<number> =>
+  cancelOrders(tx, fragment`o.setup_id = any(${setupIds}::bigint[]) and ${isExcessive}`, {
+    ...{ at: now, info: 'no longer wanted' },
+  })
 
 /** An open position without a working order in a stopped setup. */
 export interface ClosingRow {
