@@ -35,7 +35,7 @@ import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { followClosing } from './closing-copies.ts'
-import { clampOwnExits } from './own-exits.ts'
+import { clampOwnExits, endIdleExits } from './own-exits.ts'
 import {
   followStops,
   guardedInstruments,
@@ -75,7 +75,9 @@ async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among, limit:
   const now = ctx.clock.now()
   const ids = await claimSyncs(tx, now, setups, limit)
   if (ids.length === 0) return 0
-  const cases = syncCases(await loadSyncFacts(tx, ids), now).filter(({ setup }) => !setup.isAutotradeDisabled)
+  const seen = syncCases(await loadSyncFacts(tx, ids), now)
+  const disabled = seen.filter(({ setup }) => setup.isAutotradeDisabled)
+  const cases = seen.filter(({ setup }) => !setup.isAutotradeDisabled)
   const planned = cases.map((one): PlannedCase => ({ one, plan: planSync(one.input, one.obstacles) }))
   const stops = await planStops(tx, planned, now)
   const acted = new Set([
@@ -84,6 +86,7 @@ async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among, limit:
     ...(await clampOwnExits(tx, planned, now)),
     ...(await followClosing(tx, cases, now)),
   ])
+  await endIdleExits(tx, disabled, now)
   await endExclusionsIn(
     tx,
     planned.flatMap(({ one, plan }) => plan.clearedExclusions.map((symbol) => symbolIn(one, symbol))),

@@ -4,13 +4,13 @@
  * and what finds none to close is canceled, also while AutoSync is off. At a broker they would open a position the
  * other way.
  */
-import { directionOf } from '../../domain/codes.ts'
-import { type Decimal, max, sign, zero } from '../../domain/decimal.ts'
+import { directionOf, isLive } from '../../domain/codes.ts'
+import { type Decimal, dec, max, sign, zero } from '../../domain/decimal.ts'
 import { reachInGrace } from '../../domain/mirror/mirror-sync-copies.ts'
 import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
 import { readSymbol, type SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import { closableQuantity } from '../../domain/orders/manual-order.ts'
-import { actsAgainst } from '../../domain/positions/open-close.ts'
+import { actsAgainst, closesNothing } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { cancelOrders, theseOrders } from '../../storage/mirror/account-orders.ts'
@@ -124,4 +124,22 @@ export async function clampOwnExits(
     await saveSuccessions(tx, successions, now)
   }
   return exits.map(({ row }) => row.setupId)
+}
+
+/**
+ * Ends the closing orders that have nothing left to close in accounts whose Autotrade is disabled. Nothing goes out there,
+ * so nothing is cut or placed; but what its broker still works protects what is held, and opens a position the other way
+ * once that is gone.
+ */
+export async function endIdleExits(tx: Transaction, cases: readonly SyncCase[], now: Instant): Promise<void> {
+  const idle = cases.flatMap(({ orders, held }) =>
+    [...orders.values()].filter(
+      ({ instrumentId, side, positionEffect, status }) =>
+        isLive(status) &&
+        status !== '6' &&
+        closesNothing({ side, openClose: positionEffect }, dec(held.get(instrumentId)?.quantity ?? 0)),
+    ),
+  )
+  if (idle.length > 0)
+    await cancelOrders(tx, theseOrders(idle), { at: now, info: infos['no position to close'] })
 }
