@@ -78,6 +78,26 @@ test('an open trade is not listed', async () => {
   expect(resultsOf(await list(town, { StrategyId: town.lonelyStrategyId }))).toEqual([])
 })
 
+test('under another plan each trade of a symbol pays for its own shares', async () => {
+  const { ask, door, people, lonelyStrategyId: StrategyId } = towns.native
+  const { key } = people.owner
+  await door('/quotes', [{ symbol: 'OVER', bid: 9, ask: 9 }])
+  for (const OrderQuantity of [100, 1000])
+    for (const Side of ['1', '2']) {
+      const PlatformSymbol = { FullSymbol: 'OVER', SymbolType: 'stock' }
+      const Order = { StrategyId, OrderType: '1', Side, OrderQuantity, TIF: '1', PlatformSymbol }
+      await ask('NewStrategyOrder', { Order }, { key })
+    }
+  const rows = resultsOf<{ OpenedQuantity: number; Commission: number }>(
+    await list(towns.native, { StrategyId, CommissionPlan: 3 }),
+  )
+  // Half a cent a share, at least a dollar an order.
+  expect(rows.map(({ OpenedQuantity, Commission }) => [OpenedQuantity, Commission])).toEqual([
+    [1000, 10],
+    [100, 2],
+  ])
+})
+
 test.each<[string, object, (number | string)[]]>([
   ['no strategy', { StrategyId: '' }, [400, '1130 StrategyId']],
   ['a strategy that is not there', { StrategyId: 999 }, [404, '2013 StrategyId']],
