@@ -68,6 +68,8 @@ describe('strict JSON', () => {
     ['a comment inside', '{/**/"A":1}'],
     ['two values', '{} {}'],
     ['single quotes', "{'A':1}"],
+    ['half a word', 'nul'],
+    ['a word that begins like another', '[trap]'],
     ['a bare name', '{A:1}'],
     ['no colon', '{"A" 1}'],
     ['a repeated name', '{"A":1,"A":1}'],
