@@ -76,6 +76,23 @@ describe('batches', () => {
     expect(await run(2)).toBe(2)
   })
 
+  test('no patience starts more batches than may run beside each other', async () => {
+    const seen: number[][] = []
+    const run = batched<number, number>(
+      (inputs) => {
+        seen.push([...inputs])
+        return new Promise(() => undefined)
+      },
+      never,
+      { ...limits, runningMax: 1, patienceMs: 1 },
+    )
+    void run(1)
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+    void run(2)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(seen).toEqual([[1]])
+  })
+
   test('many waiting calls are shared out over the batches that may run beside each other', async () => {
     const sizes: number[] = []
     let release = (): void => undefined
