@@ -107,6 +107,8 @@ describe('approvals of accounts', () => {
     expect(told(await as('holder', 'StartAutotrade', start))).toEqual([409, '3016 Account'])
     const sync = { Account: 'U101', IsAutoSyncEnabled: true }
     expect(told(await as('holder', 'SetAutotradeSettings', sync))).toEqual([409, '3016 IsAutoSyncEnabled'])
+    const without = { Account: 'U101', IsAutotradeEnabled: true, IsAutoSyncEnabled: false }
+    expect(told(await as('holder', 'SetAutotradeSettings', without))).toEqual([200])
     expect((await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101', BrokerId: 1 })).status).toBe(
       200,
     )
