@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { correctionKey, insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { workingCopy } from './account-scene.ts'
 import { accountViolations } from './account-world.ts'
@@ -40,6 +41,16 @@ async function partlyFilled() {
     fill,
     bust: async (execId: string) => {
       await world.paper.controls.bust(ctx, execId)
+      await world.drain()
+    },
+    correct: async (execId: string, quantity: string, px: string) => {
+      const [named] = await names()
+      const about = { brokerId, accountId, symbol, occurredAt: clock.time, side: '1' } as const
+      const told = { ...about, clientOrderId: named ?? null }
+      await insertReports(db.write, [
+        { ...told, kind: 'bust', reportKey: correctionKey(`${execId}a`), text: execId },
+        { ...told, kind: 'fill', reportKey: `${execId}a`, text: null, quantity, px },
+      ])
       await world.drain()
     },
     replace: async (limit: string) => {
@@ -148,4 +159,39 @@ test('an option whose contract has changed its size keeps what it has traded at 
     16,
   ])
   expect(await violations()).toEqual([])
+})
+
+test('what was taken back since of an execution from before', async () => {
+  const { fill, first, bust, split, shown, held, violations } = await partlyFilled()
+  await fill('6', '30')
+  await bust(first)
+  await split(2, 1)
+  expect([await shown(), await held()]).toMatchObject([[{ status: '1', of: [6, 200], avgPx: 30 }], 6])
+  expect(await violations()).toEqual([])
+})
+
+test('no late dividend is paid for what was taken back since', async () => {
+  const { fill, first, bust, cash, symbol, world, violations } = await partlyFilled()
+  await fill('6', '30')
+  await bust(first)
+  const before = await cash()
+  await enterActions(world.ctx, [{ kind: 'dividend', symbol, day: '2024-03-13', amount: dec(1) }])
+  await bookActions(world.ctx)
+  expect(await cash()).toBe(before)
+  expect(await violations()).toEqual([])
+})
+
+test.each([
+  ['old', '12', '48', 24],
+  ['new', '22', '24', 22],
+])('what was corrected since of it, in %s units', async (_, quantity, px, now) => {
+  const { fill, first, correct, split, shown, held, violations } = await partlyFilled()
+  await fill('6', '24')
+  await correct(first, quantity, px)
+  await split(2, 1)
+  expect([await shown(), await held()]).toMatchObject([
+    [{ status: '1', of: [now + 6, 200], avgPx: 24 }],
+    now + 6,
+  ])
+  expect((await violations()).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
 })

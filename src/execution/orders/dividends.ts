@@ -8,6 +8,7 @@ import {
   payAccounts,
   payStrategies,
 } from '../../storage/actions/corporate-actions.ts'
+import { dateBack } from '../../storage/actions/taken-back.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { type CurrencyPair, tellUnrated, unratedIn } from '../../storage/market/missing-rates.ts'
 import { loadRateTable } from '../../storage/market/quotes.ts'
@@ -19,6 +20,7 @@ export async function payDividend(tx: Transaction, action: DueAction): Promise<n
   const books = await ratesInto(tx, [bookCurrency], action)
   const strategies = await payStrategies(tx, action, books.rates.get(bookCurrency) ?? one)
   await lockHoldingAccounts(tx, action.instrumentId, action.isLate)
+  if (action.isLate) await dateBack(tx, { instrumentId: action.instrumentId, at: action.at })
   const holders = await listHolderCurrencies(tx, action.instrumentId)
   const own = await ratesInto(tx, holders, action)
   const accounts = await payAccounts(tx, action, own.rates)

@@ -12,10 +12,12 @@ import { executedSince } from './corporate-actions.ts'
 import { type LateAverage, loadLateAverages } from './late-averages.ts'
 import { splitAccountOrders, splitPaperOrders } from './order-splits.ts'
 import { type AccountSplit, divided, units } from './split-terms.ts'
+import { dateBack } from './taken-back.ts'
 
 /** Restates everything that accounts have in the instrument. The caller has locked its quote. */
 export async function splitAccounts(tx: Transaction, split: AccountSplit): Promise<void> {
   await lockHoldingAccounts(tx, split.instrumentId, split.isLate)
+  if (split.isLate) await dateBack(tx, split)
   await splitLedgers(tx, split)
   await splitAccountOrders(tx, split)
   await splitPaperOrders(tx, split)

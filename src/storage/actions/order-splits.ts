@@ -139,7 +139,7 @@ export async function splitPaperOrders(tx: Transaction, split: AccountSplit): Pr
     from ${book} n where o.id = n.id`
 }
 
-/** What the book told of an order `o` since, `worked`, and of those that it replaced. */
+/** What the book told of an order `o` since, `worked`, and of those that it replaced; what it took back from when it was executed. */
 const toldSince = (at: Fragment): Fragment => fragment`
   cross join lateral (
     with recursive chain as (
@@ -150,8 +150,10 @@ const toldSince = (at: Fragment): Fragment => fragment`
     )
     select coalesce(sum(r.told), 0) as quantity, coalesce(sum(r.told) filter (where is_own), 0) as worked
     from chain cross join lateral (
-      select case r.kind when 'fill' then r.quantity else -r.quantity end as told from paper_report r
+      select case r.kind when 'fill' then r.quantity else -r.quantity end as told
+      from paper_report r left join paper_report f on r.kind = 'bust' and f.broker_id = r.broker_id
+        and f.account_id = r.account_id and f.report_key = r.text
       where r.account_id = o.account_id and r.client_order_id = chain.client_order_id
-        and r.kind in ('fill', 'bust') and r.occurred_at >= ${at}
+        and r.kind in ('fill', 'bust') and coalesce(f.occurred_at, r.occurred_at) >= ${at}
     ) r
   ) late`
