@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Decimal, dec } from '../decimal.ts'
 import { fillOrder } from './book-fill.ts'
+import { replaceOrder } from './book-request.ts'
 import { type BookDraft, submitOrder } from './book-submit.ts'
 import { type BookContext, emptyBook, type OrderBook } from './order-book.ts'
 import { remainingQuantity } from './order-state.ts'
@@ -83,6 +84,17 @@ describe('the orders of a book at a split', () => {
     const draft = { ...plain, id: 'N', side: '1', type: '2', limit: dec(50), quantity: dec(10) } as const
     const { book } = submitOrder(bracketed(100, 0), draft, opening)
     expect(told(split(book, 2, 1, dec(0)).book).at(-1)).toBe('N: 0 0/10 @ 50')
+  })
+
+  test('what has replaced another since is too, but for what it took over', () => {
+    const terms = { newId: 'R', type: '2', timeInForce: '1', limit: dec(50), stop: null } as const
+    const { book } = replaceOrder(bracketed(100, 40), 'E', { ...terms, quantity: dec(100) }, opening)
+    expect(told(split(book, 2, 1, dec(80)).book)).toEqual([
+      'E: 5 40/100 @ 100',
+      'E profitTarget: 0 0/80 @ 60',
+      'E stopLoss: 0 0/80 @ 40',
+      'R: 1 80/140 @ 50',
+    ])
   })
 
   test('an option whose contract changes its size keeps its number', () => {

@@ -1,7 +1,8 @@
 /**
  * What a split does to the orders of a book: totals and what is filled of them in new units, leaves truncated,
  * prices on the tick. Families stay as they were: an exit group still has to close what its entry left open.
- * Orders that have ended stay as they were booked; what came after the opening is in new units already.
+ * Orders that have ended stay as they were booked; what came after the opening is in new units already, but for what a
+ * replacement took over.
  */
 
 import { isLive } from '../codes.ts'
@@ -27,8 +28,8 @@ export interface BookSplit {
 export const splitInfo = 'split'
 
 /**
- * The orders after a split; `position` is the restated one. Orders accepted at the opening (`context.at`) or
- * later are not touched.
+ * The orders after a split; `position` is the restated one. Of orders accepted at the opening (`context.at`) or later
+ * only what they took over is: nobody has traded since.
  */
 export function splitOrderBook(
   book: OrderBook,
@@ -38,10 +39,11 @@ export function splitOrderBook(
 ): BookResult {
   const change = openChange({ ...book, position }, context)
   const live = [...book.orders.values()].filter(
-    ({ status, acceptedAt }) => isLive(status) && acceptedAt < context.at,
+    ({ status, acceptedAt, filledQuantity }) =>
+      isLive(status) && (acceptedAt < context.at || !filledQuantity.isZero()),
   )
   const lots = live.map((order) => openLots(change, order))
-  const units = live.map((order) => restated(order, split))
+  const units = live.map((order) => restated(order, split, order.acceptedAt < context.at))
   const isLeft = units.map(({ orderQuantity, filledQuantity }) => orderQuantity.greaterThan(filledQuantity))
   for (const [place, { id }] of live.entries()) if (isLeft[place]) restateUnits(change, id, units[place]!)
   for (const [place, { id }] of live.entries()) {
@@ -56,14 +58,11 @@ export function splitOrderBook(
 const unitsOf = (quantity: Decimal, { ratio, multiplies }: BookSplit): Decimal =>
   multiplies ? unitsAfter(quantity, ratio) : quantity
 
-function restated(order: BookOrder, split: BookSplit) {
+function restated(order: BookOrder, split: BookSplit, isOlder: boolean) {
   const { id, status, limit, stop } = order
   const whole = { id, status, leaves: remainingQuantity(order), limitPx: limit, stopPx: stop }
-  const { leaves, limitPx, stopPx } = (split.isOption ? splitOptionOrder : splitOrder)(
-    whole,
-    split.ratio,
-    split.tick,
-  )
+  const splitOne = split.isOption ? splitOptionOrder : splitOrder
+  const { leaves, limitPx, stopPx } = isOlder ? splitOne(whole, split.ratio, split.tick) : whole
   const filledQuantity = roundTo(unitsOf(order.filledQuantity, split), quantityPlaces)
   return {
     orderQuantity: filledQuantity.plus(leaves),

@@ -79,7 +79,7 @@ const aliveAt = ({ instrumentId, isLate }: AccountSplit, at: Fragment): Fragment
   isLate
     ? fragment`(o.status in ${live} or o.cum_qty > 0 and o.ended_at >= ${at} and o.account_id = any(array(
         select account_id from account_position where instrument_id = ${instrumentId}::bigint)))`
-    : fragment`o.status in ${live} and o.posted_at < ${at}`
+    : fragment`o.status in ${live} and (o.posted_at < ${at} or o.cum_qty > 0)`
 
 const nothingSince = fragment`
   cross join (values (0::numeric, 0::numeric, 0::numeric, 0::numeric, 0::numeric))
@@ -112,7 +112,7 @@ const executedSince = (at: Fragment): Fragment => fragment`
 export async function splitPaperOrders(tx: Transaction, split: AccountSplit): Promise<void> {
   const at = fragment`${instant(split.at)}::timestamptz`
   const ids = workingPaper(fragment`o.instrument_id = ${split.instrumentId}::bigint
-    and (o.accepted_at < ${at} or ${split.isLate}::boolean and o.carried_qty <> 0)`)
+    and (o.accepted_at < ${at} or o.carried_qty <> 0)`)
   const book = fragment`(
     select o.id, o.accepted_at < ${at} as is_older,
       trunc(${units(split, '(o.order_qty - o.cum_qty + late.worked)')}) - late.worked as left_qty,
