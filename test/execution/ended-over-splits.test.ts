@@ -4,6 +4,7 @@ import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
+import { entryKey, loadEntryFills } from '../../src/storage/mirror/entry-fills.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -43,6 +44,18 @@ async function partlyExited() {
       await insertReports(db.write, [{ ...told, kind: 'cancel', reportKey: `c${accountId}` }])
       await world.drain()
     },
+    /** What the copies of it have executed, as exits of an entry see it. */
+    executed: () =>
+      db.transaction(async (tx) => {
+        const copy = { setupId: scene.setupId, signalId: exit }
+        return (await loadEntryFills(tx, [copy])).get(entryKey(copy.setupId, exit))?.toNumber()
+      }),
+    /** The broker executes one more of it after all. */
+    fillLate: async (px: string) => {
+      const late = { ...fill, reportKey: `l${accountId}`, occurredAt: clock.time, quantity: '1', px }
+      await insertReports(db.write, [late])
+      await world.drain()
+    },
     split: async () => {
       await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
       clock.time += day
@@ -71,5 +84,20 @@ test('an exit that its owner replaces after the split', async () => {
     ['4', 10, 3, 110],
     ['1', 20, 6, 55],
   ])
+  expect(await violations()).toEqual([])
+})
+
+test('what its broker has executed of it after the split is in new units already', async () => {
+  const { end, split, fillLate, executed, replace, shown, held, violations } = await partlyExited()
+  await end()
+  await split()
+  await fillLate('62')
+  expect(await executed()).toBe(7)
+  await replace('20', '60')
+  expect(await shown()).toEqual([
+    ['4', 10, 4, 98],
+    ['1', 20, 7, (3 * 110 + 62) / 7],
+  ])
+  expect(await held()).toBe(13)
   expect(await violations()).toEqual([])
 })

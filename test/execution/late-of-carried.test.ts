@@ -128,11 +128,19 @@ test('what a broker dates after a split, of an order that had ended before it, i
   await bookActions(ctx)
   await world.drain()
   const execId = await fill(first, '2', '55')
-  expect((await shown())[1]).toEqual(['1', 22, 8, 55])
+  expect((await shown()).slice(1)).toEqual([
+    // No more is closed than is held.
+    ['5', 22, 8, 55],
+    ['1', 20, 8, 55],
+  ])
   expect(await held()).toBe(12)
   expect(await violations()).toEqual([])
   await bust(execId)
-  expect((await shown())[1]).toEqual(['1', 20, 6, 55])
+  expect((await shown()).slice(1)).toEqual([
+    ['5', 20, 6, 55],
+    ['1', 18, 6, 55],
+  ])
+  expect(await held()).toBe(14)
   expect(await violations()).toEqual([])
 })
 

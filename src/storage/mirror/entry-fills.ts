@@ -2,6 +2,7 @@
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import { type Fragment, fragment, identifier, type Transaction } from '../database/sql.ts'
 import { sinceSplits } from '../market/units-since-splits.ts'
+import { executedToday, sinceEnd } from './ended-orders.ts'
 
 /** What a signal says of its entry, if it is an exit. */
 export interface EntryColumns {
@@ -51,8 +52,7 @@ export const entryKey = (setupId: number, signalId: number): string => `${setupI
  * columns or values. Copies show what those before them executed.
  */
 export const executedOf = (entryChain: Fragment, setupId: Fragment): Fragment => fragment`(
-  select max(round(o.cum_qty * since.units, 8)) as executed from account_order o
-  ${sinceSplits(fragment`o.instrument_id`, fragment`o.ended_at`, fragment`true`)}
+  select max(${executedToday}) as executed from account_order o ${sinceEnd}
   where o.source_id = any(${entryChain}) and o.source = 'S' and o.setup_id = ${setupId})`
 
 /** How much the copies of these entries have executed, by `entryKey`; those without a copy are left out. */
