@@ -165,3 +165,18 @@ test('also of one that was replaced, told beside another of before the split', a
   expect(await held()).toBe(11)
   expect(await violations()).toEqual([])
 })
+
+test('of one that was replaced before a split, and fills what has come after it', async () => {
+  const { names, symbol, replace, fill, shown, violations } = await sentAnew()
+  const second = (await names())[2] ?? ''
+  await replace()
+  const yesterday = clock.time
+  await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  await fill(second, '7', '110', yesterday)
+  // It had lived through the split, whenever what filled it was executed.
+  expect((await shown()).at(-1)).toEqual(['2', 20, 20, 55])
+  expect(await violations()).toEqual([])
+})

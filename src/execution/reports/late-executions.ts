@@ -152,9 +152,10 @@ export class LateExecutions {
         if (since.length > 0) this.#late.set(report.id, { report, since, inOrder: factorsOf([]) })
         return told
       }
-      // An order that a split has restated did not end before it.
+      // An order that a split has restated did not end before it, and what is told of a replaced one may end the last.
+      const last = lastOf(order, given.orders)
       const ends = this.#actions.filter(
-        (action) => action.instrumentId === instrumentId && hasRestated(action, order),
+        (action) => action.instrumentId === instrumentId && hasRestated(action, last),
       )
       const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
       const counts = { asOf: report.occurredAt, inLast: this.#inLast(order, report.occurredAt, given.orders) }
@@ -192,11 +193,7 @@ export class LateExecutions {
   /** What splits since an execution of a replaced order have made of its units, in the order that was alive at them. */
   #inLast(order: ReportedOrder, at: Instant, orders: readonly ReportedOrder[]): Restated | undefined {
     if (order.status !== '5') return undefined
-    const next = (of: ReportedOrder): ReportedOrder => {
-      const found = orders.findLast((one) => one.accountId === of.accountId && one.replacesOrderId === of.id)
-      return found && of.status === '5' ? next(found) : of
-    }
-    const last = next(order)
+    const last = lastOf(order, orders)
     const since = this.#actions.filter(
       (action) =>
         action.instrumentId === order.instrumentId &&
@@ -310,6 +307,15 @@ export class LateExecutions {
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
     return this.#actions.filter((action) => action.instrumentId === instrumentId && action.dayFrom > at)
   }
+}
+
+/** The one that was at work in the end of those that replaced it. */
+function lastOf(order: ReportedOrder, orders: readonly ReportedOrder[]): ReportedOrder {
+  if (order.status !== '5') return order
+  const found = orders.findLast(
+    (one) => one.accountId === order.accountId && one.replacesOrderId === order.id,
+  )
+  return found ? lastOf(found, orders) : order
 }
 
 type Numbers = { readonly [K in 'quantity' | 'px']: Decimal }
