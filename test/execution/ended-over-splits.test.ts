@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { createWorker } from '../../src/execution/worker.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { entryKey, loadEntryFills } from '../../src/storage/mirror/entry-fills.ts'
 import { testDatabase } from '../support/database.ts'
@@ -99,5 +100,23 @@ test('what its broker has executed of it after the split is in new units already
     ['1', 20, 7, (3 * 110 + 62) / 7],
   ])
   expect(await held()).toBe(13)
+  expect(await violations()).toEqual([])
+})
+
+test('a replacement that was not sent before the split, and is an order of its own after it', async () => {
+  const { end, split, replace, shown, held, violations } = await partlyExited()
+  const { drain } = world
+  const unsent = createWorker({ ctx, steps: world.steps.filter(({ name }) => name !== 'sendOrders paper') })
+  world.drain = () => unsent.drain()
+  await replace('10', '112')
+  await end()
+  await split()
+  world.drain = drain
+  await drain()
+  expect(await shown()).toEqual([
+    ['4', 10, 3, 110],
+    ['1', 20, 6, 55],
+  ])
+  expect(await held()).toBe(14)
   expect(await violations()).toEqual([])
 })

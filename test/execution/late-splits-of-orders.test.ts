@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
-import { createWorker } from '../../src/execution/worker.ts'
 import { correctionKey, insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { workingCopy } from './account-scene.ts'
@@ -189,13 +188,9 @@ test('a replacement at the opening, before the split is booked, is in new units 
   clock.time -= day
   await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
   clock.time = now
-  const { drain } = world
-  world.drain = () =>
-    createWorker({ ctx, steps: world.steps.filter(({ name }) => name !== 'bookActions') }).drain()
   await replace('26')
-  world.drain = drain
   await bookActions(ctx)
-  await drain()
+  await world.drain()
   expect((await shown()).at(-1)).toMatchObject({ status: '1', of: [20, 110], limitPx: 26 })
   expect((await book()).at(-1)).toEqual({ status: '0', left: 90, executed: 20 })
   await fill('5', '26')

@@ -8,6 +8,7 @@ import type { Instant } from '../../domain/time.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type CopyRow, copyColumns, type OrderKey, theseOrders } from './account-orders.ts'
+import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-orders.ts'
 import { isUnconfirmed } from './order-confirmations.ts'
 import { endUnseen } from './unseen-orders.ts'
 
@@ -105,13 +106,13 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
   where ${theseOrders(keys)} and o.pending_action is not null
   order by o.account_id, o.id for update of o skip locked`
 
-/** The orders that these replace, by their id; `lockNextSends` has locked them. */
+/** The orders that these replace, by their id, one that ended before a split in new units; `lockNextSends` has locked them. */
 export async function loadReplaced(tx: Transaction, rows: readonly SendRow[]): Promise<Map<number, CopyRow>> {
   const keys = rows.flatMap(({ accountId, replacesOrderId: id }) => (id === null ? [] : [{ accountId, id }]))
   if (keys.length === 0) return new Map()
-  const replaced = await tx.rows<CopyRow>`
-    select ${copyColumns} from account_order o where ${theseOrders(keys)}`
-  return new Map(replaced.map((row) => [row.id, row]))
+  const replaced = await tx.rows<AsEnded<CopyRow>>`
+    select ${copyColumns}, ${sinceEndColumns} from account_order o ${sinceEnd} where ${theseOrders(keys)}`
+  return new Map(replaced.map((row) => [row.id, inNewUnits(row)]))
 }
 
 /** How long a claim keeps others away, by the database's clock. */
