@@ -1,5 +1,6 @@
 /**
- * Splits on the accounts' side: sub-ledgers and what owners hold, each in one statement for all, and their orders. Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
+ * Splits on the accounts' side: sub-ledgers and what owners hold, each in one statement for all, and their orders.
+ * Brokers adjust what they work and hold by themselves; this is the same arithmetic on our record of it.
  */
 import type { Decimal } from '../../domain/decimal.ts'
 import { beforeOpening } from '../../domain/market/trading-day.ts'
