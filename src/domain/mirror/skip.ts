@@ -19,7 +19,7 @@ const blockCodes = [
 export type BlockCode = (typeof blockCodes)[number]
 
 /**
- * NothingHeld: a closing signal, and the account holds nothing on that side.
+ * NothingHeld: a closing signal, and the account holds nothing on that side, or other orders already work to close it.
  * NoIncrease: the size the account should hold is the same before and after the signal.
  */
 export type SkipCode = ScalingReason | BlockCode | 'NothingHeld' | 'NoIncrease'

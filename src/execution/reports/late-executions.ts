@@ -174,20 +174,27 @@ export class LateExecutions {
     const orders = new Map(given.orders.map((order) => [`${order.accountId} ${order.id}`, order]))
     const inUnitsOfOrder = <Row extends BustedExecution | StandingExecution>(row: Row): Row => {
       const order = orders.get(`${row.accountId} ${row.orderId}`)
-      if (!order) return row
-      const inLast = this.#inLast(order, row.at, given.orders)
-      const restating = this.#since(order.instrumentId, row.at).filter((action) => hasRestated(action, order))
-      return restating.length > 0
-        ? { ...row, inLast, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
-        : { ...row, inLast }
+      return order ? this.#restated(row, order, given.orders) : row
     }
-    const [busted, standing] = [given.busted.map(inUnitsOfOrder), given.standing.map(inUnitsOfOrder)]
     return {
       reports,
-      busted,
-      standing,
+      busted: given.busted.map(inUnitsOfOrder),
+      standing: given.standing.map(inUnitsOfOrder),
       orders: given.orders.map((order) => roomFor(order, added.get(order.id))),
     }
+  }
+
+  /** An execution in the units that its order counts in. */
+  #restated<Row extends BustedExecution | StandingExecution>(
+    row: Row,
+    order: ReportedOrder,
+    orders: readonly ReportedOrder[],
+  ): Row {
+    const inLast = this.#inLast(order, row.at, orders)
+    const restating = this.#since(order.instrumentId, row.at).filter((action) => hasRestated(action, order))
+    return restating.length > 0
+      ? { ...row, inLast, ...restatedBy(row.quantity, row.px, factorsOf(restating)) }
+      : { ...row, inLast }
   }
 
   /** What splits since an execution of a replaced order have made of its units, in the order that was alive at them. */
