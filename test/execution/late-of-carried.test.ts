@@ -144,6 +144,31 @@ test('what a broker dates after a split, of an order that had ended before it, i
   expect(await violations()).toEqual([])
 })
 
+test('nor what is executed on the day of the split before the opening: that is in new units already', async () => {
+  const { accountId, names, symbol, first, fill, bust, replace, shown, held, violations } = await sentAnew()
+  const second = (await names())[2] ?? ''
+  await replace()
+  await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+  const early = Date.parse('2024-03-13T12:00:00Z')
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  const execId = await fill(first, '2', '55', early)
+  expect((await shown()).at(-1)).toEqual(['1', 22, 8, 55])
+  expect(await held()).toBe(12)
+  await bust(execId)
+  expect((await shown()).at(-1)).toEqual(['1', 20, 6, 55])
+  expect(await violations()).toEqual([])
+  const about = { brokerId, accountId, symbol, clientOrderId: second, side: '2', text: null } as const
+  await insertReports(db.write, [
+    { ...about, kind: 'fill', reportKey: 'early', occurredAt: early, quantity: '1', px: '55' },
+  ])
+  await world.drain()
+  expect((await shown()).at(-1)).toEqual(['1', 20, 7, 55])
+  expect(await held()).toBe(13)
+  expect(await violations()).toEqual([])
+})
+
 test('also of one that was replaced, told beside another of before the split', async () => {
   const { accountId, names, symbol, replace, shown, held, violations } = await sentAnew()
   const second = (await names())[2] ?? ''

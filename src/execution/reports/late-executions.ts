@@ -145,7 +145,7 @@ export class LateExecutions {
     const reports = given.reports.map((row) => {
       const order = orderOf(row)
       const told = this.#inUnitsOf(origins.get(row.id), row)
-      const report = this.#asOf(told, origins.get(told.id))
+      const report = this.#fromOpening(this.#asOf(told, origins.get(told.id)))
       const { instrumentId } = report
       const since = this.#since(instrumentId, report.occurredAt)
       if (!order) {
@@ -157,7 +157,7 @@ export class LateExecutions {
       const ends = this.#actions.filter(
         (action) => action.instrumentId === instrumentId && hasRestated(action, last),
       )
-      const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
+      const occurredAt = Math.max(told.occurredAt, report.occurredAt, ends.at(-1)?.at ?? 0)
       const counts = { asOf: report.occurredAt, inLast: this.#inLast(order, report.occurredAt, given.orders) }
       if (since.length === 0) return { ...told, ...counts, occurredAt, splitAt: ends.at(-1)?.at }
       const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
@@ -290,6 +290,16 @@ export class LateExecutions {
     const [before, since] = [origin.at, report.occurredAt].map((at) => this.#since(instrumentId, at))
     const occurredAt = before?.length === since?.length ? report.occurredAt : origin.at
     return { ...report, instrumentId, occurredAt }
+  }
+
+  /** On the day of a split it counts from the opening: it is in new units before that too. */
+  #fromOpening(report: ReportRow): ReportRow {
+    const { instrumentId, occurredAt } = report
+    const split = this.#actions.find(
+      ({ kind, at, dayFrom, ...action }) =>
+        kind === 'split' && action.instrumentId === instrumentId && dayFrom <= occurredAt && at > occurredAt,
+    )
+    return split ? { ...report, occurredAt: split.at } : report
   }
 
   /** A correction in the units of what it corrects: some brokers tell it in those of today. */
