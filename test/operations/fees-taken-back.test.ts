@@ -1,4 +1,4 @@
-/** A trade of a stopped setup that is taken back once its fee is settled: whoever starts again goes on from there. */
+/** What becomes of the books of a stopped setup once its fee is settled: whoever starts again goes on from there. */
 import { expect, test } from 'vitest'
 import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { call, resultsOf } from '../support/http.ts'
@@ -10,7 +10,8 @@ const { db, url } = platform
 const { door, passTo, charges, audit } = moneyOf(platform)
 const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
 
-test('a gain that only makes up for it is not charged again', async () => {
+/** Bought at 100, stopped and settled at 120. */
+async function settledAndStopped(leavesOpen: boolean) {
   await door('/reset', { now: at(0) })
   const people = [
     { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
@@ -46,7 +47,7 @@ test('a gain that only makes up for it is not charged again', async () => {
       (await call(url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body: followed })).status,
     ).toBe(200)
   const whose = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}`
-  const stopping = `/gen/Autotrade/StopAutotrade?${whose}&LeavePositionsOpen=false`
+  const stopping = `/gen/Autotrade/StopAutotrade?${whose}&LeavePositionsOpen=${leavesOpen}`
 
   await follow()
   await trade('1')
@@ -56,7 +57,11 @@ test('a gain that only makes up for it is not charged again', async () => {
   await passTo(31)
   const first = { person: customer.personId, amount: 40_000, status: 'paid', at: '04-11' }
   expect(await charges('performance')).toEqual([first])
+  return { first, follow, trade }
+}
 
+test('a gain that only makes up for a trade that is taken back is not charged again', async () => {
+  const { first, follow, trade } = await settledAndStopped(false)
   await quote(90)
   const { sold } = await db.read.one<{ sold: string }>`select exec_id as sold from execution where side = '2'`
   await door('/broker', { bust: sold })
@@ -68,5 +73,17 @@ test('a gain that only makes up for it is not charged again', async () => {
   await quote(125)
   await passTo(60)
   expect(await charges('performance')).toEqual([first, { ...first, amount: 10_000, at: '05-11' }])
+  await audit()
+})
+
+test('what is left open at a stop is no loss that the next one makes up for', async () => {
+  const { first, follow, trade } = await settledAndStopped(true)
+  await quote(90)
+  await trade('2')
+  await follow()
+  await trade('1')
+  await quote(125)
+  await passTo(60)
+  expect(await charges('performance')).toEqual([first, { ...first, amount: 70_000, at: '05-11' }])
   await audit()
 })
