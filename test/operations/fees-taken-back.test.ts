@@ -8,10 +8,20 @@ import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
 const platform = await testPlatform()
 const { db, url } = platform
 const { door, passTo, charges, audit } = moneyOf(platform)
-const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
+const quote = (price: number) =>
+  door(
+    '/quotes',
+    [stock, option].map(({ symbol }) => ({ symbol, bid: price, ask: price })),
+  )
+
+const stock = { symbol: 'AAPL', securityType: 'CS' }
+const option = {
+  ...{ symbol: 'AAPL2419D200', securityType: 'OPT', underlying: 'AAPL', pointValue: 1 },
+  ...{ strike: 200, putOrCall: 1, expiry: '2024-04-19' },
+}
 
 /** Bought at 100, stopped and settled at 120. */
-async function settledAndStopped(leavesOpen: boolean) {
+async function settledAndStopped(leavesOpen: boolean, bought = stock) {
   await door('/reset', { now: at(0) })
   const people = [
     { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
@@ -19,7 +29,7 @@ async function settledAndStopped(leavesOpen: boolean) {
   ]
   const [owner, customer] = (await door<Citizen[]>('/people', people)) as [Citizen, Citizen]
   await door('/accounts', [{ account: 'U1', personId: customer.personId, kind: 'live', cash: 50_000 }])
-  await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
+  await door('/instruments', [stock, option])
   await quote(100)
   const ask = async (path: string, { key }: Citizen, body: object) =>
     resultsOf<Row>(await call(url, path, { key, body }))
@@ -29,8 +39,8 @@ async function settledAndStopped(leavesOpen: boolean) {
   const others = { isPrivate: undefined, monthlyCost: undefined, isResellable: undefined }
   const terms = { strategyId, performanceFee: 20, noSubsAllowed: undefined, ...others }
   await changeStrategy(db.write, { ...terms, changedAt: Date.parse(at(0)) })
-  const PlatformSymbol = { FullSymbol: 'AAPL', SymbolType: 'stock' }
-  const trade = (Side: '1' | '2') => {
+  const trade = (Side: '1' | '2', { symbol, securityType } = stock) => {
+    const PlatformSymbol = { FullSymbol: symbol, SymbolType: securityType === 'OPT' ? 'option' : 'stock' }
     const Order = {
       StrategyId: strategyId,
       OrderType: '1',
@@ -41,7 +51,7 @@ async function settledAndStopped(leavesOpen: boolean) {
     }
     return ask('/gen/Strategies/NewStrategyOrder', owner, { Order })
   }
-  const followed = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
+  const followed = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true, OptionsEnabled: true }
   const follow = async () =>
     expect(
       (await call(url, '/gen/Autotrade/StartAutotrade', { key: customer.key, body: followed })).status,
@@ -50,7 +60,7 @@ async function settledAndStopped(leavesOpen: boolean) {
   const stopping = `/gen/Autotrade/StopAutotrade?${whose}&LeavePositionsOpen=${leavesOpen}`
 
   await follow()
-  await trade('1')
+  await trade('1', bought)
   await quote(120)
   expect((await call(url, stopping, { method: 'DELETE', key: customer.key })).status).toBe(200)
   await quote(120)
@@ -76,10 +86,14 @@ test('a gain that only makes up for a trade that is taken back is not charged ag
   await audit()
 })
 
-test('what is left open at a stop is no loss that the next one makes up for', async () => {
-  const { first, follow, trade } = await settledAndStopped(true)
+test.each([
+  ['is no loss', stock],
+  ['and has ended since is no loss', option],
+])('what is left open at a stop %s that the next one makes up for', async (_, bought) => {
+  const { first, follow, trade } = await settledAndStopped(true, bought)
+  await passTo(41)
   await quote(90)
-  await trade('2')
+  if (bought === stock) await trade('2')
   await follow()
   await trade('1')
   await quote(125)

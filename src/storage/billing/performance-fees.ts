@@ -72,8 +72,11 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
     left join lateral (
       select jsonb_build_object('units', f.units::text, 'price', f.price::text, 'mark', f.mark::text) as holding,
-        -- What is left open at a stop is its holder's, and no gain or loss of the setup.
-        case when not exists (select from account_position p where p.setup_id = e.id and p.quantity <> 0) then (
+        -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
+        case when not exists (select from account_position p where p.setup_id = e.id and p.quantity <> 0)
+          and not (e.positions_left_open and exists (
+            select from execution x where x.account_id = a.id and x.setup_id = e.id and x.order_id is null
+              and x.executed_at > f.settled_at)) then (
           select coalesce(sum(cash_change), 0) - f.gain
           from (select e.id) setup cross join lateral (${cashOfSetup}) entry) end as since
       from fee_settlement f join setup e on e.id = f.setup_id
