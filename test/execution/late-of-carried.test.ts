@@ -8,7 +8,7 @@ import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
-import { endSignal } from './world.ts'
+import { addInstrument, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -203,5 +203,27 @@ test('of one that was replaced before a split, and fills what has come after it'
   await fill(second, '7', '110', yesterday)
   // It had lived through the split, whenever what filled it was executed.
   expect((await shown()).at(-1)).toEqual(['2', 20, 20, 55])
+  expect(await violations()).toEqual([])
+})
+
+test('what is told late of an option whose size a split has changed is carried at the price of today', async () => {
+  const { setupId, instrumentId, first, fill, shown, held, violations } = await sentAnew()
+  const { symbol: underlying } = await addInstrument(db)
+  await db.write.run`
+    update instrument set security_type = 'OPT', underlying = ${underlying}, root = ${underlying}, put_or_call = '1',
+      strike = 90, expiry = '2024-06-21', last_trading_day = '2024-06-21' where id = ${instrumentId}`
+  const told = clock.time
+  await enterActions(ctx, [
+    { kind: 'split', symbol: underlying, day: '2024-03-13', new: dec(3), old: dec(2) },
+  ])
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  await fill(first, '1', '114', told)
+  expect((await shown()).at(-1)).toEqual(['1', 10, 4, 74])
+  const { value } = await db.read.one<{ value: string }>`
+    select trim_scale(filled_value)::text as value from account_order where setup_id = ${setupId} order by id desc limit 1`
+  expect(value).toBe('296')
+  expect(await held()).toBe(6)
   expect(await violations()).toEqual([])
 })

@@ -24,7 +24,8 @@ export async function carryLate(tx: Transaction, changes: readonly OrderChange[]
       select o.account_id, after.origin, o.id, after.quantity, after.value, after.at
       from after join account_order o on o.account_id = after.account_id and o.replaces_order_id = after.id
     ), more as (
-      select o.account_id, o.id, sum(round(after.quantity * since.units, 8)) as quantity, sum(after.value * since.units * since.price) as value
+      select o.account_id, o.id, sum(round(after.quantity * since.units, 8)) as quantity,
+        sum(round(after.value * since.units * since.price, 12)) as value
       from after join account_order o on o.account_id = after.account_id and o.id = after.id
       join account_order p on p.account_id = after.account_id and p.id = after.origin
       ${sinceSplits(fragment`p.instrument_id`, fragment`greatest(p.ended_at, after.at)`, wasAlive)}
