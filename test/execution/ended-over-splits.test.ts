@@ -10,7 +10,7 @@ import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
-import { endSignal } from './world.ts'
+import { addInstrument, endSignal } from './world.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -118,5 +118,26 @@ test('a replacement that was not sent before the split, and is an order of its o
     ['1', 20, 6, 55],
   ])
   expect(await held()).toBe(14)
+  expect(await violations()).toEqual([])
+})
+
+test('one of an option whose size the split has changed', async () => {
+  const { instrumentId, end, replace, shown, violations } = await partlyExited()
+  const { symbol: underlying } = await addInstrument(db)
+  await db.write.run`
+    update instrument set security_type = 'OPT', underlying = ${underlying}, root = ${underlying}, put_or_call = '1',
+      strike = 90, expiry = '2024-06-21', last_trading_day = '2024-06-21' where id = ${instrumentId}`
+  await end()
+  await enterActions(ctx, [
+    { kind: 'split', symbol: underlying, day: '2024-03-13', new: dec(11), old: dec(10) },
+  ])
+  clock.time += day
+  await bookActions(ctx)
+  await world.drain()
+  await replace('10', '105')
+  expect(await shown()).toEqual([
+    ['4', 10, 3, 110],
+    ['1', 10, 3, 100],
+  ])
   expect(await violations()).toEqual([])
 })
