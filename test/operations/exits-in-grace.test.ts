@@ -114,3 +114,26 @@ test.each(mixed)('a reversal with AutoSync off: %s', async (_, quantity, fills) 
   await reverseBy(quantity, fills)
   await signal({ OrderType: '1', Side: '2', OrderQuantity: 150 })
 })
+
+test('that of a reversal opens nothing where the holder has closed the other side', async () => {
+  await bid(100)
+  await signal({ OrderType: '1', Side: '1', OrderQuantity: 150 })
+  await town.door('/broker', { partial: { account, qty: 0 } })
+  const signalId = await signal({ OrderType: '2', Side: '2', OrderQuantity: 200, Limit: 120 })
+  await town.door('/broker', { partial: { account, qty: 0 } })
+  await bid(120)
+  const halves = (await orders()).filter(({ OrderStatus }) => OrderStatus === '0')
+  for (const [half, qty] of [
+    ['O', 100],
+    ['C', 50],
+  ]) {
+    const clientOrderId = halves.find(({ OpenClose }) => OpenClose === half)?.OrderId
+    const execution = { account, symbol: 'AAPL', side: '2', qty, px: 120, clientOrderId }
+    await town.door('/broker', { execution })
+  }
+  await place({ OrderType: '3', Side: '1', Limit: undefined, Stop: 125, OrderQuantity: 50 })
+  await bid(125)
+  expect(await position()).toEqual([])
+  expect(await copyOf(signalId)).toMatchObject({ OpenClose: 'C', OrderStatus: '4' })
+  await audit()
+})
