@@ -3,7 +3,7 @@
  * closed one, or one whose key is refused twice in a row, is no longer ours. Told once a day, so that whoever switches
  * Autotrade on again although nothing has changed is told again.
  */
-import { dayIn, newYork } from '../../../domain/time.ts'
+import { dayIn, type Instant, newYork } from '../../../domain/time.ts'
 import { insertReports, type ReportKind } from '../../../storage/brokers/reports.ts'
 import type { WorkContext } from '../../context.ts'
 import type { AlpacaAccount } from './wire.ts'
@@ -19,12 +19,15 @@ export interface Notices {
   ofKey(ctx: WorkContext, named: Named): Promise<void>
 }
 
+/** What several ask at once is one refusal. */
+const sameRefusalMs = 30_000
+
 /**
  * Tells once a New York day that an account is closed, restricted or blocked, or that its key is refused the
  * second time.
  */
 export function createNotices(): Notices {
-  const refusedOnce = new Set<number>()
+  const refusedAt = new Map<number, Instant>()
   const tell = (ctx: WorkContext, named: Named, kind: ReportKind, text: string): Promise<void> => {
     const now = ctx.clock.now()
     const reportKey = `${kind}:${text}:${dayIn(now, newYork)}`
@@ -35,15 +38,17 @@ export function createNotices(): Notices {
   }
   return {
     ofAccount: async (ctx, named, { status, isBlocked }) => {
-      refusedOnce.delete(named.accountId)
+      refusedAt.delete(named.accountId)
       if (status === 'ACCOUNT_CLOSED') await tell(ctx, named, 'delink', 'the account is closed at Alpaca')
       else if (status !== 'ACTIVE')
         await tell(ctx, named, 'restriction', `the account is ${status} at Alpaca`)
       else if (isBlocked) await tell(ctx, named, 'restriction', 'the account is blocked at Alpaca')
     },
     ofKey: async (ctx, named) => {
-      if (!refusedOnce.has(named.accountId)) refusedOnce.add(named.accountId)
-      else await tell(ctx, named, 'delink', 'Alpaca refuses the key')
+      const now = ctx.clock.now()
+      const first = refusedAt.get(named.accountId)
+      if (first === undefined) refusedAt.set(named.accountId, now)
+      else if (now - first >= sameRefusalMs) await tell(ctx, named, 'delink', 'Alpaca refuses the key')
     },
   }
 }
