@@ -9,6 +9,7 @@ import { chainStart, insertAccountOrders, type NewAccountOrder } from '../../sto
 import {
   type ClosingRow,
   claimClosingSetups,
+  closingInfo,
   isClosingDue,
   listClosingSetups,
   loadClosings,
@@ -63,7 +64,7 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
     endedAt: null,
     chaseAt: null,
     pendingAction: 'new',
-    info: 'autotrade stopped',
+    info: closingInfo,
     reason: null,
     strategyQty: zero,
     limitValue: null,

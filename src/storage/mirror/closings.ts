@@ -30,11 +30,15 @@ const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
     where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
     order by o.revision desc limit 1), true)`
 
+/** Says of an order that it closes what a stopped setup holds. A refused cancel takes that away. */
+export const closingInfo = 'autotrade stopped'
+
 /**
  * A closing order (o) at work that would close more than is held by now: an execution of before it was taken back, or is
- * told only since. What it has not found at its broker, it would open the other way.
+ * told only since. What it has not found at its broker, it would open the other way. Not one that its broker has refused
+ * to cancel: it would be asked the same over and over, as long as it says no.
  */
-const isExcessive = fragment`o.source = 'X' and o.status in ${live} and o.status <> '6'
+const isExcessive = fragment`o.source = 'X' and o.status in ${live} and o.status <> '6' and o.info = ${closingInfo}
   and o.order_qty - o.cum_qty > coalesce((
     select case o.side when '2' then p.quantity else -p.quantity end from account_position p
     where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`
