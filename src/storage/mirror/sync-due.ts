@@ -93,7 +93,7 @@ export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
 
 /**
  * Locks the next due setups: their strategies, then their accounts; those that others hold are passed over. Marks
- * of setups that have stopped, or in which Autotrade is disabled, are dropped: nothing is done there.
+ * of setups that have stopped are dropped: nothing is done there.
  */
 export async function claimSyncs(
   tx: Transaction,
