@@ -1,6 +1,7 @@
 /** Withdrawing an order takes what it replaces along, and reports name both: everybody locks them in one order. */
 import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
+import { clientOrderId } from '../../src/domain/orders/client-order-id.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
@@ -188,4 +189,37 @@ test('a filled signal and what its copies have executed do not block each other,
   await untilWaiting(db.read, 2)
   await Promise.all([letGo(), following, booking])
   expect(count.tried).toBe(count.begun)
+})
+
+test('a close after a stop that is withdrawn and a report of it do not block each other', async () => {
+  const brokerId = await addBroker(db)
+  const { accountId, setupId, instrumentId, symbol, order, orders, held } = await makeScene(world, brokerId)()
+  await world.quote(symbol, '60', '60')
+  await order('1', '10')
+  await world.drain()
+  await db.write.run`
+    update setup set stopped_at = now(), left_version = 2, positions_left_open = false where id = ${setupId}`
+  await step('closeStopped')
+  // As if what was bought had been taken back in part.
+  await db.write.run`update account_position set quantity = 6 where setup_id = ${setupId}`
+  const name = {
+    environment: ctx.settings.environment,
+    setupId,
+    source: 'X',
+    sourceId: instrumentId,
+  } as const
+  const told = { accountId, brokerId, clientOrderId: clientOrderId({ ...name, revision: 0 }), symbol }
+  const execution = { side: '2', quantity: '3', px: '60', text: null, occurredAt: clock.time } as const
+  await db.transaction((tx) =>
+    insertReports(tx, [{ ...told, ...execution, kind: 'fill', reportKey: 'close' }]),
+  )
+  const letGo = await holdTable(db, 'execution')
+  const booking = step('applyReports')
+  await untilWaiting(db.read, 1)
+  const withdrawing = step('closeStopped')
+  await untilWaiting(db.read, 2)
+  await Promise.all([letGo(), booking, withdrawing])
+  expect(count.tried).toBe(count.begun)
+  expect((await orders()).at(-1)).toMatchObject({ cumQty: 3 })
+  expect(await held()).toBe(3)
 })

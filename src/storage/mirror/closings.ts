@@ -64,9 +64,12 @@ const closing = (among: Among, limit: number): Fragment => fragment`
 export const listClosingSetups = (sql: Sql, among: Among, limit: number): Promise<number[]> =>
   idsOf(sql.rows`${closing(among, limit)}`)
 
-/** Locks such setups; those that others hold are passed over. */
+/**
+ * Locks such setups; those that others hold are passed over. Not against who only writes rows that name them: reports do,
+ * and have locked the orders by then that are withdrawn here.
+ */
 export const claimClosingSetups = (tx: Transaction, among: Among, limit: number): Promise<number[]> =>
-  idsOf(tx.rows`${closing(among, limit)} for update of setup skip locked`)
+  idsOf(tx.rows`${closing(among, limit)} for no key update of setup skip locked`)
 
 /** Withdraws what would close more than is held; what is left then gets an order of its own. Answers how many rows moved. */
 export const withdrawExcessive = (
