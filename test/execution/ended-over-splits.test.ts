@@ -37,12 +37,16 @@ async function partlyExited() {
   const fill = { ...told, kind: 'fill', reportKey: `e${accountId}`, quantity: '3', px: '110' } as const
   await insertReports(db.write, [fill])
   await world.drain()
+  let working = exit
   return {
     ...scene,
     /** The broker cancels what is left of the exit. */
     end: async () => {
-      await db.write.run`update paper_order set status = '4' where client_order_id = ${clientOrderId}`
-      await insertReports(db.write, [{ ...told, kind: 'cancel', reportKey: `c${accountId}` }])
+      const { last } = await db.write.one<{ last: string }>`
+        update paper_order set status = '4'
+        where id = (select max(id) from paper_order where account_id = ${accountId}) returning client_order_id as last`
+      const ended = { clientOrderId: last, reportKey: `c${last}`, occurredAt: clock.time }
+      await insertReports(db.write, [{ ...told, kind: 'cancel', ...ended }])
       await world.drain()
     },
     /** What the copies of it have executed, as exits of an entry see it. */
@@ -57,15 +61,16 @@ async function partlyExited() {
       await insertReports(db.write, [late])
       await world.drain()
     },
-    split: async () => {
-      await enterActions(ctx, [{ kind: 'split', symbol, day: '2024-03-13', new: dec(2), old: dec(1) }])
+    split: async (units = 2, old = 1) => {
       clock.time += day
+      const on = new Date(clock.time).toISOString().slice(0, 10)
+      await enterActions(ctx, [{ kind: 'split', symbol, day: on, new: dec(units), old: dec(old) }])
       await bookActions(ctx)
       await world.drain()
     },
     replace: async (quantity: string, limit: string) => {
-      await endSignal(db.write, exit, '5', new Date(clock.time).toISOString())
-      await scene.order('2', quantity, { limit, replaces: exit })
+      await endSignal(db.write, working, '5', new Date(clock.time).toISOString())
+      working = await scene.order('2', quantity, { limit, replaces: working })
       await world.drain()
     },
     shown: async () =>
@@ -118,6 +123,29 @@ test('a replacement that was not sent before the split, and is an order of its o
     ['1', 20, 6, 55],
   ])
   expect(await held()).toBe(14)
+  expect(await violations()).toEqual([])
+})
+
+test('what rounding has left of the last one is no reason to go on from the one before it', async () => {
+  const { end, fillLate, split, replace, shown, held, violations, accountId } = await partlyExited()
+  await fillLate('110')
+  await replace('10', '112')
+  await split(1, 3)
+  await end()
+  await split(3, 1)
+  await replace('10', '115')
+  // Of 4 that were executed a third is 1.33333333, and three times that are not 4.
+  expect((await shown()).map(([status, of, executed]) => [status, of, executed])).toEqual([
+    ['5', 10, 4],
+    ['4', 3.33333333, 1.33333333],
+    ['1', 9.99999999, 3.99999999],
+  ])
+  const chain = await db.read.rows`
+    select o.id - p.id as after from account_order o
+    join account_order p on p.account_id = o.account_id and p.id = o.replaces_order_id
+    where o.account_id = ${accountId} order by o.id`
+  expect(chain).toEqual([{ after: 1 }, { after: 1 }])
+  expect(await held()).toBe(6)
   expect(await violations()).toEqual([])
 })
 

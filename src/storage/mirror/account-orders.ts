@@ -12,7 +12,7 @@ import {
   type SignalType,
   type TimeInForce,
 } from '../../domain/codes.ts'
-import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
+import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -236,6 +236,9 @@ export const copyColumns: Fragment = fragment`
   o.limit_px as "limitPx", o.stop_px as "stopPx", o.status, o.attempts, o.pending_action as "pendingAction", o.signal_filled_before as "signalFilledBefore",
   o.replaces_order_id as "replacesOrderId", o.reference_px as "referencePx", o.setup_fence as "setupFence"`
 
+/** What rounding over splits may leave: the same in other units and back is not always as much. */
+const leeway = dec('0.000001')
+
 /**
  * The order that a copy goes on from, of its orders from the oldest to the newest: the live one, otherwise the last
  * with all that the copy executed. A replacement that never lived has nothing of it.
@@ -246,7 +249,8 @@ export function carrierOf<Row extends Pick<CopyRow, 'status' | 'cumQty'>>(
   const live = orders.findLast(({ status }) => isLive(status))
   if (live || orders.length <= 1) return live ?? orders[0]
   const executed = orders.reduce((most, { cumQty }) => max(most, dec(cumQty)), zero)
-  return orders.findLast(({ cumQty }) => executed.equals(cumQty))
+  const noise = min(leeway, executed.div(2))
+  return orders.findLast(({ cumQty }) => executed.minus(cumQty).lessThanOrEqualTo(noise))
 }
 
 /** What carries on the copies that a chain of signals left in these setups, locked: of each setup one order. */
