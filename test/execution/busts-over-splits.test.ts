@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
-import { correctionKey, insertReports } from '../../src/storage/brokers/reports.ts'
+import { correctionKey, insertReports, type NewReport } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
 import { makeScene } from './account-scene.ts'
@@ -91,6 +91,48 @@ test.each(cases)(
     expect([await tradeOut(), await held()]).toEqual([filled, filled])
     expect(await orders()).toMatchObject([{ status: '2', cumQty: filled, orderQty: filled }])
     expect(await accountViolations(world)).toEqual([])
+  },
+)
+
+test.each([
+  ['of an order', true],
+  ['of nobody', false],
+])(
+  'what was told on the day of a split before its opening was restated, and so is what takes it back: %s',
+  async (_, isOwn) => {
+    const { idOf, split, accountId, symbol, orders } = await workingCopy()
+    clock.time = Date.parse('2024-03-13T12:00:00Z')
+    const clientOrderId = isOwn ? await idOf(0) : null
+    const about = { brokerId, accountId, symbol, clientOrderId, side: '1', text: null } as const
+    const tell = async (
+      rows: readonly (Pick<NewReport, 'kind' | 'reportKey' | 'text'> & { px?: string })[],
+    ) => {
+      const traded = { quantity: '10', px: '24', occurredAt: clock.time }
+      await insertReports(
+        db.write,
+        rows.map((row) => ({ ...about, ...traded, ...row })),
+      )
+      await world.drain()
+    }
+    const held = async () =>
+      (
+        await db.read.one<{ held: number }>`
+          select coalesce(sum(quantity), 0)::float8 as held from account_position where account_id = ${accountId}`
+      ).held
+    const [first, again] = [`e${accountId}`, `f${accountId}`]
+    await tell([{ kind: 'fill', reportKey: first, text: null }])
+    await split('2', '1')
+    expect(await held()).toBe(20)
+    await tell([
+      { kind: 'bust', reportKey: correctionKey(again), text: first },
+      { kind: 'fill', reportKey: again, text: null, px: '25' },
+    ])
+    expect(await held()).toBe(20)
+    await tell([{ kind: 'bust', reportKey: `b${accountId}`, text: again }])
+    expect(await held()).toBe(0)
+    expect(await orders()).toMatchObject([{ status: '0', orderQty: 200, cumQty: 0, avgPx: null }])
+    const violations = await accountViolations(world)
+    expect(violations.filter((text) => !text.startsWith('brokerBook'))).toEqual([])
   },
 )
 

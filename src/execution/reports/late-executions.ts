@@ -141,11 +141,12 @@ export class LateExecutions {
   inPresentUnits(given: Given, orderOf: (report: ReportRow) => ReportedOrder | undefined): Given {
     if (this.#actions.length === 0) return given
     const added = new Map<number, Decimal>()
-    const origins = originsOf(given)
-    const reports = given.reports.map((row) => {
+    const rows = given.reports.map((row) => this.#fromOpening(row))
+    const origins = originsOf({ ...given, reports: rows })
+    const reports = rows.map((row) => {
       const order = orderOf(row)
       const told = this.#inUnitsOf(origins.get(row.id), row)
-      const report = this.#fromOpening(this.#asOf(told, origins.get(told.id)))
+      const report = this.#asOf(told, origins.get(told.id))
       const { instrumentId } = report
       const since = this.#since(instrumentId, report.occurredAt)
       if (!order) {
@@ -157,7 +158,7 @@ export class LateExecutions {
       const ends = this.#actions.filter(
         (action) => action.instrumentId === instrumentId && hasRestated(action, last),
       )
-      const occurredAt = Math.max(told.occurredAt, report.occurredAt, ends.at(-1)?.at ?? 0)
+      const occurredAt = Math.max(told.occurredAt, ends.at(-1)?.at ?? 0)
       const counts = { asOf: report.occurredAt, inLast: this.#inLast(order, report.occurredAt, given.orders) }
       if (since.length === 0) return { ...told, ...counts, occurredAt, splitAt: ends.at(-1)?.at }
       const inOrder = factorsOf(since.filter((action) => hasRestated(action, order)))
@@ -292,7 +293,7 @@ export class LateExecutions {
     return { ...report, instrumentId, occurredAt }
   }
 
-  /** On the day of a split it counts from the opening: it is in new units before that too. */
+  /** What is told of the day of a split counts from its opening: it is in new units before that too. */
   #fromOpening(report: ReportRow): ReportRow {
     const { instrumentId, occurredAt } = report
     const split = this.#actions.find(
@@ -321,8 +322,12 @@ export class LateExecutions {
     }
   }
 
+  /** What was told before the opening, on the day of a split too, the split has restated. */
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
-    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.dayFrom > at)
+    return this.#actions.filter(
+      (action) =>
+        action.instrumentId === instrumentId && (action.kind === 'split' ? action.at : action.dayFrom) > at,
+    )
   }
 }
 
