@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { dec } from '../../src/domain/decimal.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { createWorker } from '../../src/execution/worker.ts'
 import { correctionKey, insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { workingCopy } from './account-scene.ts'
@@ -144,6 +145,35 @@ test('a replacement since is in new units but for what it took over', async () =
   expect((await book()).at(-1)).toEqual({ status: '1', left: 68, executed: 32 })
   expect(await violations()).toEqual([])
 })
+
+test.each([
+  // Of 90 that were left at the opening 30 are, and 10 of those are executed.
+  ['before', true, 20],
+  // Of 100 new ones, 16 executed among them when it was decided, and 4 since.
+  ['after', false, 80],
+])(
+  'a replacement of %s the opening, not sent yet, counts what its order has executed since it was decided',
+  async (_, isOlder, left) => {
+    const { fill, replace, split, shown, book, held, world, violations } = await partlyFilled()
+    const { drain, ctx, clock } = world
+    const unsent = createWorker({ ctx, steps: world.steps.filter(({ name }) => name !== 'sendOrders paper') })
+    world.drain = () => unsent.drain()
+    const now = clock.time
+    await fill('6', '144')
+    if (isOlder) clock.time -= day
+    await replace('51')
+    clock.time = now
+    await fill('4', '144')
+    await split(1, 3)
+    world.drain = drain
+    await drain()
+    const { status, of: [executed = 0, total = 0] = [] } = (await shown()).at(-1)!
+    expect([status, executed, total - executed]).toEqual(['1', 13.33333333, left])
+    expect((await book()).at(-1)).toMatchObject({ status: '0', left })
+    expect(await held()).toBe(13)
+    expect(await violations()).toEqual([])
+  },
+)
 
 test('an option whose contract has changed its size keeps what it has traded at since', async () => {
   const { instrumentId, fill, split, shown, held, violations } = await partlyFilled()

@@ -16,6 +16,7 @@ import { type AccountSplit, divided, onTick, units } from './split-terms.ts'
  * where that has it; what it has executed, or may have executed before we are told, is in new units all the same.
  */
 export async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise<void> {
+  if (split.isLate) await showExecuted(tx, split)
   const concerned = fragment`(select * from (${restated(split)}) n where n.is_older or n.before_qty <> 0)`
   await cancelOrders(
     tx,
@@ -41,6 +42,15 @@ export async function splitAccountOrders(tx: Transaction, split: AccountSplit): 
     from ${concerned} n
     where o.account_id = n.account_id and o.id = n.id and (n.left_qty > 0 or o.cum_qty > 0 or o.attempts > 0)`
 }
+
+/** A replacement that was not sent yet shows what its order had executed when it was decided; here what it has by now. */
+const showExecuted = (tx: Transaction, split: AccountSplit): Promise<number> =>
+  tx.run`
+    update account_order o set cum_qty = p.cum_qty, filled_value = p.filled_value, avg_px = p.avg_px
+    from account_order p
+    where o.instrument_id = ${split.instrumentId}::bigint and o.status = 'A' and o.attempts = 0
+      and o.pending_action = 'replace' and p.account_id = o.account_id and p.id = o.replaces_order_id
+      and (p.status in ${live} or p.cum_qty > 0 and p.ended_at >= ${instant(split.at)}::timestamptz)`
 
 /** The orders that were alive at the opening, or took over of such, and what they come to; `before_qty` is in old units. */
 function restated(split: AccountSplit): Fragment {
