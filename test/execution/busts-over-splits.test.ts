@@ -136,6 +136,26 @@ test.each([
   },
 )
 
+test('nor does a dividend stay that was paid on what was told before the opening', async () => {
+  const { idOf, accountId, symbol, cash } = await workingCopy()
+  const before = await cash()
+  clock.time = Date.parse('2024-03-13T12:00:00Z')
+  const about = { brokerId, accountId, symbol, clientOrderId: await idOf(0), side: '1' } as const
+  const traded = { ...about, quantity: '10', px: '24', occurredAt: clock.time }
+  const [execId, bust] = [`e${accountId}`, `b${accountId}`]
+  await insertReports(db.write, [{ ...traded, kind: 'fill', reportKey: execId, text: null }])
+  await world.drain()
+  await enterActions(ctx, [{ kind: 'dividend', symbol, day: '2024-03-13', amount: dec(1) }])
+  clock.time = opening + day
+  await bookActions(ctx)
+  expect(await cash()).toBe(before - 10 * 24 + 10)
+  await insertReports(db.write, [
+    { ...about, occurredAt: clock.time, kind: 'bust', reportKey: bust, text: execId },
+  ])
+  await world.drain()
+  expect(await cash()).toBe(before)
+})
+
 test.each([1, 2])(
   'what a replacement carries on is taken back, with %i new units for each',
   async (units) => {

@@ -293,14 +293,14 @@ export class LateExecutions {
     return { ...report, instrumentId, occurredAt }
   }
 
-  /** What is told of the day of a split counts from its opening: it is in new units before that too. */
+  /** What is told of the day of an action counts from its opening: it is in new units, and paid nothing, before that too. */
   #fromOpening(report: ReportRow): ReportRow {
     const { instrumentId, occurredAt } = report
-    const split = this.#actions.find(
-      ({ kind, at, dayFrom, ...action }) =>
-        kind === 'split' && action.instrumentId === instrumentId && dayFrom <= occurredAt && at > occurredAt,
+    const opened = this.#actions.find(
+      ({ at, dayFrom, ...action }) =>
+        action.instrumentId === instrumentId && dayFrom <= occurredAt && at > occurredAt,
     )
-    return split ? { ...report, occurredAt: split.at } : report
+    return opened ? { ...report, occurredAt: opened.at } : report
   }
 
   /** A correction in the units of what it corrects: some brokers tell it in those of today. */
@@ -322,12 +322,9 @@ export class LateExecutions {
     }
   }
 
-  /** What was told before the opening, on the day of a split too, the split has restated. */
+  /** What was told before the opening, on the day of an action too, the action has found there. */
   #since(instrumentId: number | null, at: Instant): readonly BookedAction[] {
-    return this.#actions.filter(
-      (action) =>
-        action.instrumentId === instrumentId && (action.kind === 'split' ? action.at : action.dayFrom) > at,
-    )
+    return this.#actions.filter((action) => action.instrumentId === instrumentId && action.at > at)
   }
 }
 
