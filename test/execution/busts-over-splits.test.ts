@@ -229,3 +229,17 @@ test.each(corrections)(
     expect((await accountViolations(world)).filter((text) => !text.startsWith('brokerBook'))).toEqual([])
   },
 )
+
+test('a correction that is as near to new units as to old ones was told in the old ones', async () => {
+  const { idOf, fill, split, accountId, symbol, held } = await workingCopy()
+  const execId = await fill('1', '82.43')
+  await split('3', '2')
+  const clientOrderId = await idOf(0)
+  const about = { brokerId, accountId, symbol, clientOrderId, side: '1', occurredAt: clock.time } as const
+  await insertReports(db.write, [
+    { ...about, kind: 'bust', reportKey: correctionKey(`${execId}a`), text: execId },
+    { ...about, kind: 'fill', reportKey: `${execId}a`, text: null, quantity: '2', px: '83.43' },
+  ])
+  await world.drain()
+  expect(await held()).toBe(3)
+})

@@ -230,6 +230,8 @@ test('a replacement at the opening, before the split is booked, is in new units 
 
 test.each([
   ['old', '12', '48', 24],
+  // As far from 10 at 48 as from 20 at 24.
+  ['old', '20', '50', 40],
   ['new', '22', '24', 22],
 ])('what was corrected since of it, in %s units', async (_, quantity, px, now) => {
   const { fill, first, correct, split, shown, held, violations } = await partlyFilled()
@@ -237,7 +239,13 @@ test.each([
   await correct(first, quantity, px)
   await split(2, 1)
   expect([await shown(), await held()]).toMatchObject([
-    [{ status: '1', of: [now + 6, 200], avgPx: 24 }],
+    [
+      {
+        status: '1',
+        of: [now + 6, 200],
+        avgPx: expect.closeTo(px === '50' ? (40 * 25 + 6 * 24) / 46 : 24, 8),
+      },
+    ],
     now + 6,
   ])
   expect((await violations()).filter((text) => !text.startsWith('brokerBook'))).toEqual([])

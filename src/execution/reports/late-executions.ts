@@ -311,7 +311,7 @@ export class LateExecutions {
     const before = { quantity: dec(origin.quantity), px: dec(origin.px) }
     const told = { quantity: dec(report.quantity), px: dec(report.px) }
     const now = { quantity: before.quantity.times(units), px: before.px.times(price) }
-    if (!apart(told, now).lessThan(apart(told, before))) return report
+    if (!apart(told, now).times(distinctly).lessThan(apart(told, before))) return report
     // What is left of a unit is paid for, and no part of what the broker tells.
     const isWhole = told.quantity.minus(now.quantity).abs().lessThan(one)
     const quantity = isWhole ? before.quantity : roundTo(told.quantity.div(units), quantityPlaces)
@@ -338,6 +338,9 @@ function lastOf(order: ReportedOrder, orders: readonly ReportedOrder[]): Reporte
 }
 
 type Numbers = { readonly [K in 'quantity' | 'px']: Decimal }
+
+/** More and dearer than both it is as far from both, but for what divisions leave: then it is in units of then. */
+const distinctly = dec('1.000001')
 
 /** How far a correction lies from what it corrects: how many times as much, and as dear. */
 const apart = (told: Numbers, known: Numbers): Decimal =>

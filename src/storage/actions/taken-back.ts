@@ -44,7 +44,7 @@ export async function dateBack(tx: Transaction, action: LateAction): Promise<voi
   }
 }
 
-/** Whether a correction `e` of `t` is nearer to it in the units of after the split than in those of before. */
+/** Whether a correction `e` of `t` is nearer to it in the units of after the split than in those of before, not as near. */
 function isOfNewUnits({ ratio, multiplies }: LateAction): Fragment {
   if (!ratio) return fragment`false`
   const apart = (quantity: Fragment, px: Fragment) => fragment`(
@@ -53,5 +53,5 @@ function isOfNewUnits({ ratio, multiplies }: LateAction): Fragment {
   const [more, fewer] = [fragment`${ratio.new}::numeric`, fragment`${ratio.old}::numeric`]
   const quantity = multiplies ? fragment`(t.quantity * ${more} / ${fewer})` : fragment`t.quantity`
   const now = apart(quantity, fragment`(t.px * ${fewer} / ${more})`)
-  return fragment`coalesce(${now} < ${apart(fragment`t.quantity`, fragment`t.px`)}, false)`
+  return fragment`coalesce(${now} * 1.000001 < ${apart(fragment`t.quantity`, fragment`t.px`)}, false)`
 }
