@@ -37,6 +37,21 @@ export const makeScene =
     return { strategyId, instrumentId, symbol, setupId, accountId, order, orders, held, cash }
   }
 
+/** 10 are held, and an exit of 10 at 110 works, on the 12th of March 2024. */
+export async function workingExit(
+  world: ReturnType<typeof makeAccountWorld>,
+  makeOne: ReturnType<typeof makeScene>,
+) {
+  world.clock.time = Date.parse('2024-03-12T15:00:00Z')
+  const scene = await makeOne()
+  await world.quote(scene.symbol, '99', '100')
+  await scene.order('1', '10')
+  await world.drain()
+  const exit = await scene.order('2', '10', { limit: '110' })
+  await world.drain()
+  return { ...scene, exit }
+}
+
 /** A copy of 100 at 50 that works in a world and at a broker of its own; AutoSync leaves its account alone. */
 export async function workingCopy(db: Database) {
   const world = makeAccountWorld(db)

@@ -8,7 +8,7 @@ import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { entryKey, loadEntryFills } from '../../src/storage/mirror/entry-fills.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
-import { makeScene } from './account-scene.ts'
+import { makeScene, workingExit } from './account-scene.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
 import { addInstrument, endSignal } from './world.ts'
 
@@ -21,14 +21,8 @@ const day = 86_400_000
 
 /** 10 are held, without AutoSync; an exit of 10 at 110 works, of which 3 are executed. */
 async function partlyExited() {
-  clock.time = Date.parse('2024-03-12T15:00:00Z')
-  const scene = await makeOne()
+  const { exit, ...scene } = await workingExit(world, makeOne)
   const { accountId, symbol } = scene
-  await world.quote(symbol, '99', '100')
-  await scene.order('1', '10')
-  await world.drain()
-  const exit = await scene.order('2', '10', { limit: '110' })
-  await world.drain()
   await db.write.run`update account set is_sync_enabled = false where id = ${accountId}`
   const { clientOrderId } = await db.read.one<{ clientOrderId: string }>`
     select client_order_id as "clientOrderId" from paper_order where account_id = ${accountId} and side = '2'`

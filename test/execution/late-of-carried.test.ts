@@ -6,7 +6,7 @@ import { enterActions } from '../../src/execution/orders/enter-actions.ts'
 import { insertReports } from '../../src/storage/brokers/reports.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
-import { makeScene } from './account-scene.ts'
+import { makeScene, workingExit } from './account-scene.ts'
 import { accountViolations, makeAccountWorld } from './account-world.ts'
 import { addInstrument, endSignal } from './world.ts'
 
@@ -19,14 +19,8 @@ const day = 86_400_000
 
 /** 10 are held; of an exit at 110 its broker executed 3 and canceled the rest, which is at work anew. */
 async function sentAnew() {
-  clock.time = Date.parse('2024-03-12T15:00:00Z')
-  const scene = await makeOne()
+  const { exit, ...scene } = await workingExit(world, makeOne)
   const { accountId, symbol } = scene
-  await world.quote(symbol, '99', '100')
-  await scene.order('1', '10')
-  await world.drain()
-  const exit = await scene.order('2', '10', { limit: '110' })
-  await world.drain()
   const names = async (): Promise<string[]> =>
     (
       await db.read.rows<{ name: string }>`

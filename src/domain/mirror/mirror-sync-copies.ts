@@ -10,6 +10,7 @@ import { type CopyQuantity, clampClosing, copyQuantity } from './mirror-copy.ts'
 import { limitOf } from './mirror-plan.ts'
 import {
   type LiveCopy,
+  leavesOf,
   type SymbolState,
   type SyncInput,
   type SyncOrder,
@@ -61,10 +62,8 @@ export function reachInGrace(state: SymbolState, side: Side): Decimal {
   const held = max(zero, state.accountPosition.times(-direction))
   const goal = target(state.strategyPosition, state.sizing).quantity
   if (state.excluded || sign(goal) !== direction) return held
-  const opening = state.orders
-    .filter((order) => order.openClose === 'O' && order.side === side)
-    .reduce((total, { leaves }) => total.plus(leaves), zero)
-  return max(held, goal.minus(state.accountPosition).times(direction).minus(opening))
+  const opening = state.orders.filter((order) => order.openClose === 'O' && order.side === side)
+  return max(held, goal.minus(state.accountPosition).times(direction).minus(leavesOf(opening)))
 }
 
 /**
@@ -121,9 +120,7 @@ export function settleInFlight(state: SymbolState, input: SyncInput): Settled {
 
 /** Unsigned leaves that work against the account's position. */
 export const closingInFlight = (state: SymbolState, inFlight: readonly InFlight[]): Decimal =>
-  inFlight
-    .filter(({ side }) => actsAgainst(side, state.accountPosition))
-    .reduce((total, { leaves }) => total.plus(leaves), zero)
+  leavesOf(inFlight.filter(({ side }) => actsAgainst(side, state.accountPosition)))
 
 const workingOf = (copy: LiveCopy): readonly SyncOrder[] =>
   copy.orders.filter(({ leaves }) => leaves.greaterThan(0))
@@ -250,10 +247,10 @@ export function followSignals(state: SymbolState, room: Decimal): Followed {
   }))
   // What the owner works takes its share first and is left alone.
   const clamped = clampClosing([...state.byHand, ...wanted], room).slice(state.byHand.length)
-  const leavesOf = (copy: LiveCopy): Decimal => clamped[closing.indexOf(copy)] ?? wantedLeaves(state, copy)
+  const leftOf = (copy: LiveCopy): Decimal => clamped[closing.indexOf(copy)] ?? wantedLeaves(state, copy)
   const followed: Followed = { cancel: [], toMarket: [], replace: [], place: [], closesAtMarket: false }
   for (const copy of copies) {
-    const leaves = leavesOf(copy)
+    const leaves = leftOf(copy)
     follow(state, copy, leaves, followed)
     const { openClose, type } = copy.signal
     if (openClose === 'C' && type === '1' && leaves.greaterThan(0)) followed.closesAtMarket = true

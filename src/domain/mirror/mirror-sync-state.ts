@@ -166,6 +166,10 @@ const byHandOf = (orders: readonly SyncOrder[], copies: readonly LiveCopy[]): Cl
 const counted = (order: SyncOrder, { finished }: SyncInput): SyncOrder =>
   order.care === 'byHand' && finished.has(`${order.signalId}`) ? { ...order, care: 'follow' } : order
 
+/** What orders work for together, unsigned. */
+export const leavesOf = (orders: readonly Pick<SyncOrder, 'leaves'>[]): Decimal =>
+  orders.reduce((total, { leaves }) => total.plus(leaves), zero)
+
 /** Arranges one symbol; `excluded` as it holds in this cycle. */
 export function readSymbol(input: SyncInput, symbol: string, excluded: boolean): SymbolState {
   const terms = input.termsOf(symbol)

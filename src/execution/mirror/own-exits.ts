@@ -8,7 +8,7 @@ import { directionOf, isLive } from '../../domain/codes.ts'
 import { type Decimal, dec, max, sign, zero } from '../../domain/decimal.ts'
 import { reachInGrace } from '../../domain/mirror/mirror-sync-copies.ts'
 import { isRefused } from '../../domain/mirror/mirror-sync-plan.ts'
-import { readSymbol, type SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
+import { leavesOf, readSymbol, type SyncOrder } from '../../domain/mirror/mirror-sync-state.ts'
 import { closableQuantity } from '../../domain/orders/manual-order.ts'
 import { actsAgainst, closesNothing } from '../../domain/positions/open-close.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -32,9 +32,6 @@ interface OwnExit {
 /** Whether the signal of a closing copy has filled, and the copy works on for its grace. */
 const isInGrace = ({ openClose }: SyncOrder, { chaseAt }: SyncOrderRow): boolean =>
   openClose === 'C' && chaseAt !== null
-
-const leavesOf = (orders: readonly SyncOrder[]): Decimal =>
-  orders.reduce((total, { leaves }) => total.plus(leaves), zero)
 
 /**
  * What is held without what AutoSync closes of it at market, as soon as the broker has that order: it may wait there for

@@ -69,7 +69,7 @@ function restated(split: AccountSplit): Fragment {
       not e.is_older and o.source = 'S' and exists (
         select from signal_event r where r.signal_id = o.source_id and r.event = 'RESTATE' and r.cause ? 'split'
           and r.occurred_at = ${at}) as is_signal_restated
-    from account_order o ${split.isLate ? executedSince(at) : nothingSince}
+    from account_order o ${split.isLate ? shownSince(at) : nothingSince}
     cross join lateral (
       select greatest(o.cum_qty - late.quantity, 0) as cum_qty,
         case when o.cum_qty > late.quantity then o.filled_value - late.value else 0 end as filled_value,
@@ -99,7 +99,7 @@ const nothingSince = fragment`
  * What an order `o` shows of what was executed since: `worked` of its own total, `carried` by orders that had ended before
  * it was sent.
  */
-const executedSince = (at: Fragment): Fragment => fragment`
+const shownSince = (at: Fragment): Fragment => fragment`
   cross join lateral (
     with recursive chain as (
       select o.id, o.replaces_order_id, o.carried_qty, true as is_own

@@ -1,8 +1,11 @@
 /** Books in new units, executions and what has ended in old ones: what splits have made of these since. */
+import { dec } from '../../domain/decimal.ts'
 import { type Fragment, fragment, identifier } from '../database/sql.ts'
 
 /** What divisions and the ledger's decimals may leave. */
 export const noise = fragment`0.000001`
+/** The same as a number. */
+export const noiseOfUnits = dec(noise.strings.join(''))
 
 /** With so many places that logarithms, which keep them, add up exactly enough for the largest holdings. */
 const ratio = (over: string, under: string): Fragment =>

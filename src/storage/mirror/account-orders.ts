@@ -19,6 +19,7 @@ import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { noiseOfUnits } from '../market/units-since-splits.ts'
 import { type AsEnded, inNewUnits, sinceEnd, sinceEndColumns } from './ended-orders.ts'
 
 /** What a new order and one that is read have in common. */
@@ -236,12 +237,10 @@ export const copyColumns: Fragment = fragment`
   o.limit_px as "limitPx", o.stop_px as "stopPx", o.status, o.attempts, o.pending_action as "pendingAction", o.signal_filled_before as "signalFilledBefore",
   o.replaces_order_id as "replacesOrderId", o.reference_px as "referencePx", o.setup_fence as "setupFence"`
 
-/** What rounding over splits may leave: the same in other units and back is not always as much. */
-const leeway = dec('0.000001')
-
 /**
  * The order that a copy goes on from, of its orders from the oldest to the newest: the live one, otherwise the last
- * with all that the copy executed. A replacement that never lived has nothing of it.
+ * with all that the copy executed, but for what rounding over splits may leave: the same in other units and back is not
+ * always as much. A replacement that never lived has nothing of it.
  */
 export function carrierOf<Row extends Pick<CopyRow, 'status' | 'cumQty'>>(
   orders: readonly Row[],
@@ -249,7 +248,7 @@ export function carrierOf<Row extends Pick<CopyRow, 'status' | 'cumQty'>>(
   const live = orders.findLast(({ status }) => isLive(status))
   if (live || orders.length <= 1) return live ?? orders[0]
   const executed = orders.reduce((most, { cumQty }) => max(most, dec(cumQty)), zero)
-  const noise = min(leeway, executed.div(2))
+  const noise = min(noiseOfUnits, executed.div(2))
   return orders.findLast(({ cumQty }) => executed.minus(cumQty).lessThanOrEqualTo(noise))
 }
 
