@@ -7,7 +7,7 @@ interface OrderMore {
 /** One strategy in one stock, one follower: what most tests of the account side begin with. */
 import type { Database } from '../../src/storage/database/database.ts'
 import { addBroker, addFollowers, type FollowerWish } from '../support/followers.ts'
-import { makeAccountWorld, readHeld, readOrders } from './account-world.ts'
+import { type AccountWorld, makeAccountWorld, readHeld, readOrders } from './account-world.ts'
 import { addInstrument, addStrategy, place, type World } from './world.ts'
 
 export const makeScene =
@@ -38,10 +38,7 @@ export const makeScene =
   }
 
 /** 10 are held, and an exit of 10 at 110 works, on the 12th of March 2024. */
-export async function workingExit(
-  world: ReturnType<typeof makeAccountWorld>,
-  makeOne: ReturnType<typeof makeScene>,
-) {
+export async function workingExit(world: AccountWorld, makeOne: ReturnType<typeof makeScene>) {
   world.clock.time = Date.parse('2024-03-12T15:00:00Z')
   const scene = await makeOne()
   await world.quote(scene.symbol, '99', '100')

@@ -2,8 +2,14 @@
  * An execution that is told only after dividends and splits which came after it: in the units of today, with what
  * its holder would have got had it been told in time. Quantities are signed.
  */
-import { cents, type Decimal, ledgerPlaces, roundTo } from '../decimal.ts'
+import { cents, type Decimal, dec, ledgerPlaces, roundTo } from '../decimal.ts'
 import { type BookedSplit, priceAfter, unitsAfter } from './split.ts'
+
+/**
+ * How many times nearer to an execution in units of today than in those of then a correction must be to be read in the
+ * former: one that is more, and dearer, than both is as far from both, but for what divisions leave.
+ */
+export const distinctly = dec('1.000001')
 
 /** What was booked between an execution and its report. */
 export type PassedAction =

@@ -17,7 +17,7 @@ import {
   sign,
   zero,
 } from '../../domain/decimal.ts'
-import type { Adjustment, Traded } from '../../domain/positions/late-execution.ts'
+import { type Adjustment, distinctly, type Traded } from '../../domain/positions/late-execution.ts'
 import {
   applyFill,
   type Conversion,
@@ -338,9 +338,6 @@ function lastOf(order: ReportedOrder, orders: readonly ReportedOrder[]): Reporte
 }
 
 type Numbers = { readonly [K in 'quantity' | 'px']: Decimal }
-
-/** More and dearer than both it is as far from both, but for what divisions leave: then it is in units of then. */
-const distinctly = dec('1.000001')
 
 /** How far a correction lies from what it corrects: how many times as much, and as dear. */
 const apart = (told: Numbers, known: Numbers): Decimal =>

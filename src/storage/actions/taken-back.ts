@@ -2,6 +2,7 @@
  * What took executions back, or corrected them, after an action took effect that is entered only now: it counts as of the
  * executions from before, as it would had the action been booked then.
  */
+import { distinctly } from '../../domain/positions/late-execution.ts'
 import type { SplitRatio } from '../../domain/positions/split.ts'
 import type { Instant } from '../../domain/time.ts'
 import { correctionKey } from '../brokers/reports.ts'
@@ -53,5 +54,5 @@ function isOfNewUnits({ ratio, multiplies }: LateAction): Fragment {
   const [more, fewer] = [fragment`${ratio.new}::numeric`, fragment`${ratio.old}::numeric`]
   const quantity = multiplies ? fragment`(t.quantity * ${more} / ${fewer})` : fragment`t.quantity`
   const now = apart(quantity, fragment`(t.px * ${fewer} / ${more})`)
-  return fragment`coalesce(${now} * 1.000001 < ${apart(fragment`t.quantity`, fragment`t.px`)}, false)`
+  return fragment`coalesce(${now} * ${distinctly}::numeric < ${apart(fragment`t.quantity`, fragment`t.px`)}, false)`
 }
