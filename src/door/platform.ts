@@ -120,8 +120,10 @@ const present = (now: () => Operations): Operations => ({
   get approvals() {
     return now().approvals
   },
+  get emailConfirmations() {
+    return now().emailConfirmations
+  },
   isInMaintenance: () => now().isInMaintenance(),
-  confirmEmail: (token) => now().confirmEmail(token),
   isReady: () => now().isReady(),
   close: () => now().close(),
 })

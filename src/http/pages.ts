@@ -42,18 +42,22 @@ export function pageHeaders(html: string): string[] {
   ]
 }
 
-const smallPage = (title: string, words: string): string => `<!doctype html>
+const smallPage = (title: string, body: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}</style></head>
-<body><main><h1>${title}</h1><p>${words}</p></main></body></html>
+<title>${title}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem}button{font:inherit;font-weight:600;padding:.6rem 1.4rem}</style></head>
+<body><main><h1>${title}</h1>${body}</main></body></html>
 `
 
-/** What the link of a message shows. */
+/** What the link of a message shows: the address is confirmed by a person, not by a program that looks at links. */
+export const confirmPage = smallPage(
+  'Is this your e-mail address?',
+  '<p>You have opened the link that was sent to it.</p><form method="post"><button>Yes, confirm it</button></form>',
+)
 export const confirmedPage = smallPage(
   'Thank you',
-  'Your e-mail address is confirmed. You may close this page.',
+  '<p>Your e-mail address is confirmed. You may close this page.</p>',
 )
 export const unknownLinkPage = smallPage(
   'This link does not work',
-  'It has run out, or a part of it is missing. Ask the site that has your profile for a new one.',
+  '<p>It has run out, or a part of it is missing. Ask the site that has your profile for a new one.</p>',
 )

@@ -13,6 +13,7 @@ import { type Reply, replyTo } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
 import { createAddressReader } from './address.ts'
 import { addApprovals } from './approvals.ts'
+import { addEmailConfirmations } from './email-confirmations.ts'
 import {
   answer,
   type Edge,
@@ -24,7 +25,7 @@ import {
 } from './exchange.ts'
 import { readAbsoluteForm } from './head.ts'
 import { createListener } from './listener.ts'
-import { confirmedPage, type Pages, pageHeaders, unknownLinkPage } from './pages.ts'
+import { type Pages, pageHeaders } from './pages.ts'
 import { newRequestCounts, type RequestCounts } from './request-counts.ts'
 import { createRouter, type Hosts } from './routes.ts'
 import { jsonType } from './send.ts'
@@ -104,7 +105,7 @@ export function createServer(options: ServerOptions): Server {
   addPages(app, edge, options.pages ?? {}, pageHeaders)
   addPages(app, edge, options.documents ?? {}, () => ['Content-Type', jsonType])
   addApprovals(app, edge)
-  addConfirmation(app, edge)
+  addEmailConfirmations(app, edge)
   options.extra?.(app)
   return {
     app,
@@ -184,20 +185,6 @@ function addPages(
     }
     app.get(path, (request, reply) => receive(edge, request, reply, { path, find: show }))
   }
-}
-
-/** The address that messages to new people link to. */
-function addConfirmation(app: FastifyInstance, edge: Edge): void {
-  type Asked = FastifyRequest<{ Params: { token: string } }>
-  app.get('/confirm-email/:token', (request: Asked, reply) =>
-    receive(edge, request, reply, {
-      path: '/confirm-email',
-      find: async () =>
-        (await edge.operations.confirmEmail(request.params.token))
-          ? { status: 200, text: confirmedPage }
-          : { status: 404, text: unknownLinkPage },
-    }),
-  )
 }
 
 async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import type { Database } from '../storage/database/database.ts'
-import { confirmEmail } from '../storage/people/email-confirmations.ts'
+import { confirmEmail, isGoodLink } from '../storage/people/email-confirmations.ts'
 import { listSwitches, switchChannel } from '../storage/work/switches.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
 import { newLoad } from './batch.ts'
@@ -30,6 +30,13 @@ export interface OperationsOptions {
   log: { warn(fields: object, message: string): void }
 }
 
+export interface EmailConfirmations {
+  /** Whether the link is ours, and good; nothing is changed. */
+  isGood(token: string): Promise<boolean>
+  /** Confirms the address that the link was sent to; false when it is not good. */
+  confirm(token: string): Promise<boolean>
+}
+
 export interface Operations extends Pick<Authenticator, 'authenticate'> {
   readonly run: Run
   readonly limiter: Limiter
@@ -37,11 +44,8 @@ export interface Operations extends Pick<Authenticator, 'authenticate'> {
   readonly approvals: Approvals
   /** Whether the operator has closed the platform. */
   isInMaintenance(): boolean
-  /**
-   * Confirms the e-mail address that a link was sent to; false when the link is none of ours or has run out.
-   * Throws DatabaseUnavailable.
-   */
-  confirmEmail(token: string): Promise<boolean>
+  /** The links that e-mail addresses are confirmed by. Throw DatabaseUnavailable. */
+  readonly emailConfirmations: EmailConfirmations
   /** Whether the database answers within half a second. */
   isReady(): Promise<boolean>
   /** Stops listening and counting; the database stays open. */
@@ -64,7 +68,10 @@ export async function createOperations(options: OperationsOptions): Promise<Oper
     limiter,
     approvals: createApprovals(options),
     isInMaintenance: maintenance.isOn,
-    confirmEmail: (token) => confirmEmail(db.write, hashToken(secrets, 'confirmation', token), clock.now()),
+    emailConfirmations: {
+      isGood: (token) => isGoodLink(db.read, hashToken(secrets, 'confirmation', token), clock.now()),
+      confirm: (token) => confirmEmail(db.write, hashToken(secrets, 'confirmation', token), clock.now()),
+    },
     isReady: () => takesWorkWithin(db, readyWithinMs),
     close: async () => {
       await Promise.all([authenticator.close(), maintenance.stop()])

@@ -41,7 +41,7 @@ test('a database that is away is a page that says so, not a failure', async () =
   const gone = async (): Promise<never> => {
     throw new DatabaseUnavailable('gone')
   }
-  Object.assign(edge.operations, { confirmEmail: gone })
+  Object.assign(edge.operations.emailConfirmations, { isGood: gone })
   Object.assign(edge.operations.approvals, { open: gone })
   for (const page of pages) {
     const shown = await edge.call(page)

@@ -1,13 +1,13 @@
-/** Adding, showing and finding people over HTTP, and the link that confirms an address. */
+/** Adding, showing and finding people over HTTP. */
 import { describe, expect, test } from 'vitest'
 import type { OperationName } from '../../src/contract/index.ts'
 import { identifier } from '../../src/storage/database/sql.ts'
-import { type Answer, call, faultsOf, resultsOf } from '../support/http.ts'
+import { type Answer, faultsOf, resultsOf } from '../support/http.ts'
 import { type AskOptions, buildTown, type CitizenName } from './support/town.ts'
 
 const town = await buildTown()
 const { people, sites } = town
-const { url, mails, db } = town.platform
+const { db } = town.platform
 
 const ann = {
   FirstName: 'Ann',
@@ -214,41 +214,6 @@ describe('adding a person', () => {
     }>`select password_hash as hash from person where id = ${id}`
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(await tablesWith('nobody may find')).toEqual([])
-  })
-})
-
-describe('confirming an address', () => {
-  const linkIn = (text: string | undefined): string => /http\S+/.exec(text ?? '')?.[0] ?? ''
-  const isValidated = async (PersonId: number): Promise<boolean | undefined> =>
-    resultsOf<{ IsEmailValidated: boolean }>(await ask('SearchProfiles', { PersonId }, 'operator'))[0]
-      ?.IsEmailValidated
-
-  test('the link of the message works, and works again', async () => {
-    const params = { ...another(), FirstName: '<b>Ann\r\nBcc: x' }
-    const id = await add(params)
-    const mail = mails.find(({ to }) => to === params.Email)
-    expect(mail?.text).toContain('Hello <b>Ann Bcc: x,')
-    expect(mail?.html).toContain('Hello &lt;b&gt;Ann Bcc: x,')
-    const link = new URL(linkIn(mail?.text))
-    expect(link.origin).toBe(url)
-    for (const _ of [1, 2]) {
-      const page = await call(url, link.pathname)
-      expect([page.status, page.text]).toEqual([200, expect.stringContaining('is confirmed')])
-    }
-    expect(await isValidated(id)).toBe(true)
-    expect(await found('westAdmin', { Email: params.Email, IsEmailValidated: true })).toEqual([id])
-    expect(await found('westAdmin', { Email: params.Email, IsEmailValidated: false })).toEqual([])
-    expect(await db.read.rows`select from mail`).toEqual([])
-  })
-
-  test('a link that is none, or a week old, confirms nothing', async () => {
-    const params = another()
-    const id = await add(params)
-    const link = new URL(linkIn(mails.find(({ to }) => to === params.Email)?.text))
-    expect((await call(url, `${link.pathname}x`)).status).toBe(404)
-    await db.write.run`update email_confirmation set expires_at = created_at where person_id = ${id}`
-    expect((await call(url, link.pathname)).status).toBe(404)
-    expect(await isValidated(id)).toBe(false)
   })
 })
 

@@ -20,6 +20,13 @@ export const insertConfirmation = (sql: Sql, confirmation: NewConfirmation): Pro
     values (${confirmation.personId}::bigint, ${confirmation.email}, ${confirmation.tokenHash}::bytea,
       ${instant(confirmation.createdAt)}::timestamptz, ${instant(confirmation.createdAt + confirmationLifeMs)}::timestamptz)`
 
+/** Whether a link is good: it has not run out, or was used, and its person's address is the one that it was sent to. */
+export const isGoodLink = async (sql: Sql, tokenHash: Uint8Array, now: number): Promise<boolean> =>
+  (await sql.maybe`
+    select person.id from email_confirmation link join person on person.id = link.person_id and person.email = link.email
+    where token_hash = ${tokenHash}::bytea
+      and (expires_at > ${instant(now)}::timestamptz or confirmed_at is not null)`) !== undefined
+
 /**
  * Takes a link at its word: its person's address counts as confirmed from the first use on. A link that has run
  * out, or was sent to an address that the person has given up, changes nothing; false says so.
