@@ -91,6 +91,9 @@ async function takeFreed(run: string, { log, patienceMs = 0 }: Options): Promise
   }
 }
 
+/** What a client would take from its caller's environment instead (PGSSLMODE, PGOPTIONS), where it is said of other servers. */
+const clientDefaults = `sslmode=disable&options=${encodeURIComponent('-c timezone=UTC')}`
+
 class Supervisor implements Postgres {
   readonly url: string
   readonly #installation: Installation
@@ -103,7 +106,7 @@ class Supervisor implements Postgres {
 
   constructor(installation: Installation, lock: Lock, log: SupervisorLog) {
     const { folder, password } = installation
-    const query = `host=${encodeURIComponent(folder.run)}&port=${serverSettings.port}`
+    const query = `host=${encodeURIComponent(folder.run)}&port=${serverSettings.port}&${clientDefaults}`
     this.url = `postgres://${superuser}:${password}@/${databaseName}?${query}`
     this.#installation = installation
     this.#lock = lock
