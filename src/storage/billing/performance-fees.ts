@@ -53,12 +53,13 @@ interface SetupRow {
 
 /**
  * Setups in live accounts of those who subscribe to somebody else's strategy and pay a fee now or in their next term;
- * one that has stopped is settled once more.
+ * one that has stopped is settled once more. A term whose first payment never came was none: its gains pass free.
  */
 const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
   sql.rows<SetupRow>`
     select setup.id as "setupId", s.id as "subscriptionId", a.id as "accountId", a.currency,
-      s.currency as "chargedCurrency", s.performance_fee_percent as percent,
+      s.currency as "chargedCurrency",
+      case s.status when 'pending' then 0 else s.performance_fee_percent end as percent,
       setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange", last.capital, last.units, last.price, last.mark, last.fees,
       earlier.holding as earlier, earlier.since as "earlierSince"
