@@ -38,10 +38,15 @@ const envelope = (from: string, { name, to, subject, text, html }: Message) => (
   ...{ disableFileAccess: true, disableUrlAccess: true },
 })
 
-/** Sends to an SMTP server: `smtp://user:password@host:587`, or `smtps://` with TLS from the start. */
+/**
+ * Sends to an SMTP server: `smtp://user:password@host:587`, or `smtps://` with TLS from the start. Who is given a
+ * password is spoken to over TLS alone: anybody on the way could leave out that the server offers it. An address that
+ * ends in `?requireTLS=false` does without.
+ */
 export function createSmtpMailer(url: string, from: string): Mailer {
   const transport = createTransport({
     ...{ url, connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: answerMs },
+    requireTLS: new URL(url).username !== '',
   })
   return {
     send: async (message) => {

@@ -56,10 +56,12 @@ describe('over SMTP', () => {
     to: string[]
     text: string
   }
+  /** It offers no TLS, or somebody on the way left that out. */
   async function server(accepts: boolean): Promise<{ url: string; posts: Post[] }> {
     const posts: Post[] = []
     const smtp = new SMTPServer({
-      ...{ authOptional: true, disabledCommands: ['STARTTLS'] },
+      ...{ authOptional: true, disabledCommands: ['STARTTLS'], allowInsecureAuth: true },
+      onAuth: ({ username }, _session, done) => done(null, { user: username }),
       onData: (stream, { envelope }, done) => {
         const chunks: Buffer[] = []
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -101,6 +103,19 @@ describe('over SMTP', () => {
       'message',
     ]
     expect(mailClaimSeconds * 1_000).toBeGreaterThan(answers.length * answerMs)
+  })
+
+  test('neither a password nor a message goes where no TLS is, unless the address says so', async () => {
+    const { url, posts } = await server(true)
+    const entrusted = url.replace('//', '//ann:secret@')
+    const mailer = createSmtpMailer(entrusted, from)
+    ends.push(mailer.close)
+    await expect(mailer.send(message)).rejects.toMatchObject({ code: 'ETLS' })
+    expect(posts).toEqual([])
+    const careless = createSmtpMailer(`${entrusted}?requireTLS=false`, from)
+    ends.push(careless.close)
+    await careless.send(message)
+    expect(posts).toHaveLength(1)
   })
 
   test('a server that refuses, and none at all', async () => {
