@@ -1,5 +1,6 @@
 /** How a command that failed says why: in words where somebody outside can mend it, with a trace where we have to. */
 import { FolderInUse } from '../postgres/lock.ts'
+import { failureWords } from '../services/failure-words.ts'
 import { DatabaseUnavailable, isForbidden, isTurnedAway } from '../storage/database/failure.ts'
 import { ConfigError } from './config.ts'
 import { safeLine } from './tool.ts'
@@ -11,17 +12,11 @@ export function faultOf(error: unknown): unknown {
 }
 
 function words(error: Error): string | undefined {
-  if (error instanceof DatabaseUnavailable) return `the database cannot be used: ${causeOf(error)}`
+  if (error instanceof DatabaseUnavailable)
+    return `the database cannot be used: ${failureWords(error.cause) ?? error.message}`
   if (isTurnedAway(error)) return `the database turns us away: ${error.message}`
   if (isForbidden(error)) return `the database does not let us: ${error.message}`
   // Ours and the system's are plain errors, written for people; those of a fault in the program have a class.
   const isOurs = error instanceof ConfigError || error instanceof FolderInUse
   return isOurs || error.constructor === Error ? error.message : undefined
-}
-
-/** A name with several addresses fails at each of them, and has no words of its own. */
-function causeOf({ message, cause }: DatabaseUnavailable): string {
-  const failed = cause instanceof AggregateError ? cause.errors : [cause]
-  const said = failed.flatMap((one) => (one instanceof Error && one.message !== '' ? [one.message] : []))
-  return said.length === 0 ? message : said.join(', ')
 }

@@ -6,6 +6,7 @@
 import { Webhook } from 'standardwebhooks'
 import type { ApprovalStatus } from '../domain/people/approval.ts'
 import { afterWebhookTry, type WebhookEvent, webhookRest } from '../domain/people/webhook.ts'
+import { failureWords } from '../services/failure-words.ts'
 import type { Outbound } from '../services/outbound.ts'
 import type { KeyRing } from '../storage/database/vault.ts'
 import {
@@ -116,7 +117,7 @@ async function send(
   try {
     return { status: await outbound.post(url, headers, body), failure: undefined }
   } catch (error) {
-    return { status: undefined, failure: error instanceof Error ? error.message : 'no answer' }
+    return { status: undefined, failure: failureWords(error) ?? 'no answer' }
   }
 }
 
