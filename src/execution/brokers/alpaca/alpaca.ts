@@ -9,7 +9,7 @@ import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
 import type { Answer, LiveBroker, OrderName, OrderTicket } from '../broker.ts'
 import { findAll, snapshotAll } from './asking.ts'
-import { createClient, type Endpoint, loadSdk, type Outcome } from './client.ts'
+import { createClient, type Endpoint, loadSdk, type Note } from './client.ts'
 import type { Desk } from './desk.ts'
 import { Following } from './following.ts'
 import { createNotices } from './notices.ts'
@@ -33,7 +33,7 @@ export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker>
   const link = createLink()
   const sessions = createSessions(options.keyRing, (keys) => createClient(sdk, options, keys, link.note))
   const following = new Following(options.adapter, sessions)
-  const desk: Desk = { sessions, pull: (accountIds) => following.pull(accountIds) }
+  const desk: Desk = { sessions, why: link.why, pull: (accountIds) => following.pull(accountIds) }
   const notices = createNotices()
   return {
     limits,
@@ -62,14 +62,19 @@ const longestPauseMs = 30_000
 export function createLink(now: () => number = () => performance.now()) {
   let failures = 0
   let downUntil = 0
+  let lastWhy: string | undefined
+  const note: Note = (outcome, why) => {
+    lastWhy = why
+    if (outcome === 'done' || outcome === 'refused') failures = 0
+    if (outcome !== 'unsent' || now() < downUntil) return
+    downUntil = now() + backoff(failures, shortestPauseMs, longestPauseMs)
+    failures += 1
+  }
   return {
     isUp: (): boolean => now() >= downUntil,
-    note: (outcome: Outcome['outcome']): void => {
-      if (outcome === 'done' || outcome === 'refused') failures = 0
-      if (outcome !== 'unsent' || now() < downUntil) return
-      downUntil = now() + backoff(failures, shortestPauseMs, longestPauseMs)
-      failures += 1
-    },
+    /** What was wrong with the last call, in words for the operator. */
+    why: (): string | undefined => lastWhy,
+    note,
   }
 }
 

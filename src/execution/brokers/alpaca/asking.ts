@@ -42,7 +42,7 @@ export async function findAll(
   })
   desk.pull(orders.filter((_, place) => found[place]).map(({ accountId }) => accountId))
   if (orders.length > 0 && found.every((standing) => standing === undefined))
-    throw new BrokerUnreachable('Alpaca does not say what it has')
+    throw silent(desk, 'what it has')
   return found
 }
 
@@ -62,9 +62,13 @@ export async function snapshotAll(
   desk.pull(sessions.flatMap((session) => (isSession(session) ? [session.accountId] : [])))
   const snapshots = said.filter((snapshot) => snapshot !== undefined)
   const isAsked = sessions.some((session) => !('refused' in session))
-  if (isAsked && snapshots.length === 0)
-    throw new BrokerUnreachable('Alpaca does not say what its accounts hold')
+  if (isAsked && snapshots.length === 0) throw silent(desk, 'what its accounts hold')
   return snapshots
+}
+
+function silent({ why }: Desk, about: string): BrokerUnreachable {
+  const reason = why()
+  return new BrokerUnreachable(`Alpaca does not say ${about}${reason === undefined ? '' : `: ${reason}`}`)
 }
 
 async function snapshotOf(

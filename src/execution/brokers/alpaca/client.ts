@@ -4,6 +4,7 @@
  * is repeated here but what the limit of requests turned away, which Alpaca has not looked at.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { failureWords } from '../../../services/failure-words.ts'
 import type { AlpacaRequest } from './tickets.ts'
 
 type Sdk = typeof import('@alpacahq/alpaca-trade-api')
@@ -14,6 +15,9 @@ export type Outcome =
   | { readonly outcome: 'done'; readonly body: unknown }
   | { readonly outcome: 'refused'; readonly status: number; readonly code: string; readonly text: string }
   | { readonly outcome: 'unsent' | 'unknown' }
+
+/** Hears how a call ended, and why where nothing is known of it. */
+export type Note = (outcome: Outcome['outcome'], why?: string) => void
 
 export interface Changes {
   readonly clientOrderId: string
@@ -64,12 +68,12 @@ const lastReconnectMs = 30_000
 /** Loads the SDK. Throws where the package is not installed. */
 export const loadSdk = (): Promise<Sdk> => import('@alpacahq/alpaca-trade-api')
 
-/** A client for one key pair; `note` hears how every call ended. */
+/** A client for one key pair; `note` hears of every call. */
 export function createClient(
   { trading, streaming }: Sdk,
   endpoint: Endpoint,
   keys: KeyPair,
-  note: (outcome: Outcome['outcome']) => void,
+  note: Note,
 ): Client {
   const { url: basePath, requestsPerMinute: maxRequests } = endpoint
   const shared = { basePath, ...keys, userAgent: 'lockstep' }
@@ -80,9 +84,9 @@ export function createClient(
   const held = new trading.PositionsApi(configuration)
   const events = new trading.EventsApi(patient)
   const ask = async (...call: Parameters<typeof outcomeOf>): Promise<Outcome> => {
-    const said = await outcomeOf(...call)
-    note(said.outcome)
-    return said
+    const { outcome, why } = await outcomeOf(...call)
+    note(outcome.outcome, why)
+    return outcome
   }
   const write = writerOf(orders, note)
   return {
@@ -119,7 +123,7 @@ type Orders = InstanceType<Sdk['trading']['OrdersApi']>
  * goes out. One that comes too late says nothing about the way to Alpaca.
  */
 const writerOf =
-  (orders: Orders, note: (outcome: Outcome['outcome']) => void) =>
+  (orders: Orders, note: Note) =>
   async (
     until: number,
     call: (to: Orders) => ReturnType<Parameters<typeof outcomeOf>[0]>,
@@ -130,10 +134,10 @@ const writerOf =
       if (performance.now() > until) throw new Error('too late to write')
       isBegun = true
     })
-    const said = await outcomeOf(() => call(inTime), read)
+    const { outcome, why } = await outcomeOf(() => call(inTime), read)
     if (!isBegun) return { outcome: 'unsent' }
-    note(said.outcome)
-    return said
+    note(outcome.outcome, why)
+    return outcome
   }
 
 const asNothing = async (): Promise<undefined> => undefined
@@ -142,13 +146,13 @@ async function outcomeOf(
   call: () => Promise<{ readonly raw: Response }>,
   read: (response: Response) => Promise<unknown> = (response) => response.json(),
   isLast = false,
-): Promise<Outcome> {
+): Promise<{ readonly outcome: Outcome; readonly why?: string }> {
   try {
     const { raw } = await call()
-    return { outcome: 'done', body: await read(raw) }
+    return { outcome: { outcome: 'done', body: await read(raw) } }
   } catch (error) {
-    const { outcome, retryAfterMs } = failureOf(error)
-    if (isLast || retryAfterMs === undefined || retryAfterMs > patienceMs) return outcome
+    const { retryAfterMs, ...failure } = failureOf(error)
+    if (isLast || retryAfterMs === undefined || retryAfterMs > patienceMs) return failure
     await delay(retryAfterMs)
     return outcomeOf(call, read, true)
   }
@@ -170,13 +174,28 @@ const doubtful = [408, 425, 429]
 /** Codes of a connection that was never made. */
 const unconnected = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
-function failureOf(error: unknown): { readonly outcome: Outcome; readonly retryAfterMs?: number } {
+/** Codes of a certificate that was not believed: whoever showed it was sent nothing. */
+const unbelieved = /^(ERR_TLS_CERT|CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_\w+$/
+
+interface Failed {
+  readonly outcome: Outcome
+  readonly why?: string
+  readonly retryAfterMs?: number
+}
+
+function failureOf(error: unknown): Failed {
   const { status, code, message = '', retryAfterMs, cause } = error as Failure
-  if (status === undefined) {
-    const isUnsent = [cause, cause?.cause].some((one) => unconnected.includes(String(one?.code)))
-    return { outcome: { outcome: isUnsent ? 'unsent' : 'unknown' } }
-  }
-  if (status === 429) return { outcome: { outcome: 'unknown' }, retryAfterMs: retryAfterMs ?? patienceMs }
-  if (status < 400 || status >= 500 || doubtful.includes(status)) return { outcome: { outcome: 'unknown' } }
+  if (status === undefined) return unanswered([cause, cause?.cause])
+  const unknown = { outcome: { outcome: 'unknown' }, why: `it answers ${status}` } as const
+  if (status === 429) return { ...unknown, retryAfterMs: retryAfterMs ?? patienceMs }
+  if (status < 400 || status >= 500 || doubtful.includes(status)) return unknown
   return { outcome: { outcome: 'refused', status, code: String(code ?? ''), text: message.slice(0, 200) } }
+}
+
+/** Of a call that got no answer; the words of its last cause say most. */
+function unanswered(causes: readonly (Failure | undefined)[]): Failed {
+  const codes = causes.map((one) => String(one?.code))
+  const isUnsent = codes.some((code) => unconnected.includes(code) || unbelieved.test(code))
+  const [why = 'no answer'] = causes.flatMap((one) => failureWords(one) ?? []).reverse()
+  return { outcome: { outcome: isUnsent ? 'unsent' : 'unknown' }, why }
 }

@@ -14,6 +14,8 @@ import { type AlpacaOrder, readOrder } from './wire.ts'
 
 export interface Desk {
   readonly sessions: Sessions
+  /** What was wrong with the last call, in words for the operator. */
+  why(): string | undefined
   /** Asks that the history of these accounts be read soon. */
   pull(accountIds: readonly number[]): void
 }
