@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls'
 import { describe, expect, test } from 'vitest'
 import { dailyStart, readFixSettings } from './settings.ts'
 
@@ -11,6 +12,12 @@ describe('the settings of a connection', () => {
     })
   })
 
+  test('name the certificates that are believed, one or several', () => {
+    const [one = '', other = ''] = rootCertificates
+    for (const ca of [one, `# ours\n${one}\n${other}\n`])
+      expect(readFixSettings({ ...least, tls: { ca } }).tls).toEqual({ ca })
+  })
+
   test.each<[string, object, RegExp]>([
     ['no host', { host: undefined }, /^host must be/],
     ['a port that is none', { port: 70_000 }, /^port must be a whole number from 1 to 65535$/],
@@ -22,6 +29,12 @@ describe('the settings of a connection', () => {
     ['a setting that nobody knows', { pasword: 's3cret' }, /^there is no setting pasword$/],
     ['TLS that is no object', { tls: true }, /^tls must be an object$/],
     ['a setting of TLS that nobody knows', { tls: { verify: false } }, /^there is no setting tls.verify$/],
+    [
+      'the path of a certificate',
+      { tls: { ca: '/etc/s3cret.pem' } },
+      /^tls.ca must be a certificate in PEM$/,
+    ],
+    ['no certificate at all', { tls: { ca: '' } }, /^tls.ca must be a certificate in PEM$/],
     ['a start without a zone', { startsDaily: '17:00' }, /^startsDaily must be a time and one of /],
     ['a start in no zone', { startsDaily: '17:00 Mars/Base' }, /^startsDaily must be/],
     ['a start at no time', { startsDaily: '24:00 UTC' }, /^startsDaily must be/],

@@ -2,6 +2,7 @@
  * What a connection of kind `fix` is told: where the counterparty is, who both sides are, and what that broker can
  * do beyond orders. Read once from the operator's file; a value that cannot be used is named, never repeated.
  */
+import { X509Certificate } from 'node:crypto'
 import { dayIn, type Instant, instantAt, type TimeZone, timeZones } from '../../../domain/time.ts'
 import type { RequestHabits } from './requests.ts'
 
@@ -111,7 +112,16 @@ function tlsOf(value: unknown): NonNullable<FixSettings['tls']> {
   const unknown = Object.keys(settings).find((name) => name !== 'ca' && name !== 'serverName')
   if (unknown !== undefined) throw new Error(`there is no setting tls.${unknown}`)
   const ca = settings.ca
-  if (ca !== undefined && typeof ca !== 'string') throw new Error('tls.ca must be a certificate in PEM')
+  if (ca !== undefined && !isCertificate(ca)) throw new Error('tls.ca must be a certificate in PEM')
   const serverName = optionalOf(settings, 'serverName')
   return { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) }
+}
+
+/** TLS passes over what is none, such as the path of a file, and then believes nobody. */
+function isCertificate(text: unknown): text is string {
+  try {
+    return typeof text === 'string' && new X509Certificate(text).raw.length > 0
+  } catch {
+    return false
+  }
 }
