@@ -1,6 +1,7 @@
 /** What is heard of Alpaca: lost, late and repeated events, a history that is read again, and nonsense. */
 import { inspect } from 'node:util'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { Following } from '../../src/execution/brokers/alpaca/following.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { saveCredentials } from '../../src/storage/people/credentials.ts'
 import { testDatabase } from '../support/database.ts'
@@ -318,6 +319,24 @@ test('one worker of two holds the streams, and the other takes over', async () =
   await another.close()
   one.fill(6, 50)
   await world.until(async () => expect(await one.held()).toBe(6))
+})
+
+test('while the link is down no account is asked whether its key is good', async () => {
+  let isUp = false
+  let asked = 0
+  const of = async () => {
+    asked += 1
+    return []
+  }
+  const following = new Following('alone', { of }, () => isUp)
+  const look = async (): Promise<number> => {
+    for (const { name, run } of following.steps()) if (name === 'follow alone') await run(world.ctx)
+    return asked
+  }
+  expect(await look()).toBe(0)
+  isUp = true
+  await expect.poll(look, { timeout: 10_000 }).toBe(1)
+  await following.close()
 })
 
 test('no secret is told to the log or the rows', async () => {

@@ -32,7 +32,7 @@ export async function connectAlpaca(options: AlpacaOptions): Promise<LiveBroker>
   const sdk = await loadSdk()
   const link = createLink()
   const sessions = createSessions(options.keyRing, (keys) => createClient(sdk, options, keys, link.note))
-  const following = new Following(options.adapter, sessions)
+  const following = new Following(options.adapter, sessions, link.isUp)
   const desk: Desk = { sessions, why: link.why, pull: (accountIds) => following.pull(accountIds) }
   const notices = createNotices()
   return {

@@ -42,15 +42,17 @@ interface Pull {
 export class Following {
   readonly #adapter: string
   readonly #sessions: Sessions
+  readonly #isUp: () => boolean
   readonly #followed = new Map<number, Followed>()
   readonly #pulls = new Map<number, Pull>()
   readonly #heard: Heard[] = []
   #nextLook = 0
   #held: { readonly lease: Lease; readonly ctx: WorkContext } | undefined
 
-  constructor(adapter: string, sessions: Sessions) {
+  constructor(adapter: string, sessions: Sessions, isUp: () => boolean) {
     this.#adapter = adapter
     this.#sessions = sessions
+    this.#isUp = isUp
   }
 
   /** Two steps, so that a long history never holds up what the streams say. */
@@ -99,7 +101,10 @@ export class Following {
   /** Opens and closes streams until each account that follows a strategy has one. */
   async #look(ctx: WorkContext): Promise<void> {
     this.#nextLook = performance.now() + lookEveryMs
-    const ids = (await this.#hold(ctx)) ? await listFollowedAccounts(ctx.db.read, this.#adapter) : []
+    const isHeld = await this.#hold(ctx)
+    // A session that is not proven yet is asked for: the link's pause is for each of them.
+    if (isHeld && !this.#isUp()) return
+    const ids = isHeld ? await listFollowedAccounts(ctx.db.read, this.#adapter) : []
     const ready = (await this.#sessions.of(ctx, ids)).filter(isSession)
     const clients = new Map(ready.map(({ accountId, client }) => [accountId, client]))
     for (const [accountId, { client, stream }] of this.#followed) {
