@@ -164,6 +164,7 @@ test.each([
     await replace('51')
     clock.time = now
     await fill('4', '144')
+    expect(await violations()).toEqual([])
     await split(1, 3)
     world.drain = drain
     await drain()

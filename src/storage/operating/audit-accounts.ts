@@ -14,6 +14,7 @@ const chainExecutions = fragment`
     where o.replaces_order_id is not null
   )
   select o.account_id, o.id, o.status, o.cum_qty, o.avg_px, o.filled_value, o.replaces_order_id,
+    o.pending_action = 'replace' and o.attempts = 0 as is_unsent,
     coalesce(sum(e.quantity * since.units), 0) as quantity,
     sum(e.quantity * since.units * e.px * since.price) as value,
     ${leeway} as leeway,
@@ -58,11 +59,13 @@ export const accountRules: Record<string, Fragment> = {
     ) entries on entries.account_id = account.id
     where cash <> starting_cash + coalesce(entries.total, 0)`,
 
+  // A replacement that was not sent yet shows what its order had executed when it was decided.
   executedIsSumOfExecutions: fragment`
     select format('order %s shows %s filled, executions say %s', id, cum_qty, quantity)
     from (${chainExecutions}) totals
     where case when replaces_order_id is null then abs(cum_qty - own_quantity) > leeway
-      else status <> '5' and abs(cum_qty - quantity) > leeway and not (status in ('4', '8') and cum_qty = 0) end`,
+      else status <> '5' and is_unsent is not true and abs(cum_qty - quantity) > leeway
+        and not (status in ('4', '8') and cum_qty = 0) end`,
 
   executedValueIsSumOfExecutions: fragment`
     select format('order %s shows a value of %s, executions say %s', id, filled_value, value)
