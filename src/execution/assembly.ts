@@ -24,7 +24,7 @@ import { variantStep } from './orders/variants.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 import { simulatedProvider } from './payments/simulated.ts'
 import { newTally } from './tally.ts'
-import { announceStep, type WebhookOptions, webhookStep } from './webhooks.ts'
+import { announceStep, type WebhookOptions, webhookStep, webhookSweepStep } from './webhooks.ts'
 
 export interface AssemblyOptions extends Pick<WorkContext, 'db' | 'clock' | 'log' | 'workerId'> {
   /** Code of this platform in its client order ids. */
@@ -95,6 +95,8 @@ export function assembleWork(options: AssemblyOptions): Assembly {
     ...(mail ? [mailStep(mail)] : []),
     announceStep,
     ...(webhooks ? [webhookStep(webhooks)] : []),
+    // The test door shows every try that there was.
+    ...(isScripted ? [] : [webhookSweepStep]),
     clockSetBackStep,
     housekeepingStep,
     sealingStep(auditHeads),

@@ -10,6 +10,7 @@ import { failureWords } from '../services/failure-words.ts'
 import type { Outbound } from '../services/outbound.ts'
 import type { KeyRing } from '../storage/database/vault.ts'
 import {
+  areDeliveriesOld,
   type ClaimedDelivery,
   claimDeliveries,
   type EndedApproval,
@@ -20,6 +21,7 @@ import {
   isDeliveryDue,
   saveDelivered,
   saveFailed,
+  sweepDeliveries,
   takeEndedApprovals,
 } from '../storage/people/webhook-deliveries.ts'
 import { openWebhookSecrets } from '../storage/people/webhooks.ts'
@@ -43,6 +45,7 @@ const eventOf: Partial<Record<ApprovalStatus, WebhookEvent>> = {
 const announcedAtOnce = 500
 const sentAtOnce = 100
 const perEndpoint = 2
+const sweptAtOnce = 1_000
 
 /** Requests that have ended wait to be written down for whoever is told. */
 export const announceStep: Step = {
@@ -85,6 +88,13 @@ export const webhookStep = (options: WebhookOptions): Step => ({
     return claimed.length
   },
 })
+
+/** Deliveries have been settled for so long that nobody asks for them any more. */
+export const webhookSweepStep: Step = {
+  name: 'sweepWebhooks',
+  due: areDeliveriesOld,
+  run: ({ db, clock }) => db.transaction((tx) => sweepDeliveries(tx, clock.now(), sweptAtOnce)),
+}
 
 async function deliver(ctx: WorkContext, options: WebhookOptions, row: ClaimedDelivery): Promise<void> {
   const attemptedAt = ctx.clock.now()

@@ -470,6 +470,7 @@ create table dashboard_session (
   constraint dashboard_session_pkey PRIMARY KEY (id),
   constraint dashboard_session_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
+CREATE INDEX dashboard_session_created ON public.dashboard_session USING btree (created_at);
 CREATE INDEX dashboard_session_person ON public.dashboard_session USING btree (person_id);
 
 create table email_confirmation (
@@ -484,6 +485,7 @@ create table email_confirmation (
   constraint email_confirmation_token_hash_key UNIQUE (token_hash),
   constraint email_confirmation_person_id_fkey FOREIGN KEY (person_id) REFERENCES person(id)
 );
+CREATE INDEX email_confirmation_expires ON public.email_confirmation USING btree (expires_at) WHERE (confirmed_at IS NULL);
 CREATE INDEX email_confirmation_person ON public.email_confirmation USING btree (person_id);
 
 create table execution (
@@ -1631,8 +1633,9 @@ create table webhook_delivery (
   constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id),
   constraint webhook_delivery_check CHECK (((delivered_at IS NULL) OR (next_try_at IS NULL)))
 );
+CREATE INDEX webhook_delivery_delivered ON public.webhook_delivery USING btree (delivered_at) WHERE (delivered_at IS NOT NULL);
 CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (next_try_at) WHERE (next_try_at IS NOT NULL);
-CREATE INDEX webhook_delivery_given_up ON public.webhook_delivery USING btree (endpoint_id) WHERE ((delivered_at IS NULL) AND (next_try_at IS NULL));
+CREATE INDEX webhook_delivery_given_up ON public.webhook_delivery USING btree (endpoint_id, created_at) WHERE ((delivered_at IS NULL) AND (next_try_at IS NULL));
 CREATE INDEX webhook_delivery_request ON public.webhook_delivery USING btree (approval_request_id);
 
 create table webhook_endpoint (

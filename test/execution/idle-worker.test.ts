@@ -37,6 +37,12 @@ const old: Readonly<Record<string, Fragment>> = {
   broker_report: fragment`insert into broker_report (broker_id, account_id, report_key, kind, symbol, occurred_at,
       applied_at)
     select 1, 1 + n % 50, n, 'ack', '', now(), now()`,
+  dashboard_session: fragment`insert into dashboard_session (person_id, csrf_hash, created_at) select n, '', now()`,
+  // As many were used as were not.
+  email_confirmation: fragment`insert into email_confirmation (person_id, email, token_hash, created_at, expires_at,
+      confirmed_at)
+    select n, '', n::text::bytea, now(), now() + (n % 2 * 2 - 1) * interval '1 day',
+      case when n % 2 = 0 then now() end`,
   idempotency: fragment`insert into idempotency (access_key_id, idempotency_key, operation, fingerprint, created_at)
     select n, 'key', 'POST', '', now()`,
   // Half of them work.
@@ -55,6 +61,15 @@ const old: Readonly<Record<string, Fragment>> = {
   subscription: fragment`insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at,
       term_started_at, term_ends_at)
     select 1, n, 1, 'paid', 1, now(), now(), now() + interval '1 day'`,
+  webhook_delivery: fragment`insert into webhook_delivery (endpoint_id, approval_request_id, event_type, body,
+      created_at, delivered_at)
+    select n % 5, gen_random_uuid(), '', '', case when n % 5 = 1 then now() - interval '1 year' else now() end,
+      case when n % 2 = 0 then now() end`,
+  // The second was disabled by the operator.
+  webhook_endpoint: fragment`insert into webhook_endpoint (site_id, url, event_types, created_at, disabled_at,
+      disabled_reason)
+    select 1, n, '{approval.failed}', now(), case when n = 2 then now() end,
+      case when n = 2 then 'the operator has disabled it' end`,
 }
 
 await db.transaction(async (tx) => {

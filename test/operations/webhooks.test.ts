@@ -2,7 +2,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { dayLength } from '../../src/domain/time.ts'
+import type { WorkContext } from '../../src/execution/context.ts'
+import { webhookSweepStep } from '../../src/execution/webhooks.ts'
 import {
   insertDeliveries,
   listDeliveries,
@@ -12,6 +15,7 @@ import {
   disableWebhook,
   enableWebhook,
   listWebhooks,
+  operatorsReason,
   rewrapWebhookSecrets,
   rotateWebhook,
 } from '../../src/storage/people/webhooks.ts'
@@ -239,6 +243,65 @@ test('what is to be sent again while its endpoint is being disabled is not sent'
   expect(await resent).toBe(false)
   const [still] = await listDeliveries(db.read, webhook.webhookId)
   expect(still?.nextTryAt).toBe(null)
+})
+
+describe('a month later', () => {
+  const ctx = { db, clock: { now: () => now } } as unknown as WorkContext
+  const isDue = async (): Promise<boolean> =>
+    (await db.read.one<{ due: boolean }>`select ${webhookSweepStep.due(now)} as due`).due
+  const left = async () => (await listDeliveries(db.read, webhook.webhookId)).length
+  const tries = async () =>
+    (await db.read.one<{ count: number }>`select count(*)::int as count from webhook_attempt`).count
+
+  beforeEach(async () => {
+    // What earlier tests left open has ended and is no longer told of.
+    await pass(8 * dayLength)
+    await db.write.run`delete from webhook_attempt`
+    await db.write.run`delete from webhook_delivery`
+  })
+
+  test('what was taken is forgotten with its tries', async () => {
+    await start()
+    await stop()
+    await pass(29 * dayLength)
+    expect([await isDue(), await left(), await tries()]).toEqual([false, 2, 2])
+    now += dayLength + 1
+    expect([await isDue(), await webhookSweepStep.run(ctx), await left(), await tries()]).toEqual([
+      true,
+      2,
+      0,
+      0,
+    ])
+    expect(await isDue()).toBe(false)
+  })
+
+  test('what is to be sent again stays, and so does what an endpoint has not taken', async () => {
+    answers = 410
+    await start()
+    await stop()
+    const missed = await tries()
+    now += 400 * dayLength
+    await webhookSweepStep.run(ctx)
+    expect([await left(), await tries()]).toEqual([2, missed])
+    answers = 200
+    await db.transaction((tx) => enableWebhook(tx, webhook.webhookId, now))
+    expect(await isDue()).toBe(false)
+    await pass(0)
+    expect([await left(), await tries()]).toEqual([2, missed + 2])
+  })
+
+  test('nobody is told what a webhook missed that the operator had disabled for so long', async () => {
+    await disableWebhook(db.write, webhook.webhookId, operatorsReason, now)
+    for (const wait of [7, 20]) {
+      await start()
+      await pass(7 * dayLength)
+      now += wait * dayLength
+    }
+    expect(await left()).toBe(2)
+    await webhookSweepStep.run(ctx)
+    expect(await left()).toBe(1)
+    expect(await isDue()).toBe(false)
+  })
 })
 
 test('nothing of it breaks the books', async () => {

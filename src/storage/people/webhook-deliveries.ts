@@ -3,11 +3,11 @@
  * try. Claims go by the database's clock, tries by the business clock.
  */
 import type { ApprovalStatus } from '../../domain/people/approval.ts'
-import type { Instant } from '../../domain/time.ts'
+import { dayLength, type Instant } from '../../domain/time.ts'
 import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { disableWebhook } from './webhooks.ts'
+import { disableWebhook, operatorsReason } from './webhooks.ts'
 
 /** Condition: a request has ended and nobody has been told. */
 export const isAnnouncementDue = (): Fragment =>
@@ -222,3 +222,34 @@ export const listAttempts = (sql: Sql): Promise<AttemptRow[]> =>
     from webhook_attempt t join webhook_delivery d on d.id = t.delivery_id
       join webhook_endpoint e on e.id = d.endpoint_id
     order by t.id`
+
+/** How long a delivery is kept that was taken, or was given up at an endpoint that the operator does not want. */
+export const deliveryKeptMs = 30 * dayLength
+
+/** Who does not take what it is told gets it once it is enabled again; where the operator ended it, not what is old. */
+const oldDeliveries = (now: Instant): Fragment => {
+  const until = now - deliveryKeptMs
+  return fragment`(
+    select id from webhook_delivery where ${hasCome(fragment`delivered_at`, until)}
+    union all
+    select d.id from webhook_endpoint e join webhook_delivery d on d.endpoint_id = e.id
+    where e.disabled_reason = ${operatorsReason} and d.delivered_at is null and d.next_try_at is null
+      and ${hasCome(fragment`d.created_at`, until)}
+      and (d.claimed_until is null or d.claimed_until < clock_timestamp())) old`
+}
+
+/** True while there are deliveries to forget at `now`; a condition for a larger statement. */
+export const areDeliveriesOld = (now: Instant): Fragment =>
+  fragment`exists (select from ${oldDeliveries(now)})`
+
+/** Forgets at most so many of them, with their tries. One that is being sent again stays. */
+export const sweepDeliveries = (tx: Transaction, now: Instant, count: number): Promise<number> =>
+  tx.run`
+    with swept as materialized (
+      select d.id from webhook_delivery d
+      where d.id = any(array(select id from ${oldDeliveries(now)} limit ${count}::int)) and d.next_try_at is null
+      for update skip locked
+    ), tries as (
+      delete from webhook_attempt where delivery_id = any(array(select id from swept))
+    )
+    delete from webhook_delivery where id = any(array(select id from swept))`
