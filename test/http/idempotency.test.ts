@@ -232,8 +232,10 @@ describe('a batch', () => {
 test('forgotten answers are deleted, others stay', async () => {
   const { db } = edges.alone
   await send(edges.alone, await newKey(), 'kept', 'kept')
-  expect(await purgeAnswers(db.write, start)).toBe(0)
-  expect(await purgeAnswers(db.write, start + 86_400_000)).toBeGreaterThan(0)
+  const dayLater = start + 86_400_000
+  expect(await purgeAnswers(db.write, start, 10)).toBe(0)
+  expect(await purgeAnswers(db.write, dayLater, 1)).toBe(1)
+  expect(await purgeAnswers(db.write, dayLater, 10_000)).toBeGreaterThan(0)
   expect(
     (
       await db.read.one<{ count: number }>`

@@ -86,9 +86,12 @@ export const releaseKeys = (tx: Transaction, keys: readonly RowKey[]): Promise<n
       select * from unnest(${keys.map((key) => key.accessKeyId)}::bigint[],
         ${keys.map((key) => key.idempotencyKey)}::text[]))`
 
-/** Deletes what is forgotten at a business time. */
-export const purgeAnswers = (sql: Sql, now: number): Promise<number> =>
-  sql.run`delete from idempotency where ${hasCome(fragment`created_at`, now - rememberedMs)}`
+/** Deletes what is forgotten at a business time, at most so many; one that is being claimed anew stays. */
+export const purgeAnswers = (sql: Sql, now: number, count: number): Promise<number> =>
+  sql.run`
+    delete from idempotency where ctid = any(array(
+      select ctid from idempotency where ${hasCome(fragment`created_at`, now - rememberedMs)}
+      limit ${count}::int for update skip locked))`
 
 /** True while there are answers to delete at `now`; a condition for a larger statement. */
 export const areAnswersOld = (now: number): Fragment =>

@@ -36,9 +36,12 @@ export const addWindowUse = (sql: Sql, uses: readonly WindowUse[]): Promise<Wind
     returning subject, window_seconds as seconds, used,
       extract(epoch from clock_timestamp() - started_at)::float8 as "elapsedSeconds"`
 
-/** Forgets windows that have run out. */
-export const purgeWindows = (sql: Sql): Promise<number> =>
-  sql.run`delete from rate_window where started_at < clock_timestamp() - make_interval(secs => window_seconds)`
+/** Forgets windows that have run out, at most so many. */
+export const purgeWindows = (sql: Sql, count: number): Promise<number> =>
+  sql.run`
+    delete from rate_window where ctid = any(array(
+      select ctid from rate_window where started_at < clock_timestamp() - make_interval(secs => window_seconds)
+      limit ${count}::int for update skip locked))`
 
 /**
  * True while there are windows that ended a day ago; a condition for a larger statement. By the time of the statement:
