@@ -65,7 +65,7 @@ test.each<[string, ChargedFill[], PlanAdjustment[], number[]]>([
   ],
 ])('%s', (_, fills, adjustments, expected) => {
   const sized = inTheirSize(fills, adjustments)
-  const trades = planTrades(sized, adjustments, rates).get(1) ?? []
+  const trades = planTrades(sized, adjustments, planCommissions(sized, rates)).get(1) ?? []
   expect(
     trades.map(
       ({ profitLoss, commission }) => Math.round(profitLoss.plus(commission).toNumber() * 100) / 100,
@@ -98,7 +98,9 @@ test('a part of the price is charged in the money of the account', () => {
 })
 
 test('what a plan charges more is counted up to each moment', () => {
-  expect(extraCharges(booked, dollars, [0, 1, 2, 3, 9]).map(Number)).toEqual([0, 1, 1, 1.45, 1.45])
+  expect(extraCharges(booked, planCommissions(booked, dollars), [0, 1, 2, 3, 9]).map(Number)).toEqual([
+    0, 1, 1, 1.45, 1.45,
+  ])
 })
 
 test('a contract had another size before it was changed, and only that one', () => {
@@ -118,7 +120,7 @@ test('what a trade costs does not grow with what else is traded', () => {
       ...fill(`${n} ${n} ${n < 200 ? 1 : 2} 10 100`),
       instrumentId: n % instruments,
     }))
-    planTrades(fills, [], rates)
+    planTrades(fills, [], planCommissions(fills, rates))
     return sums.mock.calls.length
   }
   expect(steps(100)).toBeLessThan(2 * steps(1))

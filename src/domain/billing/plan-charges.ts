@@ -48,13 +48,15 @@ export function planCommissions(fills: readonly ChargedFill[], rates: PlanRates 
   })
 }
 
-/** The sum of what the plan charges more than what was booked, for fills up to each of `moments` (ascending). */
+/**
+ * The sum of what `charges`, one for each fill, are more than what was booked, for fills up to each of `moments`
+ * (ascending).
+ */
 export function extraCharges(
   fills: readonly ChargedFill[],
-  rates: PlanRates | null,
+  charges: readonly Decimal[],
   moments: readonly Instant[],
 ): Decimal[] {
-  const charges = planCommissions(fills, rates)
   const inTime = fills
     .map(({ at, commission }, place) => ({ at, extra: (charges[place] ?? commission).minus(commission) }))
     .sort((a, b) => a.at - b.at)
@@ -88,15 +90,15 @@ export function inTheirSize<Fill extends Pick<ChargedFill, 'instrumentId' | 'at'
 }
 
 /**
- * The finished trades of each instrument under the plan, in the order in which they closed. Each instrument has a book of
- * its own: every fill values its whole book, and what the others are worth says nothing about a trade's result.
+ * The finished trades of each instrument where the fills cost what `charges` say, in the order in which they closed. Each
+ * instrument has a book of its own: every fill values its whole book, and what the others are worth says nothing about a
+ * trade's result.
  */
 export function planTrades(
   fills: readonly ChargedFill[],
   adjustments: readonly PlanAdjustment[],
-  rates: PlanRates,
+  charges: readonly Decimal[],
 ): Map<number, FinishedTrade[]> {
-  const charges = planCommissions(fills, rates)
   const charged = fills.map((fill, place) => ({ ...fill, commission: charges[place] ?? zero }))
   const finished = new Map<number, FinishedTrade[]>()
   const books = new Map<number | null, AccountBook>()

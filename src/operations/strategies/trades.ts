@@ -1,6 +1,6 @@
 /** The closed trades of a strategy, each from flat to flat with its lowest moment, under any commission plan. */
 
-import { extraCharges, planTrades } from '../../domain/billing/plan-charges.ts'
+import { extraCharges, planCommissions, planTrades } from '../../domain/billing/plan-charges.ts'
 import { oppositeOf } from '../../domain/codes.ts'
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
@@ -65,9 +65,10 @@ function chargedTrades(
   if (!rates) return new Map()
   const momentOf = (row: TradeRow): number => row.worstAt ?? row.closedAt
   const byMoment = [...rows].sort((a, b) => momentOf(a) - momentOf(b))
-  const extras = extraCharges(fills, rates, byMoment.map(momentOf))
+  const charges = planCommissions(fills, rates)
+  const extras = extraCharges(fills, charges, byMoment.map(momentOf))
   const extraOf = new Map(byMoment.map((row, place) => [row.id, extras[place] ?? zero]))
-  const finished = planTrades(fills, adjustments, rates)
+  const finished = planTrades(fills, adjustments, charges)
   const oldestFirst = [...rows].sort((a, b) => a.closedAt - b.closedAt || a.id - b.id)
   const charged = new Map<number, Charged>()
   for (const [instrumentId, trades] of groupBy(oldestFirst, (row) => row.instrumentId)) {
