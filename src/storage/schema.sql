@@ -816,6 +816,17 @@ create table paper_report (
 );
 CREATE INDEX paper_report_account ON public.paper_report USING btree (account_id, client_order_id);
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
+CREATE TRIGGER paper_adds_up AFTER INSERT ON public.paper_report REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
+CREATE TRIGGER paper_adds_up_anew AFTER DELETE OR UPDATE OF account_id, symbol, side, quantity ON public.paper_report FOR EACH ROW WHEN ((old.kind = ANY (ARRAY['fill'::text, 'bust'::text]))) EXECUTE FUNCTION paper_adds_up_anew();
+
+create table paper_total (
+  account_id bigint not null,
+  symbol text not null,
+  quantity numeric not null,
+  constraint paper_total_pkey PRIMARY KEY (account_id, symbol),
+  constraint paper_total_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id),
+  constraint paper_total_quantity_check CHECK (((quantity > '-Infinity'::numeric) AND (quantity < 'Infinity'::numeric)))
+);
 
 create table payment_event (
   id bigint not null generated always as identity,
@@ -1826,6 +1837,35 @@ CREATE OR REPLACE FUNCTION public.ledger_transfer_is_final()
 AS $function$
 begin
   raise exception 'a booked transfer is never changed' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.paper_adds_up()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into paper_total as t (account_id, symbol, quantity)
+  select account_id, symbol, sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end)
+  from told where kind in ('fill', 'bust') group by account_id, symbol order by account_id, symbol
+  on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.paper_adds_up_anew()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update paper_total
+  set quantity = quantity - case when (old.side = '1') = (old.kind = 'fill') then old.quantity else -old.quantity end
+  where account_id = old.account_id and symbol = old.symbol;
+  if tg_op = 'UPDATE' then
+    insert into paper_total as t (account_id, symbol, quantity)
+    values (new.account_id, new.symbol,
+      case when (new.side = '1') = (new.kind = 'fill') then new.quantity else -new.quantity end)
+    on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity;
+  end if;
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.setup_syncs()

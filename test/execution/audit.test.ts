@@ -131,6 +131,7 @@ const defects: Record<string, Defect> = {
   everyFollowerIsAnswered: (tx) => tx.run`delete from account_skip`,
   skipsHaveAReason: (tx) => tx.run`update account_skip set code = 'Whim'`,
   noSignalIsForgotten: (tx) => tx.run`update signal set mirrored_at = null where id = ${resting}`,
+  paperTotalsAreSums: (tx) => tx.run`insert into paper_total select id, 'X', 1 from account`,
   brokerBookAgrees: (tx) => tx.run`update paper_order set cum_qty = 50`,
 }
 

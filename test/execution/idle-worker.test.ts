@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { assembleWork } from '../../src/execution/assembly.ts'
 import { listWorkingPaper } from '../../src/storage/brokers/paper.ts'
+import { sumPaperPositions } from '../../src/storage/brokers/paper-reports.ts'
 import { lockQuietAccounts } from '../../src/storage/brokers/reconciliation.ts'
 import {
   type Fragment,
@@ -49,6 +50,9 @@ const old: Readonly<Record<string, Fragment>> = {
   paper_order: fragment`insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type,
       time_in_force, position_effect, order_qty, status, accepted_at)
     select 1 + n % 50, n, 1, 1, '1', '2', '1', 'O', 1, case when n % 1000 < 500 then '0' else '2' end, now()`,
+  paper_report: fragment`insert into paper_report (broker_id, report_key, account_id, kind, symbol, side, quantity, px,
+      occurred_at, is_delivered)
+    select 1, n, 1 + n % 50, 'fill', n % 7, '1', 1, 1, now(), true`,
   rate_window: fragment`insert into rate_window (subject, window_seconds, started_at, used) select n, 10, now(), 1`,
   // As many go on as have ended: those are not closed yet and not stopped either.
   setup: fragment`insert into setup (account_id, strategy_id, scaling_percentage, stocks_enabled, stocks_long,
@@ -130,4 +134,9 @@ test('accounts are compared with their broker without a look at all that was eve
 test('nor at all that they ever ordered of the paper broker', async () => {
   const plan = await planOf((sql) => listWorkingPaper(sql, [1, 2]))
   expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
+})
+
+test('nor at all that they ever executed there', async () => {
+  const plan = await planOf((sql) => sumPaperPositions(sql, [1, 2]))
+  expect(mostOf(plan, 'Actual Rows')).toBeLessThan(20)
 })

@@ -126,6 +126,7 @@ const unwatched = {
       'lease',
       'mail',
       'paper_report',
+      'paper_total',
     ],
     ...['rate_window', 'reconciliation', 'sync_due', 'transmission', 'variant_mark', 'webhook_delivery'],
   ],

@@ -126,13 +126,12 @@ export interface PaperPosition {
 
 /**
  * What the executions of these accounts add up to, with what splits and the ends of contracts did, flat symbols left
- * out. The broker does these by itself, by the same arithmetic, and tells of none; what it told of counts once.
+ * out; of those that were told of, as many as there may be, the total is kept. The broker does these by itself, by the same arithmetic, and tells of none; what it told of counts once.
  */
 export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Promise<PaperPosition[]> =>
   sql.rows<PaperPosition>`
     select account_id as "accountId", symbol, sum(quantity) as quantity from (
-      select account_id, symbol, case when (side = '1') = (kind = 'fill') then quantity else -quantity end as quantity
-      from paper_report where account_id = any(${accountIds}::bigint[]) and kind in ('fill', 'bust')
+      select account_id, symbol, quantity from paper_total where account_id = any(${accountIds}::bigint[])
       union all
       select e.account_id, i.symbol, case e.side when '1' then e.quantity else -e.quantity end
       from execution e join instrument i on i.id = e.instrument_id

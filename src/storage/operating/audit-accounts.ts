@@ -127,6 +127,15 @@ export const accountRules: Record<string, Fragment> = {
     select format('signal %s works and is neither mirrored nor due', id) from signal
     where working_at is not null and mirrored_at is null and not mirror_due`,
 
+  paperTotalsAreSums: fragment`
+    select format('the paper account %s has %s %s, its executions say %s', account_id, coalesce(t.quantity, 0), symbol,
+      coalesce(told.quantity, 0))
+    from paper_total t full join (
+      select account_id, symbol, sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end) as quantity
+      from paper_report where kind in ('fill', 'bust') group by account_id, symbol
+    ) told using (account_id, symbol)
+    where coalesce(t.quantity, 0) <> coalesce(told.quantity, 0)`,
+
   // Compared once every report has arrived; executions without an order are not the platform's.
   brokerBookAgrees: fragment`
     select format('account %s instrument %s: the broker executed %s, we know %s',
