@@ -1119,7 +1119,7 @@ create table sign_in (
   constraint sign_in_kind_check CHECK ((kind = ANY (ARRAY['login'::text, 'sso'::text]))),
   constraint sign_in_outcome_check CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
 );
-CREATE INDEX sign_in_person ON public.sign_in USING btree (person_id, occurred_at);
+CREATE INDEX sign_in_person ON public.sign_in USING btree (person_id, occurred_at) INCLUDE (outcome);
 CREATE INDEX sign_in_site ON public.sign_in USING btree (site_id, occurred_at);
 
 create table signal (

@@ -5,6 +5,7 @@ import { pageAccounts, pageAutotraded } from '../../src/storage/accounts/account
 import { listAccounts } from '../../src/storage/accounts/accounts.ts'
 import { listPendingAccounts } from '../../src/storage/accounts/approved-accounts.ts'
 import { listInternalOrders } from '../../src/storage/accounts/book-history.ts'
+import { listSimulations } from '../../src/storage/accounts/simulations.ts'
 import { pageRevenue } from '../../src/storage/billing/subscription-listings.ts'
 import { type Fragment, fragment, makeSql, type Sql } from '../../src/storage/database/sql.ts'
 import { listFillExceptions } from '../../src/storage/market/fill-exceptions.ts'
@@ -70,6 +71,12 @@ const tables: readonly Fragment[] = [
       term_ends_at)
     select 1, n, 1 + n % ${strategies}::int, 'paid', 1, now(), now(), now() + interval '1 day'
     from generate_series(1, ${accounts}::int) n`,
+  fragment`insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at)
+    select 1, n, 1 + (n + 1) % ${strategies}::int, 'simulated', 0, now(), now() from generate_series(1, 100) n`,
+  // Each on another page than the one before.
+  fragment`insert into sign_in (site_id, person_id, kind, outcome, occurred_at)
+    select 1, n, 'login', 'success', now() - k * interval '12 hours'
+    from generate_series(1, 400) k, generate_series(1, 100) n`,
   fragment`insert into charge (subscription_id, purpose, period_started_at, period_ends_at, base_price, markup, currency,
       provider, status, paid_at)
     select n, 'term', now(), now() + interval '1 day', 1, 0, 'USD', 'simulated', 'paid', now()
@@ -84,6 +91,8 @@ await db.transaction(async (tx) => {
   for (const statement of tables) await tx.run`${statement}`
 })
 await db.write.run`analyze`
+// What is known of the pages of a table is what an index alone can answer.
+await db.write.run`vacuum sign_in`
 
 interface Node {
   'Actual Rows': number
@@ -98,23 +107,26 @@ const looked = ({ Plans = [], ...node }: Node): number =>
     ? Plans.reduce((sum, plan) => sum + looked(plan), 0)
     : node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0))
 
-/** Of the listing's statement, by the plan that a connection keeps. */
-const rowsLookedAt = (listing: (sql: Sql) => Promise<unknown>): Promise<number> =>
+/** Of the listing's statement, as a connection keeps it. */
+const planOf = (listing: (sql: Sql) => Promise<unknown>): Promise<Node> =>
   db.transaction(async (tx) => {
     await tx.run`set local plan_cache_mode = force_generic_plan`
-    let count = 0
+    let plan: Node | undefined
     const explaining = makeSql(async ({ text, values }) => {
       const given = values.map((value) => (value === null ? 'null' : `'${String(value)}'`)).join(', ')
       await tx.script(`prepare listing as ${text}`)
       const how = { strings: [`explain (analyze, format json) execute listing (${given})`], values: [] }
       const [row] = await tx.rows<{ 'QUERY PLAN': [{ Plan: Node }] }>`${how}`
-      count = looked((row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan)
+      plan = (row as NonNullable<typeof row>)['QUERY PLAN'][0].Plan
       return { rows: [], rowCount: 0, command: '' }
     })
     await listing(explaining)
     await tx.run`deallocate listing`
-    return count
+    return plan as unknown as Node
   })
+
+const rowsLookedAt = async (listing: (sql: Sql) => Promise<unknown>): Promise<number> =>
+  looked(await planOf(listing))
 
 const everybody = { rows: 'all' } as Parameters<typeof pageSetups>[2]
 
@@ -181,4 +193,13 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
   ],
 ])('%s', async (_name, listing) => {
   expect(await rowsLookedAt(listing)).toBeLessThan(accounts / 2)
+})
+
+test('on how many days somebody has signed in is read from an index alone', async () => {
+  const filter = { scope: everybody, activeOnly: true, loginDays: 200, from: 0 }
+  expect(await listSimulations(db.read, filter)).toHaveLength(100)
+  expect(await listSimulations(db.read, { ...filter, loginDays: 202 })).toEqual([])
+  expect(JSON.stringify(await planOf((sql) => listSimulations(sql, filter)))).toMatch(
+    /"Index Only Scan"[^{}]*"sign_in_person"/,
+  )
 })
