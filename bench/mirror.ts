@@ -61,7 +61,7 @@ const filledOf = async (db: Database): Promise<number> =>
 async function round(url: string, db: Database, strategyId: number, workers: number): Promise<Times> {
   await db.write
     .run`truncate account_order, account_skip, account_position, execution, broker_report, paper_order,
-    paper_report, sync_due, signal cascade`
+    paper_report, paper_total, sync_due, signal cascade`
   const { sent, stop } = await startWorkers(url, workers)
   const quote = () =>
     publishQuotes(workContext(db), [{ symbol, bid: dec('100'), ask: dec('100.5'), at: Date.now() }])
