@@ -126,7 +126,8 @@ export interface PaperPosition {
 
 /**
  * What the executions of these accounts add up to, with what splits and the ends of contracts did, flat symbols left
- * out; of those that were told of, as many as there may be, the total is kept. The broker does these by itself, by the same arithmetic, and tells of none; what it told of counts once.
+ * out. The broker does these by itself, by the same arithmetic, and tells of none; what it told of counts once, and its
+ * total is kept: there may be any number of them.
  */
 export const sumPaperPositions = (sql: Sql, accountIds: readonly number[]): Promise<PaperPosition[]> =>
   sql.rows<PaperPosition>`
