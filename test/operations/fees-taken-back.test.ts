@@ -1,5 +1,5 @@
 /** What becomes of the books of a stopped setup once its fee is settled: whoever starts again goes on from there. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
@@ -20,8 +20,8 @@ const option = {
   ...{ strike: 200, putOrCall: 1, expiry: '2024-04-19' },
 }
 
-/** Bought at 100, stopped and settled at 120. */
-async function settledAndStopped(leavesOpen: boolean, bought = stock) {
+/** Bought at 100, stopped and settled at 120; `restarts`: the next setup begins in the same term and holds nothing. */
+async function settledAndStopped(leavesOpen: boolean, bought = stock, restarts = false) {
   await door('/reset', { now: at(0) })
   const people = [
     { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
@@ -58,16 +58,22 @@ async function settledAndStopped(leavesOpen: boolean, bought = stock) {
     ).toBe(200)
   const whose = `Account=U1&PersonId=${customer.personId}&StrategyId=${strategyId}`
   const stopping = `/gen/Autotrade/StopAutotrade?${whose}&LeavePositionsOpen=${leavesOpen}`
+  const stop = async () =>
+    expect((await call(url, stopping, { method: 'DELETE', key: customer.key })).status).toBe(200)
 
   await follow()
   await trade('1', bought)
   await quote(120)
-  expect((await call(url, stopping, { method: 'DELETE', key: customer.key })).status).toBe(200)
+  await stop()
   await quote(120)
+  if (restarts) {
+    await trade('2', bought)
+    await follow()
+  }
   await passTo(31)
   const first = { person: customer.personId, amount: 40_000, status: 'paid', at: '04-11' }
   expect(await charges('performance')).toEqual([first])
-  return { first, follow, trade }
+  return { first, follow, trade, stop }
 }
 
 test('a gain that only makes up for a trade that is taken back is not charged again', async () => {
@@ -100,4 +106,113 @@ test.each([
   await passTo(60)
   expect(await charges('performance')).toEqual([first, { ...first, amount: 70_000, at: '05-11' }])
   await audit()
+})
+
+/** The last sale was none, and what it sold is sold at another price. */
+async function sellAnew(price: number) {
+  await quote(price)
+  const { sold } = await db.read.one<{ sold: string }>`
+    select exec_id as sold from execution where side = '2' and busts is null order by id desc limit 1`
+  await door('/broker', { bust: sold })
+  await quote(price)
+}
+
+describe('what is taken back of a setup that has stopped', () => {
+  test.each([
+    ['begins after that', false],
+    ['had begun, and was settled once', true],
+  ])('is a loss that counts when the next one %s', async (_, restarts) => {
+    const { first, follow, trade } = await settledAndStopped(false, stock, restarts)
+    await sellAnew(90)
+    if (!restarts) {
+      await trade('2')
+      await follow()
+    }
+    await trade('1')
+    await quote(110)
+    await passTo(60)
+    expect(await charges('performance')).toEqual([first])
+    await passTo(63)
+    await quote(125)
+    await passTo(91)
+    expect(await charges('performance')).toEqual([first, { ...first, amount: 10_000, at: '06-10' }])
+    await passTo(121)
+    expect(await charges('performance')).toHaveLength(2)
+    await audit()
+  })
+
+  test('counts once where the next one was settled and has stopped, and another follows', async () => {
+    const { first, follow, trade, stop } = await settledAndStopped(false, stock, true)
+    await stop()
+    await passTo(34)
+    await sellAnew(90)
+    await follow()
+    await trade('1')
+    await quote(125)
+    await passTo(60)
+    expect(await charges('performance')).toEqual([first, { ...first, amount: 10_000, at: '05-11' }])
+    await passTo(63)
+    await quote(127)
+    await passTo(91)
+    expect(await charges('performance')).toHaveLength(3)
+    expect((await charges('performance')).at(-1)).toMatchObject({ amount: 4_000 })
+    await audit()
+  })
+
+  test.each([
+    ['stays open', stock],
+    ['has ended since', option],
+  ])('is nothing of what was left open and %s, also where the next one was settled', async (_, bought) => {
+    const { first, trade } = await settledAndStopped(true, bought, true)
+    await passTo(41)
+    await quote(90)
+    await trade('1')
+    await quote(125)
+    await passTo(60)
+    expect(await charges('performance')).toEqual([first, { ...first, amount: 70_000, at: '05-11' }])
+    await audit()
+  })
+
+  test('waits where a broken price leaves the next one unsettled', async () => {
+    const { first, trade } = await settledAndStopped(false, stock, true)
+    await trade('1')
+    await quote(120)
+    await quote(115)
+    await passTo(63)
+    await sellAnew(90)
+    await quote(999_999_999_999)
+    await passTo(91)
+    expect(await charges('performance')).toEqual([first])
+    // 10 a share below the beginning for the one, 35 above it for the other: 5 more than were paid for.
+    await quote(155)
+    await passTo(121)
+    expect(await charges('performance')).toEqual([first, { ...first, amount: 10_000, at: '07-10' }])
+    await audit()
+  })
+
+  test('and given back later makes up for what was counted', async () => {
+    const { first, trade } = await settledAndStopped(false, stock, true)
+    await sellAnew(90)
+    await trade('1')
+    await quote(100)
+    await passTo(60)
+    expect(await charges('performance')).toEqual([first])
+    const gains = () => db.read.rows`
+      select gain::float8 as gain, carried::float8 as carried, percent from fee_settlement
+      order by settled_at desc, setup_id limit 2`
+    expect(await gains()).toEqual([
+      { gain: -1000, carried: 0, percent: 0 },
+      { gain: 1000, carried: -3000, percent: 20 },
+    ])
+    await passTo(63)
+    await sellAnew(120)
+    await quote(100)
+    await passTo(91)
+    expect(await gains()).toMatchObject([
+      { gain: 2000, carried: 0 },
+      { gain: 1000, carried: 0 },
+    ])
+    expect(await charges('performance')).toEqual([first, { ...first, amount: 20_000, at: '06-10' }])
+    await audit()
+  })
 })

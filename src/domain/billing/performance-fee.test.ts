@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dec } from '../decimal.ts'
-import { type FeeSettlement, settleFee, shortfallOf } from './performance-fee.ts'
+import { type FeeSettlement, settleChain, settleFee, shortfallOf } from './performance-fee.ts'
 
 /** The fees of settlements one after the other, at these gains and percentages. */
 function feesOf(steps: readonly (readonly [gain: number, percent: number])[], equity = 10_000): number[] {
@@ -108,3 +108,155 @@ test.each([
     expect(anew.fee.toNumber()).toBe(fee)
   },
 )
+
+type Step =
+  | readonly ['begin' | 'stop' | 'settle']
+  /** Of the setup that began last. */
+  | readonly ['gain', by: number]
+  /** Of the one that began at this place, which has stopped. */
+  | readonly ['correct', by: number, place: number]
+
+interface Followed {
+  gain: number
+  before: FeeSettlement | null
+  isLive: boolean
+  isDue: boolean
+}
+
+/** The fees of settlements of one account and strategy, and the highest gain of all setups that any was settled at. */
+function follow(steps: readonly Step[], percent: number) {
+  const setups: Followed[] = []
+  let last: FeeSettlement | null = null
+  let highest = 0
+  const settle = (): number => {
+    const found = setups.filter(({ isDue, gain, before }) => isDue || !before?.gain.equals(gain))
+    if (!found.some(({ isDue }) => isDue)) return 0
+    const facts = found.map((one, n) => ({ ...one, gain: dec(one.gain), startedEquity: dec(700 * n) }))
+    const settled = settleChain(last, facts, dec(percent).div(100))
+    const counted = ({ before, gain, isDue }: Followed) => (isDue ? (before?.gain.toNumber() ?? 0) : gain)
+    for (const [n, setup] of found.entries()) {
+      const { isDue, isLive } = setup
+      Object.assign(setup, { before: settled[n], isDue: false })
+      if (isDue)
+        highest = Math.max(
+          highest,
+          setups.reduce((sum, one) => sum + counted(one), 0),
+        )
+      if (isDue) last = settled[n] ?? null
+      setup.isDue = isLive
+    }
+    for (const setup of setups) setup.isDue = setup.isLive
+    return settled.reduce((sum, { fee }) => sum.plus(fee), dec(0)).toNumber()
+  }
+  const fees = steps.flatMap(([act, by = 0, place = -1]) => {
+    const [setup, stopped] = [setups.at(-1), setups[place]]
+    if (act === 'settle') return [settle()]
+    if (act === 'begin' && !setup?.isLive) setups.push({ gain: 0, before: null, isLive: true, isDue: true })
+    if (act === 'stop' && setup) setup.isLive = false
+    if (act === 'gain' && setup?.isLive) setup.gain += by
+    if (act === 'correct' && stopped && !stopped.isLive) stopped.gain += by
+    return []
+  })
+  return { fees, highest }
+}
+
+const stopped = [['begin'], ['gain', 2000], ['stop'], ['settle']] as const
+const takenBack = ['correct', -3000, 0] as const
+
+describe('what is taken back of a setup that was stopped and settled', () => {
+  test.each<[string, Step[], number[]]>([
+    [
+      'is a loss of the next one',
+      [...stopped, takenBack, ['begin'], ['gain', 3500], ['settle'], ['settle']],
+      [400, 100, 0],
+    ],
+    [
+      'that had begun and was settled',
+      [...stopped, ['begin'], ['settle'], takenBack, ['gain', 3500], ['settle'], ['settle']],
+      [400, 0, 100, 0],
+    ],
+    [
+      'counts once where several follow',
+      [
+        ...stopped,
+        ['begin'],
+        ['settle'],
+        ['stop'],
+        takenBack,
+        ['begin'],
+        ['gain', 3500],
+        ['settle'],
+        ['settle'],
+      ],
+      [400, 0, 100, 0],
+    ],
+    [
+      'counts once where one follows that was settled with the last one',
+      [['begin'], ['gain', 2000], ['stop'], ['begin'], ['settle'], takenBack, ['gain', 3500], ['settle']],
+      [400, 100],
+    ],
+    [
+      'carries on beyond the next settlement',
+      [
+        ...stopped,
+        takenBack,
+        ['begin'],
+        ['gain', 1000],
+        ['settle'],
+        ['stop'],
+        ['begin'],
+        ['gain', 2500],
+        ['settle'],
+      ],
+      [400, 0, 100],
+    ],
+    [
+      'more than once counts each time',
+      [...stopped, takenBack, ['begin'], ['settle'], takenBack, ['gain', 6500], ['settle']],
+      [400, 0, 100],
+    ],
+    [
+      'before it was settled is a loss of its own',
+      [['begin'], ['gain', 2000], ['stop'], ['correct', -500, 0], ['settle']],
+      [300],
+    ],
+    [
+      'and given back makes up for what was counted',
+      [
+        ...stopped,
+        takenBack,
+        ['begin'],
+        ['gain', 1000],
+        ['settle'],
+        ['correct', 3000, 0],
+        ['settle'],
+        ['settle'],
+      ],
+      [400, 0, 200, 0],
+    ],
+    [
+      'and given back before anything was settled was never lost',
+      [...stopped, takenBack, ['begin'], ['correct', 3000, 0], ['gain', 1000], ['settle']],
+      [400, 200],
+    ],
+  ])('%s', (_, steps, fees) => {
+    expect(follow(steps, 20).fees).toEqual(fees)
+  })
+
+  test('leaves all fees together the share of the highest gain of all setups that was settled', () => {
+    const by = fc.integer({ min: -10_000, max: 10_000 })
+    const step: fc.Arbitrary<Step> = fc.oneof(
+      fc.constantFrom<Step>(['begin'], ['stop'], ['settle'], ['settle']),
+      fc.tuple(fc.constant('gain' as const), by),
+      fc.tuple(fc.constant('correct' as const), by, fc.nat(4)),
+    )
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 0, max: 100 }), (steps, percent) => {
+        const { fees, highest } = follow([['begin'], ...steps, ['settle']], percent)
+        const sum = fees.reduce((total, fee) => total.plus(fee), dec(0))
+        expect(sum.toNumber()).toBe(dec(highest).times(percent).div(100).toNumber())
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

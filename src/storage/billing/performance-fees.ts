@@ -3,14 +3,8 @@
  * what was settled, once for each setup and term.
  */
 
-import type { FeeUnits } from '../../domain/billing/high-water-mark.ts'
-import {
-  type FeeSettlement,
-  type SettledSetup,
-  settleFee,
-  shortfallOf,
-} from '../../domain/billing/performance-fee.ts'
-import { cents, type Decimal, dec, max, one, zero } from '../../domain/decimal.ts'
+import { type FeeSettlement, type SettledSetup, settleChain } from '../../domain/billing/performance-fee.ts'
+import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import type { Instant } from '../../domain/time.ts'
 import { loadAccountValues } from '../accounts/account-values.ts'
 import { cashOfSetup } from '../accounts/setup-entries.ts'
@@ -40,20 +34,21 @@ interface SetupRow {
   readonly percent: number
   readonly startedEquity: string
   readonly cashChange: string
-  readonly capital: string | null
-  readonly units: string | null
-  readonly price: string | null
-  readonly mark: string | null
-  readonly fees: string | null
-  /** The account's last settled setup for the strategy before this one; null where there is none. */
-  readonly earlier: Readonly<Record<'units' | 'price' | 'mark', string>> | null
-  /** What has moved the books of that one since: a trade that was taken back after its last settlement. */
-  readonly earlierSince: string | null
+  readonly last: LastSettlement | null
+  /** To be settled; else it was, since it stopped. */
+  readonly isDue: boolean
+  /** Nothing that it holds or held is its holder's own. */
+  readonly isClosed: boolean
 }
+
+type LastSettlement = Readonly<
+  { settledAt: number } & Record<'capital' | 'gain' | 'carried' | 'units' | 'price' | 'mark' | 'fees', string>
+>
 
 /**
  * Setups in live accounts of those who subscribe to somebody else's strategy and pay a fee now or in their next term;
- * one that has stopped is settled once more. A term whose first payment never came was none: its gains pass free.
+ * one that has stopped is settled once more, and listed ever after for what is taken back of it. A term whose first
+ * payment never came was none: its gains pass free.
  */
 const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
   sql.rows<SetupRow>`
@@ -61,8 +56,17 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       s.currency as "chargedCurrency",
       case s.status when 'pending' then 0 else s.performance_fee_percent end as percent,
       setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
-      coalesce(moved.total, 0) as "cashChange", last.capital, last.units, last.price, last.mark, last.fees,
-      earlier.holding as earlier, earlier.since as "earlierSince"
+      coalesce(moved.total, 0) as "cashChange",
+      case when last.settled_at is not null then jsonb_build_object(
+        'settledAt', extract(epoch from last.settled_at), 'capital', last.capital::text, 'gain', last.gain::text,
+        'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
+        'mark', last.mark::text, 'fees', last.fees::text) end as last,
+      setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at as "isDue",
+      -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
+      not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
+        and not (coalesce(setup.positions_left_open, false) and exists (
+          select from execution x where x.account_id = a.id and x.setup_id = setup.id and x.order_id is null
+            and x.executed_at > last.settled_at)) as "isClosed"
     from unnest(${terms.map(({ id }) => id)}::bigint[], ${terms.map(({ nextPercent }) => nextPercent ?? null)}::int[])
       ending (id, next_percent)
     join subscription s on s.id = ending.id
@@ -72,50 +76,33 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
     left join lateral (
-      select jsonb_build_object('units', f.units::text, 'price', f.price::text, 'mark', f.mark::text) as holding,
-        -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
-        case when not exists (select from account_position p where p.setup_id = e.id and p.quantity <> 0)
-          and not (e.positions_left_open and exists (
-            select from execution x where x.account_id = a.id and x.setup_id = e.id and x.order_id is null
-              and x.executed_at > f.settled_at)) then (
-          select coalesce(sum(cash_change), 0) - f.gain
-          from (select e.id) setup cross join lateral (${cashOfSetup}) entry) end as since
-      from fee_settlement f join setup e on e.id = f.setup_id
-      where e.account_id = a.id and e.strategy_id = s.strategy_id and e.id < setup.id
-      order by f.settled_at desc, e.id desc limit 1) earlier on true
-    left join lateral (
       select sum(cash_change) as total from (${cashOfSetup}) entry) moved on true
     where s.kind = 'paid'
       and (s.performance_fee_percent > 0 or coalesce(ending.next_percent, strategy.performance_fee_percent) > 0)
-      and (setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at)
     order by setup.id`
 
-const holdingOf = ({
-  units,
-  price,
-  mark,
-}: Readonly<Record<'units' | 'price' | 'mark', string>>): FeeUnits => ({
-  units: dec(units),
-  price: dec(price),
-  mark: dec(mark),
+const stateOf = ({ capital, gain, carried, units, price, mark, fees }: LastSettlement): SettledSetup => ({
+  holding: { units: dec(units), price: dec(price), mark: dec(mark) },
+  ...{ capital: dec(capital), gain: dec(gain), carried: dec(carried), fees: dec(fees) },
 })
 
-function stateOf(row: SetupRow): SettledSetup | null {
-  const { capital, units, price, mark, fees } = row
-  if (capital === null || units === null || price === null || mark === null) return null
-  return { holding: holdingOf({ units, price, mark }), capital: dec(capital), fees: dec(fees ?? 0) }
+/** Setups by account and strategy, where any is due: these are settled one after the other. */
+function chainsOf(rows: readonly SetupRow[]): SetupRow[][] {
+  const chains = new Map<string, SetupRow[]>()
+  for (const row of rows) {
+    const key = `${row.accountId} ${row.strategyId}`
+    const chain = chains.get(key)
+    if (chain) chain.push(row)
+    else chains.set(key, [row])
+  }
+  return [...chains.values()].filter((chain) => chain.some(({ isDue }) => isDue))
 }
-
-/** What the account was short of the height that was settled before, with what was taken back since. */
-const earlierShortfall = ({ earlier, earlierSince }: SetupRow): Decimal =>
-  earlier === null ? zero : max(zero, shortfallOf(holdingOf(earlier)).minus(earlierSince ?? 0))
 
 interface Settled {
   readonly row: SetupRow
-  readonly gain: Decimal
   readonly settlement: FeeSettlement
   /** In minor units of the subscription's currency. */
-  readonly charged: bigint
+  readonly charged: Decimal
 }
 
 /** Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. */
@@ -141,40 +128,51 @@ async function settle(
   terms: readonly FeeTerm[],
   rows: readonly SetupRow[],
 ): Promise<Map<number, bigint>> {
-  if (rows.length === 0) return new Map()
-  const values = await loadAccountValues(sql, [...new Set(rows.map(({ accountId }) => accountId))])
+  const chains = chainsOf(rows)
+  if (chains.length === 0) return new Map()
+  const values = await loadAccountValues(sql, [...new Set(chains.flat().map(({ accountId }) => accountId))])
   const rates = await loadRateTable(
     sql,
     rows.map(({ chargedCurrency }) => chargedCurrency),
     rows.map(({ currency }) => currency),
   )
+  const gainOf = ({ accountId, setupId, cashChange }: SetupRow): Decimal =>
+    dec(cashChange).plus(values.get(accountId)?.bySetup.get(setupId) ?? zero)
   const settled: Settled[] = []
   const surplus: SetupRow[] = []
-  // By account and strategy, what the setup that was settled last here was short of its mark.
-  const shortfalls = new Map<string, Decimal>()
-  for (const row of rows) {
-    const isAsIs = row.currency === row.chargedCurrency || row.percent === 0
-    const fx = isAsIs ? one : rates.get(row.chargedCurrency)?.get(row.currency)
+  for (const chain of chains) {
+    const [{ currency, chargedCurrency, percent }] = chain as [SetupRow]
+    const fx = currency === chargedCurrency || percent === 0 ? one : rates.get(chargedCurrency)?.get(currency)
     // Without a rate nobody can say what it is; the next term asks for it, also of what has stopped.
     if (!fx) continue
-    const worth = values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero
-    const gain = dec(row.cashChange).plus(worth)
-    const followed = `${row.accountId} ${row.strategyId}`
-    const shortfall = shortfalls.get(followed) ?? earlierShortfall(row)
-    const facts = { startedEquity: dec(row.startedEquity), gain, shortfall }
-    const settlement = settleFee(stateOf(row), facts, dec(row.percent).div(100))
-    shortfalls.set(followed, shortfallOf(settlement.holding))
-    const charged = cents(settlement.fee.times(fx)).times(100)
+    const ofChain = settleRows(chain, gainOf, fx)
     // Left unsettled it is asked for by the next term, when the price that made it may be another.
-    if (charged.greaterThan(largestCharge)) surplus.push(row)
-    else settled.push({ row, gain, settlement, charged: BigInt(charged.toFixed(0)) })
+    const tooLarge = ofChain.filter(({ charged }) => charged.greaterThan(largestCharge))
+    surplus.push(...tooLarge.map(({ row }) => row))
+    if (tooLarge.length === 0) settled.push(...ofChain)
   }
   await insertSettlements(sql, terms, settled)
   await insertIncidents(sql, surplus.map(surplusOf(terms)))
   const totals = new Map<number, bigint>()
   for (const { row, charged } of settled)
-    totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + charged)
+    totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + BigInt(charged.toFixed(0)))
   return totals
+}
+
+/** Settles what is due of an account and a strategy, with what was taken back of the setups before it. */
+function settleRows(chain: readonly SetupRow[], gainOf: (row: SetupRow) => Decimal, fx: Decimal): Settled[] {
+  const setups = chain
+    .map((row) => ({
+      ...{ row, isDue: row.isDue, before: row.last && stateOf(row.last) },
+      ...{ gain: gainOf(row), startedEquity: dec(row.startedEquity) },
+    }))
+    .filter(({ row, before, gain }) => row.isDue || (row.isClosed && !before?.gain.equals(gain)))
+  const last = chain.reduce((a, b) => ((b.last?.settledAt ?? 0) >= (a.last?.settledAt ?? 0) ? b : a)).last
+  const rate = dec(chain[0]?.percent ?? 0).div(100)
+  return settleChain(last && stateOf(last), setups, rate).map((settlement, n) => {
+    const { row } = setups[n] as { row: SetupRow }
+    return { row, settlement, charged: cents(settlement.fee.times(fx)).times(100) }
+  })
 }
 
 const surplusOf =
@@ -193,12 +191,13 @@ async function insertSettlements(
   const ends = new Map(terms.map(({ id, endsAt }) => [id, endsAt]))
   const own = <T>(pick: (one: Settled) => T): T[] => settled.map(pick)
   await sql.run`
-    insert into fee_settlement (setup_id, settled_at, subscription_id, percent, capital, gain, fee, charged, units,
-      price, mark, fees)
+    insert into fee_settlement (setup_id, settled_at, subscription_id, percent, capital, gain, carried, fee,
+      charged, units, price, mark, fees)
     select * from unnest(${own(({ row }) => row.setupId)}::bigint[],
       ${own(({ row }) => instant(ends.get(row.subscriptionId) ?? 0))}::timestamptz[],
-      ${own(({ row }) => row.subscriptionId)}::bigint[], ${own(({ row }) => row.percent)}::int[],
-      ${own(({ settlement }) => settlement.capital)}::numeric[], ${own(({ gain }) => gain)}::numeric[],
+      ${own(({ row }) => row.subscriptionId)}::bigint[], ${own(({ row }) => (row.isDue ? row.percent : 0))}::int[],
+      ${own(({ settlement }) => settlement.capital)}::numeric[], ${own(({ settlement }) => settlement.gain)}::numeric[],
+      ${own(({ settlement }) => settlement.carried)}::numeric[],
       ${own(({ settlement }) => settlement.fee)}::numeric[], ${own(({ charged }) => charged)}::bigint[],
       ${own(({ settlement }) => settlement.holding.units)}::numeric[],
       ${own(({ settlement }) => settlement.holding.price)}::numeric[],
