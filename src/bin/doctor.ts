@@ -1,4 +1,6 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
+import { minute, readableInstant } from '../domain/time.ts'
+import { listSilentBrokers } from '../storage/brokers/reconciliation.ts'
 import type { Database } from '../storage/database/database.ts'
 import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
 import { takeMeasures } from '../storage/operating/measures.ts'
@@ -20,10 +22,12 @@ export interface Finding {
 const skewMaxMs = 1_000
 /** Work that waits for this long is not done, in seconds. */
 const waitMax = 30
+/** Brokers are asked every minute; one that has said nothing for so long does not answer, in milliseconds. */
+const silenceMax = 5 * minute
 
 /**
- * Looks at server, disk, clocks, workers, switches, exchange rates and incidents; `now` is this machine's time in epoch
- * milliseconds, `room` the part of the data folder's disk that is left; undefined: there is no such folder.
+ * Looks at server, disk, clocks, workers, brokers, switches, exchange rates and incidents; `now` is this machine's time
+ * in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined: there is no such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
   const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
@@ -37,6 +41,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const isOn = (name: string): boolean =>
     measures.some((one) => one.name === 'switch_on' && one.kind === name && one.value === 1)
   const worker = await sinceAnyWorker(db.read)
+  const silent = await listSilentBrokers(db.read, now - silenceMax)
   const unrated = await listUnratedHoldings(db.read, bookCurrency)
   const skewMs = Math.abs(facts.clock - now)
   return [
@@ -53,6 +58,12 @@ export async function examine(db: Database, now: number, room?: number): Promise
     { name: 'worker', ok: worker === 0 || Math.max(mirror, send) <= waitMax, says: lastSeen(worker) },
     { name: 'mirroring', ok: mirror <= waitMax, says: waiting('signal', mirror) },
     { name: 'sending', ok: send <= waitMax, says: waiting('account order', send) },
+    // Without a worker nobody asks them.
+    {
+      name: 'brokers',
+      ok: worker !== 0 || silent.length === 0,
+      says: worker === 0 ? silenceOf(silent) : 'nobody asks them',
+    },
     // Whoever turned one meant it; whoever looks for a cause has to know.
     { name: 'switches', ok: true, says: switchesOf(isOn('maintenance'), isOn('noOpeningOrders')) },
     { name: 'rates', ok: unrated.length === 0, says: ratesOf(unrated) },
@@ -107,6 +118,14 @@ function switchesOf(isMaintained: boolean, isClosed: boolean): string {
 function lastSeen(seconds: number | null): string {
   if (seconds === null) return 'there never was one'
   return seconds === 0 ? 'at work' : `the last was at work ${Math.ceil(seconds)} s ago`
+}
+
+function silenceOf(silent: Awaited<ReturnType<typeof listSilentBrokers>>): string {
+  if (silent.length === 0) return 'all have said what their accounts hold within 5 minutes'
+  const named = silent.map(({ name, answeredAt }) =>
+    answeredAt === null ? `${name} never did` : `${name} last did on ${readableInstant(answeredAt)}`,
+  )
+  return `not all say what their accounts hold, the worker's log says why: ${named.join(', ')}`
 }
 
 const waiting = (what: string, seconds: number): string =>

@@ -990,6 +990,7 @@ CREATE INDEX rate_window_age ON public.rate_window USING btree (started_at);
 create table reconciliation (
   broker_id integer not null,
   due_at timestamp with time zone not null,
+  answered_at timestamp with time zone,
   constraint reconciliation_pkey PRIMARY KEY (broker_id),
   constraint reconciliation_broker_id_fkey FOREIGN KEY (broker_id) REFERENCES broker(id)
 );

@@ -1,6 +1,9 @@
 /** The doctor calls late what is due and late, and nothing else. */
 import { expect, test } from 'vitest'
 import { examine } from '../../src/bin/doctor.ts'
+import { BrokerUnreachable } from '../../src/execution/brokers/broker.ts'
+import { reconciliationStep } from '../../src/execution/reports/reconciliation.ts'
+import { claimLease } from '../../src/storage/work/leases.ts'
 import { setSwitch } from '../../src/storage/work/switches.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
 import { addInstrument, addStrategy, place } from '../execution/world.ts'
@@ -54,4 +57,48 @@ test('of a disk that is filling up, and of switches that are on', async () => {
   expect(await finding('switches')).toMatchObject({
     says: 'maintenance is on: every call answers 503; openings are off: no account opens anything',
   })
+})
+
+test('of brokers that do not say what the accounts of followers hold', async () => {
+  world.clock.time = Date.UTC(2026, 2, 4, 15)
+  let answers = false
+  const { broker } = world.paper
+  const ask = reconciliationStep('mute', {
+    ...broker,
+    snapshot: async (...asked) => {
+      if (answers) return broker.snapshot(...asked)
+      throw new BrokerUnreachable('nobody is there')
+    },
+  })
+  const brokerId = await addBroker(db)
+  await db.write.run`update broker set name = 'Mute', adapter = 'mute' where id = ${brokerId}`
+  const nobody = { ok: true, says: 'all have said what their accounts hold within 5 minutes' }
+  await db.write.run`update broker set is_enabled = false where id <> ${brokerId}`
+  expect(await finding('brokers'), 'without a worker').toMatchObject({ ok: true, says: 'nobody asks them' })
+  await claimLease(db.write, 'feed:any', 'worker', 10_000)
+  expect(await finding('brokers'), 'without an account').toMatchObject(nobody)
+  const strategyId = await addStrategy(db)
+  const [setupId] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  const began = new Date(world.clock.time).toISOString()
+  await db.write.run`update setup set started_at = ${began}::timestamptz where id = ${setupId}`
+
+  const says = (what: string) => ({
+    ok: false,
+    says: `not all say what their accounts hold, the worker's log says why: Mute ${what}`,
+  })
+  world.clock.time += 300_000
+  expect(await finding('brokers'), 'at once').toMatchObject(nobody)
+  world.clock.time += 1
+  await ask.run(world.ctx)
+  expect(await finding('brokers')).toMatchObject(says('never did'))
+  answers = true
+  world.clock.time += 60_000
+  await ask.run(world.ctx)
+  expect(await finding('brokers')).toMatchObject(nobody)
+  answers = false
+  world.clock.time += 300_001
+  await ask.run(world.ctx)
+  expect(await finding('brokers')).toMatchObject(says('last did on 2026-03-04 15:06 UTC'))
+  await db.write.run`update broker set is_enabled = false where id = ${brokerId}`
+  expect(await finding('brokers'), 'a disabled one').toMatchObject(nobody)
 })

@@ -8,7 +8,7 @@ import { isLive } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import { chunked, groupBy, oneOfEach } from '../../domain/group.ts'
 import { clientOrderId } from '../../domain/orders/client-order-id.ts'
-import { minute } from '../../domain/time.ts'
+import { type Instant, minute } from '../../domain/time.ts'
 import {
   findNextConfirmation,
   isReconciliationDue,
@@ -53,13 +53,16 @@ export async function reconcile(
   let settled = 0
   for (const brokerId of await listReconciledBrokers(ctx.db.read, adapter, ctx.clock.now(), isForced)) {
     await onceUnderLease(ctx, `reconcile:${brokerId}`, askingLeaseMs, async (lease) => {
+      let answeredAt: Instant | null = null
       try {
         settled += await reconcileBroker(ctx, lease, brokerId, broker)
         ctx.tally.answeredAt.set(adapter, performance.now())
+        answeredAt = ctx.clock.now()
       } catch (error) {
         ctx.log.warn({ error, brokerId }, 'a broker could not be asked what its accounts hold')
       } finally {
-        await scheduleReconciliation(ctx.db.write, brokerId, ctx.clock.now() + reconciliationPeriod)
+        const dueAt = ctx.clock.now() + reconciliationPeriod
+        await scheduleReconciliation(ctx.db.write, brokerId, dueAt, answeredAt)
       }
     })
   }

@@ -34,12 +34,32 @@ export async function listReconciledBrokers(
   return rows.map(({ id }) => id)
 }
 
-/** The broker's accounts are compared at this time, whatever was planned before. */
-export async function scheduleReconciliation(sql: Sql, brokerId: number, at: Instant): Promise<void> {
+/** The broker is asked again at this time, whatever was planned before; `answeredAt`: it has answered just now. */
+export async function scheduleReconciliation(
+  sql: Sql,
+  brokerId: number,
+  at: Instant,
+  answeredAt: Instant | null,
+): Promise<void> {
+  const answered = answeredAt === null ? null : instant(answeredAt)
   await sql.run`
-    insert into reconciliation (broker_id, due_at) values (${brokerId}::int, ${instant(at)}::timestamptz)
-    on conflict (broker_id) do update set due_at = excluded.due_at`
+    insert into reconciliation as r (broker_id, due_at, answered_at)
+    values (${brokerId}::int, ${instant(at)}::timestamptz, ${answered}::timestamptz)
+    on conflict (broker_id) do update
+      set due_at = excluded.due_at, answered_at = coalesce(excluded.answered_at, r.answered_at)`
 }
+
+/** Brokers that have not said since `since` what the accounts hold that follow strategies there, and when they last did. */
+export const listSilentBrokers = (
+  sql: Sql,
+  since: Instant,
+): Promise<{ readonly name: string; readonly answeredAt: Instant | null }[]> =>
+  sql.rows`
+    select b.name, r.answered_at as "answeredAt" from broker b left join reconciliation r on r.broker_id = b.id
+    where b.is_enabled and coalesce(r.answered_at, '-infinity') < ${instant(since)}::timestamptz and exists (
+      select from account a join setup on setup.account_id = a.id
+      where a.broker_id = b.id and setup.started_at < ${instant(since)}::timestamptz)
+    order by b.id`
 
 /** When a difference has lasted long enough to be believed; undefined when none is watched. */
 export async function findNextConfirmation(sql: Sql, patience: number): Promise<Instant | undefined> {
