@@ -58,6 +58,13 @@ test('the link shows a page, whose button confirms the address, and confirms it 
   expect(await db.read.rows`select from mail`).toEqual([])
 })
 
+test('a link that was used stays good for good', async () => {
+  const { id, link } = await invite('Ann', 'ann5@example.com')
+  await press(link)
+  await db.write.run`update email_confirmation set expires_at = created_at where person_id = ${id}`
+  expect(await statuses(link)).toEqual([200, 200])
+})
+
 test('a link that is none, or a week old, confirms nothing', async () => {
   const { id, link } = await invite('Ann', 'ann2@example.com')
   expect(await statuses(new URL(`${link}x`))).toEqual([404, 404])

@@ -7,9 +7,11 @@ import { dayLength } from '../../src/domain/time.ts'
 import type { WorkContext } from '../../src/execution/context.ts'
 import { webhookSweepStep } from '../../src/execution/webhooks.ts'
 import {
+  claimDeliveries,
   insertDeliveries,
   listDeliveries,
   resendDelivery,
+  sweepDeliveries,
 } from '../../src/storage/people/webhook-deliveries.ts'
 import {
   disableWebhook,
@@ -301,6 +303,40 @@ describe('a month later', () => {
     await webhookSweepStep.run(ctx)
     expect(await left()).toBe(1)
     expect(await isDue()).toBe(false)
+  })
+
+  test('one that is on its way stays, whoever disables its webhook meanwhile', async () => {
+    answers = 410
+    await start()
+    await stop()
+    now += 40 * dayLength
+    await db.transaction((tx) => enableWebhook(tx, webhook.webhookId, now))
+    const claimed = await claimDeliveries(db.write, now, { count: 1, perEndpoint: 1 })
+    expect(claimed).toHaveLength(1)
+    await disableWebhook(db.write, webhook.webhookId, operatorsReason, now)
+    await webhookSweepStep.run(ctx)
+    expect((await listDeliveries(db.read, webhook.webhookId)).map(({ id }) => id)).toEqual([claimed[0]?.id])
+    expect(await isDue()).toBe(false)
+    await db.write.run`update webhook_delivery set claimed_until = clock_timestamp() - interval '1 s'`
+    expect([await isDue(), await webhookSweepStep.run(ctx), await left()]).toEqual([true, 1, 0])
+  })
+
+  test('one that is being sent again stays, and others go in parts', async () => {
+    await start()
+    await stop()
+    now += 31 * dayLength
+    const [again, other] = await listDeliveries(db.read, webhook.webhookId)
+    const commit = await holdLocks(db, (tx) => resendDelivery(tx, again?.id ?? '', now))
+    expect(await webhookSweepStep.run(ctx)).toBe(1)
+    await commit()
+    expect((await listDeliveries(db.read, webhook.webhookId)).map(({ id }) => id)).toEqual([again?.id])
+    expect(other).toBeDefined()
+    await pass(0)
+    await start()
+    await stop()
+    now += 31 * dayLength
+    const sweep = () => db.transaction((tx) => sweepDeliveries(tx, now, 2))
+    expect([await sweep(), await sweep(), await left()]).toEqual([2, 1, 0])
   })
 })
 
