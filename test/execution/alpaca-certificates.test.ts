@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, expect, test } from 'vitest'
 import { createLink } from '../../src/execution/brokers/alpaca/alpaca.ts'
+import { snapshotAll } from '../../src/execution/brokers/alpaca/asking.ts'
 import { createClient, loadSdk, type Outcome } from '../../src/execution/brokers/alpaca/client.ts'
 
 // Whatever it speaks, TLS comes first; its certificate it has made itself.
@@ -28,4 +29,6 @@ test('an order that met a stranger was not sent, and the link is down', async ()
   expect(await client.place(order as never, performance.now() + 60_000)).toEqual(unsent)
   expect(link.isUp()).toBe(false)
   expect(link.why()).toMatch(/certificate/)
+  const desk = { sessions: { of: async () => [{ outcome: 'unsent' }] }, why: link.why, pull: () => undefined }
+  await expect(snapshotAll({} as never, desk as never, {} as never, [1])).rejects.toThrow(/certificate/)
 })

@@ -119,6 +119,16 @@ test('a question of an idle worker reads no table row by row', async () => {
   expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(rows / 10)
 })
 
+test.each([
+  [false, true],
+  [true, false],
+])('old webhooks are forgotten, but not by a test door: scripted %s', (isScripted, isSwept) => {
+  const { steps } = assembleWork({
+    ...{ db, clock: { now: () => 0 }, log: silentLog, workerId: 'idle', environment: 'B', isScripted },
+  })
+  expect(steps.some(({ name }) => name === 'sweepWebhooks')).toBe(isSwept)
+})
+
 test('a setup that is to be closed is found without a look at all positions', async () => {
   await db.write.run`
     update setup set stopped_at = now(), left_version = 2, positions_left_open = false where account_id = 1`
