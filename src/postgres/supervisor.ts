@@ -92,7 +92,7 @@ async function takeFreed(run: string, { log, patienceMs = 0 }: Options): Promise
 }
 
 /** What a client would take from its caller's environment instead (PGSSLMODE, PGOPTIONS), where it is said of other servers. */
-const clientDefaults = `sslmode=disable&options=${encodeURIComponent('-c timezone=UTC')}`
+const clientDefaults = `sslmode=disable&sslnegotiation=postgres&options=${encodeURIComponent('-c timezone=UTC')}`
 
 class Supervisor implements Postgres {
   readonly url: string

@@ -10,7 +10,8 @@ test('a client of the embedded server takes nothing from the environment', async
   chmodSync(folder, 0o755)
   const foreign = {
     ...{ PGHOST: 'nowhere.invalid', PGPORT: '1', PGUSER: 'nobody', PGPASSWORD: 'wrong', PGDATABASE: 'none' },
-    ...{ PGSSLMODE: 'verify-full', PGOPTIONS: '-c search_path=elsewhere', PGDATA: '/nowhere' },
+    ...{ PGSSLMODE: 'verify-full', PGOPTIONS: '-c search_path=elsewhere' },
+    ...{ PGSSLNEGOTIATION: 'direct', PGDATA: '/nowhere' },
   }
   for (const [name, value] of Object.entries(foreign)) vi.stubEnv(name, value)
   const server = await startPostgres({ dataDir: `${folder}/data`, log: silentLog })
