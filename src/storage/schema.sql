@@ -817,8 +817,9 @@ create table paper_report (
 );
 CREATE INDEX paper_report_account ON public.paper_report USING btree (account_id, client_order_id);
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
-CREATE TRIGGER paper_adds_up AFTER INSERT ON public.paper_report REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
-CREATE TRIGGER paper_adds_up_anew AFTER DELETE OR UPDATE OF account_id, symbol, side, quantity ON public.paper_report FOR EACH ROW WHEN ((old.kind = ANY (ARRAY['fill'::text, 'bust'::text]))) EXECUTE FUNCTION paper_adds_up_anew();
+CREATE TRIGGER paper_adds_up_changed AFTER UPDATE ON public.paper_report REFERENCING OLD TABLE AS gone NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
+CREATE TRIGGER paper_adds_up_gone AFTER DELETE ON public.paper_report REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
+CREATE TRIGGER paper_adds_up_told AFTER INSERT ON public.paper_report REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
 
 create table paper_total (
   account_id bigint not null,
@@ -1846,27 +1847,15 @@ CREATE OR REPLACE FUNCTION public.paper_adds_up()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into paper_total as t (account_id, symbol, quantity)
-  select account_id, symbol, sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end)
-  from told where kind in ('fill', 'bust') group by account_id, symbol order by account_id, symbol
-  on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity;
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION public.paper_adds_up_anew()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  update paper_total
-  set quantity = quantity - case when (old.side = '1') = (old.kind = 'fill') then old.quantity else -old.quantity end
-  where account_id = old.account_id and symbol = old.symbol;
-  if tg_op = 'UPDATE' then
+  execute format('
     insert into paper_total as t (account_id, symbol, quantity)
-    values (new.account_id, new.symbol,
-      case when (new.side = '1') = (new.kind = 'fill') then new.quantity else -new.quantity end)
-    on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity;
-  end if;
+    select account_id, symbol, sum(moved) from (
+      select account_id, symbol, sign * case when (side = ''1'') = (kind = ''fill'') then quantity else -quantity end as moved
+      from (%s) reports where kind in (''fill'', ''bust'')) moves
+    group by account_id, symbol having sum(moved) <> 0 order by account_id, symbol
+    on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity',
+    case tg_op when 'INSERT' then 'select 1 as sign, * from told' when 'DELETE' then 'select -1 as sign, * from gone'
+      else 'select 1 as sign, * from told union all select -1, * from gone' end);
   return null;
 end $function$;
 

@@ -7,37 +7,31 @@ create table paper_total (
   primary key (account_id, symbol)
 );
 
+-- What a worker tells of meanwhile waits: it would be in neither the sum nor what is added to it.
+lock table paper_report in share row exclusive mode;
 insert into paper_total (account_id, symbol, quantity)
 select account_id, symbol, sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end)
 from paper_report where kind in ('fill', 'bust') group by account_id, symbol;
 
--- In the order of their key, so that batches cannot block each other.
+-- In the order of their key, so that batches cannot block each other. A change is of the symbol, which a split gives an
+-- option; that something was delivered moves nothing.
 create function paper_adds_up() returns trigger language plpgsql as $$
 begin
-  insert into paper_total as t (account_id, symbol, quantity)
-  select account_id, symbol, sum(case when (side = '1') = (kind = 'fill') then quantity else -quantity end)
-  from told where kind in ('fill', 'bust') group by account_id, symbol order by account_id, symbol
-  on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity;
-  return null;
-end $$;
-
-create trigger paper_adds_up after insert on paper_report
-  referencing new table as told for each statement execute function paper_adds_up();
-
--- A split may give an option another symbol.
-create function paper_adds_up_anew() returns trigger language plpgsql as $$
-begin
-  update paper_total
-  set quantity = quantity - case when (old.side = '1') = (old.kind = 'fill') then old.quantity else -old.quantity end
-  where account_id = old.account_id and symbol = old.symbol;
-  if tg_op = 'UPDATE' then
+  execute format('
     insert into paper_total as t (account_id, symbol, quantity)
-    values (new.account_id, new.symbol,
-      case when (new.side = '1') = (new.kind = 'fill') then new.quantity else -new.quantity end)
-    on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity;
-  end if;
+    select account_id, symbol, sum(moved) from (
+      select account_id, symbol, sign * case when (side = ''1'') = (kind = ''fill'') then quantity else -quantity end as moved
+      from (%s) reports where kind in (''fill'', ''bust'')) moves
+    group by account_id, symbol having sum(moved) <> 0 order by account_id, symbol
+    on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity',
+    case tg_op when 'INSERT' then 'select 1 as sign, * from told' when 'DELETE' then 'select -1 as sign, * from gone'
+      else 'select 1 as sign, * from told union all select -1, * from gone' end);
   return null;
 end $$;
 
-create trigger paper_adds_up_anew after update of account_id, symbol, side, quantity or delete on paper_report
-  for each row when (old.kind in ('fill', 'bust')) execute function paper_adds_up_anew();
+create trigger paper_adds_up_told after insert on paper_report
+  referencing new table as told for each statement execute function paper_adds_up();
+create trigger paper_adds_up_changed after update on paper_report
+  referencing old table as gone new table as told for each statement execute function paper_adds_up();
+create trigger paper_adds_up_gone after delete on paper_report
+  referencing old table as gone for each statement execute function paper_adds_up();
