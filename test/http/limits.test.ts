@@ -243,11 +243,12 @@ describe('one count for all processes', () => {
 
   test('windows that have run out are swept away, others stay', async () => {
     await edge.db.write
-      .run`insert into rate_window values ('old', 10, clock_timestamp() - interval '11 s', 1),
+      .run`insert into rate_window values ('old', 10, clock_timestamp() - interval '11 s', 1), ('older', 10, '2000-01-01', 1),
       ('young', 10, clock_timestamp(), 1), ('future', 10, clock_timestamp() + interval '1 h', 10)`
+    expect(await purgeWindows(edge.db.write, 1)).toBe(1)
     expect(await purgeWindows(edge.db.write, 10_000)).toBeGreaterThanOrEqual(1)
     const left = await edge.db.read
-      .rows`select subject from rate_window where subject in ('old', 'young', 'future')`
+      .rows`select subject from rate_window where subject in ('old', 'older', 'young', 'future')`
     expect(left).toHaveLength(2)
     const limiter = createLimiter({ db: edge.db, log })
     expect((await limiter.take('future', [{ seconds: 10, limit: 5 }])).isAllowed).toBe(true)

@@ -1,6 +1,7 @@
 /** Sessions and links of new people go when they have run out. */
 import { expect, test } from 'vitest'
 import { dayLength, hour } from '../../src/domain/time.ts'
+import { sweepOutlived } from '../../src/storage/people/outlived.ts'
 import { resultsOf } from '../support/http.ts'
 import { buildTown, townStart } from './support/town.ts'
 
@@ -39,4 +40,14 @@ test('unused ones of people who were added go in their time, a used link stays',
   expect(await after(12 * hour)).toEqual([[], [used, unused]])
   expect(await after(7 * dayLength - 1)).toEqual([[], [used, unused]])
   expect(await after(7 * dayLength)).toEqual([[], [used]])
+})
+
+test('a part of each kind at a time', async () => {
+  await town.door('/clock', { now: new Date(Date.parse(townStart) + 8 * dayLength).toISOString() })
+  await add('one@example.com')
+  await add('two@example.com')
+  const later = Date.parse(townStart) + 16 * dayLength
+  expect(await sweepOutlived(db.write, later, 1)).toBe(2)
+  expect(await sweepOutlived(db.write, later, 1)).toBe(2)
+  expect(await sweepOutlived(db.write, later, 1)).toBe(0)
 })
