@@ -147,6 +147,29 @@ test('what it opens says what it was decided from, and the setup when', async ()
   })
 })
 
+test('what a broker refuses leaves no pass open: nothing else of the group may be opened because of it', async () => {
+  const { strategyId, setupId } = await joining({ securityType: 'FUT', ...buys })
+  const { accountId } = await db.read.one<{ accountId: number }>`
+    select account_id as "accountId" from setup where id = ${setupId}`
+  world.paper.controls.reject(accountId, 'not here')
+  expect(await opened(setupId)).toEqual([4])
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '8' }])
+  expect(
+    await db.read
+      .one`select will_sync_futures_usa as will, last_sync_futures_usa as last from setup where id = ${setupId}`,
+  ).toEqual({ will: false, last: world.clock.now() })
+
+  const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })
+  await choose(setupId, 'futures_enabled', false)
+  await world.quote(symbol, '100', '100')
+  await place(world, { strategyId, instrumentId, ...buys })
+  await world.drain()
+  await choose(setupId, 'futures_enabled', true)
+  await markSetups(db.write, [setupId], world.clock.now())
+  await world.drain()
+  expect(await readOrders(world, setupId), 'missed, and left').toHaveLength(1)
+})
+
 test('copies that it places and changes say what they were decided from, as those of a plan', async () => {
   const strategyId = await addStrategy(db)
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })

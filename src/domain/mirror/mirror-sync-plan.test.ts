@@ -225,4 +225,19 @@ describe('a cycle', () => {
       expect(planSync(inputOf(given), { ...free, ...obstacles }).report).toMatchObject([{ reason, text }])
     },
   )
+
+  test.each([
+    [{ p: 2 }, {}, false],
+    [{ p: 2 }, refused(false), true],
+    [{ p: 2 }, { ...refused(true), unknown: es }, false],
+    [{ a: 2 }, refused(false), false],
+    [{ a: 2 }, refused(true), true],
+    [{ p: 2, a: -2 }, refused(true), true],
+    [{ p: 2, isSyncEnabled: false }, refused(true), false],
+  ] as [Given, Partial<SyncObstacles>, boolean][])(
+    'leaves what was refused: %j %j',
+    (given, obstacles, isLeft) => {
+      expect(planSync(inputOf(given), { ...free, ...obstacles }).report).toMatchObject([{ isLeft }])
+    },
+  )
 })

@@ -34,8 +34,11 @@ export type SyncObstacles = {
   readonly noOpening: boolean
 }
 
-/** A report's row; `text` is the broker's, where its refusal keeps the symbol out of sync. */
-export type PlannedRow = SyncReportRow & { readonly text: string | null }
+/**
+ * A report's row; `text` is the broker's, where its refusal keeps the symbol out of sync. `isLeft`: what the refusal
+ * forbids is all that would be done about it, and it is not tried again by itself.
+ */
+export type PlannedRow = SyncReportRow & { readonly text: string | null; readonly isLeft: boolean }
 
 export type PlannedSync = Omit<SyncPlan, 'report'> & { readonly report: readonly PlannedRow[] }
 
@@ -113,11 +116,13 @@ function oversized(
 }
 
 function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
-  const text = row.inSync ? null : (obstacles.rejected.get(row.symbol)?.text ?? null)
+  const refusal = row.inSync ? undefined : obstacles.rejected.get(row.symbol)
   const isWaiting =
     obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
   const reason = isWaiting && !row.inSync && row.reason !== 'SyncDisabled' ? 'OrderPending' : row.reason
-  return { text, ...row, reason }
+  const isCloseLeft = refusal?.closes === true && (reason === 'Reducing' || reason === 'Reversing')
+  const isLeft = isCloseLeft || (refusal !== undefined && reason === 'Opening')
+  return { text: refusal?.text ?? null, isLeft, ...row, reason }
 }
 
 /** What the next cycle does, and how the account stands before it. */

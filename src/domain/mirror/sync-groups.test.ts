@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dec } from '../decimal.ts'
-import type { SyncReportRow } from './mirror-sync-report.ts'
+import type { PlannedRow } from './mirror-sync-plan.ts'
 import { completedPasses, type GroupedSymbol, nextPass, syncGroupOf } from './sync-groups.ts'
 
 const tuesday = Date.parse('2024-03-12T14:00:00Z')
@@ -21,7 +21,9 @@ test.each([
   expect(syncGroupOf(assetClass, exchange, calendar)).toBe(group)
 })
 
-const row = (inSync: boolean, reason: SyncReportRow['reason']): SyncReportRow => ({
+const row = (inSync: boolean, reason: PlannedRow['reason'], isLeft = false): PlannedRow => ({
+  text: null,
+  isLeft,
   symbol: 'AAPL',
   accountQuantity: dec(0),
   strategyQuantity: dec(0),
@@ -39,6 +41,7 @@ describe('a pass', () => {
     ['that still closes', [row(false, 'Reducing')], tuesday, ['forex']],
     ['that changes sides', [row(false, 'Reversing')], tuesday, ['forex']],
     ['with an order at work', [row(false, 'OrderPending')], tuesday, ['forex']],
+    ['whose opening was refused', [row(false, 'Opening', true)], tuesday, ['stocks_usa', 'forex']],
     ['that may not open', [row(false, 'LongNotAllowed')], tuesday, ['stocks_usa', 'forex']],
     ['while the group is closed', [], evening, ['forex']],
   ])('%s', (_, report, at, complete) => {

@@ -6,7 +6,7 @@
 import type { SecurityType } from '../codes.ts'
 import { type CalendarName, isOpen, nextOpen } from '../market/calendar.ts'
 import type { Instant } from '../time.ts'
-import type { SyncReportRow } from './mirror-sync-report.ts'
+import type { PlannedRow } from './mirror-sync-plan.ts'
 
 export const syncGroups = [
   'stocks_usa',
@@ -58,14 +58,14 @@ const calendarsOf = (group: SyncGroup, symbols: Iterable<GroupedSymbol>): Calend
 }
 
 /** Whether nothing more will be done about a symbol by itself. */
-const isSettled = ({ inSync, reason }: SyncReportRow): boolean =>
-  inSync || !['Opening', 'Reducing', 'Reversing', 'OrderPending'].includes(`${reason}`)
+const isSettled = ({ inSync, isLeft, reason }: PlannedRow): boolean =>
+  inSync || isLeft || !['Opening', 'Reducing', 'Reversing', 'OrderPending'].includes(`${reason}`)
 
 /** Of the groups that may open, those whose pass is complete at `at`. */
 export const completedPasses = (
   groups: readonly SyncGroup[],
   symbols: ReadonlyMap<string, GroupedSymbol>,
-  report: readonly SyncReportRow[],
+  report: readonly PlannedRow[],
   at: Instant,
 ): SyncGroup[] =>
   groups.filter(
