@@ -170,6 +170,19 @@ test('what a broker refuses leaves no pass open: nothing else of the group may b
   expect(await readOrders(world, setupId), 'missed, and left').toHaveLength(1)
 })
 
+test('nothing is opened or guarded once trading has ended, until what is held is settled', async () => {
+  const { strategyId, setupId, symbol } = await joining({ securityType: 'FUT', ...buys })
+  expect(await opened(setupId)).toEqual([4])
+  await db.write.run`update instrument set last_trading_day = '2024-03-11' where symbol = ${symbol}`
+  await choose(setupId, 'auto_stop_loss_dollars', 100)
+  expect(await opened(setupId)).toEqual([4])
+  const [late = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  expect(await opened(late)).toEqual([])
+  expect(await db.read.one`select will_sync_futures_usa as will from setup where id = ${late}`).toEqual({
+    will: false,
+  })
+})
+
 test('copies that it places and changes say what they were decided from, as those of a plan', async () => {
   const strategyId = await addStrategy(db)
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })

@@ -5,8 +5,9 @@
 import { isLive, type SecurityType } from '../../domain/codes.ts'
 import { type Decimal, dec, max, min, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
+import { hasExpired } from '../../domain/market/expiration.ts'
 import { storedMid } from '../../domain/market/quote.ts'
-import type { SyncObstacles } from '../../domain/mirror/mirror-sync-plan.ts'
+import type { Refusal, SyncObstacles } from '../../domain/mirror/mirror-sync-plan.ts'
 import type {
   FinishedSignal,
   SymbolTerms,
@@ -206,6 +207,8 @@ function finishedSignals(rows: readonly SyncOrderRow[], now: Instant): Map<strin
 interface Index {
   readonly instruments: ReadonlyMap<number, SyncInstrumentRow>
   readonly bySymbol: ReadonlyMap<string, SyncInstrumentRow>
+  /** Where trading has ended, by symbol. */
+  readonly ended: ReadonlyMap<string, Refusal>
   readonly strategyPositions: ReadonlyMap<number, readonly HeldRow[]>
   readonly signals: ReadonlyMap<number, readonly SyncSignalRow[]>
   readonly accountPositions: ReadonlyMap<number, readonly HeldRow[]>
@@ -215,9 +218,18 @@ interface Index {
   readonly refusals: ReadonlyMap<number, SyncFacts['refusals']>
 }
 
-const indexed = (facts: SyncFacts): Index => ({
+/**
+ * What is held after its last session waits to be settled, as options that settle in the morning do, or for its owner: no
+ * order trades it any more, so none is made, as if the broker had refused it already.
+ */
+const tradingEnded: Refusal = { text: 'trading has ended', closes: true }
+
+const indexed = (facts: SyncFacts, now: Instant): Index => ({
   instruments: new Map(facts.instruments.map((row) => [row.id, row])),
   bySymbol: new Map(facts.instruments.map((row) => [row.symbol, row])),
+  ended: new Map(
+    facts.instruments.filter((row) => hasExpired(row, now)).map(({ symbol }) => [symbol, tradingEnded]),
+  ),
   strategyPositions: groupBy(facts.strategyPositions, ({ ownerId }) => ownerId),
   signals: groupBy(facts.signals, ({ strategyId }) => strategyId),
   accountPositions: groupBy(facts.accountPositions, ({ ownerId }) => ownerId),
@@ -318,7 +330,10 @@ function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles
   return {
     ending: named(orders.filter(({ status }) => status === '6')),
     unknown: named(orders.filter(({ unknownAt, status }) => unknownAt !== null && isLive(status))),
-    rejected: new Map(rejections.map(({ instrumentId, ...refusal }) => [symbolOf(instrumentId), refusal])),
+    rejected: new Map([
+      ...rejections.map(({ instrumentId, ...refusal }) => [symbolOf(instrumentId), refusal] as const),
+      ...index.ended,
+    ]),
     refused: refusedChanges(orders, index.refusals.get(setup.id) ?? []),
     noOpening: setup.noOpening || !setup.isBrokerEnabled,
   }
@@ -347,6 +362,6 @@ function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
 
 /** One case per setup, in their order. */
 export function syncCases(facts: SyncFacts, now: Instant): SyncCase[] {
-  const index = indexed(facts)
+  const index = indexed(facts, now)
   return facts.setups.map((setup) => caseOf(setup, index, now))
 }

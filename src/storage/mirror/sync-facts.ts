@@ -76,6 +76,8 @@ export interface SyncOrderRow extends CopyRow {
 export interface SyncInstrumentRow extends InstrumentColumns {
   readonly id: number
   readonly calendar: CalendarName
+  /** YYYY-MM-DD; null where trading does not end. */
+  readonly lastTradingDay: string | null
   readonly tick: string
   readonly pointValue: string
   readonly bid: string | null
@@ -219,7 +221,8 @@ const listRefusals = (sql: Sql, ids: readonly number[]): Promise<RefusalRow[]> =
 /** Instruments with their last quotes. */
 export const listInstruments = (sql: Sql, ids: readonly number[]): Promise<SyncInstrumentRow[]> =>
   sql.rows<SyncInstrumentRow>`
-    select i.id, i.calendar, i.tick, i.point_value as "pointValue", q.bid, q.ask, ${instrumentColumns}
+    select i.id, i.calendar, i.last_trading_day as "lastTradingDay", i.tick, i.point_value as "pointValue", q.bid, q.ask,
+      ${instrumentColumns}
     from instrument i left join quote q on q.instrument_id = i.id where i.id = any(${uncounted(ids, 'bigint')}::bigint[])`
 
 /** Everything about these setups; stopped ones are left out. */
