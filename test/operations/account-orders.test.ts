@@ -391,3 +391,8 @@ test('a symbol that was left alone is followed again, and the settings say since
   expect(resultsOf(found)).toContainEqual(expect.objectContaining({ ...own(), SettingsLastUpdateUTC }))
   await audit()
 })
+
+test('nothing is ordered where trading has ended: it would wait for a session that never comes', async () => {
+  await town.door('/instruments', [{ symbol: 'AAPL', securityType: 'CS', lastTradingDay: '2024-03-11' }])
+  expect(told(await held('NewAutotradeOrder', closing()))).toEqual([400, '1121 Symbol'])
+})

@@ -1,6 +1,7 @@
 /** What the holder of an account does to its orders himself: a new closing order, a cancel, another price. */
 import type { ParamsOf } from '../../contract/index.ts'
 import { type Decimal, dec, max, zero } from '../../domain/decimal.ts'
+import { hasExpired } from '../../domain/market/expiration.ts'
 import {
   type ClientOrderKey,
   clientOrderId,
@@ -69,7 +70,7 @@ export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, param
   if (isRefused(account)) return account
   const named = namedInstrument(order, ctx.now)
   const instrument = named && (await findTickedInstrument(ctx.sql, named))
-  if (!instrument) return refuse('InvalidSymbol', 'Symbol')
+  if (!instrument || hasExpired(instrument, ctx.now)) return refuse('InvalidSymbol', 'Symbol')
   const prices = pricesOf(order)
   if (offTick(prices, dec(instrument.tick)))
     return refuse('InvalidParameter', order.OrderType === '2' ? 'Order.Limit' : 'Order.Stop', offTickWords)

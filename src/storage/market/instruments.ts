@@ -1,5 +1,6 @@
 /** Instruments: what can be traded, by id and by symbol. Rows are added and never change their meaning. */
 import type { PutOrCall, SecurityType } from '../../domain/codes.ts'
+import type { CalendarName } from '../../domain/market/calendar.ts'
 import { firstEndOf } from '../../domain/market/expiration.ts'
 import type { Instrument, ListingTerms } from '../../domain/market/instrument.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
@@ -112,9 +113,9 @@ export const listedAsAsked = fragment`
 export const findTickedInstrument = (
   sql: Sql,
   { securityType, spellings, currency, exchange, lastDay }: InstrumentQuestion,
-): Promise<{ id: number; tick: string } | undefined> =>
+): Promise<{ id: number; tick: string; calendar: CalendarName; lastTradingDay: string | null } | undefined> =>
   sql.maybe`
-    select i.id, i.tick
+    select i.id, i.tick, i.calendar, i.last_trading_day as "lastTradingDay"
     from instrument i, (values (${currency}::text, ${exchange}::text, ${lastDay}::date)) asked (currency, exchange, last_day)
     where i.security_type = ${securityType} and i.symbol = any(${spellings}::text[]) and ${listedAsAsked}
     order by i.id limit 1`
