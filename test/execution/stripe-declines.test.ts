@@ -1,6 +1,6 @@
 /** Declines that Stripe tells late, twice, beside a payment, or of what is not its own. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { decliningMethod } from '../support/stripe-stand-in.ts'
+import { decliningMethod, detachedMethod } from '../support/stripe-stand-in.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
@@ -46,6 +46,44 @@ test('a try that is told as declined twice in one turn has failed once', async (
   await work()
   expect(await state()).toMatchObject({ status: 'active', charge: 'due', attempts: 2, failures: 2 })
   await sound()
+})
+
+describe('a payment that Stripe refuses to make', () => {
+  test('with a method that was detached is declined: its first opens nothing', async () => {
+    await attach(detachedMethod)
+    await open()
+    await work()
+    const reason = 'invalid request'
+    expect(await state()).toMatchObject({ status: 'ended', charge: 'failed', attempts: 1, reason })
+    expect(standIn.intents.size).toBe(0)
+    await sound()
+  })
+
+  test('because it is too small is nobody’s failure: it stays due', async () => {
+    await db.write.run`update strategy set monthly_cost = 0.3`
+    await attach()
+    await open()
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
+    await sound()
+  })
+
+  test('for later terms is tried again like a declined one, and suspends in the end', async () => {
+    await attach()
+    await open()
+    await work()
+    await db.write.run`update payment_method set method_ref = ${detachedMethod}`
+    clock.time = start + 30 * day
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'due', failures: 1 })
+    for (const days of [1, 4, 9, 16]) {
+      clock.time = start + (30 + days) * day
+      await work()
+    }
+    expect(await state()).toMatchObject({ status: 'suspended', charge: 'failed', failures: 5 })
+    expect(standIn.intents.size).toBe(1)
+    await sound()
+  })
 })
 
 describe('what is told of a payment', () => {

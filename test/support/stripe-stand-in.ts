@@ -41,6 +41,17 @@ const isYes = (form: URLSearchParams, name: string): boolean => form.get(name) =
 
 /** A method of this name declines. */
 export const decliningMethod = 'pm_declines'
+/** A method of this name was taken from its customer: no payment is made with it. */
+export const detachedMethod = 'pm_detached'
+
+const smallestAmount = 50
+
+/** Requests that make no payment at all; of the detached method Stripe's error has no code. */
+function refusalOf(form: URLSearchParams): object | undefined {
+  if (form.get('payment_method') === detachedMethod)
+    return { message: 'The provided PaymentMethod was detached from a Customer. It may not be used again.' }
+  return Number(form.get('amount')) < smallestAmount ? { code: 'amount_too_small' } : undefined
+}
 
 export async function startStripeStandIn(): Promise<StripeStandIn> {
   const intents = new Map<string, Intent>()
@@ -76,6 +87,8 @@ export async function startStripeStandIn(): Promise<StripeStandIn> {
       const error = { type: 'invalid_request_error', code: 'resource_missing', message: 'No such customer' }
       return { status: 400, body: { error } }
     }
+    const refusal = refusalOf(form)
+    if (refusal) return { status: 400, body: { error: { type: 'invalid_request_error', ...refusal } } }
     const intent: Intent = {
       ...{ id: nextId('pi'), object: 'payment_intent', customer, metadata, last_payment_error: null },
       ...{ amount: Number(form.get('amount')), currency: form.get('currency') ?? '' },

@@ -61,7 +61,11 @@ async function ask(
     const made = paymentRef === null ? await find(stripe, environment, charge) : { id: paymentRef }
     const intent = made
       ? await stripe.paymentIntents.retrieve(made.id)
-      : await create(stripe, environment, { ...charge, customerRef, methodRef })
+      : await create(stripe, environment, { ...charge, customerRef, methodRef }).catch(refusalIn)
+    if (intent.object === 'refusal') {
+      ctx.log.warn({ chargeId: id, attempt, error: intent.error }, 'Stripe has refused to make a payment')
+      return { ...named, paymentRef: null, outcome: 'declined', reason: intent.reason }
+    }
     const outcome = outcomeOf(intent)
     if (outcome) return { ...named, paymentRef: intent.id, ...outcome }
     await noteAwaited(ctx.db.write, id, attempt, intent.id)
@@ -130,13 +134,24 @@ function outcomeOf({
   }
 }
 
-/** A decline among the errors: of the card, or of a customer or method that Stripe does not know. */
+/**
+ * That a payment was not made and never will be, asked like this: its method was detached, its customer is gone. Only of
+ * asking: an error of a look-up, which may have no code either, says nothing of the payment. One that is too small to be
+ * collected, as a fee may be, suspends nobody.
+ */
+function refusalIn(error: unknown) {
+  const { type, code } = error as Partial<Stripe.errors.StripeError>
+  if (type !== 'StripeInvalidRequestError' || code === 'amount_too_small') throw error
+  return { object: 'refusal', reason: code ?? 'invalid request', error } as const
+}
+
+/** A decline among the errors: of the card, or of a payment that Stripe does not know any more. */
 function declineIn(error: unknown): { reason: string; paymentRef: string | null } | undefined {
   const { type, code, decline_code, payment_intent } = error as Partial<Stripe.errors.StripeError> & {
     decline_code?: string
   }
-  const isUnusable = type === 'StripeInvalidRequestError' && code === 'resource_missing'
-  if (type !== 'StripeCardError' && !isUnusable) return undefined
+  const isUnknown = type === 'StripeInvalidRequestError' && code === 'resource_missing'
+  if (type !== 'StripeCardError' && !isUnknown) return undefined
   return { reason: decline_code ?? code ?? 'declined', paymentRef: payment_intent?.id ?? null }
 }
 
