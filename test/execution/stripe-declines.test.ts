@@ -98,6 +98,21 @@ describe('what is told of a payment', () => {
     await sound()
   })
 
+  test('to a charge of the same number on another platform is not of this one', async () => {
+    await openUnanswered()
+    const [asked] = standIn.intents.values()
+    const metadata = { ...asked?.metadata, period: String(start - 30 * day) }
+    await tell('payment_intent.succeeded', 'evt_1', { id: 'pi_elsewhere', metadata })
+    await tell('payment_intent.payment_failed', 'evt_2', { id: 'pi_elsewhere', metadata })
+    await work()
+    expect(await state()).toMatchObject({ status: 'pending', charge: 'due', failures: 0 })
+    expect(await incidents()).toEqual([])
+    await tell('payment_intent.succeeded', 'evt_3')
+    await work()
+    expect(await state()).toMatchObject({ status: 'active', charge: 'paid' })
+    await sound()
+  })
+
   test('for a charge of another provider pays nothing', async () => {
     await openUnanswered()
     await db.write.run`update charge set provider = 'simulated', claimed_until = null`

@@ -179,12 +179,20 @@ const takingBack: Readonly<Record<string, PaymentTakenBack['kind']>> = {
   'charge.dispute.created': 'paymentDisputed',
 }
 
-/** Which attempt of ours some metadata names; null where it is none of this platform's. */
+/**
+ * Which attempt of ours some metadata names; null where it is none of this platform's. Another one in the same account
+ * counts its charges alike, so their period belongs to the name; the oldest payments were made without it.
+ */
 function attemptIn(metadata: Stripe.Metadata | null | undefined, environment: string) {
-  const { charge = '', attempt = '' } = metadata ?? {}
+  const { charge = '', attempt = '', period } = metadata ?? {}
   const isOurs =
-    metadata?.environment === environment && /^\d{1,15}$/.test(charge) && /^\d{1,9}$/.test(attempt)
-  return isOurs ? { chargeId: Number(charge), attempt: Number(attempt) } : null
+    metadata?.environment === environment &&
+    /^\d{1,15}$/.test(charge) &&
+    /^\d{1,9}$/.test(attempt) &&
+    /^\d{1,15}$/.test(period ?? '0')
+  if (!isOurs) return null
+  const periodStartedAt = period === undefined ? null : Number(period)
+  return { chargeId: Number(charge), attempt: Number(attempt), periodStartedAt }
 }
 
 /**

@@ -16,8 +16,15 @@ export interface NewPaymentEvent {
   readonly paymentRef: string
   readonly chargeId: number
   readonly attempt: number
+  /** Of the charge: it tells this platform's from one of the same number elsewhere. Null where it was not said. */
+  readonly periodStartedAt: number | null
   readonly reason: string | null
 }
+
+/** A condition in SQL: the charge is the one that somebody has named. */
+const isNamed = (named: Pick<NewPaymentEvent, 'chargeId' | 'periodStartedAt'> | null): Fragment => fragment`
+  charge.id = ${named?.chargeId ?? null}::bigint and charge.period_started_at
+    = coalesce(${instant(named?.periodStartedAt ?? null)}::timestamptz, charge.period_started_at)`
 
 /** That a payment was given back, or its payer wants it back. */
 export interface PaymentTakenBack {
@@ -26,7 +33,7 @@ export interface PaymentTakenBack {
   readonly kind: 'paymentRefunded' | 'paymentDisputed'
   readonly paymentRef: string
   /** What was paid, where the provider says so: it may tell of this before it tells that it was. */
-  readonly payer: { readonly chargeId: number } | null
+  readonly payer: Pick<NewPaymentEvent, 'chargeId' | 'periodStartedAt'> | null
 }
 
 /**
@@ -41,7 +48,7 @@ export async function takePaymentEvent(sql: Sql, event: NewPaymentEvent, at: num
         and charge.currency = ${event.currency} and not exists (
           select from charge other where other.provider = charge.provider and other.payment_ref = ${paymentRef}
             and other.id <> charge.id)) as fits
-      from charge where charge.id = ${event.chargeId}::bigint and charge.provider = ${provider}
+      from charge where ${isNamed(event)} and charge.provider = ${provider}
     ), taken as (
       insert into payment_event (provider, event_ref, kind, payment_ref, charge_id, attempt, reason, occurred_at)
       select ${provider}, ${eventRef}, ${kind}, ${paymentRef}, named.id, ${event.attempt}::int, ${event.reason},
@@ -67,7 +74,7 @@ export const notePaymentTakenBack = (sql: Sql, event: PaymentTakenBack, at: numb
     select ${`${event.kind} ${event.provider} ${event.eventRef}`}, ${event.kind}, jsonb_build_object('chargeId',
       charge.id, 'paymentRef', ${event.paymentRef}::text), ${instant(at)}::timestamptz
     from charge where charge.provider = ${event.provider} and (charge.payment_ref = ${event.paymentRef}
-      or charge.payment_ref is null and charge.id = ${event.payer?.chargeId ?? null}::bigint)
+      or charge.payment_ref is null and ${isNamed(event.payer)})
     on conflict (incident_key) do nothing`
 
 /** A condition in SQL: an event waits. */
