@@ -308,13 +308,20 @@ describe('what is told of a payment', () => {
     await sound()
   })
 
-  test('made a second time for a charge that is paid is told to the operator', async () => {
+  test.each([
+    ['', false],
+    [', also after the end: it is in no book', true],
+  ])('made a second time for a charge that is paid is told to the operator%s', async (_name, isOver) => {
     await attach()
     await open()
     await work()
+    if (isOver) await db.write.run`update subscription set status = 'ended', ended_at = term_ends_at`
     await tell('payment_intent.succeeded', 'evt_second', { id: 'pi_second' })
     await work()
     expect(await incidents()).toEqual([{ kind: 'paidTwice' }])
+    const { booked } = await db.read.one<{ booked: number }>`
+      select sum(amount)::int as booked from ledger_transfer where reason = 'payment'`
+    expect(booked).toBe(5000)
   })
 
   test('for another charge than it was made for holds nothing up', async () => {

@@ -1,13 +1,13 @@
 /**
  * What comes of payments: the charge, the subscription and the ledger move in one transaction. An answer counts
  * once, for the attempt it was given to. That a payment was made is a fact: it is booked also when nobody waits
- * for it any more, and then told to the operator.
+ * for it any more, and then told to the operator. A second one for the same charge is told alone.
  */
 import { type LedgerAccount, type Transfer, transfersOf } from '../../domain/billing/ledger.ts'
 import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscription.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import { insertIncidents } from '../work/incidents.ts'
+import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 import type { NewCharge, ProviderName } from './charges.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
@@ -49,19 +49,19 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
   const found = new Map(rows.map((row) => [row.id, row]))
   const paid: Settled<'paid'>[] = []
   const declined: Settled<'declined'>[] = []
-  const late: Settled<'paid'>[] = []
+  const unexpected: NewIncident[] = []
   for (const answer of answers) {
     const charge = found.get(answer.chargeId)
     if (!charge) continue
     if (answer.outcome === 'paid') {
       if (charge.status === 'paid') {
-        if (charge.paymentRef !== answer.paymentRef) late.push({ charge, answer })
+        if (charge.paymentRef !== answer.paymentRef) unexpected.push(incidentOf('paidTwice', charge, answer))
         continue
       }
       paid.push({ charge, answer })
       // A fee is settled when its term is over, and that may be the last one.
       if (charge.subscriptionStatus === 'ended' && charge.purpose !== 'performance')
-        late.push({ charge, answer })
+        unexpected.push(incidentOf('paidAfterTheEnd', charge, answer))
       charge.status = 'paid'
       charge.paymentRef = answer.paymentRef
     } else if (charge.isAsked && charge.attempt === answer.attempt) {
@@ -72,7 +72,7 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
   const refused = declined.filter(({ charge }) => charge.status === 'due')
   await savePaid(sql, paid)
   await saveDeclined(sql, refused)
-  await insertIncidents(sql, late.map(unexpectedPayment))
+  await insertIncidents(sql, unexpected)
   return paid.length + refused.length
 }
 
@@ -81,9 +81,14 @@ interface Settled<Outcome extends ChargeAnswer['outcome']> {
   readonly answer: Extract<ChargeAnswer, { outcome: Outcome }>
 }
 
-const unexpectedPayment = ({ charge, answer }: Settled<'paid'>) => ({
+/** Of money that nobody asked for any more: what comes after the end is booked, a second payment is not. */
+const incidentOf = (
+  kind: 'paidTwice' | 'paidAfterTheEnd',
+  charge: ChargeRow,
+  answer: ChargeAnswer,
+): NewIncident => ({
   key: `payment ${charge.provider} ${answer.paymentRef}`,
-  kind: charge.subscriptionStatus === 'ended' ? 'paidAfterTheEnd' : 'paidTwice',
+  kind,
   detail: { chargeId: charge.id, paymentRef: answer.paymentRef },
   occurredAt: answer.at,
 })
