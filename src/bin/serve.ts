@@ -56,7 +56,11 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     publicUrl: config.publicUrl,
     trustedProxies: config.trustedProxies,
     ...(take && {
-      extra: (app) => addWebhook(app, { path: '/webhooks/stripe', header: 'stripe-signature', take }),
+      extra: (app) =>
+        addWebhook(app, {
+          ...{ path: '/webhooks/stripe', header: 'stripe-signature', take },
+          isInMaintenance: operations.isInMaintenance,
+        }),
     }),
   })
   const url = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {

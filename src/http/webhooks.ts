@@ -3,18 +3,32 @@
  * byte; who cannot prove where it comes from is told nothing else.
  */
 import type { FastifyInstance } from 'fastify'
+import { refuse } from '../operations/context.ts'
+import { replyTo } from '../operations/reply.ts'
 
 /** Takes a call in; answers false when its signature is wrong. */
 export type TakeWebhook = (call: { readonly body: string; readonly signature: string }) => Promise<boolean>
 
 const bodyMaxBytes = 256 * 1024
 
-/** Adds the address at which a provider calls; its signature is in the header of that name. */
-export function addWebhook(
-  app: FastifyInstance,
-  { path, header, take }: { path: string; header: string; take: TakeWebhook },
-): void {
+const closed = replyTo(refuse('Maintenance'))
+
+interface Webhook {
+  readonly path: string
+  /** Where the signature is. */
+  readonly header: string
+  readonly isInMaintenance: () => boolean
+  readonly take: TakeWebhook
+}
+
+/** Adds the address at which a provider calls. What is told during maintenance is told again later. */
+export function addWebhook(app: FastifyInstance, { path, header, isInMaintenance, take }: Webhook): void {
   app.register(async (scope) => {
+    scope.addHook('onRequest', async (_, reply) => {
+      if (!isInMaintenance()) return
+      const { status, headers = {}, body } = closed
+      return reply.status(status).headers(headers).type('application/json').send(body)
+    })
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: bodyMaxBytes }, (_, body, done) =>
       done(null, body),

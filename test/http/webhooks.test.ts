@@ -4,10 +4,12 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { addWebhook } from '../../src/http/webhooks.ts'
 
 const taken: { body: string; signature: string }[] = []
+const state = { isInMaintenance: false }
 const app = Fastify()
 addWebhook(app, {
   path: '/webhooks/stripe',
   header: 'stripe-signature',
+  isInMaintenance: () => state.isInMaintenance,
   take: async (call) => {
     taken.push(call)
     return call.signature === 'right'
@@ -35,6 +37,15 @@ describe('a webhook call', () => {
   ] as [string, string, Record<string, string>][])('with %s is refused', async (_name, body, headers) => {
     const answer = await tell(body, headers)
     expect([answer.statusCode, answer.json()]).toEqual([400, { received: false }])
+  })
+
+  test('is for later during maintenance, like everything else', async () => {
+    const before = taken.length
+    state.isInMaintenance = true
+    const answer = await tell('{}', { 'content-type': 'application/json', 'stripe-signature': 'right' })
+    state.isInMaintenance = false
+    expect([answer.statusCode, answer.headers['retry-after'], taken.length]).toEqual([503, '60', before])
+    expect(answer.json().ResponseStatus.ErrorCode).toBe('503')
   })
 
   test('that is too long is not read to its end', async () => {
