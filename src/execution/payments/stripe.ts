@@ -6,7 +6,7 @@
  * Stripe's) stays unknown.
  */
 import type Stripe from 'stripe'
-import { type ClaimedCharge, noteAwaited } from '../../storage/billing/charges.ts'
+import { type ClaimedCharge, endedReason, noteAwaited } from '../../storage/billing/charges.ts'
 import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/billing/payment-events.ts'
 import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
 import type { WorkContext } from '../context.ts'
@@ -59,6 +59,8 @@ async function ask(
     return { ...named, paymentRef: null, outcome: 'declined', reason: 'no payment method' }
   try {
     const made = paymentRef === null ? await find(stripe, environment, charge) : { id: paymentRef }
+    if (!made && charge.isOver)
+      return { ...named, paymentRef: null, outcome: 'declined', reason: endedReason }
     const intent = made
       ? await stripe.paymentIntents.retrieve(made.id)
       : await create(stripe, environment, { ...charge, customerRef, methodRef }).catch(refusalIn)

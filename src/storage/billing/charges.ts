@@ -54,6 +54,8 @@ export interface ClaimedCharge {
   readonly attempt: number
   /** An earlier claim has asked for this attempt already and heard nothing. */
   readonly isAskedAgain: boolean
+  /** Its subscription has ended: it is asked about, and made no more. A fee is owed after the end too. */
+  readonly isOver: boolean
   readonly personId: number
   readonly amount: bigint
   readonly currency: string
@@ -67,6 +69,9 @@ export interface ClaimedCharge {
   readonly customerRef: string | null
   readonly methodRef: string | null
 }
+
+/** Why a payment is not made any more. */
+export const endedReason = 'subscription ended'
 
 /** How long a claim keeps others away; longer than any provider may take to answer. */
 const claimSeconds = 120
@@ -94,7 +99,8 @@ export async function claimCharges(
       payment_ref = case when charge.claimed_until is null then null else charge.payment_ref end
     from due, subscription s left join payment_method m on m.person_id = s.person_id and m.provider = ${wanted.provider}
     where charge.id = due.id and s.id = charge.subscription_id
-    returning charge.id, charge.attempts as attempt, due.is_asked_again as "isAskedAgain", s.person_id as "personId", charge.amount, charge.currency,
+    returning charge.id, charge.attempts as attempt, due.is_asked_again as "isAskedAgain",
+      s.ended_at is not null and charge.purpose <> 'performance' as "isOver", s.person_id as "personId", charge.amount, charge.currency,
       charge.period_started_at as "periodStartedAt", charge.next_try_at as "dueAt",
       charge.payment_ref as "paymentRef", m.customer_ref as "customerRef", m.method_ref as "methodRef"`
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))

@@ -59,9 +59,7 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
         continue
       }
       paid.push({ charge, answer })
-      // A fee is settled when its term is over, and that may be the last one.
-      if (charge.subscriptionStatus === 'ended' && charge.purpose !== 'performance')
-        unexpected.push(incidentOf('paidAfterTheEnd', charge, answer))
+      if (isOver(charge)) unexpected.push(incidentOf('paidAfterTheEnd', charge, answer))
       charge.status = 'paid'
       charge.paymentRef = answer.paymentRef
     } else if (charge.isAsked && charge.attempt === answer.attempt) {
@@ -75,6 +73,10 @@ export async function settleCharges(sql: Sql, answers: readonly ChargeAnswer[]):
   await insertIncidents(sql, unexpected)
   return paid.length + refused.length
 }
+
+/** A fee is settled when its term is over, and that may be the last one. */
+const isOver = ({ subscriptionStatus, purpose }: ChargeRow): boolean =>
+  subscriptionStatus === 'ended' && purpose !== 'performance'
 
 interface Settled<Outcome extends ChargeAnswer['outcome']> {
   readonly charge: ChargeRow
@@ -191,7 +193,7 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
   const verdicts = settled.map(({ charge, answer }) => {
     const isFirst = charge.subscriptionStatus === 'pending'
     const isUpgrade = charge.purpose === 'upgrade'
-    const again = isFirst || isUpgrade ? undefined : nextTry(charge.attempt, answer.at)
+    const again = isFirst || isUpgrade || isOver(charge) ? undefined : nextTry(charge.attempt, answer.at)
     const status = isFirst ? 'ended' : again === undefined && !isUpgrade ? 'suspended' : 'active'
     return { charge, answer, again, status }
   })

@@ -5,12 +5,15 @@
 
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
-import type { ClaimedCharge } from './charges.ts'
+import { type ClaimedCharge, endedReason } from './charges.ts'
 import type { PaymentMethod } from './payment-methods.ts'
 import type { ChargeAnswer } from './settlement.ts'
 
 /** The method that pays; any other text is the reason for which it declines. */
 const acceptedMethod = 'accepted'
+
+const refusalOf = ({ methodRef, isOver }: ClaimedCharge): string | null =>
+  isOver ? endedReason : methodRef === acceptedMethod ? null : methodRef
 
 const keyOf = ({ id, attempt }: ClaimedCharge): string => `charge-${id}-${attempt}`
 
@@ -21,7 +24,7 @@ export async function answerSimulated(sql: Sql, charges: readonly ClaimedCharge[
     insert into simulated_payment (payment_key, amount, currency, decline_reason, answered_at)
     select * from unnest(${keys}::text[], ${charges.map(({ amount }) => amount)}::bigint[],
       ${charges.map(({ currency }) => currency)}::text[],
-      ${charges.map(({ methodRef }) => (methodRef === acceptedMethod ? null : methodRef))}::text[],
+      ${charges.map(refusalOf)}::text[],
       ${charges.map(({ dueAt }) => instant(dueAt))}::timestamptz[])
     on conflict (payment_key) do nothing`
   const rows = await sql.rows<{ key: string; id: number; reason: string | null; at: number }>`

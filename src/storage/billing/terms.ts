@@ -63,7 +63,10 @@ export interface EndedTerm {
   readonly reason: EndReason
 }
 
-/** Ends subscriptions with their terms; what they still owe is not asked for any more. */
+/**
+ * Ends subscriptions with their terms; what they still owe is not asked for any more. What is being asked for waits for
+ * its answer: it may have been paid.
+ */
 export async function endTerms(tx: Transaction, ended: readonly EndedTerm[]): Promise<void> {
   if (ended.length === 0) return
   const ids = ended.map(({ id }) => id)
@@ -74,7 +77,7 @@ export async function endTerms(tx: Transaction, ended: readonly EndedTerm[]): Pr
     where subscription.id = done.id`
   await tx.run`
     update charge set status = 'failed', next_try_at = null, failed_at = coalesce(failed_at, next_try_at)
-    where subscription_id = any(${ids}::bigint[]) and status = 'due'`
+    where subscription_id = any(${ids}::bigint[]) and status = 'due' and claimed_until is null`
 }
 
 export interface RenewedTerm {
