@@ -9,8 +9,10 @@ import {
   stripeProvider,
 } from '../../src/execution/payments/stripe.ts'
 import { subscribe } from '../../src/operations/subscribe.ts'
+import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { notePaymentTakenBack, takePaymentEvent } from '../../src/storage/billing/payment-events.ts'
 import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
+import { savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { emptyPlatform, insertPersons } from '../../src/storage/operating/provision.ts'
 import { insertStrategy } from '../../src/storage/strategies/strategies.ts'
@@ -77,6 +79,14 @@ export async function makeStripeScene() {
     standIn.script.push('delay')
     await work()
   }
+  const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
+  /** Offers a plan and one ten times as dear; answers their ids. */
+  const offerPlans = async (termDays: 30 | 365 = 30) => ({
+    small: await savePlan(db.write, { ...offer, name: 'Small', price: '30' }),
+    large: await savePlan(db.write, { ...offer, name: 'Large', termDays, price: '300' }),
+  })
+  const choose = (planId: number) =>
+    db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
   const state = () =>
     db.read.one<{
       status: string
@@ -107,6 +117,6 @@ export async function makeStripeScene() {
     if ('chargeId' in event) await takePaymentEvent(db.write, event, clock.time)
     else await notePaymentTakenBack(db.write, event, clock.time)
   }
-  const doing = { begin, work, attach, open, openUnanswered, told, tell }
+  const doing = { begin, work, attach, open, openUnanswered, told, tell, offer, offerPlans, choose }
   return { db, standIn, stripe, clock, ids, ...doing, state, sound, incidents }
 }

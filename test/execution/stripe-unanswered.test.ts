@@ -1,11 +1,11 @@
 /** Payments whose answer is still awaited when nobody may ask for them any more. */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { choosePlan } from '../../src/operations/subscribe-plan.ts'
-import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
+import { cancelPlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { day, makeStripeScene, start } from './stripe-scene.ts'
 
 const scene = await makeStripeScene()
 const { db, standIn, clock, ids, work, attach, openUnanswered, state, sound, incidents, tell } = scene
+const { offerPlans, choose } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
 
@@ -15,12 +15,8 @@ const claimRunsOut = () =>
     .run`update charge set claimed_until = clock_timestamp() - interval '1 second' where claimed_until is not null`
 
 describe('a payment without an answer as its subscription ends', () => {
-  const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
   async function end(mood: 'drop' | 'fail' | 'delay'): Promise<void> {
-    const small = await savePlan(db.write, { ...offer, name: 'Small', price: '30' })
-    const large = await savePlan(db.write, { ...offer, name: 'Large', price: '300' })
-    const choose = (planId: number) =>
-      db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
+    const { small, large } = await offerPlans()
     await attach()
     await choose(small)
     await work()

@@ -2,7 +2,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { readStripeEvent } from '../../src/execution/payments/stripe.ts'
 import { isRefused } from '../../src/operations/context.ts'
-import { choosePlan } from '../../src/operations/subscribe-plan.ts'
 import { cancelPlan, savePlan } from '../../src/storage/billing/plan-subscriptions.ts'
 import { decliningMethod } from '../support/stripe-stand-in.ts'
 import { day, environment, makeStripeScene, secret, start } from './stripe-scene.ts'
@@ -23,6 +22,9 @@ const {
   incidents,
   told,
   tell,
+  offer,
+  offerPlans,
+  choose,
 } = scene
 beforeEach(scene.begin)
 afterAll(() => standIn.close())
@@ -174,11 +176,7 @@ describe('a dearer plan that is paid when the term is over', () => {
       { plan: 'Small', next: null, days: 30 },
     ],
   ] as const)('%s', async (_what, termDays, isCanceled, expected) => {
-    const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3 } as const
-    const small = await savePlan(db.write, { ...offer, name: 'Small', termDays: 30, price: '30' })
-    const large = await savePlan(db.write, { ...offer, name: 'Large', termDays, price: '300' })
-    const choose = (planId: number) =>
-      db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
+    const { small, large } = await offerPlans(termDays)
     await attach()
     await choose(small)
     await work()
@@ -207,14 +205,11 @@ describe('a dearer plan that is paid when the term is over', () => {
 })
 
 test('a dearer plan costs what it did as it was chosen, whatever it costs when its payment comes', async () => {
-  const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
   const [small, large] = [
     { name: 'Small', price: '10' },
     { name: 'Large', price: '90' },
   ]
   const huge = await savePlan(db.write, { ...offer, name: 'Huge', price: '320' })
-  const choose = (planId: number) =>
-    db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
   await attach()
   await choose(await savePlan(db.write, { ...offer, ...small }))
   await work()
@@ -240,11 +235,7 @@ describe('a plan that is canceled while a dearer one waits for its payment', () 
     ['ends with its term: that was said last', false, true],
     ['goes on with the dearer one that was chosen after', true, false],
   ] as const)('%s', async (_what, isCanceledFirst, isCancelPending) => {
-    const offer = { siteId: 1, kind: 'investor', strategiesIncluded: 3, termDays: 30 } as const
-    const small = await savePlan(db.write, { ...offer, name: 'Small', price: '30' })
-    const large = await savePlan(db.write, { ...offer, name: 'Large', price: '300' })
-    const choose = (planId: number) =>
-      db.transaction((tx) => choosePlan(tx, { personId: ids.person, planId, at: clock.time }))
+    const { small, large } = await offerPlans()
     await attach()
     await choose(small)
     await work()
