@@ -37,8 +37,10 @@ async function settledAndStopped(leavesOpen: boolean, bought = stock, restarts =
   const [added] = await ask('/gen/Strategies/AddStrategy', owner, strategy)
   const strategyId = Number(added?.StrategyId)
   const others = { isPrivate: undefined, monthlyCost: undefined, isResellable: undefined }
-  const terms = { strategyId, performanceFee: 20, noSubsAllowed: undefined, ...others }
-  await changeStrategy(db.write, { ...terms, changedAt: Date.parse(at(0)) })
+  const terms = { strategyId, noSubsAllowed: undefined, ...others }
+  const takeFee = (performanceFee: number) =>
+    changeStrategy(db.write, { ...terms, performanceFee, changedAt: Date.parse(at(0)) })
+  await takeFee(20)
   const trade = (Side: '1' | '2', { symbol, securityType } = stock) => {
     const PlatformSymbol = { FullSymbol: symbol, SymbolType: securityType === 'OPT' ? 'option' : 'stock' }
     const Order = {
@@ -73,7 +75,7 @@ async function settledAndStopped(leavesOpen: boolean, bought = stock, restarts =
   await passTo(31)
   const first = { person: customer.personId, amount: 40_000, status: 'paid', at: '04-11' }
   expect(await charges('performance')).toEqual([first])
-  return { first, follow, trade, stop }
+  return { first, follow, trade, stop, takeFee }
 }
 
 test('a gain that only makes up for a trade that is taken back is not charged again', async () => {
@@ -215,4 +217,28 @@ describe('what is taken back of a setup that has stopped', () => {
     expect(await charges('performance')).toEqual([first, { ...first, amount: 20_000, at: '06-10' }])
     await audit()
   })
+
+  test.each(['in a term without a fee', 'while nobody subscribes'])(
+    'and given back %s passes free',
+    async (when) => {
+      const { first, follow, trade, takeFee } = await settledAndStopped(false)
+      if (when === 'while nobody subscribes')
+        await db.write.run`update subscription set is_cancel_pending = true`
+      else await takeFee(0)
+      await passTo(62)
+      await sellAnew(150)
+      await passTo(88)
+      await takeFee(20)
+      await passTo(91)
+      await quote(150)
+      await trade('2')
+      await follow()
+      await trade('1')
+      await quote(155)
+      await passTo(123)
+      // 30 a share that were given back, and 5 that were gained since.
+      expect(await charges('performance')).toMatchObject([first, { amount: 10_000 }])
+      await audit()
+    },
+  )
 })

@@ -86,7 +86,7 @@ const stateOf = ({ capital, gain, carried, units, price, mark, fees }: LastSettl
   ...{ capital: dec(capital), gain: dec(gain), carried: dec(carried), fees: dec(fees) },
 })
 
-/** Setups by account and strategy, where any is due: these are settled one after the other. */
+/** Setups by account and strategy: these are settled one after the other. */
 function chainsOf(rows: readonly SetupRow[]): SetupRow[][] {
   const chains = new Map<string, SetupRow[]>()
   for (const row of rows) {
@@ -95,7 +95,9 @@ function chainsOf(rows: readonly SetupRow[]): SetupRow[][] {
     if (chain) chain.push(row)
     else chains.set(key, [row])
   }
-  return [...chains.values()].filter((chain) => chain.some(({ isDue }) => isDue))
+  return [...chains.values()].filter(
+    (chain) => chain.some(({ isDue }) => isDue) || chain.every(({ percent }) => percent === 0),
+  )
 }
 
 interface Settled {
@@ -159,17 +161,24 @@ async function settle(
   return totals
 }
 
-/** Settles what is due of an account and a strategy, with what was taken back of the setups before it. */
+/**
+ * Settles what is due of an account and a strategy, with what was taken back of the setups before it. Where none is due
+ * and gains pass free, what was given back does, too: the one that was settled last carries it.
+ */
 function settleRows(chain: readonly SetupRow[], gainOf: (row: SetupRow) => Decimal, fx: Decimal): Settled[] {
-  const setups = chain
-    .map((row) => ({
-      ...{ row, isDue: row.isDue, before: row.last && stateOf(row.last) },
-      ...{ gain: gainOf(row), startedEquity: dec(row.startedEquity) },
-    }))
-    .filter(({ row, before, gain }) => row.isDue || (row.isClosed && !before?.gain.equals(gain)))
-  const last = chain.reduce((a, b) => ((b.last?.settledAt ?? 0) >= (a.last?.settledAt ?? 0) ? b : a)).last
+  const last = chain.reduce((a, b) => ((b.last?.settledAt ?? 0) >= (a.last?.settledAt ?? 0) ? b : a))
+  const isAnyDue = chain.some(({ isDue }) => isDue)
+  const found = chain.map((row) => {
+    const before = row.last && stateOf(row.last)
+    const gain = row.isDue || row.isClosed ? gainOf(row) : (before?.gain ?? zero)
+    const hasMoved = row.isDue || !before?.gain.equals(gain)
+    const isDue = isAnyDue ? row.isDue : row === last
+    return { row, before, gain, hasMoved, isDue, startedEquity: dec(row.startedEquity) }
+  })
+  if (!found.some(({ hasMoved }) => hasMoved)) return []
+  const setups = found.filter(({ hasMoved, isDue }) => hasMoved || isDue)
   const rate = dec(chain[0]?.percent ?? 0).div(100)
-  return settleChain(last && stateOf(last), setups, rate).map((settlement, n) => {
+  return settleChain(last.last && stateOf(last.last), setups, rate).map((settlement, n) => {
     const { row } = setups[n] as { row: SetupRow }
     return { row, settlement, charged: cents(settlement.fee.times(fx)).times(100) }
   })
