@@ -5,11 +5,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { requestFixReset } from '../../src/storage/brokers/fix-sessions.ts'
+import { listSilentBrokers } from '../../src/storage/brokers/reconciliation.ts'
 import { leapNumbers } from '../../src/storage/work/numbers.ts'
 import { readIncidents } from './account-world.ts'
 import { connection, type FixWorld, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
 
-const { world, db, exchange, restart, worked, scene, sentOrders } =
+const { world, db, exchange, brokerId, restart, worked, scene, sentOrders } =
   missing === null ? await makeFixWorld() : ({} as FixWorld)
 
 describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
@@ -32,6 +33,19 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       await reaches('2', 1)
       expect(await executions()).toEqual(['1 10 @ 100', '1 5 @ 100'])
       expect(world.worker.broker.isUp()).toBe(true)
+    })
+
+    test('of a broker that tells no positions is not taken for silent', async () => {
+      await scene()
+      await db.write.run`delete from reconciliation`
+      const since = world.worker.clock.time
+      await restart(undefined, { tellsPositions: false })
+      await world.worker.drain()
+      expect(await db.read.rows`select broker_id from reconciliation where answered_at is not null`).toEqual([
+        { broker_id: brokerId },
+      ])
+      expect(await listSilentBrokers(db.read, since)).toEqual([])
+      await restart()
     })
 
     test('a number left out is asked for and filled', async () => {

@@ -27,7 +27,8 @@ export async function snapshotsOf(
   settings: FixSettings,
   accountIds: readonly number[],
 ): Promise<AccountSnapshot[]> {
-  if (!settings.tellsPositions) throw new BrokerUnreachable('this broker does not tell positions over FIX')
+  // No silence: there is nothing to ask for.
+  if (!settings.tellsPositions) return []
   const accounts = await loadAccountNumbers(ctx.db.read, accountIds)
   const snapshots: AccountSnapshot[] = []
   for (const some of chunked(accounts, accountsAtOnce)) {
