@@ -8,7 +8,7 @@ import { setSwitch } from '../../src/storage/work/switches.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
 import { addInstrument, addStrategy, place } from '../execution/world.ts'
 import { testDatabase } from '../support/database.ts'
-import { addBroker, addFollowers } from '../support/followers.ts'
+import { addBroker, addFollowers, leaveStrategy } from '../support/followers.ts'
 
 const { db } = await testDatabase()
 const world = makeAccountWorld(db)
@@ -101,4 +101,8 @@ test('of brokers that do not say what the accounts of followers hold', async () 
   expect(await finding('brokers')).toMatchObject(says('last did on 2026-03-04 15:06 UTC'))
   await db.write.run`update broker set is_enabled = false where id = ${brokerId}`
   expect(await finding('brokers'), 'a disabled one').toMatchObject(nobody)
+  await db.write.run`update broker set is_enabled = true where id = ${brokerId}`
+  await leaveStrategy(db, Number(setupId))
+  await db.write.run`update setup set closed_at = stopped_at where id = ${setupId}`
+  expect(await finding('brokers'), 'of who has left').toMatchObject(nobody)
 })

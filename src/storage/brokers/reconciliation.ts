@@ -58,7 +58,9 @@ export const listSilentBrokers = (
     select b.name, r.answered_at as "answeredAt" from broker b left join reconciliation r on r.broker_id = b.id
     where b.is_enabled and coalesce(r.answered_at, '-infinity') < ${instant(since)}::timestamptz and exists (
       select from account a join setup on setup.account_id = a.id
-      where a.broker_id = b.id and setup.started_at < ${instant(since)}::timestamptz)
+      where a.broker_id = b.id and setup.started_at < ${instant(since)}::timestamptz
+        -- Of who has left nothing is waited for any more: whose key may be gone as well.
+        and (setup.stopped_at is null or setup.closed_at is null and not setup.positions_left_open))
     order by b.id`
 
 /** When a difference has lasted long enough to be believed; undefined when none is watched. */
