@@ -45,6 +45,7 @@ export async function cutToLongest(tx: Transaction, now: Instant, waits: Waits):
       where status = 'due' and claimed_until > clock_timestamp() + interval '1 hour'`,
     tx.run`update account_order set chase_at = ${chaseAt} where chase_at > ${chaseAt}`,
     tx.run`update reconciliation set due_at = ${askAt} where due_at > ${askAt}`,
+    tx.run`update reconciliation set answered_at = ${at} where answered_at > ${at}`,
     // Looking once too often does no harm.
     tx.run`update sync_due set due_at = ${at} where due_at > ${at}`,
     tx.run`update variant set look_at = ${at} where look_at > ${at}`,
