@@ -818,7 +818,6 @@ create table paper_report (
 CREATE INDEX paper_report_account ON public.paper_report USING btree (account_id, client_order_id);
 CREATE INDEX paper_report_undelivered ON public.paper_report USING btree (id) WHERE (NOT is_delivered);
 CREATE TRIGGER paper_adds_up_changed AFTER UPDATE ON public.paper_report REFERENCING OLD TABLE AS gone NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
-CREATE TRIGGER paper_adds_up_gone AFTER DELETE ON public.paper_report REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
 CREATE TRIGGER paper_adds_up_told AFTER INSERT ON public.paper_report REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION paper_adds_up();
 
 create table paper_total (
@@ -1854,7 +1853,7 @@ begin
       from (%s) reports where kind in (''fill'', ''bust'')) moves
     group by account_id, symbol having sum(moved) <> 0 order by account_id, symbol
     on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity',
-    case tg_op when 'INSERT' then 'select 1 as sign, * from told' when 'DELETE' then 'select -1 as sign, * from gone'
+    case tg_op when 'INSERT' then 'select 1 as sign, * from told'
       else 'select 1 as sign, * from told union all select -1, * from gone' end);
   return null;
 end $function$;

@@ -63,8 +63,6 @@ test('through executions, their repetition, taking back and another symbol', asy
     [1, 'Z', 2.5],
     [2, 'Z', 4],
   ])
-  await db.write.run`delete from paper_report where account_id = 2`
-  expect(await held()).toEqual([[1, 'Z', 2.5]])
 })
 
 test('they begin with what a worker tells of while the schema is brought forward', async () => {

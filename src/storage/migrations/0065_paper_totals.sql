@@ -14,7 +14,7 @@ select account_id, symbol, sum(case when (side = '1') = (kind = 'fill') then qua
 from paper_report where kind in ('fill', 'bust') group by account_id, symbol;
 
 -- In the order of their key, so that batches cannot block each other. A change is of the symbol, which a split gives an
--- option; that something was delivered moves nothing.
+-- option; that something was delivered moves nothing. An execution that was told of is never deleted.
 create function paper_adds_up() returns trigger language plpgsql as $$
 begin
   execute format('
@@ -24,7 +24,7 @@ begin
       from (%s) reports where kind in (''fill'', ''bust'')) moves
     group by account_id, symbol having sum(moved) <> 0 order by account_id, symbol
     on conflict (account_id, symbol) do update set quantity = t.quantity + excluded.quantity',
-    case tg_op when 'INSERT' then 'select 1 as sign, * from told' when 'DELETE' then 'select -1 as sign, * from gone'
+    case tg_op when 'INSERT' then 'select 1 as sign, * from told'
       else 'select 1 as sign, * from told union all select -1, * from gone' end);
   return null;
 end $$;
@@ -33,5 +33,3 @@ create trigger paper_adds_up_told after insert on paper_report
   referencing new table as told for each statement execute function paper_adds_up();
 create trigger paper_adds_up_changed after update on paper_report
   referencing old table as gone new table as told for each statement execute function paper_adds_up();
-create trigger paper_adds_up_gone after delete on paper_report
-  referencing old table as gone for each statement execute function paper_adds_up();
