@@ -12,6 +12,7 @@ import { hostFacts, routesOf } from '../src/contract/hosts.ts'
 import { hostNames } from '../src/contract/schema.ts'
 import { rows } from '../src/contract/table.ts'
 import { handlers } from '../src/operations/index.ts'
+import { incidentKinds } from '../src/storage/work/incidents.ts'
 import { floorTable, withFloorTable } from './support/floor-table.ts'
 import { floors } from './support/floors.ts'
 
@@ -169,4 +170,9 @@ describe('commands', () => {
     )
     expect(listed.split(', ').sort()).toEqual(shown.filter((name) => name !== 'help').sort())
   })
+})
+
+test('what an operator has to look at is explained, every kind of it', () => {
+  const advice = ['docs/operations/runbook.md', 'docs/reference/fix.md', 'docs/brokers.md'].map(textOf).join()
+  expect(incidentKinds.filter((kind) => !advice.includes(`\`${kind}\``))).toEqual([])
 })

@@ -27,7 +27,7 @@ import { findOwnOrders, listSentOrders, type SentOrder } from '../../storage/bro
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadNearEffects } from '../../storage/market/calendar-effects.ts'
 import { disableSync } from '../../storage/mirror/disabling.ts'
-import { insertIncidents, type NewIncident } from '../../storage/work/incidents.ts'
+import { type IncidentKind, insertIncidents, type NewIncident } from '../../storage/work/incidents.ts'
 import type { AccountSnapshot, OrderStanding } from '../brokers/broker.ts'
 import type { WorkContext } from '../context.ts'
 import { isOurs } from '../own-orders.ts'
@@ -105,7 +105,7 @@ export async function conclude(
 }
 
 const incident = (
-  kind: string,
+  kind: IncidentKind,
   { brokerId }: Findings,
   accountId: number,
   key: string,

@@ -24,7 +24,7 @@ import type {
   ReportKind,
   ReportRow,
 } from '../../storage/brokers/reports.ts'
-import type { NewIncident } from '../../storage/work/incidents.ts'
+import type { IncidentKind, NewIncident } from '../../storage/work/incidents.ts'
 import { isOurs, ourOrderKey } from '../own-orders.ts'
 import { changeOf, lateOf, type TrackedOrder } from './report-changes.ts'
 import { chainOrderOf, eventOf } from './report-events.ts'
@@ -345,7 +345,7 @@ class BatchState {
     }
   }
 
-  #raise(report: ReportRow, kind: string, detail: Record<string, unknown>): void {
+  #raise(report: ReportRow, kind: IncidentKind, detail: Record<string, unknown>): void {
     const { brokerId, accountId, reportKey, clientOrderId, symbol, side, quantity, px, occurredAt } = report
     this.#incidents.push({
       key: `${kind}:${brokerId}:${accountId}:${reportKey}`,

@@ -3,10 +3,46 @@ import type { Instant } from '../../domain/time.ts'
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
+/** All that is raised, here or in SQL: the runbook, or the page of a broker, says what each asks of an operator. */
+export const incidentKinds = [
+  'ExecutionBusted',
+  'ExternalExecution',
+  'exitLost',
+  'exitsReopened',
+  'feeTooLarge',
+  'FixLoggedOut',
+  'FixMessagesLost',
+  'FixSequenceBroken',
+  'FixSessionRestarted',
+  'ForeignAccount',
+  'ForeignReport',
+  'InferredFill',
+  'LateFill',
+  'MalformedAnswer',
+  'MalformedReport',
+  'MalformedSnapshot',
+  'MissingExecutions',
+  'NoExchangeRate',
+  'OrderAbsent',
+  'OrderAnomaly',
+  'OrderStillWorking',
+  'Overfill',
+  'paidAfterTheEnd',
+  'paidOtherwise',
+  'paidTwice',
+  'paymentDisputed',
+  'paymentRefunded',
+  'PositionMismatch',
+  'SplitMissed',
+  'UnknownOrder',
+] as const
+
+export type IncidentKind = (typeof incidentKinds)[number]
+
 /** Something that an operator must look at; the key says when two are the same. */
 export interface NewIncident {
   readonly key: string
-  readonly kind: string
+  readonly kind: IncidentKind
   readonly detail: Record<string, unknown>
   readonly occurredAt: Instant
 }

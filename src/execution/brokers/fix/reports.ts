@@ -8,7 +8,7 @@ import {
   type ReportedPlace,
 } from '../../../storage/brokers/fix-sessions.ts'
 import type { NewReport, NewTotal } from '../../../storage/brokers/reports.ts'
-import type { NewIncident } from '../../../storage/work/incidents.ts'
+import type { IncidentKind, NewIncident } from '../../../storage/work/incidents.ts'
 import type { WorkContext } from '../../context.ts'
 import { ourOrderKey } from '../../own-orders.ts'
 import { type Reading, type ReportDraft, readCancelReject, readExecutionReport } from './executions.ts'
@@ -28,7 +28,7 @@ export async function readMessages(
 ): Promise<Omit<FixIntake, 'nextInbound'>> {
   const now = ctx.clock.now()
   const incidents: NewIncident[] = []
-  const park = (message: FixMessage, kind: string, reason: string): void => {
+  const park = (message: FixMessage, kind: IncidentKind, reason: string): void => {
     const detail = { connection, reason, message: readable(message) }
     incidents.push({ key: `${kind}:${connection}:${message.seqNum}:${now}`, kind, detail, occurredAt: now })
   }
