@@ -56,7 +56,7 @@ const symbolNeed = orderNeed(
 const exits = ['ProfitTarget', 'StopLoss'] as const
 
 const exitNeed = orderNeed(
-  'ProfitTarget and StopLoss belong to new opening orders. Of a long entry StopLoss is below and ProfitTarget above the entry price, of a short one the other way round.',
+  'ProfitTarget and StopLoss belong to new opening orders. Of a long entry StopLoss is below and ProfitTarget above the entry price, of a short one the other way round; the entry price of a market order is the last quote.',
   (order, faults) => {
     if (order.ProfitTarget === undefined && order.StopLoss === undefined) return
     const words =
@@ -77,12 +77,17 @@ function checkExitPrices(order: OrderRead, faults: Faults): void {
   const { OrderType, Limit, Stop, Side, ProfitTarget, StopLoss } = order
   if (Side === undefined || OrderType === undefined) return
   const entry = OrderType === '2' ? Limit : OrderType === '3' ? Stop : undefined
-  const position = Side === '1' ? 'long' : 'short'
-  const words = `On the wrong side for a ${position} position`
-  if (!isAhead(ProfitTarget, entry, Side)) faultOnce(faults, 'BadCombination', 'Order.ProfitTarget', words)
-  if (!isAhead(entry, StopLoss, Side)) faultOnce(faults, 'BadCombination', 'Order.StopLoss', words)
-  if (entry === undefined && !isAhead(ProfitTarget, StopLoss, Side))
-    faultOnce(faults, 'BadCombination', 'Order.StopLoss', words)
+  const misplaced = (exit: (typeof exits)[number], other?: string): void =>
+    faultOnce(faults, 'BadCombination', `Order.${exit}`, exitWords(exit, Side, other))
+  if (!isAhead(ProfitTarget, entry, Side)) misplaced('ProfitTarget')
+  if (!isAhead(entry, StopLoss, Side)) misplaced('StopLoss')
+  if (entry === undefined && !isAhead(ProfitTarget, StopLoss, Side)) misplaced('StopLoss', 'ProfitTarget')
+}
+
+/** Where an exit has to be; `other` is what it was compared with. */
+export function exitWords(exit: (typeof exits)[number], side: '1' | '2', other = 'the entry price'): string {
+  const isAbove = (exit === 'ProfitTarget') === (side === '1')
+  return `Must be ${isAbove ? 'above' : 'below'} ${other} of a ${side === '1' ? 'long' : 'short'} position`
 }
 
 /** Whether the first price is better than the second for a position of this side; unknown prices never offend. */

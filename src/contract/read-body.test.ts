@@ -308,3 +308,36 @@ describe('a body', () => {
     expect(read(operation, body, 'native', 'WL')).toEqual(expected)
   })
 })
+
+test.each<[string, unknown, string]>([
+  ['a price as text', order({ Limit: '182.5' }, limit), 'Must be a number'],
+  [
+    'a price that no double holds',
+    order({ Limit: { inexact: '0.1000000000000000055' } }, limit),
+    'Must be an exact number',
+  ],
+  ['a price below 0', order({ Limit: -1 }, limit), 'Must be above 0'],
+  ['a ninth decimal', order({ OrderQuantity: 0.123456789 }), 'At most 8 decimals'],
+  [
+    'a target below a long entry',
+    order({ ProfitTarget: 1 }, limit),
+    'Must be above the entry price of a long position',
+  ],
+  [
+    'a loss below a short entry',
+    order({ Side: '2', StopLoss: 1 }, limit),
+    'Must be above the entry price of a short position',
+  ],
+  [
+    'exits that changed places',
+    order({ ProfitTarget: 1, StopLoss: 2 }),
+    'Must be below ProfitTarget of a long position',
+  ],
+])('whoever sends %s is told what to send', (_name, body, words) => {
+  expect(reader('NewStrategyOrder')(body)).toMatchObject({ faults: [{ Message: words }] })
+})
+
+test('whoever exceeds a range is told the range', () => {
+  const body = { Account: 'A', StrategyId: 1, ScalingPercentage: 5000 }
+  expect(reader('StartAutotrade')(body)).toMatchObject({ faults: [{ Message: 'Must be from 1 to 1000' }] })
+})

@@ -40,6 +40,12 @@ function boundInteger(value: bigint, shape: ShapeOf<'integer'>): number | bigint
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
 }
 
+/** Where the contract sets limits whoever is refused is told them. */
+function rangeWords({ min, max }: ShapeOf<'integer'>): string {
+  if (min === undefined) return 'Out of range'
+  return max === undefined ? `Must be at least ${min}` : `Must be from ${min} to ${max}`
+}
+
 const isPlainInteger = (shape: ShapeOf<'integer'>): boolean =>
   shape.bits === 64 && shape.min === undefined && shape.max === undefined && shape.clamp === undefined
 
@@ -49,7 +55,7 @@ function integerFromJson(shape: ShapeOf<'integer'>): Read {
     if (typeof raw === 'number' && plain && Number.isSafeInteger(raw)) return raw + 0
     if (typeof raw !== 'bigint' && !(typeof raw === 'number' && Number.isInteger(raw)))
       return fault(faults, 'InvalidParameter', path, 'Must be an integer')
-    return boundInteger(BigInt(raw), shape) ?? fault(faults, 'InvalidParameter', path, 'Out of range')
+    return boundInteger(BigInt(raw), shape) ?? fault(faults, 'InvalidParameter', path, rangeWords(shape))
   }
 }
 
@@ -57,7 +63,7 @@ function integerFromText(shape: ShapeOf<'integer'>, malformed: Read): Read {
   return (raw, path, faults) => {
     const text = raw as string
     if (!integerText.test(text)) return malformed(raw, path, faults)
-    return boundInteger(BigInt(text), shape) ?? fault(faults, 'InvalidParameter', path, 'Out of range')
+    return boundInteger(BigInt(text), shape) ?? fault(faults, 'InvalidParameter', path, rangeWords(shape))
   }
 }
 
@@ -88,18 +94,39 @@ function decimalsOf(value: number): number {
   return (mantissa.split('.')[1]?.length ?? 0) - Number(exponent)
 }
 
-function boundNumber(value: number, { sign }: ShapeOf<'number'>, dialect: Dialect): number | undefined {
-  if (!(Math.abs(value) < numberLimit) || decimalsOf(value) > decimalsMax) return undefined
-  if (sign === 'positive' && value <= 0) return undefined
-  if (sign === 'nonzero' && value === 0 && dialect === 'native') return undefined
-  return value + 0
+/** What is wrong with a number, in words. */
+function numberFault(value: number, { sign }: ShapeOf<'number'>, dialect: Dialect): string | undefined {
+  if (!(Math.abs(value) < numberLimit)) return 'Out of range'
+  if (sign === 'positive' && value <= 0) return 'Must be above 0'
+  if (sign === 'nonzero' && value === 0 && dialect === 'native') return 'Must not be 0'
+  return decimalsOf(value) > decimalsMax ? `At most ${decimalsMax} decimals` : undefined
+}
+
+function boundNumber(
+  value: number,
+  shape: ShapeOf<'number'>,
+  dialect: Dialect,
+  path: string,
+  faults: Faults,
+) {
+  const words = numberFault(value, shape, dialect)
+  return words === undefined ? value + 0 : fault(faults, 'InvalidParameter', path, words)
 }
 
 function numberFromJson(shape: ShapeOf<'number'>, dialect: Dialect): Read {
   return (raw, path, faults) => {
     if (typeof raw === 'bigint') return fault(faults, 'InvalidParameter', path, 'Out of range')
-    if (typeof raw !== 'number') return fault(faults, 'InvalidParameter', path, 'Must be an exact number')
-    return boundNumber(raw, shape, dialect) ?? fault(faults, 'InvalidParameter', path, 'Out of range')
+    if (typeof raw !== 'number') {
+      // A number that no double holds arrives as its text, in an object.
+      const isInexact = Object.hasOwn(Object(raw), 'inexact')
+      return fault(
+        faults,
+        'InvalidParameter',
+        path,
+        isInexact ? 'Must be an exact number' : 'Must be a number',
+      )
+    }
+    return boundNumber(raw, shape, dialect, path, faults)
   }
 }
 
@@ -107,7 +134,7 @@ function numberFromText(shape: ShapeOf<'number'>, dialect: Dialect, malformed: R
   return (raw, path, faults) => {
     const value = exactNumber(raw as string)
     if (value === undefined) return malformed(raw, path, faults)
-    return boundNumber(value, shape, dialect) ?? fault(faults, 'InvalidParameter', path, 'Out of range')
+    return boundNumber(value, shape, dialect, path, faults)
   }
 }
 

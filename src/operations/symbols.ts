@@ -149,3 +149,7 @@ export const refusedSplit = (
   splitAt !== null && splitAt > cameAt
     ? refuse('StateConflict', 'Symbol', 'It has been split meanwhile')
     : undefined
+
+/** Whoever is refused a price is told which there are: not every host has an operation that says it. */
+export const offTickWords = (tick: string): string =>
+  `Must be a multiple of the tick size, ${dec(tick).toFixed()}`

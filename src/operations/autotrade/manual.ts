@@ -37,7 +37,7 @@ import { markSetups } from '../../storage/mirror/sync-due.ts'
 import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
-import { namedInstrument } from '../symbols.ts'
+import { namedInstrument, offTickWords } from '../symbols.ts'
 import { type AccountAsked, findAccount } from './find-account.ts'
 
 type OrderInput = ParamsOf<'NewAutotradeOrder'>['Order']
@@ -61,8 +61,6 @@ async function lockTrading(
   return account
 }
 
-const offTickWords = 'The price is no multiple of the tick size'
-
 /** A holder's own order to close what a followed strategy holds in his account. */
 export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, params) => {
   const { Order: order } = params
@@ -73,7 +71,11 @@ export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, param
   if (!instrument || hasExpired(instrument, ctx.now)) return refuse('InvalidSymbol', 'Symbol')
   const prices = pricesOf(order)
   if (offTick(prices, dec(instrument.tick)))
-    return refuse('InvalidParameter', order.OrderType === '2' ? 'Order.Limit' : 'Order.Stop', offTickWords)
+    return refuse(
+      'InvalidParameter',
+      order.OrderType === '2' ? 'Order.Limit' : 'Order.Stop',
+      offTickWords(instrument.tick),
+    )
   const kind = { instrumentId: instrument.id, side: order.Side, ordType: order.OrderType }
   const setups = (await lockHoldings(ctx.sql, account.id, kind)).map((setup) => ({
     ...setup,
@@ -207,7 +209,8 @@ export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ct
   if (verdict === 'ended') return refuse('CancelRejected', 'OrderId')
   if (verdict !== 'replace') return refuse('ReplaceRejected', 'OrderId', wordsOf[verdict])
   const price = dec(params.Price)
-  if (offTick({ limitPx: price }, dec(order.tick))) return refuse('InvalidParameter', 'Price', offTickWords)
+  if (offTick({ limitPx: price }, dec(order.tick)))
+    return refuse('InvalidParameter', 'Price', offTickWords(order.tick))
   await saveSuccessions(ctx.sql, [repriced(ctx, order, price)], ctx.now)
   await wakeWorkers(ctx.sql)
   return { results: [{ SignalId: order.number }] }

@@ -1,4 +1,5 @@
 /** An order of a strategy as it was sent: in the domain's words, and what is refused about it in the wire's. */
+import { exitWords } from '../../contract/order-needs.ts'
 import type { StrategyOrderInput } from '../../contract/resources/order.ts'
 import type { ReadOf } from '../../contract/schema.ts'
 import type { OrdType, PositionEffect, Side, TimeInForce } from '../../domain/codes.ts'
@@ -6,7 +7,7 @@ import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { BookRefusal } from '../../domain/orders/order-book.ts'
 import { type OrderPrices, offTick } from '../../domain/orders/placing.ts'
 import { type Context, type Refused, refuse } from '../context.ts'
-import { type NamedInstrument, namedInstrument } from '../symbols.ts'
+import { type NamedInstrument, namedInstrument, offTickWords } from '../symbols.ts'
 
 export type OrderInput = ReadOf<typeof StrategyOrderInput>
 export interface OrderCall {
@@ -56,7 +57,7 @@ const fieldOf: Record<keyof OrderPrices, string> = {
 /** Refuses a price that the instrument cannot be quoted at. */
 export function refusedPrice(prices: OrderPrices, tick: string): Refused | undefined {
   const name = offTick(prices, dec(tick))
-  return name && refuse('InvalidParameter', fieldOf[name], 'The price is no multiple of the tick size')
+  return name && refuse('InvalidParameter', fieldOf[name], offTickWords(tick))
 }
 
 const noParent = (words: string): Refused => refuse('InvalidParameter', 'Order.ParentSignalId', words)
@@ -80,12 +81,8 @@ export const refusalOf: Record<BookRefusal, (order: OrderInput) => Refused> = {
   stopLossOnWrongSide: ({ Side: side }) => misplaced('StopLoss', side),
 }
 
-const misplaced = (exit: string, side: Side): Refused =>
-  refuse(
-    'BadCombination',
-    `Order.${exit}`,
-    `On the wrong side for a ${side === '1' ? 'long' : 'short'} position`,
-  )
+const misplaced = (exit: 'ProfitTarget' | 'StopLoss', side: Side): Refused =>
+  refuse('BadCombination', `Order.${exit}`, exitWords(exit, side))
 
 /** Only an opening order that rests can be missing in an account later; elsewhere the wish means nothing. */
 export const staysUnsynced = (draft: OrderDraft, openClose: PositionEffect): boolean =>
