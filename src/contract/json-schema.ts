@@ -2,7 +2,7 @@
  * A field as JSON Schema (2020-12), for one host in the native dialect. What a request may hold is closed and
  * states every limit the reader checks; what an answer holds stays open to additions.
  */
-import { fieldNotes } from './notes.ts'
+import { noteOf } from './notes.ts'
 import { type Audience, type Field, isKnownTo, type Members, type Shape } from './schema.ts'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -50,7 +50,7 @@ const isRequired = (presence: Field['presence'], view: SchemaView): boolean =>
 function memberSchema(name: string, field: Field, view: SchemaView): JsonSchema {
   if (field.ignored && view.side === 'request')
     return { description: 'May be echoed from an answer; not read.' }
-  const description = fieldNotes[name]
+  const description = noteOf(name, field, view.side)
   return {
     ...(description === undefined ? {} : { description }),
     ...schemaOf(field, view, field.presence === 'always'),

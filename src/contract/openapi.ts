@@ -6,7 +6,7 @@ import { type ErrorStatus, errorCodes, errorStatuses, refusals, statusNames } fr
 import { exampleOf } from './example.ts'
 import { hostFacts, type Route, routesOf } from './hosts.ts'
 import { type JsonSchema, objectSchema, type SchemaView, schemaOf } from './json-schema.ts'
-import { fieldNotes } from './notes.ts'
+import { noteOf } from './notes.ts'
 import * as account from './resources/account.ts'
 import * as order from './resources/order.ts'
 import * as person from './resources/person.ts'
@@ -193,7 +193,9 @@ function queryParameters(members: Members, view: SchemaView) {
     .filter(([, field]) => isKnownTo(field, view))
     .map(([name, field]) => {
       const { description, ...schema } = schemaOf(field, view, field.presence === 'always')
-      const words = [fieldNotes[name], description].filter((word) => word !== undefined).join(' ')
+      const words = [noteOf(name, field, view.side), description]
+        .filter((word) => word !== undefined)
+        .join(' ')
       return {
         name,
         in: 'query',

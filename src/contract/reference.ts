@@ -6,7 +6,7 @@ import { escaped } from '../domain/html.ts'
 import { errorCodes, errorStatuses, statusesOf, statusNames } from './errors.ts'
 import { exampleOf, queryOf } from './example.ts'
 import { hostFacts, type Route, routesOf } from './hosts.ts'
-import { fieldNotes } from './notes.ts'
+import { noteOf } from './notes.ts'
 import { type Access, takesBody } from './row.ts'
 import { type Audience, type Field, isKnownTo, type Members, nameIn, type Shape } from './schema.ts'
 
@@ -143,7 +143,7 @@ function fieldTable(members: Members, to: Audience, version: Version, side: 'req
     const name = path.split('.').at(-1) ?? path
     const presence =
       side === 'request' ? presenceWords(field) : field.presence === 'maybe' ? 'may be absent' : ''
-    const cells = [typeWords(field.shape), presence, fieldNotes[name] ?? '']
+    const cells = [typeWords(field.shape), presence, noteOf(name, field, side) ?? '']
     return `<tr><td><code>${escaped(path)}</code></td>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`
   })
   return lines.length === 0 ? '<p>None.</p>' : tableOf(fieldColumns[side], lines)

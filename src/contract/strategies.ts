@@ -157,7 +157,8 @@ export const strategies = {
   }),
   NewStrategyOrder: post({
     says: 'Places an order on a strategy.',
-    notes: 'With CancelReplaceSignalId it replaces that signal.',
+    notes:
+      'With CancelReplaceSignalId it replaces that signal. An order for more than the opposite position becomes two signals: the one that is answered closes the position, the next one, whose ParentSignalId is the first, opens the rest. An order that the account does not bear is answered like any other and has status 8; GetStrategyHistoricalOrders shows why as RejectMessage.',
     hosts: orderHosts,
     params: { Order: StrategyOrderInput },
     needs: newOrderNeeds,
