@@ -111,7 +111,8 @@ function addExportCommand(command: Command): void {
 
 /** What is known already changes nothing, so a file may be imported again. */
 function addImportCommands(imports: Command): void {
-  tool(imports, 'instruments <file>', `a CSV with symbol and some of ${instrumentColumns.join(', ')}`).action(
+  const optional = instrumentColumns.filter((column) => column !== 'symbol')
+  tool(imports, 'instruments <file>', `a CSV with symbol and some of ${optional.join(', ')}`).action(
     (file: string, output: Output) =>
       withDatabase(async (db) => {
         const count = await importInstruments(db, file)

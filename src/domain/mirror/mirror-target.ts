@@ -39,7 +39,7 @@ export type MirrorSettings = {
   minimum: Decimal
   /** null: no cap; 0: nothing. */
   maximum: Decimal | null
-  /** Stocks only, account currency per symbol. null: no cap. */
+  /** Stocks only, per symbol, in the currency of the price. null: no cap. */
   maximumDollars: Decimal | null
   /** Quantities are multiples of it; forex only, 1 elsewhere. */
   lot: Decimal
