@@ -337,7 +337,12 @@ test.each<[string, unknown, string]>([
   expect(reader('NewStrategyOrder')(body)).toMatchObject({ faults: [{ Message: words }] })
 })
 
-test('whoever exceeds a range is told the range', () => {
-  const body = { Account: 'A', StrategyId: 1, ScalingPercentage: 5000 }
-  expect(reader('StartAutotrade')(body)).toMatchObject({ faults: [{ Message: 'Must be from 1 to 1000' }] })
+test.each<[string, object, string]>([
+  ['exceeds a range is told the range', { ScalingPercentage: 5000 }, 'Must be from 1 to 1000'],
+  ['falls below the least is told it', { MaxFutures: -1 }, 'Must be at least 0'],
+  ['exceeds 32 bits is not told the least', { MaxFutures: 2 ** 31 }, 'Out of range'],
+  ['exceeds 64 bits is not told the least', { MaxFutures: 2n ** 70n }, 'Out of range'],
+])('whoever %s', (_name, setting, words) => {
+  const body = { Account: 'A', StrategyId: 1, ...setting }
+  expect(reader('StartAutotrade')(body)).toMatchObject({ faults: [{ Message: words }] })
 })

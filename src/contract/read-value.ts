@@ -40,11 +40,15 @@ function boundInteger(value: bigint, shape: ShapeOf<'integer'>): number | bigint
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
 }
 
-/** Where the contract sets limits whoever is refused is told them. */
-function rangeWords({ min, max }: ShapeOf<'integer'>): string {
+/** Where the contract sets limits whoever is refused is told them; what no integer of the width holds meets none. */
+function rangeWords(value: bigint, { min, max }: ShapeOf<'integer'>): string {
   if (min === undefined) return 'Out of range'
-  return max === undefined ? `Must be at least ${min}` : `Must be from ${min} to ${max}`
+  if (max !== undefined) return `Must be from ${min} to ${max}`
+  return value < min ? `Must be at least ${min}` : 'Out of range'
 }
+
+const bounded = (value: bigint, shape: ShapeOf<'integer'>, path: string, faults: Faults) =>
+  boundInteger(value, shape) ?? fault(faults, 'InvalidParameter', path, rangeWords(value, shape))
 
 const isPlainInteger = (shape: ShapeOf<'integer'>): boolean =>
   shape.bits === 64 && shape.min === undefined && shape.max === undefined && shape.clamp === undefined
@@ -55,7 +59,7 @@ function integerFromJson(shape: ShapeOf<'integer'>): Read {
     if (typeof raw === 'number' && plain && Number.isSafeInteger(raw)) return raw + 0
     if (typeof raw !== 'bigint' && !(typeof raw === 'number' && Number.isInteger(raw)))
       return fault(faults, 'InvalidParameter', path, 'Must be an integer')
-    return boundInteger(BigInt(raw), shape) ?? fault(faults, 'InvalidParameter', path, rangeWords(shape))
+    return bounded(BigInt(raw), shape, path, faults)
   }
 }
 
@@ -63,7 +67,7 @@ function integerFromText(shape: ShapeOf<'integer'>, malformed: Read): Read {
   return (raw, path, faults) => {
     const text = raw as string
     if (!integerText.test(text)) return malformed(raw, path, faults)
-    return boundInteger(BigInt(text), shape) ?? fault(faults, 'InvalidParameter', path, rangeWords(shape))
+    return bounded(BigInt(text), shape, path, faults)
   }
 }
 
