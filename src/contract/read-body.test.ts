@@ -337,6 +337,16 @@ test.each<[string, unknown, string]>([
   expect(reader('NewStrategyOrder')(body)).toMatchObject({ faults: [{ Message: words }] })
 })
 
+test.each<[string, string]>([
+  ['no number', 'Must be a number'],
+  ['0.1000000000000000055', 'Must be an exact number'],
+])('whoever sends the text %s where numbers may be text is told what to send', (text, words) => {
+  const body = order({ Limit: text }, limit)
+  expect(reader('NewStrategyOrder', 'compat')(body)).toMatchObject({
+    faults: expect.arrayContaining([expect.objectContaining({ FieldName: 'Order.Limit', Message: words })]),
+  })
+})
+
 test.each<[string, object, string]>([
   ['exceeds a range is told the range', { ScalingPercentage: 5000 }, 'Must be from 1 to 1000'],
   ['falls below the least is told it', { MaxFutures: -1 }, 'Must be at least 0'],

@@ -122,17 +122,18 @@ function numberFromJson(shape: ShapeOf<'number'>, dialect: Dialect): Read {
     if (typeof raw === 'bigint') return fault(faults, 'InvalidParameter', path, 'Out of range')
     if (typeof raw !== 'number') {
       // A number that no double holds arrives as its text, in an object.
-      const isInexact = Object.hasOwn(Object(raw), 'inexact')
-      return fault(
-        faults,
-        'InvalidParameter',
-        path,
-        isInexact ? 'Must be an exact number' : 'Must be a number',
-      )
+      return fault(faults, 'InvalidParameter', path, inexactWords(Object.hasOwn(Object(raw), 'inexact')))
     }
     return boundNumber(raw, shape, dialect, path, faults)
   }
 }
+
+/** Of text that is no number, or one that no double holds. */
+const wrongNumber: Read = (raw, path, faults) =>
+  fault(faults, 'InvalidParameter', path, inexactWords(numberText.test(raw as string)))
+
+const inexactWords = (isNumber: boolean): string =>
+  isNumber ? 'Must be an exact number' : 'Must be a number'
 
 function numberFromText(shape: ShapeOf<'number'>, dialect: Dialect, malformed: Read): Read {
   return (raw, path, faults) => {
@@ -188,11 +189,7 @@ export function scalarFromJson(shape: Scalar, dialect: Dialect, isMandatory: boo
     case 'integer':
       return orText(integerFromJson(shape), integerFromText(shape, wrong('Must be an integer')), dialect)
     case 'number':
-      return orText(
-        numberFromJson(shape, dialect),
-        numberFromText(shape, dialect, wrong('Must be an exact number')),
-        dialect,
-      )
+      return orText(numberFromJson(shape, dialect), numberFromText(shape, dialect, wrongNumber), dialect)
     case 'boolean':
       return (raw, path, faults) =>
         typeof raw === 'boolean' ? raw : fault(faults, 'InvalidParameter', path, 'Must be true or false')
