@@ -46,6 +46,7 @@ describe('a payment without an answer as its subscription ends', () => {
     await claimRunsOut()
     await work()
     expect(await upgrade()).toEqual({ status: 'failed', attempts: 1, reason: 'subscription ended' })
+    expect(await state()).toMatchObject({ failures: 0, reason: null })
     expect(standIn.intents.size).toBe(1)
     expect(await incidents()).toEqual([])
     clock.time = start + 60 * day

@@ -8,7 +8,7 @@ import { nextTry, type SubscriptionStatus } from '../../domain/billing/subscript
 import type { Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
-import type { NewCharge, ProviderName } from './charges.ts'
+import { endedReason, type NewCharge, type ProviderName } from './charges.ts'
 import { beginUpgrades } from './plan-subscriptions.ts'
 
 export type ChargeAnswer = {
@@ -197,16 +197,30 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
     const status = isFirst ? 'ended' : again === undefined && !isUpgrade ? 'suspended' : 'active'
     return { charge, answer, again, status }
   })
-  const times = settled.map(({ answer }) => instant(answer.at))
-  const reasons = settled.map(({ answer }) => answer.reason)
   await sql.run`
     update charge set status = case when answer.again is null then 'failed' else 'due' end,
       next_try_at = answer.again, claimed_until = null, payment_ref = answer.ref, failure_reason = answer.reason,
       failed_at = answer.at
-    from unnest(${settled.map(({ charge }) => charge.id)}::bigint[], ${times}::timestamptz[],
-      ${verdicts.map(({ again }) => instant(again ?? null))}::timestamptz[], ${reasons}::text[],
+    from unnest(${settled.map(({ charge }) => charge.id)}::bigint[],
+      ${settled.map(({ answer }) => instant(answer.at))}::timestamptz[],
+      ${verdicts.map(({ again }) => instant(again ?? null))}::timestamptz[],
+      ${settled.map(({ answer }) => answer.reason)}::text[],
       ${settled.map(({ answer }) => answer.paymentRef)}::text[]) answer (id, at, again, reason, ref)
     where charge.id = answer.id`
+  // What was given up with its subscription nobody has declined.
+  await countFailures(
+    sql,
+    verdicts.filter(({ answer }) => answer.reason !== endedReason),
+  )
+}
+
+interface Failure extends Settled<'declined'> {
+  /** Of the subscription, by this payment. */
+  readonly status: string
+}
+
+async function countFailures(sql: Sql, failures: readonly Failure[]): Promise<void> {
+  if (failures.length === 0) return
   // Of one subscription a term and a fee may be declined at once: each counts, and the worst of it holds.
   const worst = ['active', 'suspended', 'ended'] as const
   await sql.run`
@@ -219,8 +233,9 @@ async function saveDeclined(sql: Sql, settled: readonly Settled<'declined'>[]): 
     from (
       select id, count(*)::int as failures, max(at) as at, (array_agg(reason order by at desc, place desc))[1] as reason,
         (${worst}::text[])[max(array_position(${worst}::text[], status))] as status
-      from unnest(${settled.map(({ charge }) => charge.subscriptionId)}::bigint[], ${times}::timestamptz[],
-        ${verdicts.map(({ status }) => status)}::text[], ${reasons}::text[])
+      from unnest(${failures.map(({ charge }) => charge.subscriptionId)}::bigint[],
+        ${failures.map(({ answer }) => instant(answer.at))}::timestamptz[],
+        ${failures.map(({ status }) => status)}::text[], ${failures.map(({ answer }) => answer.reason)}::text[])
         with ordinality said (id, at, status, reason, place)
       group by id
     ) answer
