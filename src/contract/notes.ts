@@ -151,6 +151,6 @@ export function noteOf(
 ): string | undefined {
   if (name === 'Limit' && shape.kind === 'integer') return 'Most results per call.'
   if (name === 'PersonId' && side === 'request' && presence !== 'always')
-    return `${fieldNotes.PersonId} Absent: the caller; of a search, a simulation or an export everybody.`
+    return `${fieldNotes.PersonId} Absent: the caller, or whom a UserToken names; of a search, a withdrawal, a simulation or an export everybody.`
   return fieldNotes[name]
 }

@@ -229,16 +229,21 @@ describe('the tables of words', () => {
   })
 
   test('a name that means more in one place than in another is explained by its place', () => {
-    const { paths, components } = openApiOf('Gen') as {
-      paths: Record<string, { get?: { parameters: { name?: string; description?: string }[] } }>
-      components: { schemas: Record<string, { properties: Record<string, { description?: string }> }> }
-    }
-    const asked = (path: string, name: string) =>
-      paths[path]?.get?.parameters.find((parameter) => parameter.name === name)?.description
+    const documentOf = (host: 'Gen' | 'Geo') =>
+      openApiOf(host) as {
+        paths: Record<string, { get?: { parameters: { name?: string; description?: string }[] } }>
+        components: { schemas: Record<string, { properties: Record<string, { description?: string }> }> }
+      }
+    const { paths, components } = documentOf('Gen')
+    const asked = (path: string, name: string, among = paths) =>
+      among[path]?.get?.parameters.find((parameter) => parameter.name === name)?.description
     const shown = (name: string, member: string) => components.schemas[name]?.properties[member]?.description
     expect(asked('/Strategies/GetStrategyHistoricalOrders', 'Limit')).toMatch(/^Most results per call/)
     expect(shown('StrategyOrderInput', 'Limit')).toMatch(/^Price/)
     expect(asked('/General/GetProfile', 'PersonId')).toMatch(/Absent: the caller/)
+    expect(asked('/General/GetKYCScore', 'PersonId', documentOf('Geo').paths)).toMatch(
+      /whom a UserToken names/,
+    )
     expect(asked('/Autotrade/GetAutotradeActiveOrders', 'PersonId')).toBe('Id of a person.')
     expect(shown('AutotradeSettings', 'PersonId')).toBe('Id of a person.')
   })
