@@ -136,14 +136,16 @@ function outcomeOf({
   }
 }
 
+/** Codes of what its payer can mend. A detached method has none; an amount or an account of ours is not his fault. */
+const ofThePayer = /^(payment_method|customer|resource_missing)/
+
 /**
  * That a payment was not made and never will be, asked like this: its method was detached, its customer is gone. Only of
- * asking: an error of a look-up, which may have no code either, says nothing of the payment. One that is too small to be
- * collected, as a fee may be, suspends nobody.
+ * asking: an error of a look-up, which may have no code either, says nothing of the payment.
  */
 function refusalIn(error: unknown) {
   const { type, code } = error as Partial<Stripe.errors.StripeError>
-  if (type !== 'StripeInvalidRequestError' || code === 'amount_too_small') throw error
+  if (type !== 'StripeInvalidRequestError' || (code !== undefined && !ofThePayer.test(code))) throw error
   return { object: 'refusal', reason: code ?? 'invalid request', error } as const
 }
 
