@@ -183,6 +183,27 @@ test('nothing is opened or guarded once trading has ended, until what is held is
   })
 })
 
+test('what was refused to open leaves what is held guarded', async () => {
+  const strategyId = await addStrategy(db)
+  const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })
+  await world.quote(symbol, '100', '100')
+  const [setupId = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  const { accountId } = await db.read.one<{ accountId: number }>`
+    select account_id as "accountId" from setup where id = ${setupId}`
+  await choose(setupId, 'auto_stop_loss_dollars', 100)
+  await place(world, { strategyId, instrumentId, ...buys, limit: '90' })
+  await world.drain()
+  world.paper.controls.reject(accountId, 'not here')
+  await place(world, { strategyId, instrumentId, ...buys })
+  await world.drain()
+  await world.quote(symbol, '90', '90')
+  expect(await readOrders(world, setupId)).toMatchObject([
+    { ordType: '2', status: '2' },
+    { ordType: '1', status: '8' },
+    { ordType: '3', status: '0', orderQty: 4, info: 'auto stop loss' },
+  ])
+})
+
 test('copies that it places and changes say what they were decided from, as those of a plan', async () => {
   const strategyId = await addStrategy(db)
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })

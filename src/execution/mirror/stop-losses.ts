@@ -86,8 +86,9 @@ function changesOf(
   if (current?.side === stop.side)
     return { ...nothing, change: [changedStop(one, current, { revision, ...stop }, at)] }
   const { side, quantity } = stop
+  // What was refused to open says nothing about what protects.
   const place =
-    one.obstacles.rejected.has(instrument.symbol) || isClosed({ one, plan }, instrument)
+    one.obstacles.rejected.get(instrument.symbol)?.closes === true || isClosed({ one, plan }, instrument)
       ? []
       : [
           newOrder(one, instrument, at, {
