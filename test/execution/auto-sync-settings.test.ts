@@ -183,6 +183,19 @@ test('nothing is opened or guarded once trading has ended, until what is held is
   })
 })
 
+test('nothing is opened in a future that may only be closed, and what is held is guarded and closed', async () => {
+  const { strategyId, setupId, symbol } = await joining({ securityType: 'FUT', ...buys })
+  expect(await opened(setupId)).toEqual([4])
+  await db.write.run`update instrument set last_trading_day = '2024-03-13' where symbol = ${symbol}`
+  await choose(setupId, 'auto_stop_loss_dollars', 100)
+  expect(await opened(setupId)).toEqual([4, 4])
+  await choose(setupId, 'scaling_percentage', 200)
+  const [late = 0] = await addFollowers(db, { strategyId, brokerId, count: 1 })
+  expect([await opened(setupId), await opened(late)]).toEqual([[4, 4], []])
+  await choose(setupId, 'scaling_percentage', 50)
+  expect(await opened(setupId)).toEqual([4, 4, 2, 2])
+})
+
 test('what was refused to open leaves what is held guarded', async () => {
   const strategyId = await addStrategy(db)
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })
