@@ -57,6 +57,32 @@ test('many workers at once make each copy once, and a look without news makes no
   expect(await auditViolations(db.read)).toEqual([])
 })
 
+test('a variant orders nothing where trading has ended, nor opens what may only be closed', async () => {
+  const { ownerPersonId } = await db.read.one<{ ownerPersonId: number }>`
+    select id as "ownerPersonId" from person where email = 'a@example.com'`
+  const parentId = await addStrategy(db, '10000000')
+  const instruments = [await addInstrument(db), await addInstrument(db, { securityType: 'FUT' })]
+  for (const { id: instrumentId } of instruments) {
+    await place(world, { strategyId: parentId, instrumentId, side: '1', quantity: '4' })
+    await db.write.run`
+      insert into position (strategy_id, instrument_id, quantity, avg_px, opened_at)
+      values (${parentId}::bigint, ${instrumentId}::bigint, 4, 100, now())`
+    await db.write.run`
+      update signal set status = '2', cum_qty = 4, avg_px = 100, ended_at = now(), needs_match = false, mirror_due = false
+      where instrument_id = ${instrumentId}::bigint`
+  }
+  const [stock, future] = instruments.map(({ id }) => id)
+  await db.write.run`update instrument set last_trading_day = '2024-03-11' where id = ${stock}::bigint`
+  await db.write.run`update instrument set last_trading_day = '2024-03-13' where id = ${future}::bigint`
+  const variant = { parentId, ownerPersonId, name: 'V', scalingPercentage: 100, startingCash: undefined }
+  const id = await db.transaction((tx) =>
+    insertVariant(tx, { ...variant, securityTypes: ['CS', 'FUT'], createdAt: opening }),
+  )
+  await markVariants(db.write, [parentId])
+  await variantStep.run(world.ctx)
+  expect(await db.read.rows`select status from signal where strategy_id = ${id}::bigint`).toEqual([])
+})
+
 test('a variant that cannot be worked on holds up no other', async () => {
   const parentId = await addStrategy(db, '10000000')
   const { ownerPersonId } = await db.read.one<{ ownerPersonId: number }>`

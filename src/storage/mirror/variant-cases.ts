@@ -13,7 +13,15 @@ import type { Instant } from '../../domain/time.ts'
 import { ended, live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import type { ClaimedVariant } from '../strategies/variants.ts'
-import { driftGraceSeconds, type OrderFacts, orderOf, signalOf } from './sync-cases.ts'
+import {
+  driftGraceSeconds,
+  notTried,
+  type OrderFacts,
+  orderOf,
+  signalOf,
+  type TradingEnds,
+  tradingEnds,
+} from './sync-cases.ts'
 import {
   type HeldRow,
   listInstruments,
@@ -39,7 +47,10 @@ export interface VariantOrderRow
 export interface VariantCase {
   readonly variant: ClaimedVariant
   readonly input: SyncInput
-  /** Symbols whose last order the variant's own book rejected, and in which the parent has done nothing since. */
+  /**
+   * Symbols whose last order the variant's own book rejected, and in which the parent has done nothing since, and those
+   * whose trading ends.
+   */
   readonly rejected: ReadonlyMap<string, Refusal>
   /** By symbol. */
   readonly instruments: ReadonlyMap<string, SyncInstrumentRow>
@@ -124,6 +135,7 @@ export async function loadVariantCases(
   const rows = await listInstruments(tx, [...new Set(named.map(({ instrumentId }) => instrumentId))])
   const facts: Facts = {
     instruments: new Map(rows.map((row) => [row.id, row])),
+    ends: tradingEnds(rows, now),
     held: groupBy(held, ({ ownerId }) => ownerId),
     signals: groupBy(signals, ({ strategyId }) => strategyId),
     orders: groupBy(orders, ({ variantId }) => variantId),
@@ -134,6 +146,7 @@ export async function loadVariantCases(
 
 interface Facts {
   readonly instruments: ReadonlyMap<number, SyncInstrumentRow>
+  readonly ends: TradingEnds
   readonly held: ReadonlyMap<number, readonly HeldRow[]>
   readonly signals: ReadonlyMap<number, readonly SyncSignalRow[]>
   readonly orders: ReadonlyMap<number, readonly VariantOrderRow[]>
@@ -174,8 +187,9 @@ function caseOf(variant: ClaimedVariant, facts: Facts, now: Instant): VariantCas
       exclusions: new Map(),
       ...{ chaseFilled: true, isSyncEnabled: true, driftGraceSeconds },
     },
-    rejected: new Map(
-      facts.rejections.get(strategyId)?.map((refusal) => [symbolOf(refusal.instrumentId), refusal]),
+    rejected: notTried(
+      (facts.rejections.get(strategyId) ?? []).map((refusal) => [symbolOf(refusal.instrumentId), refusal]),
+      facts.ends,
     ),
     instruments: bySymbol,
     orders: new Map(orders.map((row) => [`${row.id}`, row])),
