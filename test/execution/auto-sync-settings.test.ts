@@ -196,6 +196,19 @@ test('nothing is opened in a future that may only be closed, and what is held is
   expect(await opened(setupId)).toEqual([4, 4, 2, 2])
 })
 
+test('what a stopped setup holds of a stock that trades no more is not ordered to be closed, until it trades again', async () => {
+  const { setupId, symbol } = await joining({ securityType: 'CS', ...buys })
+  expect(await opened(setupId)).toEqual([4])
+  await db.write.run`update instrument set ended_at = now() where symbol = ${symbol}`
+  await db.write.run`
+    update setup set stopped_at = now(), left_version = 1000000, positions_left_open = false where id = ${setupId}`
+  await world.drain()
+  expect(await readOrders(world, setupId)).toHaveLength(1)
+  await db.write.run`update instrument set ended_at = null where symbol = ${symbol}`
+  await world.drain()
+  expect(await readOrders(world, setupId)).toMatchObject([{}, { info: 'autotrade stopped', status: '2' }])
+})
+
 test('what was refused to open leaves what is held guarded', async () => {
   const strategyId = await addStrategy(db)
   const { id: instrumentId, symbol } = await addInstrument(db, { securityType: 'FUT', pointValue: '1' })

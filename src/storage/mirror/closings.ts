@@ -20,9 +20,11 @@ const isWorking = fragment`o.status in ${live}`
 
 /**
  * A position (p) of a setup on which nothing works. After a refusal of the broker nothing is tried before the holder
- * says once more that it is to be closed, and nothing while Autotrade is disabled in the account (a).
+ * says once more that it is to be closed, nothing while Autotrade is disabled in the account (a), and nothing where
+ * trading has ended: such an order would wait for a session that never comes, and another one follow it each day.
  */
 const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
+  and not exists (select from instrument i where i.id = p.instrument_id and i.ended_at is not null)
   and not exists (
     select from account_order o where o.setup_id = setup.id and o.instrument_id = p.instrument_id and ${isWorking})
   and coalesce((
