@@ -5,6 +5,7 @@
 
 import { type FeeSettlement, type SettledSetup, settleChain } from '../../domain/billing/performance-fee.ts'
 import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
 import { loadAccountValues } from '../accounts/account-values.ts'
 import { cashOfSetup } from '../accounts/setup-entries.ts'
@@ -87,18 +88,10 @@ const stateOf = ({ capital, gain, carried, units, price, mark, fees }: LastSettl
 })
 
 /** Setups by account and strategy: these are settled one after the other. */
-function chainsOf(rows: readonly SetupRow[]): SetupRow[][] {
-  const chains = new Map<string, SetupRow[]>()
-  for (const row of rows) {
-    const key = `${row.accountId} ${row.strategyId}`
-    const chain = chains.get(key)
-    if (chain) chain.push(row)
-    else chains.set(key, [row])
-  }
-  return [...chains.values()].filter(
+const chainsOf = (rows: readonly SetupRow[]): (readonly SetupRow[])[] =>
+  [...groupBy(rows, ({ accountId, strategyId }) => `${accountId} ${strategyId}`).values()].filter(
     (chain) => chain.some(({ isDue }) => isDue) || chain.every(({ percent }) => percent === 0),
   )
-}
 
 interface Settled {
   readonly row: SetupRow
