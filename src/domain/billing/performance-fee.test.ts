@@ -118,35 +118,30 @@ type Step =
 
 interface Followed {
   gain: number
-  before: FeeSettlement | null
+  before: (FeeSettlement & { settledAt: number }) | null
   isLive: boolean
   isDue: boolean
 }
 
-/** The fees of settlements of one account and strategy, and the highest gain of all setups that any was settled at. */
+/** The fees of settlements one after the other of one account and strategy, and the highest gain of any of them. */
 function follow(steps: readonly Step[], percent: number) {
   const setups: Followed[] = []
-  let last: FeeSettlement | null = null
+  let settledAt = 0
   let highest = 0
   const settle = (): number => {
-    const found = setups.filter(({ isDue, gain, before }) => isDue || !before?.gain.equals(gain))
-    if (!found.some(({ isDue }) => isDue)) return 0
-    const facts = found.map((one, n) => ({ ...one, gain: dec(one.gain), startedEquity: dec(700 * n) }))
-    const settled = settleChain(last, facts, dec(percent).div(100))
-    const counted = ({ before, gain, isDue }: Followed) => (isDue ? (before?.gain.toNumber() ?? 0) : gain)
-    for (const [n, setup] of found.entries()) {
-      const { isDue, isLive } = setup
-      Object.assign(setup, { before: settled[n], isDue: false })
-      if (isDue)
-        highest = Math.max(
-          highest,
-          setups.reduce((sum, one) => sum + counted(one), 0),
-        )
-      if (isDue) last = settled[n] ?? null
-      setup.isDue = isLive
-    }
+    settledAt += 1
+    const chain = setups.map((of) => ({
+      ...{ of, before: of.before, isDue: of.isDue, isClosed: !of.isLive },
+      ...{ gain: dec(of.gain), startedEquity: dec(700 * setups.indexOf(of)) },
+    }))
+    const isAnyDue = chain.some(({ isDue }) => isDue)
+    const settled = settleChain(chain, dec(percent).div(100))
+    // What was taken back of one that has stopped counts with the first that is due: where none is, not yet.
+    const counted = setups.reduce((sum, { gain }) => sum + gain, 0)
+    if (isAnyDue) highest = Math.max(highest, counted)
+    for (const { setup, settlement } of settled) setup.of.before = { ...settlement, settledAt }
     for (const setup of setups) setup.isDue = setup.isLive
-    return settled.reduce((sum, { fee }) => sum.plus(fee), dec(0)).toNumber()
+    return settled.reduce((sum, { settlement }) => sum.plus(settlement.fee), dec(0)).toNumber()
   }
   const fees = steps.flatMap(([act, by = 0, place = -1]) => {
     const [setup, stopped] = [setups.at(-1), setups[place]]

@@ -5,6 +5,7 @@
  * the height that was settled before.
  */
 import { type Decimal, max, one, zero } from '../decimal.ts'
+import type { Instant } from '../time.ts'
 import { applyFeeEvent, type FeeUnits, noFeeUnits } from './high-water-mark.ts'
 
 /** How a setup stood when its fee was last settled. */
@@ -55,33 +56,51 @@ export const shortfallOf = ({ units, price, mark }: FeeUnits): Decimal =>
 
 /** A setup as it is found when its account and strategy are settled. */
 export interface ChainedSetup {
-  readonly before: SettledSetup | null
+  readonly before: (SettledSetup & { readonly settledAt: Instant }) | null
   readonly startedEquity: Decimal
+  /** As it stands now. */
   readonly gain: Decimal
-  /** Else it has stopped and was settled since; what its gain has moved by was taken back, or given back. */
+  /** To be settled; else it was, since it stopped. */
   readonly isDue: boolean
+  /** Nothing that it holds or held is its holder's own: what its gain moves by was taken back of it, or given back. */
+  readonly isClosed: boolean
 }
 
+/** Whether there may be something to settle: a setup that is due, or what passes free. */
+export const mayBeSettled = (chain: readonly Pick<ChainedSetup, 'isDue'>[], rate: Decimal): boolean =>
+  rate.isZero() || chain.some(({ isDue }) => isDue)
+
 /**
- * Settles setups of one account and strategy, oldest first; `last` is the one that was settled last. Each goes on from
- * what the one before it was short of its mark. What was taken back counts with the first that is due: the settlement
- * of its own setup notes that it does, and asks for no fee.
+ * Settles what there is to settle of one account and strategy, oldest first. Each goes on from what the one before it
+ * was short of its mark. What was taken back counts with the first that is due: the settlement of its own setup notes
+ * that it does, and asks for no fee. Where none is due and gains pass free, at a rate of 0, what was given back does,
+ * too: the one that was settled last carries it.
  */
-export function settleChain(
-  last: SettledSetup | null,
-  setups: readonly ChainedSetup[],
+export function settleChain<Setup extends ChainedSetup>(
+  chain: readonly Setup[],
   rate: Decimal,
-): FeeSettlement[] {
-  let shortfall = last ? shortfallOf(last.holding) : zero
-  for (const { isDue, before, gain } of setups)
-    if (!isDue) shortfall = shortfall.minus(gain.minus(before?.gain ?? zero))
-  return setups.map(({ isDue, before, ...facts }) => {
-    if (!isDue) return settleFee(before, facts, zero)
-    const settled = settleFee(before, { ...facts, shortfall }, rate)
-    shortfall = shortfallOf(settled.holding)
-    return settled
+): { setup: Setup; settlement: FeeSettlement }[] {
+  if (!mayBeSettled(chain, rate)) return []
+  const last = chain.reduce<Setup | undefined>((a, b) => (settledAt(b) >= settledAt(a) ? b : a), undefined)
+  const isAnyDue = chain.some(({ isDue }) => isDue)
+  const found = chain.map((setup) => {
+    const known = setup.before?.gain ?? zero
+    const gain = setup.isDue || setup.isClosed ? setup.gain : known
+    return { setup, gain, moved: gain.minus(known), isDue: isAnyDue ? setup.isDue : setup === last }
+  })
+  if (!isAnyDue && found.every(({ moved }) => moved.isZero())) return []
+  let shortfall = last?.before ? shortfallOf(last.before.holding) : zero
+  for (const { moved, isDue } of found) if (!isDue) shortfall = shortfall.minus(moved)
+  return found.flatMap(({ setup, gain, moved, isDue }) => {
+    if (!isDue && moved.isZero()) return []
+    const facts = { startedEquity: setup.startedEquity, gain, ...(isDue && { shortfall }) }
+    const settlement = settleFee(setup.before, facts, isDue ? rate : zero)
+    if (isDue) shortfall = shortfallOf(settlement.holding)
+    return [{ setup, settlement }]
   })
 }
+
+const settledAt = (setup: ChainedSetup | undefined): Instant => setup?.before?.settledAt ?? 0
 
 /** A setup at its beginning. What its account was worth only scales its price: any capital gives the same fees. */
 function begun(startedEquity: Decimal, shortfall: Decimal): SettledSetup {

@@ -3,7 +3,12 @@
  * what was settled, once for each setup and term.
  */
 
-import { type FeeSettlement, type SettledSetup, settleChain } from '../../domain/billing/performance-fee.ts'
+import {
+  type ChainedSetup,
+  type FeeSettlement,
+  mayBeSettled,
+  settleChain,
+} from '../../domain/billing/performance-fee.ts'
 import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -82,16 +87,22 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
       and (s.performance_fee_percent > 0 or coalesce(ending.next_percent, strategy.performance_fee_percent) > 0)
     order by setup.id`
 
-const stateOf = ({ capital, gain, carried, units, price, mark, fees }: LastSettlement): SettledSetup => ({
-  holding: { units: dec(units), price: dec(price), mark: dec(mark) },
-  ...{ capital: dec(capital), gain: dec(gain), carried: dec(carried), fees: dec(fees) },
+const stateOf = ({ settledAt, units, price, mark, ...sums }: LastSettlement) => ({
+  ...{ settledAt, holding: { units: dec(units), price: dec(price), mark: dec(mark) } },
+  ...{ capital: dec(sums.capital), gain: dec(sums.gain), carried: dec(sums.carried), fees: dec(sums.fees) },
 })
 
 /** Setups by account and strategy: these are settled one after the other. */
-const chainsOf = (rows: readonly SetupRow[]): (readonly SetupRow[])[] =>
-  [...groupBy(rows, ({ accountId, strategyId }) => `${accountId} ${strategyId}`).values()].filter(
-    (chain) => chain.some(({ isDue }) => isDue) || chain.every(({ percent }) => percent === 0),
-  )
+const chainsOf = (rows: readonly SetupRow[]): (readonly SetupRow[])[] => [
+  ...groupBy(rows, ({ accountId, strategyId }) => `${accountId} ${strategyId}`).values(),
+]
+
+/** Of the subscription, the same for each of its setups. */
+const rateOf = (chain: readonly SetupRow[]): Decimal => dec(chain[0]?.percent ?? 0).div(100)
+
+interface ChainedRow extends ChainedSetup {
+  readonly row: SetupRow
+}
 
 interface Settled {
   readonly row: SetupRow
@@ -123,7 +134,7 @@ async function settle(
   terms: readonly FeeTerm[],
   rows: readonly SetupRow[],
 ): Promise<Map<number, bigint>> {
-  const chains = chainsOf(rows)
+  const chains = chainsOf(rows).filter((chain) => mayBeSettled(chain, rateOf(chain)))
   if (chains.length === 0) return new Map()
   const values = await loadAccountValues(sql, [...new Set(chains.flat().map(({ accountId }) => accountId))])
   const rates = await loadRateTable(
@@ -131,8 +142,11 @@ async function settle(
     rows.map(({ chargedCurrency }) => chargedCurrency),
     rows.map(({ currency }) => currency),
   )
-  const gainOf = ({ accountId, setupId, cashChange }: SetupRow): Decimal =>
-    dec(cashChange).plus(values.get(accountId)?.bySetup.get(setupId) ?? zero)
+  const chainedOf = (row: SetupRow): ChainedRow => ({
+    ...{ row, isDue: row.isDue, isClosed: row.isClosed, before: row.last && stateOf(row.last) },
+    gain: dec(row.cashChange).plus(values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero),
+    startedEquity: dec(row.startedEquity),
+  })
   const settled: Settled[] = []
   const surplus: SetupRow[] = []
   for (const chain of chains) {
@@ -140,7 +154,11 @@ async function settle(
     const fx = currency === chargedCurrency || percent === 0 ? one : rates.get(chargedCurrency)?.get(currency)
     // Without a rate nobody can say what it is; the next term asks for it, also of what has stopped.
     if (!fx) continue
-    const ofChain = settleRows(chain, gainOf, fx)
+    const ofChain = settleChain(chain.map(chainedOf), rateOf(chain)).map(
+      ({ setup: { row }, settlement }) => ({
+        ...{ row, settlement, charged: cents(settlement.fee.times(fx)).times(100) },
+      }),
+    )
     // Left unsettled it is asked for by the next term, when the price that made it may be another.
     const tooLarge = ofChain.filter(({ charged }) => charged.greaterThan(largestCharge))
     surplus.push(...tooLarge.map(({ row }) => row))
@@ -152,29 +170,6 @@ async function settle(
   for (const { row, charged } of settled)
     totals.set(row.subscriptionId, (totals.get(row.subscriptionId) ?? 0n) + BigInt(charged.toFixed(0)))
   return totals
-}
-
-/**
- * Settles what is due of an account and a strategy, with what was taken back of the setups before it. Where none is due
- * and gains pass free, what was given back does, too: the one that was settled last carries it.
- */
-function settleRows(chain: readonly SetupRow[], gainOf: (row: SetupRow) => Decimal, fx: Decimal): Settled[] {
-  const last = chain.reduce((a, b) => ((b.last?.settledAt ?? 0) >= (a.last?.settledAt ?? 0) ? b : a))
-  const isAnyDue = chain.some(({ isDue }) => isDue)
-  const found = chain.map((row) => {
-    const before = row.last && stateOf(row.last)
-    const gain = row.isDue || row.isClosed ? gainOf(row) : (before?.gain ?? zero)
-    const hasMoved = row.isDue || !before?.gain.equals(gain)
-    const isDue = isAnyDue ? row.isDue : row === last
-    return { row, before, gain, hasMoved, isDue, startedEquity: dec(row.startedEquity) }
-  })
-  if (!found.some(({ hasMoved }) => hasMoved)) return []
-  const setups = found.filter(({ hasMoved, isDue }) => hasMoved || isDue)
-  const rate = dec(chain[0]?.percent ?? 0).div(100)
-  return settleChain(last.last && stateOf(last.last), setups, rate).map((settlement, n) => {
-    const { row } = setups[n] as { row: SetupRow }
-    return { row, settlement, charged: cents(settlement.fee.times(fx)).times(100) }
-  })
 }
 
 const surplusOf =
