@@ -1,5 +1,19 @@
 import type { Field } from './schema.ts'
 
+const ofEachGroup = (name: string, note: string): Record<string, string> =>
+  Object.fromEntries(
+    [
+      'StocksUSA',
+      'StocksEurope',
+      'OptionsUSA',
+      'OptionsEurope',
+      'FuturesUSA',
+      'FuturesEurope',
+      'FuturesAsia',
+      'Forex',
+    ].map((group) => [`${name}${group}`, note]),
+  )
+
 /** What the names of the interface mean, once for all operations; the documents and the reference show it. */
 export const fieldNotes: Readonly<Record<string, string>> = {
   Account: 'Brokerage account number.',
@@ -53,14 +67,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   IsResale: '1 bought through a site with a markup, otherwise 0.',
   IsSyncEnabled: 'AutoSync is on in the account.',
   Language: 'ISO 639-3 code.',
-  LastSyncForex: 'When AutoSync was last through.',
-  LastSyncFuturesAsia: 'When AutoSync was last through.',
-  LastSyncFuturesEurope: 'When AutoSync was last through.',
-  LastSyncFuturesUSA: 'When AutoSync was last through.',
-  LastSyncOptionsEurope: 'When AutoSync was last through.',
-  LastSyncOptionsUSA: 'When AutoSync was last through.',
-  LastSyncStocksEurope: 'When AutoSync was last through.',
-  LastSyncStocksUSA: 'When AutoSync was last through.',
+  ...ofEachGroup('LastSync', 'When AutoSync was last through.'),
   LeavePositionsOpen: 'true: positions stay and are detached; false: they are closed.',
   Limit: 'Price of a limit order (OrderType 2).',
   MaturityMonthYear: 'YYYYMM or YYYYMMDD; options with the day. The day of a future is its last of trading.',
@@ -131,14 +138,7 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   UserToken: 'Secret of a person at a site, issued by the platform.',
   VirtualLimitOrdersEnabled: 'Limits are kept by the platform and not at the broker.',
   WhiteLabelSiteId: 'Id of a WhiteLabel site. Naming another site than the own takes a platform admin.',
-  WillSyncToOpenForex: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenFuturesAsia: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenFuturesEurope: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenFuturesUSA: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenOptionsEurope: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenOptionsUSA: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenStocksEurope: 'AutoSync may open what is missing, until it has once been through.',
-  WillSyncToOpenStocksUSA: 'AutoSync may open what is missing, until it has once been through.',
+  ...ofEachGroup('WillSyncToOpen', 'AutoSync may open what is missing, until it has once been through.'),
   WinMonthsInUI: 'Months whose return, to a tenth of a percent, is above 0.',
   WinMonthsRatio: 'WinMonths of NumMonths, as a fraction.',
 }
