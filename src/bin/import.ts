@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { dayIn, newYork } from '../domain/time.ts'
 import { UnreadableFile } from '../execution/csv.ts'
 import { readInstrumentFile } from '../execution/instrument-files.ts'
-import { actionColumns, readActionFile } from '../execution/orders/action-files.ts'
+import { actionColumns, type FileKind, readActionFile } from '../execution/orders/action-files.ts'
 import { enterActions } from '../execution/orders/enter-actions.ts'
-import type { ActionKind } from '../storage/actions/corporate-actions.ts'
+import { enterDelistings } from '../execution/orders/enter-delistings.ts'
 import type { Database } from '../storage/database/database.ts'
 import { insertInstruments } from '../storage/market/instruments.ts'
 import { systemClock } from './clock.ts'
@@ -13,26 +13,33 @@ import { ConfigError } from './config.ts'
 import { safeLine } from './tool.ts'
 
 /** What a file holds, by the word of the command. */
-export const importKinds: Readonly<Record<string, ActionKind>> = {
+export const importKinds: Readonly<Record<string, FileKind>> = {
   dividends: 'dividend',
   splits: 'split',
   settlements: 'settlement',
+  delistings: 'delisting',
 }
 
 /** The columns of such a file. */
-export const importColumns = (kind: ActionKind): string => actionColumns[kind].join(', ')
+export const importColumns = (kind: FileKind): string => actionColumns[kind].join(', ')
 
 /** Enters a file; answers how many of its lines are new. Throws ConfigError where a line cannot be entered. */
 export async function importFile(
   db: Database,
-  kind: ActionKind,
+  kind: FileKind,
   file: string,
 ): Promise<{ added: number; known: number }> {
-  const actions = await linesOf(file, (text) => readActionFile(kind, text))
-  const { faults, ...count } = await enterActions({ db, clock: systemClock }, actions)
+  const lines = await linesOf(file, (text) => readActionFile(kind, text))
+  const at = { db, clock: systemClock }
+  const { faults, ...count } = await (kind === 'delisting'
+    ? enterDelistings(at, lines)
+    : enterActions(
+        at,
+        lines.map((line) => ({ ...line, kind })),
+      ))
   if (faults.length > 0)
     throw new ConfigError(
-      faults.map(({ place, says }) => safeLine(`${file}, line ${actions[place]?.line}: ${says}`)).join('\n'),
+      faults.map(({ place, says }) => safeLine(`${file}, line ${lines[place]?.line}: ${says}`)).join('\n'),
     )
   return count
 }

@@ -62,6 +62,40 @@ test('files are entered once, whole or not at all', async () => {
   ])
 }, 120_000)
 
+test('the last days of stocks are entered like announcements, and what is paid for them with them', async () => {
+  const entered = await importing('delistings', 'symbol,date\nAAPL,2099-03-13\n')
+  expect(entered).toMatchObject({ status: 0, output: '1 delistings are new, 0 were known.' })
+  const later = 'symbol,date\nAAPL,2099-03-16\n'
+  expect(await importing('delistings', later, '--json')).toMatchObject({ output: '{"added":1,"known":0}' })
+  expect(await importing('delistings', later, '--json')).toMatchObject({ output: '{"added":0,"known":1}' })
+  expect(await importing('settlements', 'symbol,date,amount\nAAPL,2099-03-13,0\n')).toMatchObject({
+    ...{ status: 1, errors: expect.stringContaining('line 2: the amount must be above 0') },
+  })
+  expect(await importing('settlements', 'symbol,date,amount\nAAPL,2099-03-16,0\n')).toMatchObject({
+    ...{ status: 0, output: '1 settlements are new, 0 were known.' },
+  })
+  await db.write.run`
+    insert into instrument (symbol, security_type, description, root, currency, point_value, tick, calendar,
+      last_trading_day, ended_at)
+    values ('GONE', 'CS', 'G', 'GONE', 'USD', 1, 0.01, 'US_EQUITY', '2024-03-12', now()),
+      ('EURUSD', 'FOR', 'E', 'EURUSD', 'USD', 1, 0.0001, 'FX', null, null)`
+  const lines =
+    'NONE,2024-03-12\nAAPL,2024-02-30\nEURUSD,2024-03-12\nGONE,2024-03-13\nAAPL,2099-03-16\nGONE,2024-03-12\n'
+  const wrong = await importing('delistings', `symbol,date\n${lines}`)
+  expect(wrong.status).toBe(1)
+  expect(wrong.errors.match(/line .*/g)).toEqual([
+    'line 2: there is no instrument NONE',
+    'line 3: another line has 2099-03-16 for AAPL',
+    'line 4: EURUSD is no stock',
+    'line 5: another line has 2024-03-12 for GONE',
+  ])
+  const ended = await importing('delistings', 'symbol,date\nAAPL,2024-02-30\nGONE,2024-03-13\n')
+  expect(ended.errors.match(/line .*/g)).toEqual([
+    'line 2: 2024-02-30 is no date',
+    'line 3: trading of GONE has ended on 2024-03-12 already',
+  ])
+}, 120_000)
+
 test('what cannot be read is said without a trace of the program', async () => {
   const missing = await importing('settlements', null)
   expect([missing.status, missing.errors]).toEqual([

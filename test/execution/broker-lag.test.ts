@@ -4,6 +4,7 @@ import { dec } from '../../src/domain/decimal.ts'
 import { dayLength, minute } from '../../src/domain/time.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
 import { enterActions } from '../../src/execution/orders/enter-actions.ts'
+import { enterDelistings } from '../../src/execution/orders/enter-delistings.ts'
 import { reconcile } from '../../src/execution/reports/reconciliation.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker } from '../support/followers.ts'
@@ -99,6 +100,19 @@ test('a contract that has ended here first is no mismatch', async () => {
     update instrument set security_type = 'FUT', last_trading_day = '2024-03-12', due_at = '2024-03-12T20:00Z'
     where id = ${instrumentId}::bigint`
   await actsAt('2024-03-12T20:01:00Z')
+  expect([await held(), await reasonAfter(6)]).toEqual([0, null])
+  expect(await reasonAfter(-6)).toBe('PositionMismatch')
+})
+
+test('a stock that is delisted is no mismatch, whenever the broker takes it out or pays for it', async () => {
+  const { world, symbol, held, reasonAfter, actsAt } = await follower()
+  await enterDelistings(world.ctx, [{ symbol, day: '2024-03-12' }])
+  await actsAt('2024-03-12T20:01:00Z')
+  world.clock.time += 10 * dayLength
+  expect([await held(), await reasonAfter(0)]).toEqual([6, null])
+  await enterActions(world.ctx, [{ kind: 'settlement', symbol, day: '2024-03-12', amount: dec(70) }])
+  await bookActions(world.ctx)
+  world.clock.time += 10 * dayLength
   expect([await held(), await reasonAfter(6)]).toEqual([0, null])
   expect(await reasonAfter(-6)).toBe('PositionMismatch')
 })

@@ -1,11 +1,12 @@
-/** Dividends and splits, and the settlement values of options that settle in the morning. */
-import { type EnteredAction, enterActions } from '../../execution/orders/enter-actions.ts'
+/** Dividends, splits and delistings, and the settlement values of options that settle in the morning and of stocks. */
+import { enterActions } from '../../execution/orders/enter-actions.ts'
+import { enterDelistings } from '../../execution/orders/enter-delistings.ts'
 import { type DoorCall, post, Unserved } from '../call.ts'
 import { aDate, aNumber, aPositive, aText, choice, list, maybe, object } from '../read.ts'
 import { findInstruments } from './market.ts'
 
 const Action = object({
-  kind: choice('dividend', 'split', 'settlement'),
+  kind: choice('dividend', 'split', 'settlement', 'delisting'),
   symbol: aText,
   date: aDate,
   amount: maybe(aNumber),
@@ -18,12 +19,19 @@ const corporateActions = post('/corporate-actions', list(Action), async (door, w
     door,
     wanted.map(({ symbol }) => symbol),
   )
-  const actions = wanted.map(
-    (action, place): EnteredAction => ({ ...action, day: action.date, symbol: found[place]?.symbol ?? '' }),
-  )
-  const { faults } = await enterActions(door.work, actions)
-  const [first] = faults
-  if (first) throw new Unserved(`[${first.place}]`, first.says)
+  const lines = wanted.map((action, place) => ({
+    ...action,
+    ...{ place, day: action.date, symbol: found[place]?.symbol ?? '' },
+  }))
+  const delistings = lines.filter(({ kind }) => kind === 'delisting')
+  const actions = lines.flatMap(({ kind, ...action }) => (kind === 'delisting' ? [] : [{ kind, ...action }]))
+  const ended = await enterDelistings(door.work, delistings)
+  const booked = await enterActions(door.work, actions)
+  for (const [entered, { faults }] of [
+    [delistings, ended],
+    [actions, booked],
+  ] as const)
+    for (const { place, says } of faults) throw new Unserved(`[${entered[place]?.place}]`, says)
 })
 
 export const corporateCalls: readonly DoorCall[] = [corporateActions]

@@ -1,8 +1,8 @@
 /**
- * The ends of contracts. A future may only be closed from 48 hours before the end of its last session: its orders
- * end and what is held is closed at the market. An option ends at the official close of its last trading day:
- * delivered at the strike, paid, or worthless. Working orders end in C. Everything happens once, in order,
- * however late it is noticed.
+ * The ends of contracts and of stocks that are delisted. A future may only be closed from 48 hours before the end of its
+ * last session: its orders end and what is held is closed at the market. An option ends at the official close of its
+ * last trading day: delivered at the strike, paid, or worthless. What is held of a stock that is delisted is paid once somebody knows what
+ * is paid for it. Working orders end in C. Everything happens once, in order, however late it is noticed.
  */
 
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'
@@ -24,6 +24,7 @@ import {
   expireAccountOrders,
   findSettlementValue,
   postponeEnd,
+  settleAgain,
 } from '../../storage/actions/contract-ends.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
@@ -52,7 +53,8 @@ export async function endNext(ctx: WorkContext, tx: Transaction): Promise<number
     const books = await cutOff(ctx, tx, contract, cutoff)
     return books + (await postponeEnd(tx, contract.id, end, now))
   }
-  return finish(ctx, tx, contract, end)
+  // A stock trades until somebody says that it trades no more, be it days later.
+  return finish(ctx, tx, contract, contract.securityType === 'CS' ? Math.max(end, contract.dueAt) : end)
 }
 
 /** Ends the orders of a contract and closes what is held at the market. */
@@ -80,15 +82,14 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   const settlement = await settlementOf(tx, contract, end)
   const books = await booksOf(ctx, tx, [contract.id])
   const ended = books.map((book) => withoutOrders(book, end))
-  await expireAccountOrders(tx, contract.id, end)
+  await expireAccountOrders(tx, contract.id, { at: end, info: endWords(contract) })
   if (settlement !== null && contract.dueAt < settlement.until) {
     await saveBooks(ctx, tx, ended)
     return books.length + (await postponeEnd(tx, contract.id, settlement.until, now))
   }
   const at = settlement === null ? end : settlement.until
   const marks = await marksAtEnd(tx, contract, at)
-  const underlying = settlement?.value ?? lastOf(marks.get(contract.underlyingId ?? 0))
-  const last: LastPrices = { underlying, own: lastOf(marks.get(contract.id)) }
+  const last = lastPricesOf(contract, marks, settlement?.value ?? null)
   // What ends was held until now, also on a day without a quote; between payment and delivery nobody is looked at.
   const held = contract.endedAt !== null ? [] : ended.filter(({ position }) => !position.quantity.isZero())
   await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
@@ -102,14 +103,25 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   const strategyIds = ended.map(({ strategyId }) => strategyId)
   // Last of all, behind what is told with the commit.
   await tx.withCommit(() => markFollowers(tx, strategyIds, now))
+  // What was delivered of a stock that is delisted is paid like the rest of it.
+  if (contract.underlyingId !== null) await settleAgain(tx, [contract.underlyingId], now)
   return books.length + (await postponeEnd(tx, contract.id, null, now))
 }
 
-/** The last prices of a contract and of what it is written on; null where nobody has quoted them. */
+/** The last prices of a contract and of what it is written on; null where nobody has quoted them, or paid for it. */
 interface LastPrices {
   readonly underlying: Decimal | null
   readonly own: Decimal | null
 }
+
+const lastPricesOf = (
+  { id, underlyingId, securityType }: EndingRow,
+  marks: Awaited<ReturnType<typeof marksAtEnd>>,
+  settlement: Decimal | null,
+): LastPrices =>
+  securityType === 'CS'
+    ? { underlying: null, own: settlement }
+    : { underlying: settlement ?? lastOf(marks.get(underlyingId ?? 0)), own: lastOf(marks.get(id)) }
 
 /** The last marks, locked by the claim; of a contract that is settled again, those of the day on which it was. */
 async function marksAtEnd(
@@ -129,10 +141,14 @@ const lastOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null
 
 /**
  * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of
- * the day of their expiry; null for all others.
+ * the day of their expiry, and stocks for what is paid for them, as long as it takes; null for all others.
  */
 async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) {
   const { expiry, lastTradingDay, underlyingId, calendar, endedAt } = contract
+  if (contract.securityType === 'CS' && lastTradingDay !== null) {
+    const paid = await findSettlementValue(tx, contract.id, lastTradingDay, null)
+    return paid ? { value: paid.amount, until: Math.max(end, paid.enteredAt) } : null
+  }
   const isMorning = indexOptionRoots.get(contract.root)?.morningSettled === true
   if (!isMorning || expiry === null || underlyingId === null || expiry === lastTradingDay) return null
   const value = await findSettlementValue(tx, underlyingId, expiry, endedAt)
@@ -157,7 +173,11 @@ async function settleBooks(
     const { quantity, avgPx } = book.position
     const ending = endingOf(contract, quantity, avgPx, last)
     if (!ending?.option) return book
-    const told = { underlyingPrice: last.underlying?.toFixed() ?? null, strike: contract.strike }
+    const { strike } = contract
+    const told =
+      strike === null
+        ? { price: ending.option.price.toFixed() }
+        : { underlyingPrice: last.underlying?.toFixed() ?? null, strike }
     const trade = { at, info: infoOf(contract, ending, quantity), told, ids: ids.splice(0, 1) }
     if (ending.underlying)
       deliveries.set(book.strategyId, { ...ending.underlying, ...trade, ids: ids.splice(0, 2) })
@@ -189,8 +209,8 @@ async function deliver(
 }
 
 /**
- * What becomes of a position; null where nothing is held, and for what is no contract. Without a price of its
- * underlying an option closes at its own last one.
+ * What becomes of a position; null where nothing is held, of a stock as long as nobody knows what is paid for it, and of
+ * currencies. Without a price of its underlying an option closes at its own last one.
  */
 function endingOf(
   contract: EndingRow,
@@ -199,8 +219,8 @@ function endingOf(
   { underlying, own }: LastPrices,
 ): OptionExpiry | null {
   const { securityType, putOrCall, strike, settlement } = contract
-  if (quantity.isZero() || securityType === 'CS' || securityType === 'FOR') return null
-  if (securityType === 'FUT' || putOrCall === null || strike === null || underlying === null) {
+  if (quantity.isZero() || securityType === 'FOR' || (securityType === 'CS' && own === null)) return null
+  if (putOrCall === null || strike === null || underlying === null) {
     const side = quantity.isNegative() ? '1' : '2'
     const price = own ?? (securityType === 'FUT' ? avgPx : null) ?? zero
     return { exercised: false, option: { side, quantity: quantity.abs(), price }, underlying: null }
@@ -215,12 +235,11 @@ function endingOf(
   })
 }
 
-function infoOf(
-  { securityType }: EndingRow,
-  { exercised, underlying }: OptionExpiry,
-  quantity: Decimal,
-): string {
-  if (securityType !== 'OPT') return 'contract expired'
+const endWords = ({ securityType }: EndingRow): string =>
+  securityType === 'CS' ? 'delisted' : 'contract expired'
+
+function infoOf(contract: EndingRow, { exercised, underlying }: OptionExpiry, quantity: Decimal): string {
+  if (contract.securityType !== 'OPT') return endWords(contract)
   if (!exercised) return 'option expired'
   if (underlying === null) return 'option settled in cash'
   return quantity.isNegative() ? 'option assigned' : 'option exercised'

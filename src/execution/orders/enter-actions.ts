@@ -19,6 +19,7 @@ import {
   type NewAction,
   wakeSettled,
 } from '../../storage/actions/corporate-actions.ts'
+import { wakeDelisted } from '../../storage/actions/delistings.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { wakeWorkers } from '../../storage/orders/signals.ts'
 import type { WorkContext } from '../context.ts'
@@ -58,6 +59,7 @@ export const enterActions = (
     const now = clock.now()
     const added = await insertActions(tx, actions, now)
     await wakeSettled(tx, now)
+    await wakeDelisted(tx, now)
     await wakeWorkers(tx)
     return { added, known: entered.length - added, faults }
   })
@@ -102,7 +104,9 @@ function newAction(
   const isSplit = kind === 'split'
   if (isSplit !== (amount === undefined))
     return isSplit ? 'a split has no amount' : `a ${kind} needs an amount`
-  if (amount && !amount.greaterThan(0)) return 'the amount must be above 0'
+  const mayBeNothing = kind === 'settlement' && day === instrument.lastTradingDay
+  if (amount && !(mayBeNothing ? amount.greaterThanOrEqualTo(0) : amount.greaterThan(0)))
+    return mayBeNothing ? 'the amount must be 0 or more' : 'the amount must be above 0'
   if (isSplit && !(newUnits?.greaterThan(0) && oldUnits?.greaterThan(0)))
     return 'a split needs new and old units above 0'
   if (!isSplit && (newUnits !== undefined || oldUnits !== undefined)) return `a ${kind} has no units`

@@ -89,18 +89,18 @@ export const postponeEnd = (
     where id = ${id}::bigint`
 
 /**
- * The settlement value that was entered for options on an underlying which expire on a day (YYYY-MM-DD); one that came
- * when they had been settled without it changes nothing.
+ * The settlement value that was entered for a stock that is delisted on a day (YYYY-MM-DD), or for options on it which
+ * expire on it; one that came when these had been settled without it changes nothing: not later than `endedAt`.
  */
 export async function findSettlementValue(
   sql: Sql,
-  underlyingId: number,
-  expiry: string,
+  instrumentId: number,
+  day: string,
   endedAt: Instant | null,
 ): Promise<{ readonly amount: Decimal; readonly enteredAt: Instant } | undefined> {
   const row = await sql.maybe<{ amount: string; enteredAt: Instant }>`
     select amount, imported_at as "enteredAt" from corporate_action
-    where instrument_id = ${underlyingId}::bigint and kind = 'settlement' and ex_date = ${expiry}::date
+    where instrument_id = ${instrumentId}::bigint and kind = 'settlement' and ex_date = ${day}::date
       and imported_at <= coalesce(${instant(endedAt)}::timestamptz, imported_at)`
   return row && { ...row, amount: dec(row.amount) }
 }
@@ -176,11 +176,15 @@ export async function loadEndRates(
 }
 
 /** Ends what accounts have at work in an instrument: the broker's orders expire, what it has not seen is withdrawn. */
-export async function expireAccountOrders(tx: Transaction, instrumentId: number, at: Instant): Promise<void> {
+export async function expireAccountOrders(
+  tx: Transaction,
+  instrumentId: number,
+  end: { readonly at: Instant; readonly info: string },
+): Promise<void> {
   await cancelOrders(
     tx,
     fragment`o.instrument_id = ${instrumentId}::bigint and o.status = 'A' and o.attempts = 0`,
-    { at, info: 'contract expired' },
+    end,
   )
   await tx.run`
     with expired as (
@@ -190,6 +194,6 @@ export async function expireAccountOrders(tx: Transaction, instrumentId: number,
     )
     insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
     select broker_id, 'A' || nextval('paper_report_id_seq'), account_id, client_order_id,
-      'expire', i.symbol, ${instant(at)}::timestamptz
+      'expire', i.symbol, ${instant(end.at)}::timestamptz
     from expired join instrument i on i.id = ${instrumentId}::bigint`
 }

@@ -113,13 +113,15 @@ export interface ActionInstrument {
   readonly symbol: string
   readonly calendar: CalendarName
   readonly securityType: SecurityType
+  /** YYYY-MM-DD; null where trading does not end. */
+  readonly lastTradingDay: string | null
 }
 
 /** The instruments of symbols. */
 export const findActionInstruments = (sql: Sql, symbols: readonly string[]): Promise<ActionInstrument[]> =>
   sql.rows<ActionInstrument>`
-    select id, symbol, calendar, security_type as "securityType" from instrument
-    where symbol = any(${symbols}::text[])`
+    select id, symbol, calendar, security_type as "securityType", last_trading_day as "lastTradingDay"
+    from instrument where symbol = any(${symbols}::text[])`
 
 /** True while an action waits that has taken effect. */
 export const isActionDue = (now: Instant): Fragment => fragment`exists (

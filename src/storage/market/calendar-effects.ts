@@ -21,6 +21,9 @@ export const mayBeDone = (now: Instant): Fragment => fragment`(
       ${calendarNames.map((name) => instant(nextOpen(name, now)))}::timestamptz[]) c (name, opens_at)
     where c.name = i.calendar))`
 
+/** A broker may take a stock `i` that is delisted out of an account, and pay for it, weeks before or after that is known here. */
+const isDelisted = fragment`(i.security_type = 'CS' and i.ended_at is not null)`
+
 interface EndedRow {
   readonly accountId: number
   readonly symbol: string
@@ -45,13 +48,18 @@ export async function loadNearEffects(
   const accountIds = [...new Set(positions.map(({ accountId }) => accountId))]
   const symbols = [...new Set(positions.map(({ symbol }) => symbol))]
   const ended = await sql.rows<EndedRow>`
-    select e.account_id as "accountId", i.symbol,
-      coalesce(sum(e.quantity) filter (where e.side = '1'), 0) as added,
-      coalesce(sum(e.quantity) filter (where e.side = '2'), 0) as taken
-    from execution e join instrument i on i.id = e.instrument_id
-    where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null and starts_with(e.exec_id, 'END-')
-      and e.executed_at > ${instant(now - lag)}::timestamptz and i.symbol = any(${symbols}::text[])
-    group by e.account_id, i.symbol`
+    select account_id as "accountId", symbol, coalesce(sum(quantity) filter (where quantity > 0), 0) as added,
+      coalesce(-sum(quantity) filter (where quantity < 0), 0) as taken
+    from (
+      select e.account_id, i.symbol, case e.side when '1' then e.quantity else -e.quantity end as quantity
+      from execution e join instrument i on i.id = e.instrument_id
+      where e.account_id = any(${accountIds}::bigint[]) and e.order_id is null and starts_with(e.exec_id, 'END-')
+        and (e.executed_at > ${instant(now - lag)}::timestamptz or ${isDelisted}) and i.symbol = any(${symbols}::text[])
+      union all
+      select p.account_id, i.symbol, p.quantity from account_position p join instrument i on i.id = p.instrument_id
+      where p.account_id = any(${accountIds}::bigint[]) and ${isDelisted} and i.symbol = any(${symbols}::text[])
+    ) effect
+    group by 1, 2`
   const splits = await sql.rows<SplitRow>`
     select i.symbol, a.new_units as "newUnits", a.old_units as "oldUnits", a.booked_at is not null as "isBooked"
     from corporate_action a join instrument i on i.id = a.instrument_id

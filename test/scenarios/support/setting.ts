@@ -161,6 +161,10 @@ export const settingSentences: readonly Sentence<Stage>[] = [
       announce(stage, symbol, { kind: 'split', date: time, new: numberOf(units), old: numberOf(old) }),
   },
   {
+    says: 'delisting of <symbol> at <time>',
+    does: (stage, { symbol, time }) => announce(stage, symbol, { kind: 'delisting', date: time }),
+  },
+  {
     says: 'settlement of <symbol> <amount> at <time>',
     does: (stage, { symbol, amount, time }) =>
       announce(stage, symbol, { kind: 'settlement', date: time, amount: numberOf(amount) }),

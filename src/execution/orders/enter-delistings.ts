@@ -1,0 +1,59 @@
+/**
+ * Entering the last trading days of stocks: a whole list or nothing. A day may be entered before it or after, and be
+ * another one until trading has ended; what is paid for a share is entered as the settlement value of that day.
+ */
+
+import { endOfTrading } from '../../domain/market/expiration.ts'
+import { readDay } from '../../domain/time.ts'
+import {
+  type Delisting,
+  insertDelistings,
+  type ListedInstrument,
+  lockListed,
+} from '../../storage/actions/delistings.ts'
+import { wakeWorkers } from '../../storage/orders/signals.ts'
+import type { WorkContext } from '../context.ts'
+import type { EnteredCount } from './enter-actions.ts'
+
+/** One line of what is entered. */
+export interface EnteredDelisting {
+  readonly symbol: string
+  /** YYYY-MM-DD: the last day on which it trades. */
+  readonly day: string
+}
+
+/** Enters last trading days; with a fault nothing is entered at all. */
+export const enterDelistings = (
+  { db, clock }: Pick<WorkContext, 'db' | 'clock'>,
+  entered: readonly EnteredDelisting[],
+): Promise<EnteredCount> =>
+  db.transaction(async (tx) => {
+    const rows = await lockListed(tx, [...new Set(entered.map(({ symbol }) => symbol))])
+    const listed = new Map(rows.map((row) => [row.symbol, row]))
+    const days = new Map(entered.map(({ symbol, day }) => [symbol, day]))
+    const read = entered.map((line) =>
+      days.get(line.symbol) === line.day
+        ? newDelisting(line, listed.get(line.symbol))
+        : `another line has ${days.get(line.symbol)} for ${line.symbol}`,
+    )
+    const faults = read.flatMap((says, place) => (typeof says === 'string' ? [{ place, says }] : []))
+    if (faults.length > 0) return { added: 0, known: 0, faults }
+    const delistings = read.filter((one) => typeof one !== 'string')
+    const added = await insertDelistings(tx, delistings, clock.now())
+    await wakeWorkers(tx)
+    return { added, known: entered.length - added, faults }
+  })
+
+/** The delisting of a line, or why it is none. */
+function newDelisting(
+  { symbol, day }: EnteredDelisting,
+  listed: ListedInstrument | undefined,
+): Delisting | string {
+  if (!listed) return `there is no instrument ${symbol}`
+  if (readDay(day) === undefined) return `${day} is no date`
+  if (listed.securityType !== 'CS') return `${symbol} is no stock`
+  const { id: instrumentId, calendar, lastTradingDay, hasEnded } = listed
+  if (hasEnded && day !== lastTradingDay) return `trading of ${symbol} has ended on ${lastTradingDay} already`
+  const endsAt = endOfTrading({ calendar, lastTradingDay: day })
+  return endsAt === null ? `${symbol} has no session on ${day} or before` : { instrumentId, day, endsAt }
+}

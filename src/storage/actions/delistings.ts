@@ -1,0 +1,54 @@
+/** Stocks whose trading ends on a day. */
+
+import type { SecurityType } from '../../domain/codes.ts'
+import type { CalendarName } from '../../domain/market/calendar.ts'
+import type { Instant } from '../../domain/time.ts'
+import { type Transaction, uncounted } from '../database/sql.ts'
+import { instant } from '../database/wire.ts'
+
+export interface Delisting {
+  readonly instrumentId: number
+  /** YYYY-MM-DD: the last day on which it trades. */
+  readonly day: string
+  readonly endsAt: Instant
+}
+
+/** An instrument as far as the end of its trading needs it. */
+export interface ListedInstrument {
+  readonly id: number
+  readonly symbol: string
+  readonly securityType: SecurityType
+  readonly calendar: CalendarName
+  /** YYYY-MM-DD. */
+  readonly lastTradingDay: string | null
+  readonly hasEnded: boolean
+}
+
+/** The instruments of symbols, locked against the end of their trading. */
+export const lockListed = (tx: Transaction, symbols: readonly string[]): Promise<ListedInstrument[]> =>
+  tx.rows<ListedInstrument>`
+    select id, symbol, security_type as "securityType", calendar, last_trading_day as "lastTradingDay",
+      ended_at is not null as "hasEnded"
+    from instrument where symbol = any(${uncounted(symbols, 'text')}::text[]) order by id for no key update`
+
+/** Sets last days of trading; one that is over already ends the trading now. Answers how many are new. */
+export const insertDelistings = (
+  tx: Transaction,
+  delistings: readonly Delisting[],
+  now: Instant,
+): Promise<number> =>
+  tx.run`
+    update instrument i set last_trading_day = d.day,
+      due_at = greatest(d.ends_at, ${instant(now)}::timestamptz)
+    from unnest(${delistings.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${delistings.map(({ day }) => day)}::date[],
+      ${delistings.map(({ endsAt }) => instant(endsAt))}::timestamptz[]) d (id, day, ends_at)
+    where i.id = d.id and i.last_trading_day is distinct from d.day`
+
+/** What is paid for a delisted stock may be known when its trading has long ended. */
+export const wakeDelisted = (tx: Transaction, now: Instant): Promise<number> =>
+  tx.run`
+    update instrument i set due_at = ${instant(now)}::timestamptz
+    from corporate_action a
+    where a.kind = 'settlement' and a.imported_at = ${instant(now)}::timestamptz and i.id = a.instrument_id
+      and i.last_trading_day = a.ex_date and i.ended_at is not null`
