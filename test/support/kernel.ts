@@ -2,7 +2,7 @@
  * The pure rules of the product behind one door of plain JSON, for vectors written by other people.
  * Nothing is decided here: every op adapts its input, calls the function the product runs, and prints.
  */
-import { watched } from './kernel/asked.ts'
+import { noNumbers, watched } from './kernel/asked.ts'
 import { bookOps } from './kernel/book.ts'
 import { calendarOps } from './kernel/calendar.ts'
 import { corporateOps } from './kernel/corporate.ts'
@@ -50,7 +50,10 @@ export function kernel(op: string, input: unknown): unknown {
   }
 }
 
-/** The failure of an op, with the members that it asked for in vain: one that it cannot do without is among them. */
+/**
+ * The failure of an op by its name, with the members that hold what no decimal can be made from, and those that it
+ * asked for in vain: one that it cannot do without is among them.
+ */
 function explained(error: unknown, op: string, run: KernelOp, given: unknown): unknown {
   const absent = new Set<string>()
   try {
@@ -58,7 +61,10 @@ function explained(error: unknown, op: string, run: KernelOp, given: unknown): u
   } catch {
     // The same failure again: the ops are pure.
   }
-  if (!(error instanceof Error) || absent.size === 0) return error
-  const names = [...absent].join(', ')
-  return new Error(`${op}: ${error.message} (not in the input: ${names})`, { cause: error })
+  if (!(error instanceof Error)) return error
+  const hints = [hint('no number', noNumbers(given, error.message)), hint('not in the input', [...absent])]
+  return new Error(`${op}: ${error.message}${hints.join('')}`, { cause: error })
 }
+
+const hint = (what: string, names: readonly string[]): string =>
+  names.length === 0 ? '' : ` (${what}: ${names.join(', ')})`

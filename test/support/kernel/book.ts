@@ -17,6 +17,7 @@ import {
   type OrderBook,
 } from '../../../src/domain/orders/order-book.ts'
 import { leavesQuantity } from '../../../src/domain/orders/order-state.ts'
+import { oneOf, openCloseOf, sideOf, typeOf } from './codes.ts'
 import { type Num, optional, print } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 
@@ -74,7 +75,7 @@ function contextOf({ op, ids, openId }: Step, index: number): BookContext {
 
 function apply(book: OrderBook, step: Step, context: BookContext): BookResult {
   const id = String(step.id)
-  switch (step.op) {
+  switch (oneOf('op', step.op, ['submit', 'fill', 'cancel', 'expire', 'reject', 'replace'])) {
     case 'submit':
       return submit(book, id, step, context)
     case 'fill':
@@ -91,15 +92,15 @@ function apply(book: OrderBook, step: Step, context: BookContext): BookResult {
 }
 
 function submit(book: OrderBook, id: string, step: Step, context: BookContext): BookResult {
-  const type = String(step.type ?? '1') as OrdType
+  const type = typeOf(step.type ?? '1')
   const draft = {
     id,
-    side: String(step.side) as Side,
+    side: sideOf(step.side),
     type,
     timeInForce: '1',
     quantity: dec(step.qty ?? 0),
     ...pricesOf(type, optional(step.price)),
-    openClose: step.openClose ?? null,
+    openClose: openCloseOf(step.openClose),
     parent: step.parent === null || step.parent === undefined ? null : String(step.parent),
     isParked: false,
     mid: null,

@@ -2,6 +2,7 @@
 import type { PositionEffect, Side } from '../../../src/domain/codes.ts'
 import { dec } from '../../../src/domain/decimal.ts'
 import { planDesired } from '../../../src/domain/orders/desired.ts'
+import { openCloseOf, sideOf } from './codes.ts'
 import { type Num, print } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 
@@ -31,8 +32,8 @@ function desiredPositions({
     working: workingOrders.map((order) => ({
       signalId: order.signalId,
       symbol: order.symbol,
-      side: String(order.side ?? '1') as Side,
-      openClose: order.openClose ?? 'O',
+      side: sideOf(order.side ?? '1'),
+      openClose: openCloseOf(order.openClose) ?? 'O',
       leaves: dec(order.leaves ?? 0),
       diesWith: order.diesWith ?? null,
       fromDesired: order.fromDesired ?? false,

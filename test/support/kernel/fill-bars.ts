@@ -5,6 +5,7 @@ import { fillAgainstBar } from '../../../src/domain/orders/fill-bars.ts'
 import { type BookOrder, newBookOrder } from '../../../src/domain/orders/order-book.ts'
 import { decideOpenClose } from '../../../src/domain/positions/open-close.ts'
 import type { Instant } from '../../../src/domain/time.ts'
+import { openCloseOf } from './codes.ts'
 import { type ConfigInput, configOf, idOf, type OrderInput, workingOrderOf } from './fill-quotes.ts'
 import { momentOf, type Num, optional, print, type Time } from './numbers.ts'
 import { type SimulatedBook, simulatedBook, simulatedPort } from './simulated-book.ts'
@@ -79,7 +80,7 @@ function bookOrderOf(
   const { leaves, triggered: isTriggered, exitOf, ...working } = workingOrderOf(order)
   const parent = orders.find((candidate) => String(candidate.id) === String(order.parent ?? ''))
   const isExit = parent !== undefined && order.bracket === true
-  const openClose = order.openClose ?? derived(order, parent, isExit, position)
+  const openClose = openCloseOf(order.openClose) ?? derived(order, parent, isExit, position)
   const held = newBookOrder(leaves, {
     ...working,
     isTriggered,

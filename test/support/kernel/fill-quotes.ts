@@ -10,6 +10,7 @@ import {
   type WorkingOrder,
 } from '../../../src/domain/orders/fill.ts'
 import { fillAgainstQuote } from '../../../src/domain/orders/fill-quotes.ts'
+import { openCloseOf, sideOf, typeOf } from './codes.ts'
 import { momentOf, type Num, optional, print, type Time } from './numbers.ts'
 
 export interface OrderInput {
@@ -56,11 +57,21 @@ export const configOf = (config: ConfigInput): FillConfig => ({
   maxTriggerSpread: optional(config.maxTriggerSpread),
 })
 
+/** A limit or stop order without its price could only wait for ever. */
+const priceMember = { '1': undefined, '2': 'limit', '3': 'stop' } as const
+
+function checkedType(order: OrderInput): OrdType {
+  const type = typeOf(order.type)
+  const member = priceMember[type]
+  if (member && optional(order[member]) === null) throw new Error(`${member} is missing`)
+  return type
+}
+
 export const workingOrderOf = (order: OrderInput): WorkingOrder => ({
   id: String(order.id),
-  side: String(order.side) as Side,
-  type: String(order.type) as OrdType,
-  openClose: order.openClose ?? 'O',
+  side: sideOf(order.side),
+  type: checkedType(order),
+  openClose: openCloseOf(order.openClose) ?? 'O',
   leaves: dec(order.qty),
   limit: optional(order.limit),
   stop: optional(order.stop),

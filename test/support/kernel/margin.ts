@@ -1,11 +1,12 @@
 /** Margin, acceptance and leverage over plain JSON. What a position leaves out follows from its symbol. */
-import type { PositionEffect, PutOrCall, SecurityType } from '../../../src/domain/codes.ts'
+import type { PositionEffect, SecurityType } from '../../../src/domain/codes.ts'
 import { dec } from '../../../src/domain/decimal.ts'
 import { summarizeLeverage } from '../../../src/domain/margin/leverage.ts'
 import { isAffordable, marginUsed } from '../../../src/domain/margin/margin.ts'
 import { type MarginPosition, marginPositionOf } from '../../../src/domain/margin/margin-position.ts'
 import { completeInstrument } from '../../../src/domain/market/derive-instrument.ts'
 import type { InstrumentInput } from '../../../src/domain/market/instrument.ts'
+import { classOf, openCloseOf, putOrCallOf } from './codes.ts'
 import { type Num, optional, print, printOptional } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 
@@ -30,10 +31,8 @@ interface PositionInput {
   indexOption?: boolean | null
 }
 
-export const putOrCallOf = (right: string | number): PutOrCall => (/^(1|c)/i.test(String(right)) ? '1' : '0')
-
 function instrumentOf(input: PositionInput) {
-  const entered: InstrumentInput = { symbol: input.symbol ?? '', securityType: input.cls ?? 'CS' }
+  const entered: InstrumentInput = { symbol: input.symbol ?? '', securityType: classOf(input.cls ?? 'CS') }
   if (isGiven(input.pointValue)) entered.pointValue = dec(input.pointValue)
   if (isGiven(input.initialMargin)) entered.initialMargin = dec(input.initialMargin)
   if (isGiven(input.underlyingSymbol)) entered.underlying = input.underlyingSymbol
@@ -74,7 +73,7 @@ const marginAccept = (input: {
   commission?: Maybe
 }) => ({
   accepted: isAffordable({
-    openClose: input.openClose ?? 'O',
+    openClose: openCloseOf(input.openClose) ?? 'O',
     modelAccountValue: dec(input.modelAccountValue),
     positionsAfter: input.positionsAfter.map(positionOf),
     commission: dec(input.commission ?? 0),

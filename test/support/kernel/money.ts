@@ -24,6 +24,7 @@ import { inferredFillPrice } from '../../../src/domain/positions/position.ts'
 import type { CommissionPlan } from '../../../src/domain/positions/tables/commission-plans.ts'
 import { commissionPlans } from '../../../src/domain/positions/tables/commission-plans.ts'
 import type { FinishedTrade } from '../../../src/domain/positions/trade.ts'
+import { classOf, oneOf, sideOf } from './codes.ts'
 import { type Num, optional, print, printOptional, type Time } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 
@@ -54,12 +55,13 @@ function accountingRun({ cash, instruments = [], events }: AccountingInput) {
   events.forEach((event, at) => {
     const instrument = known.get(event.symbol) ?? tradedInstrument({ symbol: event.symbol })
     const rate = event.fx === undefined || event.fx === null ? {} : { fx: dec(event.fx) }
-    if (event.type === 'mark') {
+    const type = oneOf('type', event.type, ['fill', 'mark', 'dividend'])
+    if (type === 'mark') {
       book = markSymbol(book, instrument, { price: dec(event.px), at, ...rate })
-    } else if (event.type === 'dividend') {
+    } else if (type === 'dividend') {
       book = bookDividend(book, instrument, dec(event.perUnit), rate.fx)
     } else {
-      const fill = { side: String(event.side) as Side, quantity: dec(event.qty), price: dec(event.px) }
+      const fill = { side: sideOf(event.side), quantity: dec(event.qty), price: dec(event.px) }
       const result = bookFill(book, instrument, {
         ...fill,
         at,
@@ -83,7 +85,7 @@ function tradedInstrument(row: {
 }): TradedInstrument {
   const pointValue = optional(row.pointValue)
   const entered = pointValue === null ? {} : { pointValue }
-  return completeInstrument({ symbol: row.symbol, securityType: row.cls ?? 'CS', ...entered }, 0)
+  return completeInstrument({ symbol: row.symbol, securityType: classOf(row.cls ?? 'CS'), ...entered }, 0)
 }
 
 function printBook(book: AccountBook) {

@@ -15,6 +15,7 @@ import {
   newOrder,
   type OrderEvent,
 } from '../../../src/domain/orders/order-state.ts'
+import { oneOf, statusOf } from './codes.ts'
 import type { KernelOp } from './types.ts'
 
 interface EventInput {
@@ -46,6 +47,21 @@ interface RunInput {
   steps: EventInput[]
 }
 
+const eventNames = [
+  'ACK',
+  'REJECT',
+  'FILL',
+  'CANCEL_REQUEST',
+  'CANCEL_ACK',
+  'CANCEL_REJECT',
+  'REPLACE_REQUEST',
+  'REPLACE_ACK',
+  'REPLACE_REJECT',
+  'EXPIRE',
+  'UNSOLICITED_CANCEL',
+  'BUST',
+] as const
+
 type Orders = readonly ChainOrder<string>[]
 type Executions = ReadonlyMap<string, Execution<string>>
 
@@ -55,9 +71,11 @@ function step(chain: Orders, executions: Executions, input: EventInput): Executi
   const order = chain.find((candidate) => candidate.id === orderId)
   if (!order) return { outcome: 'ignored', chain }
   const execId = input.execId ?? `unnamed ${executions.size}`
-  switch (input.event) {
+  const event = oneOf('event', input.event, eventNames)
+  switch (event) {
     case 'FILL': {
-      const fill = { execId, orderId, quantity: dec(input.qty ?? 0), price: dec(input.px ?? 0) }
+      if (input.qty === undefined) throw new Error('qty of the FILL is missing')
+      const fill = { execId, orderId, quantity: dec(input.qty), price: dec(input.px ?? 0) }
       return applyExecution(chain, executions.get(execId), { event: 'FILL', ...fill })
     }
     case 'BUST':
@@ -86,7 +104,7 @@ function step(chain: Orders, executions: Executions, input: EventInput): Executi
     case 'REPLACE_REJECT':
     case 'EXPIRE':
     case 'UNSOLICITED_CANCEL':
-      return applyToChain(chain, orderId, { event: input.event })
+      return applyToChain(chain, orderId, { event })
   }
 }
 
@@ -101,7 +119,7 @@ function apply({ order, event }: ApplyInput): unknown {
   )
   const named: ChainOrder<string> = {
     id: 'X',
-    status: order.status,
+    status: statusOf(order.status),
     orderQuantity: dec(order.orderQuantity),
     filledQuantity,
     filledValue,
@@ -136,7 +154,7 @@ function replacementFrom(
         : named.filledQuantity
   const state = {
     ...newOrder(orderQuantity, false),
-    status: input.status,
+    status: statusOf(input.status),
     acknowledged: input.status !== 'A',
   }
   return { ...state, id: 'Y', replaces: 'X', filledQuantity, filledValue: named.filledValue }
