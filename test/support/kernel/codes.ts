@@ -23,13 +23,14 @@ export const sideOf = (side: unknown): Side => oneOf('side', side, ['1', '2'])
 export const typeOf = (type: unknown): OrdType => oneOf('type', type, ['1', '2', '3'])
 export const statusOf = (status: unknown): OrdStatus =>
   oneOf('status', status, [...liveStatuses, ...endedStatuses])
-export const classOf = (cls: unknown): SecurityType => oneOf('cls', cls, ['CS', 'FUT', 'OPT', 'FOR'])
+export const classOf = (cls: unknown, member = 'cls'): SecurityType =>
+  oneOf(member, cls, ['CS', 'FUT', 'OPT', 'FOR'])
+
+export const effectOf = (openClose: unknown): PositionEffect => oneOf('openClose', openClose, ['O', 'C'])
 
 /** Absent stays absent: open or close may be left to the position. */
 export const openCloseOf = (openClose: unknown): PositionEffect | null =>
-  openClose === null || openClose === undefined
-    ? null
-    : oneOf<PositionEffect>('openClose', openClose, ['O', 'C'])
+  openClose === null || openClose === undefined ? null : effectOf(openClose)
 
 /** The right of an option as a letter, a word or its code. */
 export function putOrCallOf(right: unknown): PutOrCall {

@@ -13,6 +13,30 @@ const quotes = (order: object) => ({ orders: [{ ...market, ...order }], quotes: 
 const submitted = (step: object) => ({ steps: [{ op: 'submit', ...market, ...step }] })
 const booked = (event: object) => ({ cash: 100, events: [{ ...fill, ...event }] })
 
+const gap = (openSide: unknown) => ({
+  leader: { openSide, qty: 10, open: 10, close: 12, commission: 1 },
+  follower: { qty: 10, open: 10.5, close: 12, commission: 1 },
+  scalingPercentage: 100,
+})
+
+/** A limit order of the strategy, partly filled like its copy: nothing to do. */
+function synced({ side, type, status }: { side: unknown; type: unknown; status: unknown }) {
+  const order = { signalId: 1, symbol: 'A', side, openClose: 'O', type, limit: 10 }
+  return {
+    strategy: {
+      positions: { A: 4 },
+      orders: [{ ...order, quantity: 10, filled: 4 }],
+      finishedSignals: { 2: { status, ageSec: 5 } },
+    },
+    account: {
+      positions: { A: 4 },
+      orders: [{ ...order, clientOrderId: 'x', leaves: 6, executed: 4, filledBefore: 0 }],
+    },
+    classes: { A: 'CS' },
+    settings: { CS: { scalingPercentage: 100 } },
+  }
+}
+
 // A code that there is not used to be taken for the other one: "buy" sold, "Cash" settled an option for nothing.
 test.each([
   ['fills.bars', bars({ side: 'buy' }), 'side is "buy"; there are 1, 2'],
@@ -36,6 +60,9 @@ test.each([
   ['order.apply', { order: working, event: { event: 'FILLED', qty: 1 } }, 'event is "FILLED"'],
   ['order.apply', { order: working, event: { event: 'FILL', px: 1 } }, 'qty of the FILL is missing'],
   ['margin.compute', { positions: [{ cls: 'stock', quantity: 1, price: 1 }] }, 'cls is "stock"'],
+  ['mirror.sync', synced({ side: 'buy', type: '2', status: '4' }), 'side is "buy"'],
+  ['mirror.executionGap', gap('long'), 'side is "long"'],
+  ['mirror.target', { assetClass: 'stock', strategyQuantity: 1 }, 'assetClass is "stock"'],
   ['corporate.optionExpiry', { ...option, right: 'X' }, 'right is "x"'],
   ['corporate.optionExpiry', { ...option, right: undefined }, 'right is missing'],
   ['corporate.optionExpiry', { ...option, settlement: 'Cash' }, 'settlement is "Cash"'],
@@ -58,6 +85,18 @@ test.each([
   const failure = () => kernel(op, input)
   expect(failure).toThrow(`${op}: `)
   expect(failure).toThrow(name)
+})
+
+test.each([
+  ['mirror.sync', synced({ side: 1, type: 2, status: 4 }), synced({ side: '1', type: '2', status: '4' })],
+  ['mirror.executionGap', gap(1), gap('1')],
+  [
+    'broker.applyReports',
+    { orderQuantity: 10, reports: [{ ordStatus: 4, cumQty: 0 }] },
+    { orderQuantity: 10, reports: [{ ordStatus: '4', cumQty: 0 }] },
+  ],
+])('%s reads a code that is a number like its text', (op, numbers, text) => {
+  expect(kernel(op, numbers)).toEqual(kernel(op, text))
 })
 
 test('a right may be a letter, a word or its code', () => {

@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/orders/broker-reports.ts'
 import { executionGap } from '../../../src/domain/orders/execution-gap.ts'
 import { externalActivity } from '../../../src/domain/positions/external-activity.ts'
+import { oneOf, sideOf, statusOf } from './codes.ts'
 import { type Maybe, orNull, orZero, plain } from './mirror-settings.ts'
 
 export function autoStopLossOp(input: {
@@ -46,11 +47,12 @@ type PlainReport = {
 }
 
 function reportOf(read: PlainReport): ExecutionReport | GapTimeout {
-  if (read.event === 'GAP_TIMEOUT') return { event: 'GAP_TIMEOUT' }
+  const event = oneOf('event', read.event ?? 'REPORT', ['REPORT', 'GAP_TIMEOUT'])
+  if (event === 'GAP_TIMEOUT') return { event }
   return {
-    event: 'REPORT',
+    event,
     execId: read.execId === null || read.execId === undefined ? null : `${read.execId}`,
-    ordStatus: read.ordStatus,
+    ordStatus: statusOf(read.ordStatus),
     cumQty: orZero(read.cumQty),
     avgPx: orNull(read.avgPx || null),
     lastQty: orZero(read.lastQty),
@@ -111,7 +113,7 @@ export function executionGapOp(input: {
   fx?: Maybe
 }) {
   const { ideal, quantity, entry, exit, fees, total, actual } = executionGap(
-    input.leader.openSide ?? '1',
+    sideOf(input.leader.openSide ?? '1'),
     tradeOf(input.leader),
     tradeOf(input.follower),
     dec(input.scalingPercentage),

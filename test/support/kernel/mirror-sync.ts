@@ -9,6 +9,7 @@ import type {
   SyncSignal,
 } from '../../../src/domain/mirror/mirror-sync-state.ts'
 import { referencePriceOf } from '../../../src/domain/mirror/mirror-target.ts'
+import { classOf, effectOf, sideOf, statusOf, typeOf } from './codes.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 
 type PlainSignal = {
@@ -67,13 +68,13 @@ const pricesOf = (read: PlainSignal) => ({ limit: orNull(read.limit), stop: orNu
 const signalOf = (read: PlainSignal): SyncSignal => ({
   signalId: read.signalId,
   symbol: read.symbol,
-  side: read.side,
-  openClose: read.openClose,
-  type: read.type,
+  side: sideOf(read.side),
+  openClose: effectOf(read.openClose),
+  type: typeOf(read.type),
   quantity: dec(read.quantity),
   filled: orZero(read.filled),
   ...pricesOf(read),
-  referencePrice: referencePriceOf({ type: read.type, ...pricesOf(read) }, null),
+  referencePrice: referencePriceOf({ type: typeOf(read.type), ...pricesOf(read) }, null),
   doNotSyncToOpen: read.doNotSyncToOpen ?? false,
   ocaGroup: read.ocaGroup === null || read.ocaGroup === undefined ? null : `${read.ocaGroup}`,
   replaces: read.replaces ?? null,
@@ -85,9 +86,9 @@ const orderOf = (read: PlainOrder): SyncOrder => ({
   clientOrderId: read.clientOrderId,
   signalId: read.signalId ?? null,
   symbol: read.symbol,
-  side: read.side,
-  openClose: read.openClose,
-  type: read.type ?? (read.signalId ? '2' : '1'),
+  side: sideOf(read.side),
+  openClose: effectOf(read.openClose),
+  type: typeOf(read.type ?? (read.signalId ? '2' : '1')),
   leaves: dec(read.leaves),
   executed: orZero(read.executed),
   filledBefore: orZero(read.filledBefore),
@@ -98,7 +99,7 @@ const orderOf = (read: PlainOrder): SyncOrder => ({
 
 function inputOf(read: PlainSync): SyncInput {
   const termsOf: SyncInput['termsOf'] = (symbol) => {
-    const assetClass = read.classes[symbol] ?? 'CS'
+    const assetClass = classOf(read.classes[symbol] ?? 'CS')
     const settings = settingsOf(read.settings[assetClass])
     return {
       assetClass,
@@ -118,7 +119,7 @@ function inputOf(read: PlainSync): SyncInput {
       Object.entries(read.strategy.finishedSignals ?? {}).map(([id, signal]) => [
         id,
         {
-          status: signal.status,
+          status: statusOf(signal.status),
           ageSeconds: signal.ageSec,
           doNotSyncToOpen: signal.doNotSyncToOpen ?? false,
         },

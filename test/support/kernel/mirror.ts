@@ -3,6 +3,7 @@ import type { PositionEffect, SecurityType, Side } from '../../../src/domain/cod
 import { dec, zero } from '../../../src/domain/decimal.ts'
 import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mirror/mirror-copy.ts'
 import { target } from '../../../src/domain/mirror/mirror-target.ts'
+import { classOf, effectOf } from './codes.ts'
 import { applyReportsOp, autoStopLossOp, classifyExternalOp, executionGapOp } from './mirror-account.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 import { syncOp } from './mirror-sync.ts'
@@ -16,7 +17,7 @@ function targetOp(input: {
   referencePrice?: Maybe
 }) {
   const sized = target(dec(input.strategyQuantity), {
-    assetClass: input.assetClass,
+    assetClass: classOf(input.assetClass, 'assetClass'),
     settings: settingsOf(input.settings),
     held: orZero(input.heldQuantity),
     referencePrice: orNull(input.referencePrice),
@@ -45,12 +46,12 @@ function orderQuantityOp(input: {
   }
   const copy = copyQuantity({
     side,
-    openClose: input.openClose,
+    openClose: effectOf(input.openClose),
     remaining: dec(input.signedQuantity).abs().minus(progress.filledBefore),
     executed: progress.executed,
     strategyBase: strategyBase(dec(input.strategyPosition), [progress]),
     sizing: {
-      assetClass: input.assetClass,
+      assetClass: classOf(input.assetClass, 'assetClass'),
       settings: settingsOf(input.settings),
       held: accountBase(dec(input.accountPosition), [progress]),
       referencePrice: orNull(input.referencePrice),
