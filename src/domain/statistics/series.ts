@@ -30,8 +30,8 @@ export interface EquitySeries {
 /** Below it a deviation, a drawdown or a gain is rounding noise of doubles. */
 export const negligible = 1e-12
 
-/** The value as it is, null when it is no finite number: too few values, an overflow. */
-export const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
+/** The value, with one zero for both, null when it is no finite number: too few values, an overflow. */
+export const finite = (value: number): number | null => (Number.isFinite(value) ? value + 0 : null)
 
 /** `to / from - 1`; 0 where nothing was left to earn a return on. */
 export const returnBetween = (from: number, to: number): number => (from > 0 ? to / from - 1 : 0)

@@ -208,6 +208,11 @@ describe('stats.returns', () => {
   })
 })
 
+test('no return over a falling beta is the plain zero', () => {
+  const given = { statistic: 'treynor', returns: [1, -0.5], benchmark: [-0.01, 0.02] }
+  expect(kernel('stats.returns', given)).toEqual({ value: 0 })
+})
+
 test('stats.trades', () => {
   const trades = [
     { openDate: '2024-03-04T15:00:00Z', closeDate: '2024-03-05T03:00:00Z', profitLoss: 150 },
