@@ -9,7 +9,7 @@ import type {
   SyncSignal,
 } from '../../../src/domain/mirror/mirror-sync-state.ts'
 import { referencePriceOf } from '../../../src/domain/mirror/mirror-target.ts'
-import { classOf, effectOf, sideOf, statusOf, typeOf } from './codes.ts'
+import { classOf, effectOf, sideOf, typeOf } from './codes.ts'
 import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
 
 type PlainSignal = {
@@ -119,7 +119,8 @@ function inputOf(read: PlainSync): SyncInput {
       Object.entries(read.strategy.finishedSignals ?? {}).map(([id, signal]) => [
         id,
         {
-          status: statusOf(signal.status),
+          // One that nobody knows is as good as unknown: its copies are canceled.
+          status: String(signal.status) as OrdStatus,
           ageSeconds: signal.ageSec,
           doNotSyncToOpen: signal.doNotSyncToOpen ?? false,
         },
