@@ -172,6 +172,18 @@ describe('commands', () => {
   })
 })
 
+test('what the guides say is sent, read or reported has these names', () => {
+  const interfaces = readdirSync('openapi')
+    .map((name) => readFileSync(`openapi/${name}`, 'utf8'))
+    .join()
+  const guides = ['README.md', 'docs/brokers.md', 'docs/operations/runbook.md'].map(textOf).join()
+  const named = found(guides, /`([A-Z][a-z]+[A-Z][A-Za-z]*)`/g)
+  const isReal = (name: string) =>
+    interfaces.includes(`"${name}"`) || incidentKinds.some((kind) => kind === name)
+  expect(named).toContain('AccountPassword')
+  expect(named.filter((name) => !isReal(name))).toEqual([])
+})
+
 test('what an operator has to look at is explained, every kind of it', () => {
   const advice = ['docs/operations/runbook.md', 'docs/reference/fix.md', 'docs/brokers.md'].map(textOf).join()
   expect(incidentKinds.filter((kind) => !advice.includes(`\`${kind}\``))).toEqual([])
