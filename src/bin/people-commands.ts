@@ -1,6 +1,6 @@
 /** The operator's tools for sites and people: what no operation of the interface sets. */
 import type { Command } from 'commander'
-import { permissions, type Role, roles } from '../domain/people/access.ts'
+import { permissions, type Role, roles, siteKindOf } from '../domain/people/access.ts'
 import { isRefused } from '../operations/context.ts'
 import { issueUserToken } from '../operations/user-tokens.ts'
 import type { Sql } from '../storage/database/sql.ts'
@@ -134,20 +134,7 @@ function addPersonCommands(people: Command): void {
     .requiredOption('--email <address>')
     .option('--site <code>', 'the site of the person; the platform itself without it')
     .option('--role <role>', roles.join(', '), 'user')
-    .action(({ first, last, email, site, role, ...output }: PersonOptions) =>
-      withDatabase(async (db) => {
-        readEmail(email)
-        const id = await db.transaction(async (tx) => {
-          const name = { firstName: readWords('--first', first), lastName: readWords('--last', last) }
-          const person = { ...name, email, createdAt: Date.now() }
-          const siteId = await siteIdOf(tx, site)
-          const [personId = 0] = await told(insertPersons(tx, [{ ...person, siteId, role: 'user' }]))
-          await giveRole(tx, personId, oneOf('--role', role, roles), null)
-          return personId
-        })
-        say(output, { personId: id }, `The person has the id ${id}.`)
-      }),
-    )
+    .action(addPerson)
   tool(people, 'role <person> <role>', 'give a person another role')
     .option(
       '--permissions <list>',
@@ -177,6 +164,23 @@ function addPersonCommands(people: Command): void {
       addAccount(readId(person), account, options),
     )
 }
+
+const addPerson = ({ first, last, email, site, role, ...output }: PersonOptions): Promise<void> =>
+  withDatabase(async (db) => {
+    readEmail(email)
+    const id = await db.transaction(async (tx) => {
+      const name = { firstName: readWords('--first', first), lastName: readWords('--last', last) }
+      const person = { ...name, email, createdAt: Date.now() }
+      const siteId = await siteIdOf(tx, site)
+      const [personId = 0] = await told(insertPersons(tx, [{ ...person, siteId, role: 'user' }]))
+      const wanted = oneOf('--role', role, roles)
+      // Nobody has the person's id yet: what is wrong is the site.
+      if (!(await changeRole(tx, { personId, role: wanted, permissions: null })))
+        throw new ConfigError(`a ${wanted} is a person${homeOf(wanted)}: --site says of which`)
+      return personId
+    })
+    say(output, { personId: id }, `The person has the id ${id}.`)
+  })
 
 const deletePerson = (personId: number, output: Output): Promise<void> =>
   withDatabase(async (db) => {
@@ -212,6 +216,14 @@ interface AccountOptions extends Output {
   cash: string
 }
 
+const homes = { geo: ' of a region', whitelabel: ' of a white-label site' } as const
+
+/** Where the people are to whom a role is given. */
+function homeOf(role: Role): string {
+  const kind = siteKindOf[role]
+  return kind === null ? '' : homes[kind]
+}
+
 async function giveRole(
   sql: Sql,
   personId: number,
@@ -221,5 +233,5 @@ async function giveRole(
   if (given !== null && role !== 'whitelabel_admin')
     throw new ConfigError('permissions are for admins of white-label sites')
   if (!(await changeRole(sql, { personId, role, permissions: given })))
-    throw new ConfigError(`there is no person ${personId} at a site for a ${role}`)
+    throw new ConfigError(`there is no living person ${personId}${homeOf(role)}`)
 }

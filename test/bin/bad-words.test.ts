@@ -58,6 +58,12 @@ test.each<[string, string]>([
   [`${account} U1 --broker BROKER --currency ZZZ`, noCurrency],
   [`${account} BLANK --broker BROKER`, 'the number says nothing'],
   ['people add --first BLANK --last L --email b@x.org', '--first says nothing'],
+  [
+    'people add --first A --last L --email b@x.org --role whitelabel_admin',
+    'a whitelabel_admin is a person of a white-label site: --site says of which',
+  ],
+  ['people role 999999 user', 'there is no living person 999999'],
+  ['people role 999999 geosite_admin', 'there is no living person 999999 of a region'],
   ['sites add BLANK --kind geo --name North', noCode],
   ['sites add ../x --kind geo --name North', noCode],
   ['sites add a,b --kind geo --name North', noCode],
