@@ -79,16 +79,20 @@ export function readBrokerId(text: string): number {
   return id
 }
 
+/** The most characters that the interface takes of a name: what is longer no call could ask for, nor an index hold. */
+const nameMax = 256
+
 /** Words as they are typed, not all of them blank. Throws ConfigError. */
 export function readWords(name: string, text: string): string {
   if (!/\S/.test(text)) throw new ConfigError(`${name} says nothing`)
+  if ([...text].length > nameMax) throw new ConfigError(`${name} has more than ${nameMax} characters`)
   return text
 }
 
 /** An e-mail address as it is typed. Throws ConfigError. */
 export function readEmail(text: string): string {
   if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new ConfigError(`${text} is no e-mail address`)
-  return text
+  return readWords('the e-mail address', text)
 }
 
 /** Changes as they are typed, of which there is one. Throws ConfigError. */

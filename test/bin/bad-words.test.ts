@@ -1,4 +1,5 @@
 /** What an operator may mistype: each is answered in words, without a trace of our insides, and leaves nothing. */
+import { randomBytes } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
@@ -28,8 +29,12 @@ const tooLarge = 'is a whole number from 0 to 2147483647'
 const noCode = 'the code is up to 64 letters, digits, dots, hyphens and underscores, no mark at an end'
 
 const noCurrency = '--currency is the code of a currency, in three capital letters'
+const tooLong = 'has more than 256 characters'
 const noChange = 'say what is to be changed; --help shows what can be'
 const noPage = '--url is an address that begins with http:// or https://'
+
+/** Long, and not to be made shorter by packing: an index has no room for it. */
+const long = randomBytes(2000).toString('hex')
 
 test.each<[string, string]>([
   [`${key} abc`, 'abc is no id'],
@@ -58,6 +63,10 @@ test.each<[string, string]>([
   [`${account} U1 --broker BROKER --currency ZZZ`, noCurrency],
   [`${account} BLANK --broker BROKER`, 'the number says nothing'],
   ['people add --first BLANK --last L --email b@x.org', '--first says nothing'],
+  ['people add --first LONG --last L --email b@x.org', `--first ${tooLong}`],
+  ['people add --first A --last L --email LONG@x.org', `the e-mail address ${tooLong}`],
+  [`${account} LONG --broker BROKER`, `the number ${tooLong}`],
+  ['plans add west LONG --price 10', `the name ${tooLong}`],
   [
     'people add --first A --last L --email b@x.org --role whitelabel_admin',
     'a whitelabel_admin is a person of a white-label site: --site says of which',
@@ -102,7 +111,7 @@ test.each<[string, string]>([
   ['mux create 1 --name V --owner PERSON --capital EMPTY', '--capital is dollars and cents, 0 or more'],
 ])('%s', async (line, says) => {
   const stands: Record<string, string> = { ...(await ids()), BLANK: ' ', EMPTY: '' }
-  const words = line.split(' ').map((word) => stands[word] ?? word)
+  const words = line.split(' ').map((word) => stands[word] ?? word.replace('LONG', long))
   expect(await run(...words)).toEqual({ status: 1, output: '', errors: `lockstep: ${says}` })
   const left = await db.read.one`
     select (select count(*) from access_key)::int as keys, (select count(*) from account)::int as accounts,
