@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/mirror/approvals.ts'
 import { ConfigError } from './config.ts'
-import { type Output, say, tableOf, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
+import { type Output, readWords, say, tableOf, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
 
 /** Adds approvals list, complete and fail. */
 export function addApprovalCommands(approvals: Command): void {
@@ -28,7 +28,7 @@ export function addApprovalCommands(approvals: Command): void {
   tool(approvals, 'fail <requestId>', 'the broker has refused')
     .requiredOption('--reason <text>', 'what the customer is told')
     .action((requestId: string, options: Output & { reason: string }) =>
-      settle(requestId, { isEnabled: false, reason: options.reason }, options),
+      settle(requestId, { isEnabled: false, reason: readWords('--reason', options.reason) }, options),
     )
 }
 

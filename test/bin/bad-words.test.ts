@@ -102,6 +102,7 @@ test.each<[string, string]>([
   ['sites support west --email nobody', 'nobody is no e-mail address'],
   ['sites support west --url javascript:alert(1)', noPage],
   ['sites support west --url help.example.com', noPage],
+  ['approvals fail 327995bd-50cb-4c52-9498-e86e85c6aad7 --reason BLANK', '--reason says nothing'],
   ['sites support west --company BLANK', '--company says nothing'],
   ['accounts setup BROKER U1 1 --min-futures 99999999999', `--min-futures ${tooLarge}`],
   ['accounts set 99999999999 U1 --sales-rep X', 'there is no broker 99999999999'],
