@@ -111,8 +111,7 @@ function addExportCommand(command: Command): void {
 
 /** What is known already changes nothing, so a file may be imported again. */
 function addImportCommands(imports: Command): void {
-  const optional = instrumentColumns.filter((column) => column !== 'symbol')
-  tool(imports, 'instruments <file>', `a CSV with symbol and some of ${optional.join(', ')}`).action(
+  tool(imports, 'instruments <file>', `a CSV with ${instrumentColumns}`).action(
     (file: string, output: Output) =>
       withDatabase(async (db) => {
         const count = await importInstruments(db, file)

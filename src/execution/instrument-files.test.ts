@@ -8,6 +8,14 @@ test.each(['constructor', 'toString', '__proto__'])('%s is neither a column nor 
     expect(read(`symbol,${column}\nNEW,${name}`)).toThrow(`line 2, ${column}: "${name}" cannot be read`)
 })
 
+test('a column that is none is named beside those there are, each once', () => {
+  const read = () => readInstrumentFile('symbol,tik\nNEW,0.01', 20_000)
+  expect(read).toThrow(
+    /^line 1: the columns are symbol and some of securityType, .*, lastTradingDay, not "tik"$/,
+  )
+  expect(read).not.toThrow(/symbol.*symbol/)
+})
+
 test.each([
   ['symbol,tick\n\nNEW,x\n', 'line 3, tick: "x" cannot be read'],
   ['symbol,tick\n\n,1\n', 'line 3: there is no symbol'],

@@ -54,8 +54,10 @@ const columns: { readonly [Member in keyof Instrument]?: Cell } = {
   lastTradingDay: day,
 }
 
-/** The columns that a file may have. */
-export const instrumentColumns: readonly string[] = Object.keys(columns)
+/** The columns that a file has, in words. */
+export const instrumentColumns = `symbol and some of ${Object.keys(columns)
+  .filter((column) => column !== 'symbol')
+  .join(', ')}`
 
 /** The instruments of a file, in its order; `today` resolves short years. Throws UnreadableFile. */
 export function readInstrumentFile(file: string, today: Day): Instrument[] {
@@ -63,7 +65,9 @@ export function readInstrumentFile(file: string, today: Day): Instrument[] {
   const names = (head?.cells ?? []).map((name) => name.trim())
   const unknown = names.find((name) => !Object.hasOwn(columns, name))
   if (unknown !== undefined || !names.includes('symbol'))
-    throw new UnreadableFile(`line 1: the columns are symbol and some of ${instrumentColumns.join(', ')}`)
+    throw new UnreadableFile(
+      `line 1: the columns are ${instrumentColumns}${unknown === undefined ? '' : `, not "${unknown}"`}`,
+    )
   return lines.map(({ cells, number }) => {
     const read = names.flatMap((name, column) => {
       const cell = cells[column]?.trim() ?? ''
