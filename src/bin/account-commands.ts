@@ -91,13 +91,15 @@ interface SetupOptions extends Output {
   forexLotSize?: string
 }
 
+/** A number as it is typed, if it is. */
+const number = (name: string, text: string | undefined): number | undefined =>
+  text === undefined ? undefined : readWhole(name, text)
+
 const setSetup = (
   named: { readonly brokerId: number; readonly account: string; readonly strategyId: number },
   options: SetupOptions,
 ): Promise<void> =>
   withDatabase(async (db) => {
-    const number = (name: string, text: string | undefined) =>
-      text === undefined ? undefined : readWhole(name, text)
     const change = readChanges({
       closingOrdersOnly: onOrOff('--closing-orders-only', options.closingOrdersOnly),
       isConfirmationNeeded: onOrOff('--confirmation', options.confirmation),
@@ -115,14 +117,13 @@ const setSetup = (
 
 const setAccount = (broker: string, account: string, options: AccountOptions): Promise<void> =>
   withDatabase(async (db) => {
-    const { introducingBrokerId: introducerId, salesRepId } = options
     const named = { brokerId: readBrokerId(broker), account }
     const change = readChanges({
       ignoresManualOrders: onOrOff('--ignore-manual-orders', options.ignoreManualOrders),
       introducingBroker: options.introducingBroker,
-      introducingBrokerId: introducerId === undefined ? undefined : readId(introducerId),
+      introducingBrokerId: number('--introducing-broker-id', options.introducingBrokerId),
       salesRep: options.salesRep,
-      salesRepId: salesRepId === undefined ? undefined : readId(salesRepId),
+      salesRepId: number('--sales-rep-id', options.salesRepId),
     })
     if (!(await changeAccount(db.write, { ...named, ...change }, Date.now())))
       throw new ConfigError(`there is no account ${account} at broker ${broker}`)

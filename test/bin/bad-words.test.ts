@@ -105,6 +105,8 @@ test.each<[string, string]>([
   ['approvals fail 327995bd-50cb-4c52-9498-e86e85c6aad7 --reason BLANK', '--reason says nothing'],
   ['sites support west --company BLANK', '--company says nothing'],
   ['accounts setup BROKER U1 1 --min-futures 99999999999', `--min-futures ${tooLarge}`],
+  ['accounts set BROKER U1 --sales-rep-id 2147483648', `--sales-rep-id ${tooLarge}`],
+  ['accounts set BROKER U1 --introducing-broker-id 2147483648', `--introducing-broker-id ${tooLarge}`],
   ['accounts set 99999999999 U1 --sales-rep X', 'there is no broker 99999999999'],
   ['brokers set 99999999999 --enabled on', 'there is no broker 99999999999'],
   ['mux create 1 --name BLANK --owner PERSON', '--name says nothing'],
