@@ -207,11 +207,16 @@ test.each([
   expect(told(answer)).toEqual([404, `2013 ${field}`])
 })
 
-test('a private strategy, or one without places, takes no new follower', async () => {
+test('a private strategy, or one without places, takes no new follower but its owner', async () => {
   const town = towns.native
   const start = { ...own(town), StrategyId: town.lonelyStrategyId, StocksEnabled: true }
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, noSubs: true }])
   expect(told(await held(town, 'StartAutotrade', start))).toEqual([409, '3016 StrategyId'])
+  const { owner } = town.people
+  await town.door('/accounts', [{ account: 'U301', personId: owner.personId, cash: 1000 }])
+  const byOwner = { Account: 'U301', StrategyId: town.lonelyStrategyId, StocksEnabled: true }
+  await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: true, noSubs: true }])
+  expect((await town.ask('StartAutotrade', byOwner, owner)).json).toBe(true)
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: true, noSubs: false }])
   // Who has subscribed to it still knows it; to everybody else it does not exist.
   expect(told(await held(town, 'StartAutotrade', start))).toEqual([409, '3016 StrategyId'])

@@ -153,28 +153,47 @@ describe('Autotrade', () => {
     expect(await paper()).toHaveLength(2)
   })
 
-  test('changed while only a simulation runs, opens a real subscription: money follows nothing else', async () => {
-    const { stranger } = town.people
-    const { personId } = stranger
-    const strategyId = town.lonelyStrategyId
-    await town.door('/accounts', [{ account: 'U300', personId, cash: 1000 }])
-    const own = { Account: 'U300', PersonId: personId, StrategyId: strategyId }
-    const start = () => town.ask('StartAutotrade', { ...own, StocksEnabled: true }, stranger)
-    expect((await start()).json).toBe(true)
-    await town.platform.db.write.run`
-      update subscription set is_cancel_pending = true where person_id = ${personId} and strategy_id = ${strategyId}`
-    await town.door('/clock', { now: '2024-05-20T14:00:00Z' })
-    await town.door('/subscriptions', [{ personId, strategyId, kind: 'simulated' }])
-    const present = () => subscriptionOf(personId, strategyId)
+  test.each([
+    ['live', 'U300', 'paid', 'simulated'],
+    ['paper', 'PA3', 'paper', 'simulated'],
+  ] as const)(
+    'changed in a %s account while only a simulation runs, opens a real subscription: money follows nothing else',
+    async (account, name, kind, running) => {
+      const { start, present } = await lapse(name, account, running)
+      const ended = { kind, status: 'ended' }
+      expect(await present()).toMatchObject([ended, { kind: 'simulated', status: 'active' }])
+      expect((await start()).json).toBe(true)
+      const real = { kind, status: 'active' }
+      expect(await present()).toMatchObject([ended, { kind: 'simulated', status: 'ended' }, real])
+      expect((await start()).json).toBe(true)
+      expect(await present()).toHaveLength(3)
+    },
+  )
+
+  test('changed in a live account while only paper accounts are subscribed for, makes it a paid one', async () => {
+    const { start, present } = await lapse('U301', 'live', 'paper')
     const ended = { kind: 'paid', status: 'ended' }
-    expect(await present()).toMatchObject([ended, { kind: 'simulated', status: 'active' }])
+    expect(await present()).toMatchObject([ended, { kind: 'paper', status: 'active' }])
     expect((await start()).json).toBe(true)
-    expect(await present()).toMatchObject([
-      ended,
-      { kind: 'simulated', status: 'ended' },
-      { kind: 'paid', status: 'active' },
-    ])
-    expect((await start()).json).toBe(true)
-    expect(await present()).toHaveLength(3)
+    expect(await present()).toMatchObject([ended, { kind: 'paid', status: 'active' }])
   })
 })
+
+let lapses = 0
+
+/** Somebody new, whose account still follows a strategy after his subscription has ended; another kind of one runs. */
+async function lapse(account: string, kind: 'live' | 'paper', running: string) {
+  const people = [{ firstName: account, email: `${account}@example.org` }]
+  const [person = town.people.stranger] = await town.door<Citizen[]>('/people', people)
+  const { personId } = person
+  const strategyId = town.lonelyStrategyId
+  await town.door('/accounts', [{ account, personId, kind, cash: 1000 }])
+  const own = { Account: account, PersonId: personId, StrategyId: strategyId }
+  const start = () => town.ask('StartAutotrade', { ...own, StocksEnabled: true }, person)
+  expect((await start()).json).toBe(true)
+  await town.platform.db.write.run`
+    update subscription set is_cancel_pending = true where person_id = ${personId} and strategy_id = ${strategyId}`
+  await town.door('/clock', { now: new Date(Date.UTC(2024, 5 + lapses++ * 2, 1, 14)).toISOString() })
+  await town.door('/subscriptions', [{ personId, strategyId, kind: running }])
+  return { start, present: () => subscriptionOf(personId, strategyId) }
+}
