@@ -41,6 +41,23 @@ describe('closing by hand', () => {
     await held('CancelAutotradeOrder', { ...own(), OrderId: order.OrderId })
   })
 
+  test('nothing goes out, and nothing is started, while the broker is disabled; a cancel is taken', async () => {
+    const order = await place()
+    const enable = (isEnabled: boolean) =>
+      town.platform.db.write.run`update broker set is_enabled = ${isEnabled}::boolean where name = 'Scripted'`
+    await enable(false)
+    const ofOrder = { ...own(), OrderId: order.OrderId }
+    const setup = { ...own(), StrategyId: town.strategyId, StocksEnabled: true }
+    expect(told(await held('NewAutotradeOrder', closing()))).toEqual([409, '3016 Account'])
+    expect(told(await held('ReplaceAutotradeOrder', { ...ofOrder, Price: 111 }))).toEqual([
+      409,
+      '3016 Account',
+    ])
+    expect(told(await held('StartAutotrade', setup))).toEqual([409, '3016 Account'])
+    expect((await held('CancelAutotradeOrder', ofOrder)).status).toBe(200)
+    await enable(true)
+  })
+
   test('with nothing to close it is an order that was rejected', async () => {
     const order = await place({ Side: '1', Limit: 90 })
     expect(order).toMatchObject({ OrderStatus: '8', RejectMessage: 'no position to close' })

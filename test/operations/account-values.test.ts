@@ -167,3 +167,19 @@ test('what was before a paper account began anew is no part of today', async () 
   await town.ask('ResetPaperTrade', paper, { key })
   expect(await rowOf('GetDashBoard', paper)).toMatchObject({ TodayReturn: 0, TotalReturn: 0 })
 })
+
+test('a setup is measured by what the account was worth when it began, not by what it was opened with', async () => {
+  const grown = { ...own, Account: 'U106' }
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
+  await town.door('/accounts', [{ account: grown.Account, personId, cash: 10_000 }])
+  await trade(await addFollowed(grown, 'First'), '1', 50, 'AAPL', 'stock')
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 150, ask: 150 }])
+  await trade(await addFollowed(grown, 'Second'), '1', 10, 'AAPL', 'stock')
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 165, ask: 165 }])
+  const rows = resultsOf(await town.ask('GetDashBoard', grown, { key }))
+  // 3,250 of the 10,000 that it was opened with; 150 of the 12,500 that these had become.
+  expect(rows).toMatchObject([
+    { StrategyName: 'First', TotalReturn: 32.5 },
+    { StrategyName: 'Second', TotalReturn: 1.2 },
+  ])
+})

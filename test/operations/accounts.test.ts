@@ -30,6 +30,10 @@ describe('SetAutotradeSettings', () => {
     expect(resultsOf(both)).toEqual([true, true])
     const none = await as('stranger', 'SetAutotradeSettings', { IsAutoSyncEnabled: true })
     expect(told(none)).toEqual([404, '2013 Account'])
+    // A platform admin may name anybody's account; who names nothing means himself, never everybody.
+    const operators = await as('operator', 'SetAutotradeSettings', { IsAutotradeEnabled: false })
+    expect(told(operators)).toEqual([404, '2013 Account'])
+    expect(await settingsOf()).toMatchObject({ IsAutotradeDisabled: false })
     expect(told(await as('holder', 'SetAutotradeSettings', { ...own, BrokerId: 2 }))).toEqual([
       404,
       '2013 BrokerId',

@@ -140,8 +140,12 @@ test('a simulation stops once, keeps its result and may not begin again soon', a
 })
 
 test('the history goes back to the first one, the present a year', async () => {
-  await town.door('/clock', { now: '2025-05-01T14:00:00Z' })
   const count = async (params: object) => (await results('westAdmin', params)).length
+  await town.door('/clock', { now: '2025-04-11T14:00:00Z' })
+  expect(await count({})).toBe(1)
+  expect(await count({ MaxAccountDays: 1000 })).toBe(1)
+  expect(await count({ MaxAccountDays: 364 })).toBe(0)
+  await town.door('/clock', { now: '2025-05-01T14:00:00Z' })
   expect(await count({})).toBe(0)
   expect(await count({ ActiveOnly: false })).toBe(2)
   expect(await count({ ActiveOnly: false, MaxAccountDays: 1000 })).toBe(0)
