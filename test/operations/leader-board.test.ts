@@ -79,3 +79,13 @@ test('the details carry score, suggested capital and what live accounts follow w
     ...{ Score: 0, SuggestedCapital: 100_000, AUM: 0, AUM_NumberOfAccounts: 0 },
   })
 })
+
+test('it ends with the hundredth', async () => {
+  await write.run`
+    insert into strategy (site_id, owner_person_id, name, started_at, starting_cash, cash)
+    select site_id, owner_person_id, 'Many ' || place, started_at, starting_cash, cash
+    from strategy, generate_series(1, 100) place where id = ${strategyId}`
+  const shown = await board()
+  expect(shown.slice(0, 3)).toEqual([strange, strategyId, lonelyStrategyId])
+  expect(shown).toHaveLength(100)
+})

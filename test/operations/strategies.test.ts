@@ -280,6 +280,34 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
         '1002 Order.CancelReplaceSignalId',
       ])
   })
+
+  test.each<[string, object, boolean]>([
+    ['an entry at a limit', {}, true],
+    ['an entry at a stop', { OrderType: '3', Limit: undefined, Stop: 500 }, true],
+    ['a market order', { OrderType: '1', Limit: undefined, ParkedUntilDate: '2030-01-02T15:00:00Z' }, false],
+    ['a closing order', { OpenClose: 'C', Side: '2', Limit: 500 }, false],
+  ])('DoNotSyncToOpen of %s, and of what replaces it', async (_, terms, isKept) => {
+    const { strategyId: StrategyId } = town
+    const send = async (operation: OperationName, more: object): Promise<number> => {
+      const answer = await owned(town, operation, orderOf(town, dialect, { ...terms, ...more }))
+      return resultsOf<{ SignalId: number }>(answer)[0]?.SignalId ?? 0
+    }
+    const keeps = async (id: number) => {
+      const live = await owned(town, 'GetStrategyActiveOrders', { StrategyIds: StrategyId })
+      const rows = resultsOf<{ SignalId: number; DoNotSyncToOpen?: boolean }>(live)
+      return rows
+        .filter(({ SignalId }) => SignalId === id)
+        .map(({ DoNotSyncToOpen }) => DoNotSyncToOpen ?? false)
+    }
+    const first = await send('NewStrategyOrder', { DoNotSyncToOpen: true })
+    expect(await keeps(first)).toEqual([isKept])
+    const second = await send('ReplaceStrategyOrder', { CancelReplaceSignalId: first })
+    expect(await keeps(second)).toEqual([false])
+    const again = { CancelReplaceSignalId: second, DoNotSyncToOpen: true }
+    const third = await send('ReplaceStrategyOrder', again)
+    expect(await keeps(third)).toEqual([isKept])
+    await owned(town, 'CancelStrategyOrder', { StrategyId, SignalId: third })
+  })
 })
 
 describe('where the dialects differ', () => {
