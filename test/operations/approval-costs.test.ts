@@ -65,6 +65,17 @@ test('a paper account that follows under a live subscription leaves that to its 
   expect(await priceOf(await openAccount('paper'))).toMatch(/^49.00 USD every 30 days from /)
 })
 
+test('a live account that follows while one for paper accounts runs would keep it, as a paid one', async () => {
+  const live = await openAccount('live')
+  await start(live, 'Gen')
+  await change('end')
+  await start(await openAccount('paper'), 'Gen')
+  const price = /^49.00 USD every 30 days from /
+  await db.write.run`
+    update subscription set is_cancel_pending = true where strategy_id = ${strategyId} and ended_at is null`
+  expect(await priceOf(live)).toMatch(price)
+})
+
 test('no price is promised where a payment that failed comes first', async () => {
   await change('suspend')
   expect(await priceOf(await openAccount('live'))).toBe(undefined)

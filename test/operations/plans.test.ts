@@ -97,6 +97,18 @@ describe('plans', () => {
     await audit()
   })
 
+  test('one that has become dearer costs its holder more from the next term on, also where he chooses it again', async () => {
+    const small = await plan('Small', '30')
+    await choose(small, 0)
+    expect(await plan('Small', '60')).toBe(small)
+    expect(await choose(small, 10)).toBe('now')
+    expect(await charges('upgrade')).toEqual([])
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 30, EndDate: at(30) }])
+    await passTo(30)
+    expect(await held()).toMatchObject([{ LicenseTypeId: small, Cost: 60, EndDate: at(60) }])
+    await audit()
+  })
+
   test('a year is followed by a year', async () => {
     const year = await plan('Year', '300', { termDays: 365 })
     await choose(year, 0)
