@@ -17,6 +17,7 @@ const told = (answer: Answer) => [answer.status, ...faultsOf(answer)]
 
 describe('approvals of accounts', () => {
   const approval = { Account: 'U101', PersonId: personId, BrokerId: 1, IsCFD: true }
+  const foreign = (who: CitizenName) => ({ ...approval, PersonId: people[who].personId })
   const geo = (operation: OperationName, params: object, who: CitizenName = 'northAdmin') =>
     as(who, operation, params, 'Geo')
   const pending = async () =>
@@ -99,6 +100,11 @@ describe('approvals of accounts', () => {
     expect(told(await geo('DeleteApprovedAutotradeAccount', { Account }, who))).toEqual(expected)
   })
 
+  test('the approval of an account that a person of the region has not is not there', async () => {
+    const none = { Account: 'NONE', PersonId: personId }
+    expect(told(await geo('DeleteApprovedAutotradeAccount', none))).toEqual([404, '2013 Account'])
+  })
+
   test('an account that feeds a strategy is not mirrored into', async () => {
     const mirrored = { ...approval, Account: holderAccount }
     expect(told(await geo('ApprovedBrokerTransmitAccount', mirrored))).toEqual([409, '3016 Account'])
@@ -120,6 +126,8 @@ describe('approvals of accounts', () => {
     ['nobody', { ...approval, PersonId: 999 }, 'operator', [404, '2013 PersonId']],
     ['a broker that is not there', { ...approval, BrokerId: 99 }, 'northAdmin', [404, '2013 BrokerId']],
     ["somebody else's account", { ...approval, PersonId: 1 }, 'operator', [409, '3016 PersonId']],
+    ['the account of a neighbour', foreign('neighbour'), 'northAdmin', [409, '3016 PersonId']],
+    ['the account of another region', foreign('eastAdmin'), 'southAdmin', [403, '1002 Account']],
     [
       'a person of another site',
       { ...approval, WhiteLabelSiteId: sites.east },

@@ -244,6 +244,9 @@ test('a paper account begins anew, a live one does not', async () => {
   expect(dash).toMatchObject({ TotalReturn: 0 })
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
   expect(told(await as('holder', 'ResetPaperTrade', own))).toEqual([409, '3016 Account'])
+  await town.door('/accounts', [{ account: 'S9', personId: stranger.personId, cash: 1, kind: 'sim' }])
+  const simulated = await as('stranger', 'ResetPaperTrade', { ...paper, Account: 'S9' })
+  expect([simulated.status, resultsOf(simulated)]).toEqual([200, [true]])
 })
 
 test('what was held over a close counts from there on', async () => {

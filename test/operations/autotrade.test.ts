@@ -247,3 +247,21 @@ test('a permission to open that is used up is news of the settings', async () =>
     [{ WillSyncToOpenStocksUSA: false, LastSyncStocksUSA: opened, SettingsLastUpdateUTC: opened }],
   ])
 })
+
+test('a number that two brokers gave: the caller’s own accounts first, never those of several people', async () => {
+  const town = towns.native
+  const { neighbour, westAdmin } = town.people
+  const [live, paper] = [{ cash: 1000 }, { cash: 1000, kind: 'paper' }]
+  await town.door('/accounts', [
+    { account: 'U400', personId: neighbour.personId, ...live },
+    { account: 'U400', personId: neighbour.personId, ...paper },
+    { account: 'U401', personId: neighbour.personId, ...live },
+    { account: 'U401', personId: westAdmin.personId, ...paper },
+  ])
+  const positions = async (who: 'neighbour' | 'westAdmin' | 'northAdmin', Account: string) =>
+    told(await town.ask('GetAutoTradeOpenPositions', { Account }, town.people[who]))
+  expect(await positions('neighbour', 'U400')).toEqual([200])
+  expect(await positions('westAdmin', 'U400')).toEqual([200])
+  expect(await positions('westAdmin', 'U401')).toEqual([200])
+  expect(await positions('northAdmin', 'U401')).toEqual([400, '1128 Account'])
+})
