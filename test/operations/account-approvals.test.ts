@@ -121,6 +121,18 @@ describe('approvals of accounts', () => {
     expect((await as('holder', 'SetAutotradeSettings', sync)).status).toBe(200)
   })
 
+  test('AutoSync ends with the approval to feed a strategy, and does not come back by itself', async () => {
+    const setup = { Account: 'U101', PersonId: personId, StrategyId: town.lonelyStrategyId }
+    await geo('ApprovedBrokerTransmitAccount', approval)
+    await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101', BrokerId: 1 })
+    expect(told(await as('holder', 'StartAutotrade', { ...setup, StocksEnabled: true }))).toEqual([200])
+    const asked = { Account: 'U101', PersonId: personId }
+    expect(resultsOf(await as('holder', 'GetAutotradeSettings', asked))).toMatchObject([
+      { IsSyncEnabled: false, SyncDisabledReason: 'BrokerTransmit' },
+    ])
+    await as('holder', 'StopAutotrade', setup)
+  })
+
   test.each<[string, object, CitizenName, (number | string)[]]>([
     ['somebody of another region', approval, 'southAdmin', [403, '1002 PersonId']],
     ['nobody', { ...approval, PersonId: 999 }, 'operator', [404, '2013 PersonId']],

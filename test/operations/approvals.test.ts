@@ -29,7 +29,7 @@ const wish = () => ({
   StrategyId: town.strategyId,
   StocksEnabled: true,
 })
-const start = (more: object = {}, host: 'WL' | 'Gen' = 'WL') =>
+const start = (more: object = {}, host: 'WL' | 'Gen' | 'Geo' = 'WL') =>
   town.ask('StartAutotrade', { ...wish(), ...more }, { key: people.neighbour.key, host })
 const idOf = (answer: Answer): string => String(answer.headers['x-approval-request-id'] ?? '')
 const status = (id: string, who: CitizenName = 'neighbour') =>
@@ -251,6 +251,20 @@ test('an address that was never given out leads nowhere', async () => {
   }
   const odd = await fetch(ApprovalUrl, { method: 'POST', body: new URLSearchParams({ answer: 'maybe' }) })
   expect(await odd.text()).toContain('Approve Trend?')
+})
+
+test('what is approved takes effect in the account that was named, not in one of the same number at another broker', async () => {
+  await town.door('/accounts', [{ account, personId, cash: 10_000, kind: 'paper' }])
+  const request = await ask({ BrokerId: 2 })
+  expect(await answer(request, 'approve')).toContain('Approved')
+  const own = { PersonId: personId, Account: account }
+  const setups = await town.ask('GetAutotradedStrategies', own, { key: people.neighbour.key })
+  expect(resultsOf(setups)).toMatchObject([{ Account: account, BrokerId: 2 }])
+})
+
+test.each(['Gen', 'Geo'] as const)('a start on the host %s asks nobody', async (host) => {
+  const started = await start({}, host)
+  expect([started.text, idOf(started), await running()]).toEqual(['true', '', 1])
 })
 
 test('a start that is refused asks nobody', async () => {

@@ -86,6 +86,9 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
   test('the orders and positions of an account', async () => {
     const orders = resultsOf(await held(town, 'GetAutotradeHistoricalOrders', own(town)))
     expect(orders.map(({ SignalId }) => SignalId).sort()).toEqual(Object.values(town.signals).sort())
+    const at = async (BrokerId: number) =>
+      resultsOf(await held(town, 'GetAutotradeHistoricalOrders', { ...own(town), BrokerId }))
+    expect([await at(1), await at(2)]).toEqual([orders, []])
     const active = resultsOf(await held(town, 'GetAutotradeActiveOrders', own(town)))
     expect(active).toEqual(orders.filter(({ SignalId }) => SignalId === town.signals.working))
     for (const order of orders) {
