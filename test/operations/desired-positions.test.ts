@@ -187,6 +187,26 @@ describe('what is refused changes nothing', () => {
     expect([await held(), await live()]).toEqual(['A 10', before])
   })
 
+  test('what trades no more is neither ordered, replaced nor wanted, and may be closed', async () => {
+    await want(['A', 10])
+    const id = await order('A', { OrderType: '2', Side: '1', OrderQuantity: 1, Limit: 5 })
+    const trades = (isTradable: boolean) =>
+      town.platform.db.write
+        .run`update instrument set is_tradable = ${isTradable}::boolean where symbol = 'A'`
+    await trades(false)
+    const terms = { OrderType: '2', Side: '1', OrderQuantity: 1, Limit: 6, TIF: '1' }
+    const symbol = { PlatformSymbol: { FullSymbol: 'A', SymbolType: 'stock' } }
+    const Order = { StrategyId: strategyId, ...terms, ...symbol }
+    const refused = [
+      await town.ask('NewStrategyOrder', { Order }, { key }),
+      await town.ask('ReplaceStrategyOrder', { Order: { ...Order, CancelReplaceSignalId: id } }, { key }),
+      await send([['A', 20]]),
+    ]
+    expect(refused.flatMap(faultsOf)).toEqual(['1121 Symbol', '1121 Symbol', '1121 Symbol'])
+    expect((await want()).CanceledSignals).toEqual([id])
+    await trades(true)
+  })
+
   test('a strategy that is not alive', async () => {
     await town.platform.db.write.run`update strategy set is_alive = false where id = ${strategyId}`
     const answer = await send([['A', 1]])

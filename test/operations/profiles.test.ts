@@ -149,6 +149,9 @@ describe('adding a person', () => {
     const site = { WhiteLabelSiteId: sites.west }
     const answer = await ask('AddProfile', { ...another(), ...site, IPAddress: '1.2.3' }, 'westAdmin')
     expect(told(answer)).toEqual([400, '1130 IPAddress'])
+    const ignored = await add({ ...another(), IPAddress: '198.51.100.9' })
+    expect(await found('westAdmin', { PersonId: ignored })).toEqual([ignored])
+    expect(await found('westAdmin', { IPAddress: '198.51.100.9' })).toEqual([])
     const apart = { ...another(), ...site, GeoSite: 'south', IPAddress: '192.0.2.7' }
     expect(told(await ask('AddProfile', apart, 'operator'))).toEqual([400, '1128 GeoSite'])
   })
