@@ -190,6 +190,10 @@ describe('GetAutotradeStats', () => {
     expect((await stats(params)).length).toBe(count)
   })
 
+  test('what is still to come is told as it stands now', async () => {
+    expect(await stats({ EndDate: '2030-01-01' })).toEqual(await stats({}))
+  })
+
   test('a strategy counts from its start to its stop', async () => {
     const counted = async () => (await stats({}))[1]?.UniqueAutotradedStrategies
     const setup = { Account: 'U101', PersonId: personId, StrategyId: town.lonelyStrategyId }

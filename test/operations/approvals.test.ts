@@ -103,7 +103,9 @@ test('a start is a request until its customer agrees', async () => {
 test('a declined request has failed', async () => {
   const request = await ask()
   expect(await answer(request, 'decline')).toContain('declined by the customer')
-  expect((await shown(request.RequestId)).Status).toBe('Failed')
+  const failed = await shown(request.RequestId)
+  expect(failed.Status).toBe('Failed')
+  expect(failed).not.toHaveProperty('CompletedUtc')
   expect(await running()).toBe(0)
 })
 
@@ -286,6 +288,9 @@ test('a broker that enables accounts one by one has the last word', async () => 
   expect(await settle(asked.RequestId, true)).toBe(false)
   expect(await shown(asked.RequestId)).toMatchObject({ Status: 'Completed' })
   expect(await running()).toBe(1)
+  const own = { PersonId: personId, Account: account }
+  const settings = await town.ask('GetAutotradeSettings', own, { ...people.neighbour, host: 'WL' })
+  expect(resultsOf(settings)).toMatchObject([{ BrokerAuthorizationStatus: 'Authorized' }])
   await town.door('/accounts', [{ account: 'LATE', personId, cash: 1 }])
   account = 'LATE'
   const refused = await ask()

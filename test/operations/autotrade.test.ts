@@ -28,10 +28,13 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     const again = await held(town, 'StartAutotrade', { ...start, ScalingPercentage: 50 })
     expect(again.text).toBe('true')
     const joining = { ...start, DoNotJoinCurrentSystemPositions: true }
-    expect(told(await held(town, 'StartAutotrade', joining))).toEqual([
-      400,
-      '1128 DoNotJoinCurrentSystemPositions',
-    ])
+    for (const choice of [joining, { ...joining, DoNotJoinCurrentSystemPositions: false }])
+      expect(told(await held(town, 'StartAutotrade', choice))).toEqual([
+        400,
+        '1128 DoNotJoinCurrentSystemPositions',
+      ])
+    const both = await held(town, 'GetAutotradeSettings', own(town))
+    expect([resultsOf(both).length, both.headers['last-modified']]).toEqual([2, undefined])
     const stopping = { ...own(town), StrategyId: town.lonelyStrategyId }
     const stopped = await held(town, 'StopAutotrade', stopping)
     expect([stopped.status, stopped.text]).toEqual([200, 'true'])
