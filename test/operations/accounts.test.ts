@@ -41,6 +41,12 @@ describe('SetAutotradeSettings', () => {
   })
 })
 
+test('an account is read under the name of its holder alone, also by who may read both', async () => {
+  const another = { Account: holderAccount, PersonId: people.neighbour.personId }
+  expect(told(await as('westAdmin', 'GetAutotradeActiveOrders', own))).toEqual([200])
+  expect(told(await as('westAdmin', 'GetAutotradeActiveOrders', another))).toEqual([403, '1002 Account'])
+})
+
 test('the settings show what the account is worth', async () => {
   expect(await settingsOf()).toMatchObject({
     NetLiquidationValue: 49_999,
@@ -171,6 +177,7 @@ describe('GetAutotradeStats', () => {
         UniquePlatformtransmitStrategies: 0,
       },
       ...{ Currency: 'USD', IsDisabled: false, IsBrokerEnabled: true, NetLiquidationValue: 50_100 },
+      ...{ IsSyncEnabled: true, IsManualConfirmationEnabled: false },
       ...{ WhiteLabelSiteId: sites.west, GeoSiteId: 'north', DateUtc: '2024-03-12T14:00:00Z' },
     })
     expect(rows[1]).toMatchObject({ UniqueAutotradedStrategies: 0 })

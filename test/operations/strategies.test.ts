@@ -264,12 +264,15 @@ describe.each(dialects)('in the dialect %s', (dialect) => {
     expect(told(await owned(town, 'NewStrategyOrder', orderOf(town, dialect, terms)))).toEqual(expected)
   })
 
-  test('a replacement names the signal, of the same strategy', async () => {
+  test('a replacement names the signal, and an order its parent, of the same strategy', async () => {
     const nothing = await owned(town, 'ReplaceStrategyOrder', orderOf(town, dialect))
     expect(told(nothing)).toEqual([400, '1102 Order.CancelReplaceSignalId'])
     const other = { StrategyId: town.lonelyStrategyId, CancelReplaceSignalId: town.signals.working }
     const moved = await owned(town, 'ReplaceStrategyOrder', orderOf(town, dialect, other))
     expect(told(moved)).toEqual([400, '1130 Order.StrategyId'])
+    const child = { StrategyId: town.lonelyStrategyId, ParentSignalId: town.signals.working }
+    const adopted = await owned(town, 'NewStrategyOrder', orderOf(town, dialect, child))
+    expect(told(adopted)).toEqual([400, '1130 Order.ParentSignalId'])
     const stranger = { key: town.people.stranger.key }
     const added = await town.ask('AddStrategy', { StrategyName: 'Theirs', StartingCapital: 1000 }, stranger)
     const [{ StrategyId } = { StrategyId: 0 }] = resultsOf<{ StrategyId: number }>(added)
