@@ -356,3 +356,14 @@ test.each<[string, object, string]>([
   const body = { Account: 'A', StrategyId: 1, ...setting }
   expect(reader('StartAutotrade')(body)).toMatchObject({ faults: [{ Message: words }] })
 })
+
+test.each<[string, object, string]>([
+  ['a telephone number of one country', { Phone: '123' }, 'Malformed value; one that fits: +12125550123'],
+  ['a country in small letters', { CountryCode: 'us' }, 'Malformed value; one that fits: US'],
+])('whoever sends %s is shown one that fits', (_name, member, words) => {
+  const read = reader('AddProfile', 'native', 'WL')(member)
+  const [FieldName = ''] = Object.keys(member)
+  expect(read).toMatchObject({
+    faults: expect.arrayContaining([expect.objectContaining({ FieldName, Message: words })]),
+  })
+})

@@ -180,8 +180,13 @@ function readMoment(shape: ShapeOf<'instant'>, dialect: Dialect, malformed: Read
 }
 
 /** Malformed text is 1102 where the parameter is mandatory, otherwise 1130. */
-const malformedAs = (isMandatory: boolean, words: string): Read =>
-  isMandatory ? (_raw, path, faults) => fault(faults, 'MalformedValue', path) : wrong(words)
+const malformedAs =
+  (isMandatory: boolean, words: string): Read =>
+  (_raw, path, faults) =>
+    fault(faults, isMandatory ? 'MalformedValue' : 'InvalidParameter', path, words)
+
+const likeExample = ({ example }: ShapeOf<'text'>): string =>
+  example === undefined ? 'Malformed value' : `Malformed value; one that fits: ${example}`
 
 /** The reader of a scalar in a JSON body. */
 export function scalarFromJson(shape: Scalar, dialect: Dialect, isMandatory: boolean): Read {
@@ -242,6 +247,6 @@ export function scalarFromText(shape: Scalar, dialect: Dialect, isMandatory: boo
 function textual(shape: ShapeOf<'text' | 'instant' | 'code'>, dialect: Dialect, isMandatory: boolean): Read {
   if (shape.kind === 'code') return readCode(shape, dialect)
   return shape.kind === 'text'
-    ? readText(shape, dialect, malformedAs(isMandatory, 'Malformed value'))
+    ? readText(shape, dialect, malformedAs(isMandatory, likeExample(shape)))
     : readMoment(shape, dialect, malformedAs(isMandatory, 'Must be an ISO 8601 date or date-time'))
 }
