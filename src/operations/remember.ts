@@ -104,15 +104,21 @@ function keyedOf<Call extends Repeatable>(call: Call): Keyed<Call> | undefined {
 function replay(claim: Keyed<unknown>, known: KnownAnswer | undefined, vault: Vault): Reply {
   if (known === undefined || known.status === null || known.answer === null) return inProgress
   if (!isSame(claim, known)) return reused
-  return {
+  return asReplayed({
     status: known.status,
     body: opened(vault, claim, known.answer),
-    headers: { ...known.headers, 'Idempotent-Replayed': 'true' },
-  }
+    headers: known.headers ?? undefined,
+  })
 }
 
 /** Faults of ours and of the moment are not remembered: the same request is to be tried anew. */
 const isLasting = ({ status }: Reply): boolean => status < 500 && status !== 429
+
+/** A reply for one who asks again, or at the same time, what somebody acts on: he sees that he caused nothing. */
+export function asReplayed(reply: Reply): Reply {
+  if (!isLasting(reply)) return reply
+  return { ...reply, headers: { ...reply.headers, 'Idempotent-Replayed': 'true' } }
+}
 
 /** Stores the answers of those that acted, in the transaction of their effects. */
 export async function remember<Call extends Repeatable>(

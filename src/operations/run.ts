@@ -25,7 +25,7 @@ import { type Admit, type Ask, admitAhead, admitFirst } from './ahead.ts'
 import { type BatchLimits, type BatchLoad, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
 import type { Handler, HandlerTable, OwnedFacts, PreparedHandler } from './handler.ts'
-import { remember, takeTurns } from './remember.ts'
+import { asReplayed, remember, takeTurns } from './remember.ts'
 import { type Reply, replyTo, replyWith } from './reply.ts'
 import { fingerprintOf, type Secrets } from './secrets.ts'
 
@@ -331,7 +331,9 @@ async function runWrites(
     ]),
   )
   return calls.map((call) => {
-    const reply = made.get(call) ?? turns.answered.get(call) ?? made.get(turns.twins.get(call) ?? call)
+    const leader = turns.twins.get(call)
+    const acted = leader && made.get(leader)
+    const reply = acted ? asReplayed(acted) : (made.get(call) ?? turns.answered.get(leader ?? call))
     if (reply === undefined) throw new Error('a call lost its turn')
     return reply
   })

@@ -113,6 +113,7 @@ describe.each(['alone', 'together'] as const)('a handler %s', (kind) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => send(edge, key, name, 'twin')))
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
     expect(answers[0]?.status).toBe(200)
+    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === 'true')).toHaveLength(49)
     expect(await rowsNamed(edge, name)).toBe(1)
   })
 
@@ -199,6 +200,20 @@ describe('a batch', () => {
       expect(await rowsNamed(edges.together, name)).toBe(at === 17 || at === 23 ? 0 : 1)
     }
     expect(Math.max(...mood.batches)).toBeGreaterThan(5)
+  })
+
+  test('with twins that come late is not run again', async () => {
+    const key = await newKey()
+    const first = await send(edges.together, key, 'late', 'late')
+    mood.batches.length = 0
+    const crowd = Array.from({ length: 20 }, (_, at) => `neighbour ${at}`)
+    const [twins, neighbours] = await Promise.all([
+      Promise.all(crowd.map(() => send(edges.together, key, 'late', 'late'))),
+      Promise.all(crowd.map((name) => send(edges.together, key, name))),
+    ])
+    expect(twins.map(({ text }) => text)).toEqual(crowd.map(() => first.text))
+    expect(neighbours.map(({ status }) => status)).toEqual(crowd.map(() => 200))
+    expect(mood.batches.reduce((sum, calls) => sum + calls, 0)).toBe(20)
   })
 
   test('tells equal keys with different bodies apart', async () => {
