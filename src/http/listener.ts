@@ -22,7 +22,7 @@ const routeUnknown = replyTo(refuse('RouteUnknown'))
 /** A server that hands every well-formed request to `listener`; `newId` names those without a request. */
 export function createListener(listener: RequestListener, newId: () => string): Server {
   // A missing Host is refused by us, in our words.
-  const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, listener)
+  const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, noting(listener))
   server.maxHeadersCount = 0
   // Who has said all it wants to say may still listen.
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -32,7 +32,7 @@ export function createListener(listener: RequestListener, newId: () => string): 
     if (refused.has(socket)) return
     refused.add(socket)
     afterAnswers(socket, () => {
-      if (!socket.writable || isAnswering(socket)) socket.destroy()
+      if (!socket.writable || isAnswering(socket) || isAnswered(socket)) socket.destroy()
       else socket.end(rawAnswer(reply, newId()), () => socket.destroySoon())
     })
   }
@@ -41,7 +41,7 @@ export function createListener(listener: RequestListener, newId: () => string): 
     else refuseRaw(socket, isOtherMethod(error) ? routeUnknown : framingFault)
   })
   server.on('connect', (_, socket: Socket) => refuseRaw(socket, routeUnknown))
-  server.on('checkExpectation', listener)
+  server.on('checkExpectation', noting(listener))
   limitSockets(server)
   return server
 }
@@ -68,6 +68,22 @@ const answerOf = (socket: Socket): ServerResponse | null | undefined =>
 
 /** True while an answer is on its way: writing into it would corrupt it. */
 const isAnswering = (socket: Socket): boolean => answerOf(socket)?.headersSent === true
+
+const latest = new WeakMap<Socket, ServerResponse>()
+
+/** Notes which answer of its connection is the latest. */
+const noting =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    latest.set(request.socket, response)
+    listener(request, response)
+  }
+
+/** True when what broke is the body of a request that has its answer: nobody waits for a second one. */
+function isAnswered(socket: Socket): boolean {
+  const answer = latest.get(socket)
+  return answer !== undefined && !answer.req.complete && answer.headersSent
+}
 
 /** Waits until the whole requests that came before have their own answers, which callers tell by their order. */
 function afterAnswers(socket: Socket, then: () => void): void {

@@ -1,7 +1,8 @@
 /** Bytes that are no proper HTTP: each gets 400 in the envelope and the end of its connection; others live on. */
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createListener } from '../../src/http/listener.ts'
 import { type Edge, startEdge } from './support/edge.ts'
 
 let edge: Edge
@@ -126,6 +127,26 @@ describe('framing', () => {
       ...['HTTP/1.1 200', '"Results":["A"]', 'HTTP/1.1 200', '"Results":["B"]'],
       ...['HTTP/1.1 400', '"ErrorCode":"3015"'],
     ])
+  })
+
+  test('a body that never comes after its answer gets no second one', async () => {
+    const server = createListener(
+      (_, response) => response.end('answered'),
+      () => 'id',
+    )
+    Object.assign(server, { headersTimeout: 50, requestTimeout: 50 })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const text = await new Promise<string>((resolve) => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      let got = ''
+      socket.on('data', (data) => {
+        got += data.toString()
+      })
+      socket.on('close', () => resolve(got))
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
+    })
+    server.close()
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200'])
   })
 
   test('a caller that ends its side after a request is answered', async () => {
