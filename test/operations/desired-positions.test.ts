@@ -119,6 +119,24 @@ describe('from what is held to what is wanted', () => {
     expect([plan.NewSignals.length, plan.CanceledSignals]).toEqual([1, [resting]])
   })
 
+  test('a stock that is delisted stays until it is paid for, and may be wanted as it is alone', async () => {
+    await town.door('/instruments', [{ symbol: 'GONE', securityType: 'CS' }])
+    await town.door('/quotes', [{ symbol: 'GONE', bid: 10, ask: 10 }])
+    await want(['A', 10], ['GONE', 100])
+    await town.door('/corporate-actions', [{ kind: 'delisting', symbol: 'GONE', date: '2024-03-11' }])
+    expect((await want(['A', 20])).NewSignals).toHaveLength(1)
+    expect([await held(), await live()]).toEqual(['A 20, GONE 100', []])
+    expect(await want(['A', 20], ['GONE', 100])).toEqual(nothing)
+    for (const quantity of [50, 150, -100])
+      expect(faultsOf(await send([['GONE', quantity]]))).toEqual(['1121 Symbol'])
+    expect((await want()).NewSignals).toHaveLength(1)
+    expect([await held(), await live()]).toEqual(['GONE 100', []])
+    await town.door('/corporate-actions', [
+      { kind: 'settlement', symbol: 'GONE', date: '2024-03-11', amount: 0 },
+    ])
+    expect([await want(), await held()]).toEqual([nothing, ''])
+  })
+
   test('makes the instrument of a contract that nobody entered', async () => {
     const Positions = [{ Quantity: 1, PlatformSymbol: { FullSymbol: '@ESM4', SymbolType: 'future' } }]
     const answer = await town.ask('SetDesiredPositions', { StrategyId: strategyId, Positions }, { key })

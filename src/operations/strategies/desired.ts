@@ -7,6 +7,7 @@ import type { ParamsOf } from '../../contract/index.ts'
 import type { OrdStatus } from '../../domain/codes.ts'
 import { dec } from '../../domain/decimal.ts'
 import type { ModelAccount } from '../../domain/margin/model-account.ts'
+import { hasExpired } from '../../domain/market/expiration.ts'
 import type { Parent } from '../../domain/orders/conditional.ts'
 import { type DesiredOrder, type DesiredPlan, planDesired } from '../../domain/orders/desired.ts'
 import { chargedRates } from '../../domain/positions/tables/commission-plans.ts'
@@ -94,8 +95,15 @@ function planFor(
   held: readonly PlacingRow[],
   live: readonly LiveOrderRow[],
 ): DesiredPlan<number> | Refused {
+  const ids = wanted.map(({ instrumentId }) => instrumentId)
+  // What is held after its last session waits to be settled: nobody who does not want it can have it closed.
+  const named = new Set(ids.filter((_, place) => Number(positions[place]?.Quantity) !== 0))
   const plan = planDesired({
-    current: new Map(held.map((row) => [String(row.instrumentId), dec(row.position)])),
+    current: new Map(
+      held
+        .filter((row) => named.has(row.instrumentId) || !hasExpired(row, ctx.now))
+        .map((row) => [String(row.instrumentId), dec(row.position)]),
+    ),
     working: live.map((order) => ({
       symbol: String(order.instrumentId),
       ...order,
@@ -108,7 +116,6 @@ function planFor(
     zeroMeansFlat: ctx.dialect === 'compat',
   })
   if (typeof plan !== 'string') return plan
-  const ids = wanted.map(({ instrumentId }) => instrumentId)
   const at = ids.findIndex((id, place) =>
     plan === 'RepeatedSymbol' ? ids.indexOf(id) < place : Number(positions[place]?.Quantity) === 0,
   )
@@ -125,7 +132,7 @@ function refusalOf(
 ): Refused | undefined {
   const isOver = ({ symbol, openClose }: DesiredOrder): boolean => {
     const row = rows.get(symbol)
-    return openClose === 'O' && (!row || !tradesAt(row, ctx.now))
+    return !row || hasExpired(row, ctx.now) || (openClose === 'O' && !tradesAt(row, ctx.now))
   }
   return newOrders.some(isOver) ? refuse('InvalidSymbol', 'Symbol') : undefined
 }
