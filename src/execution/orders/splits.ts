@@ -28,6 +28,7 @@ import {
   lockMarks,
 } from '../../storage/accounts/holders.ts'
 import { splitAccounts } from '../../storage/actions/account-splits.ts'
+import { settleAgain } from '../../storage/actions/contract-ends.ts'
 import { type DueAction, insertAdjusted } from '../../storage/actions/corporate-actions.ts'
 import {
   adjustOptions,
@@ -102,6 +103,8 @@ export async function bookSplit(ctx: WorkContext, tx: Transaction, action: DueAc
   await tx.withCommit(() => markFollowers(tx, strategyIds, ctx.clock.now()))
   await touchAdjusted(tx, [...actionIds.values()], action.at)
   await restateQuotes(tx, ids, ratio, action.at)
+  // A stock that is delisted was paid for in the units of before: what that leaves over is paid like the rest.
+  if (action.isLate) await settleAgain(tx, [action.instrumentId], ctx.clock.now())
   await adjustOptions(
     tx,
     await listAnew(tx, options, ratio),
