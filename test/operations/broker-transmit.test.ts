@@ -181,6 +181,46 @@ test('what is taken back over a split is taken back in the units of today', asyn
   ])
 })
 
+test('what is told of a stock that is delisted nobody copies, and it is paid like the rest', async () => {
+  await town.door('/accounts', [
+    { account: 'T5', personId: leader.personId, cash: 20_000 },
+    { account: 'F5', personId: people.stranger.personId, cash: 20_000 },
+  ])
+  expect((await approve('T5')).status).toBe(200)
+  const added = await add({ Account: 'T5', StrategyName: 'Delisted' })
+  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId
+  const follower = { Account: 'F5', PersonId: people.stranger.personId }
+  const { key } = people.stranger
+  await town.ask('StartAutotrade', { ...follower, StrategyId, StocksEnabled: true }, { key })
+  const gone = { symbol: 'GONE', date: '2024-03-12' }
+  const tell = (side: 'buy' | 'sell', qty: number, px: number) =>
+    town.door('/broker', {
+      execution: { account: 'T5', symbol: 'GONE', side, qty, px, clientOrderId: null },
+    })
+  const seen = async () => ({
+    held: resultsOf(await town.ask('GetStrategyOpenPositions', { StrategyIds: StrategyId }, { key })).length,
+    copies: resultsOf(await town.ask('GetAutotradeHistoricalOrders', follower, { key })).length,
+    ...(await town.platform.db.read.one<Record<string, number>>`
+      select s.cash::float8 as strategy, fed.cash::float8 as fed, follower.cash::float8 as follower
+      from strategy s, account fed, account follower
+      where s.id = ${StrategyId ?? 0}::bigint and fed.account = 'T5' and follower.account = 'F5'`),
+  })
+  await town.door('/instruments', [{ symbol: 'GONE', securityType: 'CS' }])
+  await town.door('/quotes', [{ symbol: 'GONE', bid: 100, ask: 100 }])
+  await tell('buy', 30, 100)
+  const bought = { held: 1, copies: 1, strategy: 17_000, fed: 17_000, follower: 17_000 }
+  expect(await seen()).toEqual(bought)
+  await town.door('/corporate-actions', [{ kind: 'delisting', ...gone }])
+  // Paid by its broker before anybody has entered what is paid.
+  await tell('sell', 10, 60)
+  expect(await seen()).toEqual({ ...bought, strategy: 17_600, fed: 17_600 })
+  await town.door('/corporate-actions', [{ kind: 'settlement', ...gone, amount: 60 }])
+  const paid = { held: 0, copies: 1, strategy: 18_800, fed: 18_800, follower: 18_800 }
+  expect(await seen()).toEqual(paid)
+  await tell('sell', 20, 60)
+  expect(await seen()).toEqual(paid)
+})
+
 test('the books add up', async () => {
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
   expect(town.platform.errors).toEqual([])

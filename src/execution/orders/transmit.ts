@@ -4,8 +4,10 @@
  */
 
 import { oneOfEach } from '../../domain/group.ts'
+import { hasExpired } from '../../domain/market/expiration.ts'
+import { settleAgain } from '../../storage/actions/contract-ends.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
+import { loadQuotedInstruments, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import {
   isTransmissionDue,
   listFedStrategies,
@@ -40,21 +42,30 @@ async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promis
   if (strategies.length === 0) return 0
   await lockStrategies(tx, strategies)
   const trades = await listTransmissions(tx, strategies, tradesAtOnce)
-  const books = await loadTraded(ctx, tx, trades)
+  const now = ctx.clock.now()
+  const traded = [...new Set(trades.map(({ instrumentId }) => instrumentId))]
+  const listed = await loadQuotedInstruments(tx, [], traded)
+  const instruments = new Map(listed.map((row) => [row.id, row]))
+  const books = await loadTraded(ctx, tx, trades, instruments)
   // A trade through zero is two orders.
   const ids = await newSignalIds(tx, trades.length * 2)
   for (const [place, trade] of trades.entries()) {
     const book = books.get(nameOf(trade))
-    if (!book) continue
+    const instrument = instruments.get(trade.instrumentId)
+    if (!book || !instrument) continue
     const { side, quantity, px: price, executedAt: at } = trade
     const own = ids.slice(place * 2, place * 2 + 2).map(String)
     const told = { execId: trade.execId }
     const order = { side, quantity, price, at, ids: own, info: 'traded in the account', told }
-    books.set(nameOf(trade), tradeInternally(book, { isTransmitted: true, ...order }))
+    // Where trading has ended nobody could copy it: mostly it is how the broker tells of the end.
+    const isTransmitted = !hasExpired(instrument, now)
+    books.set(nameOf(trade), tradeInternally(book, { isTransmitted, ...order }))
   }
   await saveBooks(ctx, tx, [...books.values()])
+  // What is told of a contract that has ended is settled with it, as it is in the account.
+  await settleAgain(tx, traded, now)
   const done = trades.map(({ id }) => id)
-  await saveTransmitted(tx, done, ids, ctx.clock.now())
+  await saveTransmitted(tx, done, ids, now)
   return trades.length
 }
 
@@ -66,10 +77,8 @@ async function loadTraded(
   ctx: WorkContext,
   tx: Transaction,
   trades: readonly TransmissionRow[],
+  instruments: ReadonlyMap<number, QuotedInstrument>,
 ): Promise<Map<string, InternalBook>> {
-  const keys = oneOfEach(trades, nameOf)
-  const instrumentIds = [...new Set(trades.map(({ instrumentId }) => instrumentId))]
-  const listed = await loadQuotedInstruments(tx, [], instrumentIds)
-  const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))
+  const books = await loadWholeBooks(ctx, tx, oneOfEach(trades, nameOf), instruments)
   return new Map(books.map((book) => [nameOf(book), book]))
 }
