@@ -80,6 +80,17 @@ test('a second import counts what it knew', async () => {
   expect(await enterActions(ctx, [action, action])).toEqual({ added: 0, known: 2, faults: [] })
 })
 
+test('of a stock that is delisted nothing is announced for a day after its last', async () => {
+  await door('/corporate-actions', [{ kind: 'delisting', symbol: 'AAPL', date: '2024-03-12' }])
+  for (const action of [dividend, split])
+    expect(faultsOf(await door('/corporate-actions', [action]))).toEqual(['1130 [0]'])
+  const announced = [
+    { ...split, date: '2024-03-12' },
+    { ...dividend, kind: 'settlement' },
+  ]
+  expect((await door('/corporate-actions', announced)).status).toBe(200)
+})
+
 describe('a day without a session is the next one', () => {
   const onSaturday = { ...split, date: '2024-03-16', new: 1, old: 3 }
   const onMonday = { ...split, date: '2024-03-18' }

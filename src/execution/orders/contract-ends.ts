@@ -141,13 +141,18 @@ const lastOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null
 
 /**
  * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of
- * the day of their expiry, and stocks for what is paid for them, as long as it takes; null for all others.
+ * the day of their expiry, and stocks for what is paid for them, as long as it takes. For options on a stock that is
+ * delisted that counts as well, if it is known; null for all others.
  */
 async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) {
-  const { expiry, lastTradingDay, underlyingId, calendar, endedAt } = contract
+  const { expiry, lastTradingDay, underlyingId, underlyingEnd, calendar, endedAt } = contract
   if (contract.securityType === 'CS' && lastTradingDay !== null) {
     const paid = await findSettlementValue(tx, contract.id, lastTradingDay, null)
     return paid ? { value: paid.amount, until: Math.max(end, paid.enteredAt) } : null
+  }
+  if (underlyingId !== null && underlyingEnd !== null) {
+    const paid = await findSettlementValue(tx, underlyingId, underlyingEnd, endedAt)
+    return paid ? { value: paid.amount, until: end } : null
   }
   const isMorning = indexOptionRoots.get(contract.root)?.morningSettled === true
   if (!isMorning || expiry === null || underlyingId === null || expiry === lastTradingDay) return null

@@ -101,10 +101,13 @@ function newAction(
   if (!instrument) return `there is no instrument ${symbol}`
   if (date === undefined) return `${day} is no date`
   if (instrument.securityType !== 'CS') return `${symbol} is no stock`
+  const { lastTradingDay } = instrument
+  if (kind !== 'settlement' && lastTradingDay !== null && day > lastTradingDay)
+    return `trading of ${symbol} ends on ${lastTradingDay}`
   const isSplit = kind === 'split'
   if (isSplit !== (amount === undefined))
     return isSplit ? 'a split has no amount' : `a ${kind} needs an amount`
-  const mayBeNothing = kind === 'settlement' && day === instrument.lastTradingDay
+  const mayBeNothing = kind === 'settlement' && day === lastTradingDay
   if (amount && !(mayBeNothing ? amount.greaterThanOrEqualTo(0) : amount.greaterThan(0)))
     return mayBeNothing ? 'the amount must be 0 or more' : 'the amount must be above 0'
   if (isSplit && !(newUnits?.greaterThan(0) && oldUnits?.greaterThan(0)))
