@@ -154,6 +154,8 @@ const sessionOf = (engine: FixEngine) =>
     }
 
     protected onLogon(): boolean {
+      // Ours is what was agreed: an answer that names none, or 0, would count as silence at once.
+      this.sessionState.peerHeartBeatSecs = this.sessionState.heartBeat
       return true
     }
 
