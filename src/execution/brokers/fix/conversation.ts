@@ -152,8 +152,11 @@ export class Conversation {
     this.#engine.transmit('2', { BeginSeqNo: this.#expected, EndSeqNo: 0 })
   }
 
+  /** Who has logged out acts on nothing that is sent to him any more. */
   #noteLogout(message: FixMessage): void {
-    const text = message.type === '5' ? textOf(message, tags.text) : null
+    if (message.type !== '5') return
+    this.#isLoggedOn = false
+    const text = textOf(message, tags.text)
     if (text !== null) this.#listener.alarm('FixLoggedOut', { text })
   }
 

@@ -1,6 +1,6 @@
 /** The engine with counterparties that keep to the standard less than QuickFIX does. */
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type FixConnection, loadEngine, openConnection } from './engine.ts'
@@ -28,7 +28,9 @@ function framed(type: string, seqNum: number, body: string): string {
 /** Connects to a counterparty that answers the log-on with this body and says nothing more by itself. */
 async function logOn(answer: string, heartbeatSeconds = 30) {
   const heard: string[] = []
+  const sockets: Socket[] = []
   const counterparty = createServer((socket) => {
+    sockets.push(socket)
     socket.on('error', () => undefined)
     socket.once('data', () => socket.write(framed('A', 1, answer)))
     socket.on('data', (data) => heard.push(data.toString()))
@@ -47,7 +49,7 @@ async function logOn(answer: string, heartbeatSeconds = 30) {
   const isUp = () => opened.conversation.isReady
   await vi.waitFor(() => expect(isUp()).toBe(true))
   const hasHeard = (type: string): boolean => heard.join('').includes(`${soh}35=${type}${soh}`)
-  return { opened, isUp, hasHeard }
+  return { opened, isUp, hasHeard, say: (text: string) => sockets[0]?.write(text) }
 }
 
 test.each([
@@ -63,4 +65,21 @@ test('a counterparty that announces rare heartbeats is asked and given up in our
   const { opened, hasHeard } = await logOn('98=0|108=300|', 1)
   await expect(opened.ended).resolves.toContain('not responding')
   expect(hasHeard('1')).toBe(true)
+})
+
+test('nothing is sent to a counterparty that has logged out and does not hang up', async () => {
+  const { opened, isUp, hasHeard, say } = await logOn('98=0|108=30|')
+  say(framed('5', 2, ''))
+  await vi.waitFor(() => expect(hasHeard('5')).toBe(true))
+  expect(isUp()).toBe(false)
+  await expect(opened.ended).resolves.toBeUndefined()
+})
+
+test('a log-out that comes while it is asked whether anybody is there is answered', async () => {
+  const { opened, isUp, hasHeard, say } = await logOn('98=0|108=1|', 1)
+  await vi.waitFor(() => expect(hasHeard('1')).toBe(true), { timeout: 5_000 })
+  say(framed('5', 2, ''))
+  await vi.waitFor(() => expect(hasHeard('5')).toBe(true))
+  expect(isUp()).toBe(false)
+  await expect(opened.ended).resolves.toBeUndefined()
 })

@@ -141,8 +141,7 @@ const sessionOf = (engine: FixEngine) =>
     }
 
     protected override onResendRequest(view: MsgView): void {
-      const [begin, end] = [view.getTyped(7), view.getTyped(16)]
-      this.conversation?.resend(Number(begin), Number(end))
+      this.conversation?.resend(Number(view.getTyped(7)), Number(view.getTyped(16)))
     }
 
     protected onReady(): void {
@@ -151,6 +150,13 @@ const sessionOf = (engine: FixEngine) =>
 
     protected onStopped(): void {
       this.conversation?.ended()
+    }
+
+    protected override peerLogout(view: MsgView): void {
+      // The engine passes over a log-out while a TestRequest of its own waits, and would go on.
+      if (this.getState() === engine.SessionState.AwaitingProcessingResponseToTestRequest)
+        this.setState(engine.SessionState.ActiveNormalSession)
+      super.peerLogout(view)
     }
 
     protected onLogon(): boolean {
