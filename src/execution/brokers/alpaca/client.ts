@@ -61,6 +61,8 @@ const timeoutMs = 3_000
 const historyTimeoutMs = 15_000
 /** A pause that Alpaca asks for and that is longer than this is left to whoever asks again. */
 const patienceMs = 1_500
+/** The clock is adjusted by less than this all the time. */
+const clockStepMs = 1_000
 const openOrdersAtOnce = 500
 const firstReconnectMs = 500
 const lastReconnectMs = 30_000
@@ -69,15 +71,11 @@ const lastReconnectMs = 30_000
 export const loadSdk = (): Promise<Sdk> => import('@alpacahq/alpaca-trade-api')
 
 /** A client for one key pair; `note` hears of every call. */
-export function createClient(
-  { trading, streaming }: Sdk,
-  endpoint: Endpoint,
-  keys: KeyPair,
-  note: Note,
-): Client {
-  const { url: basePath, requestsPerMinute: maxRequests } = endpoint
+export function createClient(sdk: Sdk, endpoint: Endpoint, keys: KeyPair, note: Note): Client {
+  const { trading, streaming } = sdk
+  const { url: basePath, requestsPerMinute } = endpoint
   const shared = { basePath, ...keys, userAgent: 'lockstep' }
-  const configuration = new trading.Configuration({ ...shared, timeoutMs, rateLimit: { maxRequests } })
+  const configuration = new (limited(sdk, requestsPerMinute))({ ...shared, timeoutMs })
   const patient = new trading.Configuration({ ...shared, timeoutMs: historyTimeoutMs })
   const orders = new trading.OrdersApi(configuration)
   const accounts = new trading.AccountsApi(configuration)
@@ -115,6 +113,23 @@ export function createClient(
       }),
   }
 }
+
+/**
+ * A configuration with a limit of requests. The SDK's limiter goes by the time of day: after the clock was set back it
+ * would let nothing through until the earlier time has come again, so another takes its place.
+ */
+const limited = ({ trading, rateLimit: { RateLimiter } }: Sdk, maxRequests: number) =>
+  class extends trading.Configuration {
+    #limiter = new RateLimiter({ maxRequests })
+    #latest = Date.now()
+
+    override get rateLimiter() {
+      const now = Date.now()
+      if (now < this.#latest - clockStepMs) this.#limiter = new RateLimiter({ maxRequests })
+      this.#latest = now
+      return this.#limiter
+    }
+  }
 
 type Orders = InstanceType<Sdk['trading']['OrdersApi']>
 
