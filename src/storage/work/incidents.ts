@@ -12,6 +12,7 @@ export const incidentKinds = [
   'feeTooLarge',
   'FixLoggedOut',
   'FixMessagesLost',
+  'FixMessagesMissing',
   'FixSequenceBroken',
   'FixSessionRestarted',
   'ForeignAccount',

@@ -57,7 +57,7 @@ describe('a conversation', () => {
 
   test('what does not come is asked for three times, ten seconds apart, and then the connection ends', () => {
     const time = vi.spyOn(performance, 'now')
-    const { hear, sent } = talk()
+    const { hear, sent, alarms } = talk()
     const asks = [0, 9_999, 10_000, 20_000, 30_000].map((at, place) => {
       time.mockReturnValue(at)
       hear(`35=0|34=${9 + place}`)
@@ -66,6 +66,7 @@ describe('a conversation', () => {
     time.mockRestore()
     expect(asks).toEqual([1, 1, 2, 3, 4])
     expect(sent.at(-1)).toEqual(['hang up', 'messages from 5 on were asked for 3 times'])
+    expect(alarms).toEqual(['FixMessagesMissing'])
   })
 
   test('a connection that has ended is not ready, whatever it had heard', () => {

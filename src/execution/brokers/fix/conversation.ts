@@ -3,6 +3,7 @@
  * again, and the counterparty's own ResendRequests are answered by a gap fill. An order is never sent again from here:
  * whether one is missing at the broker is asked by client order id, and only the sender of orders sends.
  */
+import type { IncidentKind } from '../../../storage/work/incidents.ts'
 import { countOf, type FixMessage, isYes, tags, textOf } from './message.ts'
 import { type Numbered, placeOf } from './sequence.ts'
 
@@ -29,12 +30,11 @@ export interface Listener {
   loggedOn(): void
   /** The next number to take has changed without a message to take. */
   moved(): void
-  /** The counterparty began anew, or said that numbers will never come: something may have been lost. */
-  alarm(
-    kind: 'FixSessionRestarted' | 'FixMessagesLost' | 'FixSequenceBroken' | 'FixLoggedOut',
-    detail: object,
-  ): void
+  /** Something may have been lost, or the session cannot go on as it is. */
+  alarm(kind: FixAlarm, detail: object): void
 }
+
+export type FixAlarm = Extract<IncidentKind, `Fix${string}`>
 
 const sessionTypes = ['0', '1', '2', '3', '4', '5', 'A']
 const patienceMs = 10_000
@@ -145,6 +145,8 @@ export class Conversation {
   #askAgain(): void {
     if (performance.now() - this.#asked.at < patienceMs) return
     if (this.#asked.times >= asksMax) {
+      // At each further log-on the same is asked for: one that cannot be read would keep the session down in silence.
+      this.#listener.alarm('FixMessagesMissing', { from: this.#expected })
       this.#engine.hangUp(`messages from ${this.#expected} on were asked for ${asksMax} times`)
       return
     }
