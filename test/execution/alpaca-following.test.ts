@@ -1,6 +1,7 @@
 /** What is heard of Alpaca: lost, late and repeated events, a history that is read again, and nonsense. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { Following } from '../../src/execution/brokers/alpaca/following.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { saveCredentials } from '../../src/storage/people/credentials.ts'
@@ -346,4 +347,21 @@ test('no secret is told to the log or the rows', async () => {
   const told = [inspect(world.logged, { depth: 12 }), ...rows.map(({ text }) => text)].join('\n')
   expect(told).toContain('KEY-')
   expect(told).not.toMatch(/secret-/)
+})
+
+// The last: the steady clock goes back at its end, and nothing is looked at before it has caught up.
+test('a stream that opens and is not answered is opened anew', async () => {
+  const one = await working()
+  alpaca.isMute = true
+  alpaca.cutStreams()
+  await expect.poll(() => alpaca.listeners(), { timeout: 10_000 }).toBe(0)
+  await delay(1_500) // by now the SDK has connected again
+  alpaca.isMute = false
+  const { now } = performance
+  const later = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 46_000)
+  try {
+    await world.until(async () => expect(alpaca.listeners(one.book)).toBe(1))
+  } finally {
+    later.mockRestore()
+  }
 })

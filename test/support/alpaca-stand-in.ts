@@ -35,6 +35,8 @@ export interface AlpacaStandIn {
   eventFault: (event: BookEvent) => EventFault | undefined
   /** Cancels take until the order is ended by the test. */
   isSlowToCancel: boolean
+  /** Streams are opened and nothing is said on them. */
+  isMute: boolean
   /** Puts something else in the place of a good answer. */
   distort: ((path: string, body: unknown) => unknown) | undefined
   /** Streams that are open, of this account or of all. */
@@ -152,6 +154,7 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
   acceptSockets(
     server,
     (peer, text) => {
+      if (standIn.isMute) return
       const { action, data } = JSON.parse(text) as { action: string; data: Record<string, string> }
       if (action === 'authenticate') {
         const account = books.accounts.get(data.key_id ?? '')
@@ -169,7 +172,7 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
   const standIn: AlpacaStandIn = {
     url: `http://127.0.0.1:${port}`,
     streamUrl: `ws://127.0.0.1:${port}/stream`,
-    ...{ books, heard: [], isSlowToCancel: false, distort: undefined, say },
+    ...{ books, heard: [], isSlowToCancel: false, isMute: false, distort: undefined, say },
     fault: () => undefined,
     eventFault: () => undefined,
     listeners: (of) => [...listening.values()].filter((account) => !of || account === of).length,

@@ -21,6 +21,8 @@ import { isOfSpread, readTradeUpdate } from './wire.ts'
 const lookEveryMs = 1_000
 /** A history that could not be read is asked for again after this. */
 const pullAgainMs = 5_000
+/** A stream may be this long in coming: longer than it waits before it tries again by itself. */
+const streamPatienceMs = 45_000
 
 /** What a stream has said and nobody has read yet. */
 interface Heard {
@@ -31,6 +33,9 @@ interface Heard {
 interface Followed {
   readonly client: Client
   readonly stream: Stream
+  isListening: boolean
+  /** When its connection last came further, or was lost, on the steady clock. */
+  changedAt: number
 }
 
 interface Pull {
@@ -107,10 +112,8 @@ export class Following {
     const ids = isHeld ? await listFollowedAccounts(ctx.db.read, this.#adapter) : []
     const ready = (await this.#sessions.of(ctx, ids)).filter(isSession)
     const clients = new Map(ready.map(({ accountId, client }) => [accountId, client]))
-    for (const [accountId, { client, stream }] of this.#followed) {
-      const isOver = stream.getState() === 'disconnected'
-      if (clients.get(accountId) !== client || isOver) this.#leave(accountId)
-    }
+    for (const [accountId, followed] of this.#followed)
+      if (clients.get(accountId) !== followed.client || isOver(followed)) this.#leave(accountId)
     for (const session of ready) if (!this.#followed.has(session.accountId)) this.#open(session)
   }
 
@@ -126,12 +129,20 @@ export class Following {
   #open(session: Session): void {
     const { client, accountId } = session
     const stream = client.stream()
+    const followed: Followed = { client, stream, isListening: false, changedAt: performance.now() }
+    stream.onStateChange(() => {
+      followed.isListening = false
+      followed.changedAt = performance.now()
+    })
     stream.onTradeUpdate((update) => this.#heard.push({ session, update }))
     // What was missed is read once the stream is known to run: nothing falls between the two.
-    stream.on('subscription', () => this.#want(accountId, 'deep'))
+    stream.on('subscription', () => {
+      followed.isListening = true
+      this.#want(accountId, 'deep')
+    })
     stream.subscribeTradeUpdates()
     stream.connect()
-    this.#followed.set(accountId, { client, stream })
+    this.#followed.set(accountId, followed)
   }
 
   #leave(accountId: number): void {
@@ -166,6 +177,10 @@ export class Following {
     return due.length
   }
 }
+
+/** Whether nothing more will come of it: the SDK waits for ever for one that connects and is not answered. */
+const isOver = ({ stream, isListening, changedAt }: Followed): boolean =>
+  stream.getState() === 'disconnected' || (!isListening && performance.now() - changedAt > streamPatienceMs)
 
 /** Takes an event in; answers how many reports it made. */
 async function takeUpdate(ctx: WorkContext, session: Session, heard: unknown): Promise<number> {
