@@ -1,5 +1,4 @@
 /** What is heard of Alpaca: lost, late and repeated events, a history that is read again, and nonsense. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { Following } from '../../src/execution/brokers/alpaca/following.ts'
@@ -355,7 +354,7 @@ test('a stream that opens and is not answered is opened anew', async () => {
   alpaca.isMute = true
   alpaca.cutStreams()
   await expect.poll(() => alpaca.listeners(), { timeout: 10_000 }).toBe(0)
-  await delay(1_500) // by now the SDK has connected again
+  await expect.poll(() => alpaca.heard, { timeout: 20_000 }).toContain('passed over')
   alpaca.isMute = false
   const { now } = performance
   const later = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 46_000)

@@ -35,7 +35,7 @@ export interface AlpacaStandIn {
   eventFault: (event: BookEvent) => EventFault | undefined
   /** Cancels take until the order is ended by the test. */
   isSlowToCancel: boolean
-  /** Streams are opened and nothing is said on them. */
+  /** Streams are opened and nothing is said on them; what comes on one is noted as passed over. */
   isMute: boolean
   /** Puts something else in the place of a good answer. */
   distort: ((path: string, body: unknown) => unknown) | undefined
@@ -154,7 +154,7 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
   acceptSockets(
     server,
     (peer, text) => {
-      if (standIn.isMute) return
+      if (standIn.isMute) return void standIn.heard.push('passed over')
       const { action, data } = JSON.parse(text) as { action: string; data: Record<string, string> }
       if (action === 'authenticate') {
         const account = books.accounts.get(data.key_id ?? '')
