@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readNetworks } from '../../src/http/address.ts'
+import { refuse } from '../../src/operations/context.ts'
 import {
   createLimiter,
   type Limiter,
@@ -298,6 +299,12 @@ describe('over HTTP', () => {
     )
   })
 
+  test('of a key and an address the one with less left is told', async () => {
+    const { key } = await edge.key(await edge.person(), { limits: { 3600: 5000 } })
+    const answered = await edge.call(hello, { key, body: '{}' })
+    expect([answered.status, answered.headers['x-limit-limit']]).toEqual([200, '100'])
+  })
+
   test('counting may be switched off and on, and begin anew', async () => {
     let isOn = false
     const other = await startEdge({
@@ -338,6 +345,15 @@ describe('over HTTP', () => {
     expect([await ask(key), await ask(unseen)]).toEqual([200, 200])
     await deleteKey(edge.db.write, keyId, Date.now())
     await expect.poll(() => ask(key)).toBe(429)
+  })
+
+  test('a key that cannot be looked up is no guess', async () => {
+    const other = await startEdge({ isCounting: () => true })
+    Object.assign(other.operations, { authenticate: async () => refuse('Disconnected') })
+    const statuses = new Set<number>()
+    for (let time = 0; time < 70; time++)
+      statuses.add((await other.call(hello, { key: 'good', body: '{}' })).status)
+    expect([...statuses]).toEqual([503])
   })
 
   test('an address has one window for all its keys', async () => {
