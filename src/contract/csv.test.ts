@@ -94,6 +94,15 @@ describe('a form', () => {
       ]),
     ).toBe('1,5\r\n1,-6.5\r\n2,\r\n')
   })
+
+  test('of a list that may be absent has one cell, as of the accounts of a profile', () => {
+    const accounts = maybe(array(object({ Name: Str })))
+    const { header, lines } = csvFormOf(rowOf({ Id: I64, Accounts: accounts }), gen)
+    expect(header).toBe('Id,Accounts\r\n')
+    expect(lines([{ Id: 1, Accounts: [{ Name: 'A' }, { Name: 'B' }] }, { Id: 2 }])).toBe(
+      '1,"[{""Name"":""A""},{""Name"":""B""}]"\r\n2,\r\n',
+    )
+  })
 })
 
 describe('the listings', () => {

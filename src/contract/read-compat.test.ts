@@ -28,6 +28,13 @@ describe('the compat dialect', () => {
     })
   })
 
+  test('lets both symbols name the instrument', () => {
+    const ExchangeSymbol = { Symbol: 'AAPL', Currency: 'USD', SecurityType: 'CS' }
+    expect(read('NewStrategyOrder', { order: { ...compat.order, ExchangeSymbol } }, 'compat')).toMatchObject({
+      Order: { PlatformSymbol: apple, ExchangeSymbol },
+    })
+  })
+
   test.each<[string, unknown, string[]]>([
     ['a member given twice', { order: { ...compat.order, limit: 1 } }, ['1130 Order.Limit']],
     ['text that is no number', { order: { ...compat.order, Limit: '2,00' } }, ['1130 Order.Limit']],
@@ -42,6 +49,11 @@ describe('the compat dialect', () => {
       'the native name of the symbol',
       { order: { ...compat.order, C2Symbol: null, PlatformSymbol: apple } },
       ['1102 Order.C2Symbol'],
+    ],
+    [
+      'a number for a text that is no code',
+      { order: { ...compat.order, C2Symbol: { FullSymbol: 7203, SymbolType: 'stock' } } },
+      ['1130 Order.C2Symbol.FullSymbol'],
     ],
     ['a code it does not know', { order: { ...compat.order, ORDERTYPE: 4 } }, ['1130 Order.OrderType']],
   ])('refuses %s', (_name, body, expected) => {

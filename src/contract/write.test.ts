@@ -117,6 +117,9 @@ describe('an answer', () => {
     expect(text({ next: 'a+/=', prev: 'b' })).toBe(
       '{"Results":[],"Pagination":{"prev_cursor":"b","next_cursor":"a%2B%2F%3D"},"ResponseStatus":{"ErrorCode":"200"}}',
     )
+    expect(text({ prev: 'a+/=' })).toBe(
+      '{"Results":[],"Pagination":{"prev_cursor":"a%2B%2F%3D"},"ResponseStatus":{"ErrorCode":"200"}}',
+    )
     expect(text({ next: '' })).toBe('{"Results":[],"ResponseStatus":{"ErrorCode":"200"}}')
   })
 
@@ -207,6 +210,7 @@ describe('numbers', () => {
   test.each([
     ['2.00', '2'],
     ['0.00000000', '0'],
+    ['-0', '0'],
     ['-0.00', '0'],
     ['100', '100'],
     [1e-7, '0.0000001'],
