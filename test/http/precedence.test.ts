@@ -83,6 +83,12 @@ describe('order of checks', () => {
     ])
   })
 
+  test('of unknown query names twenty are listed', async () => {
+    const names = Array.from({ length: 21 }, (_, at) => `X${at}`)
+    const answer = await edge.call(`${hello}?${names.join('&')}`, { key, body: '{}' })
+    expect(faultsOf(answer).map(({ field }) => field)).toEqual(names.slice(0, 20))
+  })
+
   test('a role that may not comes after the shape, an unbuilt operation after the shape', async () => {
     const path = '/geo/General/GetGeoSiteUsers'
     expect((await edge.call(path, { key })).status).toBe(400)

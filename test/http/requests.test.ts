@@ -67,6 +67,7 @@ describe('hosts and paths', () => {
     ['the wrong method', 'GET', '/gen/General/Hello', 'x'],
     ['PATCH', 'PATCH', '/gen/General/Hello', 'x'],
     ['OPTIONS', 'OPTIONS', '/gen/General/Hello', 'x'],
+    ['OPTIONS of the whole server', 'OPTIONS', '*', 'x'],
     ['TRACE', 'TRACE', '/gen/General/Hello', 'x'],
     ['PROPFIND', 'PROPFIND', '/gen/General/Hello', 'x'],
     ['the root of a host', 'GET', '/gen', 'x'],
@@ -195,6 +196,14 @@ describe('bodies', () => {
     const send = (bytes: number) => edge.call('/wl/General/AddKYCInfo', { key, body: sized(bytes) })
     expect(faultsOf(await send(8 * 1024 * 1024)).map(({ code }) => code)).not.toContain('3010')
     expect(faultsOf(await send(8 * 1024 * 1024 + 1))).toEqual([{ code: '3010', field: 'Body' }])
+  })
+
+  test('what a read sends as an idempotency key is not looked at', async () => {
+    const headers = { 'idempotency-key': 'a b' }
+    expect((await edge.call('/gen/Autotrade/GetBrokers', { key, headers })).status).toBe(200)
+    expect(faultsOf(await edge.call(hello, { key, body: '{}', headers }))).toEqual([
+      { code: '3002', field: 'Idempotency-Key' },
+    ])
   })
 
   test('a query that cannot be decoded is 400', async () => {
