@@ -289,6 +289,7 @@ describe('over HTTP', () => {
     expect(three.headers['retry-after']).toBe(three.headers['x-limit-reset'])
     expect(faultsOf(three)).toEqual([{ code: '3005', field: '' }])
     expect(three.json).toMatchObject({ ResponseStatus: { ErrorCode: '429', Message: 'TooManyRequests' } })
+    expect(JSON.parse(edge.lines.at(-1) ?? '')).toMatchObject({ status: 429, keyId: key.split('_')[2] })
   })
 
   test('a key without limits of its own has those of the platform', async () => {
@@ -297,6 +298,15 @@ describe('over HTTP', () => {
     expect(answered.headers['ratelimit-policy']).toBe(
       '"10s";q=100;w=10, "1h";q=3000;w=3600, "1d";q=20000;w=86400',
     )
+  })
+
+  test('two keys of a person have windows of their own', async () => {
+    const person = await edge.person()
+    for (const { key } of [
+      await edge.key(person, { limits: { 10: 1 } }),
+      await edge.key(person, { limits: { 10: 1 } }),
+    ])
+      expect((await edge.call(hello, { key, body: '{}' })).status).toBe(200)
   })
 
   test('of a key and an address the one with less left is told', async () => {
@@ -341,6 +351,9 @@ describe('over HTTP', () => {
     }
     expect(statuses[0]).toBe(401)
     expect(statuses.at(-1)).toBe(429)
+    const stopped = await edge.call(hello, { key: 'guess', body: '{}' })
+    expect(stopped.headers).toMatchObject({ 'x-limit-limit': '60', 'x-limit-type': '60s' })
+    expect(stopped.headers['retry-after']).toBe(stopped.headers['x-limit-reset'])
     const { key: unseen } = await edge.key(person)
     expect([await ask(key), await ask(unseen)]).toEqual([200, 200])
     await deleteKey(edge.db.write, keyId, Date.now())
@@ -350,10 +363,10 @@ describe('over HTTP', () => {
   test('a key that cannot be looked up is no guess', async () => {
     const other = await startEdge({ isCounting: () => true })
     Object.assign(other.operations, { authenticate: async () => refuse('Disconnected') })
-    const statuses = new Set<number>()
-    for (let time = 0; time < 70; time++)
-      statuses.add((await other.call(hello, { key: 'good', body: '{}' })).status)
-    expect([...statuses]).toEqual([503])
+    for (let time = 0; time < 70; time++) {
+      const { status, headers } = await other.call(hello, { key: 'good', body: '{}' })
+      expect([status, headers['www-authenticate']]).toEqual([503, undefined])
+    }
   })
 
   test('an address has one window for all its keys', async () => {
