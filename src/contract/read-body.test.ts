@@ -54,6 +54,11 @@ describe('a body', () => {
       order({ ParkedUntilDate: '2024-03-12T09:30:00' }),
       { Order: { ...market, ParkedUntilDate: Date.parse('2024-03-12T09:30:00Z') } },
     ],
+    [
+      '256 characters outside the first plane',
+      order({ PlatformSymbol: { FullSymbol: '😀'.repeat(256), SymbolType: 'stock' } }),
+      { Order: { ...market, PlatformSymbol: { FullSymbol: '😀'.repeat(256), SymbolType: 'stock' } } },
+    ],
   ])('reads %s', (_name, body, expected) => {
     expect(read('NewStrategyOrder', body)).toEqual(expected)
   })
@@ -79,6 +84,12 @@ describe('a body', () => {
       ['1130 Order.OrderQuantity'],
     ],
     ['more than eight decimals', order({ OrderQuantity: 0.123456789 }), ['1130 Order.OrderQuantity']],
+    [
+      'a ninth decimal of millions',
+      order({ OrderQuantity: 24179243.207465768 }),
+      ['1130 Order.OrderQuantity'],
+    ],
+    ['decimals in an exponent', order({ OrderQuantity: 1e-9 }), ['1130 Order.OrderQuantity']],
     ['a quantity of zero', order({ OrderQuantity: 0 }), ['1130 Order.OrderQuantity']],
     ['minus zero', order({ OrderQuantity: -0 }), ['1130 Order.OrderQuantity']],
     ['a negative quantity', order({ OrderQuantity: -1 }), ['1130 Order.OrderQuantity']],
@@ -172,6 +183,12 @@ describe('a body', () => {
       ['1128 Order.ParentSignalId'],
     ],
     [
+      'an account order is neither parked nor a replacement',
+      'NewAutotradeOrder',
+      { Account: 'A', ...order({ ParkedUntilDate: '2024-03-12', CancelReplaceSignalId: 1 }, limit) },
+      ['1128 Order.CancelReplaceSignalId', '1128 Order.ParkedUntilDate'],
+    ],
+    [
       'an account order needs no strategy',
       'NewAutotradeOrder',
       { Account: 'A', Order: { ...stop, StrategyId: null } },
@@ -235,8 +252,14 @@ describe('a body', () => {
     [
       'a position without symbol',
       'SetDesiredPositions',
-      { StrategyId: 1, Positions: [{ Quantity: 1 }, 5] },
-      ['1130 Positions[1]', '1102 Positions[0].PlatformSymbol'],
+      { StrategyId: 1, Positions: [{ Quantity: 1 }, 5, { Quantity: 1 }] },
+      ['1130 Positions[1]', '1102 Positions[0].PlatformSymbol', '1102 Positions[2].PlatformSymbol'],
+    ],
+    [
+      'a position whose strategy is named by it alone',
+      'SetDesiredPositions',
+      { Positions: [{ Quantity: 1, PlatformSymbol: apple, StrategyId: 2 }] },
+      ['1102 StrategyId'],
     ],
     [
       'no positions',
@@ -251,7 +274,13 @@ describe('a body', () => {
 
   test.each<[string, OperationName, unknown, unknown]>([
     [
-      'up to 8 strategies',
+      '8 strategies',
+      'StartSim',
+      { PersonId: 1, StrategyIds: [1, 2, 3, 4, 5, 6, 7, 8] },
+      { PersonId: 1, StrategyIds: [1, 2, 3, 4, 5, 6, 7, 8] },
+    ],
+    [
+      'no ninth strategy',
       'StartSim',
       { PersonId: 1, StrategyIds: [1, 2, 3, 4, 5, 6, 7, 8, 9] },
       ['1130 StrategyIds'],

@@ -86,13 +86,22 @@ describe('the compat dialect', () => {
     ])
   })
 
+  test('reads a range without offset in UTC', () => {
+    const at = '2024-03-12T09:30:00'
+    expect(
+      read('GetStrategyHistoricalOrders', query(`StrategyId=1&StartDate=${at}`), 'compat'),
+    ).toMatchObject({
+      StartDate: Date.parse(`${at}Z`),
+    })
+  })
+
   test('reads a list repeated under several spellings of its name', () => {
     const asked = query('StrategyIds=1&strategyids=2,3&STRATEGYIDS=4')
     expect(read('GetStrategyActiveOrders', asked, 'compat')).toEqual({ StrategyIds: [1, 2, 3, 4] })
   })
 
-  test('takes a zero position as none', () => {
-    const body = { StrategyId: 1, Positions: [{ Quantity: 0, C2Symbol: apple }] }
+  test.each([0, '0', '-0'])('takes a zero position as none: %j', (Quantity) => {
+    const body = { StrategyId: 1, Positions: [{ Quantity, C2Symbol: apple }] }
     expect(read('SetDesiredPositions', body, 'compat')).toEqual({
       StrategyId: 1,
       Positions: [{ Quantity: 0, PlatformSymbol: apple }],
