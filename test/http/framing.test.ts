@@ -94,6 +94,11 @@ describe('framing', () => {
     expect([400, 401]).toContain(answerOf(text).status)
   })
 
+  test('HTTP/1.0 needs no Host', async () => {
+    const old = line.replace('1.1', '1.0') + usual().replace('Host: x\r\n', '')
+    expect(answerOf(await edge.raw(`${old}Content-Length: 12\r\n\r\n{"Name":"A"}`)).status).toBe(200)
+  })
+
   test('a hundred headers are taken', async () => {
     const more = `Connection: close\r\nContent-Length: 12\r\n${'A: b\r\n'.repeat(94)}`
     expect(answerOf(await edge.raw(`${line}${usual()}${more}\r\n{"Name":"A"}`)).status).toBe(200)

@@ -94,6 +94,25 @@ describe('hosts and paths', () => {
     expect((await edge.call('/gen/Autotrade/GetBrokers', { method: 'POST', key, headers })).status).toBe(404)
   })
 
+  test.each([
+    [undefined, 'x.example:8080', 'http://x.example:8080'],
+    [undefined, '[::1]:8080', 'http://[::1]:8080'],
+    [undefined, 'x.example/elsewhere', 'http://localhost'],
+    [undefined, 'user@x.example', 'http://localhost'],
+    ['https://trading.example', 'x.example:8080', 'https://trading.example'],
+  ])(
+    'addresses begin with what the operator says, else with a Host that is one: %s, %s',
+    async (publicUrl, host, expected) => {
+      const own = await startEdge({
+        db: edge.db,
+        handlers: { Hello: async ({ origin }) => ({ results: [origin] }) },
+        ...(publicUrl ? { publicUrl } : {}),
+      })
+      const { json } = await own.call(hello, { key, body: '{}', headers: { host } })
+      expect(json).toMatchObject({ Results: [expected] })
+    },
+  )
+
   test('an operation’s URL ends at 8 KiB', async () => {
     const at = (length: number) => `/gen/Autotrade/GetBrokers?x=${'y'.repeat(length - 28)}`
     expect(faultsOf(await edge.call(at(8192), { key }))).toEqual([{ code: '1130', field: 'x' }])
@@ -145,6 +164,8 @@ describe('media types', () => {
     expect(twice).toMatch(/^HTTP\/1.1 400 .*"3009"/s)
     const gzip = await edge.call(hello, { key, body: '{}', headers: { 'content-encoding': 'gzip' } })
     expect(faultsOf(gzip)).toEqual([{ code: '3009', field: 'Content-Encoding' }])
+    const none = await edge.call(hello, { key, body: '{}', headers: { 'content-encoding': 'Identity' } })
+    expect(none.status).toBe(200)
   })
 
   test('GET and DELETE need no content type and take no body', async () => {
@@ -210,6 +231,12 @@ describe('bodies', () => {
     expect(faultsOf(await edge.call('/gen/Autotrade/GetBrokers?a=%ff', { key }))).toEqual([
       { code: '3015', field: '' },
     ])
+  })
+
+  test('compat alone ignores unknown names in the query of a body', async () => {
+    const asking = { key, body: '{}' }
+    expect((await compat.call(`${hello}?x=1`, asking)).status).toBe(200)
+    expect(faultsOf(await edge.call(`${hello}?x=1`, asking))).toEqual([{ code: '1130', field: 'x' }])
   })
 })
 

@@ -63,7 +63,14 @@ test('what is a secret in an address is in no log', async () => {
     await edge.call(`/${path}`)
   }
   await edge.call(`/gen/General/Hello/${key}?key=${key}`)
-  expect(edge.lines).toHaveLength(9)
-  expect(edge.lines.filter((line) => line.includes(secret) || line.includes(key))).toEqual([])
+  await edge.call(`/approvals/${secret}/${key}`)
+  await edge.call('/gen/General/Nothing?Password=short')
+  // Where the line of the log ends.
+  await edge.call(`/${'long/'.repeat(34)}${secret}`)
+  expect(edge.lines).toHaveLength(12)
+  const told = edge.lines.filter((line) =>
+    [secret.slice(20), key, 'short'].some((word) => line.includes(word)),
+  )
+  expect(told).toEqual([])
   expect(edge.lines.map((line) => JSON.parse(line).path)).toContain('/approvals/...')
 })

@@ -53,7 +53,7 @@ export interface Edge {
 }
 
 export interface EdgeSettings
-  extends Partial<Omit<ServerOptions, 'operations' | 'hosts' | 'log' | 'counts' | 'publicUrl'>> {
+  extends Partial<Omit<ServerOptions, 'operations' | 'hosts' | 'log' | 'counts'>> {
   handlers?: HandlerTable
   dialect?: Dialect
   db?: Database
@@ -92,6 +92,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     conditions,
     signs,
     trustedProxies,
+    publicUrl,
   } = settings
   const server = createServer({
     operations,
@@ -99,6 +100,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     isCounting,
     log,
     trustedProxies,
+    publicUrl,
     ...(pages ? { pages } : {}),
     ...(documents ? { documents } : {}),
     ...(extra ? { extra } : {}),
