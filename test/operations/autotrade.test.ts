@@ -213,6 +213,13 @@ test.each([
   expect(told(answer)).toEqual([404, `2013 ${field}`])
 })
 
+test('SyncPositionsToOpen takes a strategy that is named twice for one', async () => {
+  const { strategyId } = towns.compat
+  const wanted = { StrategyIds: [strategyId, strategyId] }
+  const answer = await held(towns.compat, 'SyncPositionsToOpen', { ...own(towns.compat), ...wanted })
+  expect(resultsOf(answer)).toEqual([true])
+})
+
 test('a private strategy, or one without places, takes no new follower but its owner', async () => {
   const town = towns.native
   const start = { ...own(town), StrategyId: town.lonelyStrategyId, StocksEnabled: true }
