@@ -309,6 +309,15 @@ describe('over HTTP', () => {
       expect((await edge.call(hello, { key, body: '{}' })).status).toBe(200)
   })
 
+  test.each([
+    [5400, '5400s'],
+    [7200, '2h'],
+    [172_800, '2d'],
+  ])('a window of %i seconds is called %s', async (seconds, name) => {
+    const { key } = await edge.key(await edge.person(), { limits: { [seconds]: 5 } })
+    expect((await edge.call(hello, { key, body: '{}' })).headers['x-limit-type']).toBe(name)
+  })
+
   test('of a key and an address the one with less left is told', async () => {
     const { key } = await edge.key(await edge.person(), { limits: { 3600: 5000 } })
     const answered = await edge.call(hello, { key, body: '{}' })
