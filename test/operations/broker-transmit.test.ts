@@ -55,6 +55,28 @@ test('it feeds one strategy, which begins with what the account is worth', async
   expect(told(await add({ Account: 'T1' }))[0]).toBe(409)
 })
 
+test('it begins with dollars, of what is worth something', async () => {
+  await town.door('/instruments', [{ symbol: 'EURUSD', securityType: 'FOR', calendar: 'FOREX' }])
+  await town.door('/quotes', [{ symbol: 'EURUSD', bid: 1.1, ask: 1.1 }])
+  await town.door('/accounts', [
+    { account: 'T5', personId: leader.personId, cash: 20_000, currency: 'EUR' },
+    { account: 'T6', personId: leader.personId, cash: 0 },
+  ])
+  for (const account of ['T5', 'T6']) expect((await approve(account)).status).toBe(200)
+  const [added] = resultsOf<{ StrategyId: number }>(await add({ Account: 'T5', StrategyName: 'Euro' }))
+  const { cash } = await town.platform.db.read.one<{ cash: string }>`
+    select cash from strategy where id = ${added?.StrategyId ?? 0}::bigint`
+  expect(Number(cash)).toBe(22_000)
+  expect(told(await add({ Account: 'T6', StrategyName: 'Empty' }))).toEqual([409, '3016 Account'])
+})
+
+test('of two accounts of one number the approved one feeds it', async () => {
+  await town.door('/accounts', [{ account: 'T7', personId: leader.personId, cash: 1_000, kind: 'paper' }])
+  await town.door('/accounts', [{ account: 'T7', personId: leader.personId, cash: 20_000 }])
+  expect((await approve('T7')).status).toBe(200)
+  expect((await add({ Account: 'T7', StrategyName: 'Twice' })).status).toBe(200)
+})
+
 test('a trade becomes a filled market order of its side, quantity and price, and is copied', async () => {
   const follow = await town.ask(
     'StartAutotrade',
