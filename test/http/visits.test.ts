@@ -46,9 +46,19 @@ test('a database that is away is a page that says so, not a failure', async () =
   for (const page of pages) {
     const shown = await edge.call(page)
     expect([shown.status, shown.headers['retry-after']]).toEqual([503, '1'])
-    expect(shown.text).toContain('Please try again later')
+    // Whether something was changed nobody can say.
+    expect(shown.text).toContain('open it again, and it says how things stand')
   }
   expect(edge.lines.filter((line) => line.includes('a request failed'))).toEqual([])
+})
+
+test('a form ends at a kilobyte', async () => {
+  const edge = await startEdge()
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (const page of pages) {
+    expect((await edge.call(page, { body: 'x'.repeat(1024), headers })).status).toBe(404)
+    expect((await edge.call(page, { body: 'x'.repeat(1025), headers })).status).toBe(400)
+  }
 })
 
 test('what is a secret in an address is in no log', async () => {
