@@ -24,6 +24,13 @@ describe('SetAutotradeSettings', () => {
     expect(await settingsOf()).not.toHaveProperty('SyncDisabledReason')
   })
 
+  test('a start enables what it had switched off, though the account follows the strategy already', async () => {
+    await as('holder', 'SetAutotradeSettings', { ...own, IsAutotradeEnabled: false })
+    expect(await settingsOf()).toMatchObject({ IsAutotradeDisabled: true })
+    await as('holder', 'StartAutotrade', { ...own, StrategyId: strategyId, StocksEnabled: true })
+    expect(await settingsOf()).toMatchObject({ IsAutotradeDisabled: false, StrategyId: strategyId })
+  })
+
   test('without an account it means all of the person', async () => {
     await town.door('/accounts', [{ account: 'U101', personId, cash: 1 }])
     const both = await as('holder', 'SetAutotradeSettings', { PersonId: personId, IsAutoSyncEnabled: true })
