@@ -133,8 +133,9 @@ test('a closing server finishes what it has begun and takes nothing new', async 
 test('what else must hold is told beside the database, and life does not depend on it', async () => {
   const edge = await startEdge({ conditions: async () => ({ disk: false, keys: true }) })
   const probe = await edge.call('/readyz')
-  expect([probe.status, probe.json]).toEqual([
+  expect([probe.status, probe.headers['retry-after'], probe.json]).toEqual([
     503,
+    '1',
     { ready: false, database: true, disk: false, keys: true, draining: false },
   ])
   for (const [path, says] of [

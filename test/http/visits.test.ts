@@ -52,6 +52,17 @@ test('a database that is away is a page that says so, not a failure', async () =
   expect(edge.lines.filter((line) => line.includes('a request failed'))).toEqual([])
 })
 
+test('they are framed by nobody, send their forms home, and tell nobody their address', async () => {
+  const edge = await startEdge({ pages: manual })
+  for (const page of [...pages, '/manual']) {
+    const { headers } = await edge.call(page)
+    expect(headers).toMatchObject({ 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' })
+    expect(String(headers['content-security-policy']).split('; ')).toEqual(
+      expect.arrayContaining(["base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'"]),
+    )
+  }
+})
+
 test('a form ends at a kilobyte', async () => {
   const edge = await startEdge()
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
