@@ -79,6 +79,7 @@ describe('strict JSON', () => {
     ['__proto__ through an escape', '{"\\u005f_proto__":{"x":1}}'],
     ['a high surrogate alone', '"\\ud83d"'],
     ['a low surrogate alone', '"\\ude00"'],
+    ['two low surrogates', '"\\ude00\\ude00"'],
     ['surrogates the wrong way round', '"\\ude00\\ud83d"'],
     ['a high surrogate and a letter', '"\\ud83d\\u0041"'],
     ['NUL as an escape', '"\\u0000"'],
