@@ -147,6 +147,7 @@ describe('what is known of a person', () => {
       '1130 PhotoId1',
     ],
     ['what only begins like one', { PhotoId2: png.slice(0, 40) }, '1130 PhotoId2'],
+    ['base64 that lacks its end', { PhotoId1: png.slice(0, -1) }, '1130 PhotoId1'],
     ['what is no base64', { PhotoId1: '<svg/>' }, '1130 PhotoId1'],
     [
       'a photo of five megabytes',
