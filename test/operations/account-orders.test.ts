@@ -41,23 +41,6 @@ describe('closing by hand', () => {
     await held('CancelAutotradeOrder', { ...own(), OrderId: order.OrderId })
   })
 
-  test('nothing goes out, and nothing is started, while the broker is disabled; a cancel is taken', async () => {
-    const order = await place()
-    const enable = (isEnabled: boolean) =>
-      town.platform.db.write.run`update broker set is_enabled = ${isEnabled}::boolean where name = 'Scripted'`
-    await enable(false)
-    const ofOrder = { ...own(), OrderId: order.OrderId }
-    const setup = { ...own(), StrategyId: town.strategyId, StocksEnabled: true }
-    expect(told(await held('NewAutotradeOrder', closing()))).toEqual([409, '3016 Account'])
-    expect(told(await held('ReplaceAutotradeOrder', { ...ofOrder, Price: 111 }))).toEqual([
-      409,
-      '3016 Account',
-    ])
-    expect(told(await held('StartAutotrade', setup))).toEqual([409, '3016 Account'])
-    expect((await held('CancelAutotradeOrder', ofOrder)).status).toBe(200)
-    await enable(true)
-  })
-
   test('with nothing to close it is an order that was rejected', async () => {
     const order = await place({ Side: '1', Limit: 90 })
     expect(order).toMatchObject({ OrderStatus: '8', RejectMessage: 'no position to close' })
@@ -355,21 +338,6 @@ describe('closing by hand', () => {
     })
     await audit()
   })
-
-  test('nothing goes out while Autotrade is disabled', async () => {
-    expect((await held('SetAutotradeSettings', { ...own(), IsAutotradeEnabled: false })).status).toBe(200)
-    expect(told(await held('NewAutotradeOrder', closing()))).toEqual([409, '3016 Account'])
-    const [settings] = resultsOf(await held('GetAutotradeSettings', own()))
-    expect(settings).toMatchObject({
-      IsAutotradeDisabled: true,
-      IsAutotradeDisabledReason: 'DisabledByHolder',
-    })
-    await held('SetAutotradeSettings', { ...own(), IsAutotradeEnabled: true })
-    expect((await held('NewAutotradeOrder', closing())).status).toBe(200)
-    const [after] = resultsOf(await held('GetAutotradeSettings', own()))
-    expect(after).toMatchObject({ IsAutotradeDisabled: false })
-    expect(after).not.toHaveProperty('IsAutotradeDisabledReason')
-  })
 })
 
 test('a symbol that two strategies hold in the account needs the strategy named', async () => {
@@ -407,9 +375,4 @@ test('a symbol that was left alone is followed again, and the settings say since
   })
   expect(resultsOf(found)).toContainEqual(expect.objectContaining({ ...own(), SettingsLastUpdateUTC }))
   await audit()
-})
-
-test('nothing is ordered where trading has ended: it would wait for a session that never comes', async () => {
-  await town.door('/instruments', [{ symbol: 'AAPL', securityType: 'CS', lastTradingDay: '2024-03-11' }])
-  expect(told(await held('NewAutotradeOrder', closing()))).toEqual([400, '1121 Symbol'])
 })

@@ -360,52 +360,6 @@ describe('where the dialects differ', () => {
   })
 })
 
-describe('both symbols in one order of the compat dialect', () => {
-  const town = towns.compat
-  const place = (symbols: object) => owned(town, 'NewStrategyOrder', orderOf(town, 'compat', symbols))
-  const idOf = (answer: Awaited<ReturnType<typeof place>>) =>
-    resultsOf<{ SignalId: number }>(answer)[0]?.SignalId ?? 0
-  const cancel = (SignalId: number) =>
-    owned(town, 'CancelStrategyOrder', { StrategyId: town.strategyId, SignalId })
-
-  test.each([
-    ['a stock', { FullSymbol: 'AAPL', SymbolType: 'stock' }],
-    ['a future by one digit of its year', { FullSymbol: '@ESM4', SymbolType: 'future' }],
-    ['a pair', { FullSymbol: 'EURUSD', SymbolType: 'forex' }],
-    ['an option', { FullSymbol: 'AAPL2421R187.5', SymbolType: 'option' }],
-    ['an option by its weekly root', { FullSymbol: 'SPXW2428R5000', SymbolType: 'option' }],
-    ['an instrument of a name of its own', { FullSymbol: 'My Index', SymbolType: 'stock' }],
-  ])('%s is taken as it was shown', async (_, C2Symbol) => {
-    const first = idOf(await place({ C2Symbol }))
-    const rows = resultsOf<{ Id: number; C2Symbol: object; ExchangeSymbol: object }>(
-      await owned(town, 'GetStrategyActiveOrders', { StrategyIds: town.strategyId }),
-    )
-    const row = rows.find(({ Id }) => Id === first)
-    const again = await place({ C2Symbol: row?.C2Symbol, ExchangeSymbol: row?.ExchangeSymbol })
-    expect(told(again)).toEqual([200])
-    await cancel(first)
-    await cancel(idOf(again))
-  })
-
-  test.each([
-    ['another stock', { ...exchangeSymbol, Symbol: 'MSFT' }],
-    ['another class', { ...exchangeSymbol, Symbol: 'EUR/USD', SecurityType: 'FOR' }],
-    [
-      'its option',
-      {
-        ...exchangeSymbol,
-        SecurityType: 'OPT',
-        MaturityMonthYear: '20240621',
-        PutOrCall: 0,
-        StrikePrice: 190,
-      },
-    ],
-  ])('two instruments, the second being %s, are refused', async (_, ExchangeSymbol) => {
-    const answer = await place({ C2Symbol: apple, ExchangeSymbol })
-    expect(told(answer)).toEqual([400, '1121 Symbol'])
-  })
-})
-
 test('an order whose Idempotency-Key was used answers the same and is placed once', async () => {
   const town = towns.native
   const options = { key: town.people.owner.key, headers: { 'idempotency-key': 'one-order' } }
