@@ -145,7 +145,7 @@ describe('a request that has ended', () => {
     [
       'has failed',
       { ...open, status: 'Failed', failure: 'the <broker> is away' },
-      'Reason: the &lt;broker&gt; is away.',
+      'Reason: the &lt;broker&gt; is away</p>',
     ],
     ['was replaced', { ...open, status: 'Superseded' }, 'A newer one has taken its place'],
   ])('and %s says so', (_, view, words) => {

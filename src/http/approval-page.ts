@@ -65,7 +65,7 @@ export function approvalPage(view: ApprovalView, isAnswered = false): string {
     const { title, says } = outcomes[view.status]
     const words = heldBack(view) ?? (opensNothing(view) ? outcomesOfNothing[view.status] : undefined)
     const why =
-      view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}.</p>` : ''
+      view.status === 'Failed' && view.failure !== null ? `<p>Reason: ${escaped(view.failure)}</p>` : ''
     return page(title, `<p>${words ?? says}</p>\n${why}${list}`)
   }
   const { firstName, siteName, strategyName } = view

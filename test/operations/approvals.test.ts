@@ -117,7 +117,7 @@ test('what cannot be started any more fails with the reason', async () => {
   await town.door('/strategies', [{ strategyId: town.strategyId, noSubs: false }])
   const hidden = await ask({ StrategyId: town.lonelyStrategyId })
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: true }])
-  expect(await answer(hidden, 'approve')).toContain('Reason: the strategy is no longer offered.')
+  expect(await answer(hidden, 'approve')).toContain('Reason: the strategy is no longer offered</p>')
   await town.door('/strategies', [{ strategyId: town.lonelyStrategyId, private: false }])
 })
 
@@ -324,7 +324,7 @@ test('what costs something else by the time the broker is ready is not charged',
   await db.write.run`update broker set needs_authorization = true where name = 'Scripted'`
   const dearer = await agree()
   await setPrice(499)
-  expect(await settled(dearer)).toContain('Reason: What it costs has changed since it was agreed to.')
+  expect(await settled(dearer)).toContain('Reason: What it costs has changed since it was agreed to</p>')
   expect([(await shown(dearer.RequestId)).Status, await running(), await paid()]).toEqual(['Failed', 0, []])
   await db.write.run`update account set broker_authorization = 'NotRequired' where account = ${account}`
   expect(await settled(await agree())).toContain('are copied into the account')
