@@ -139,21 +139,37 @@ async function marksAtEnd(
 const lastOf = (mark: Pick<LastMark, 'bid' | 'ask'> | undefined): Decimal | null =>
   mark ? midOf(mark) : null
 
+/** What counts in place of the last price, and from when on. */
+interface SettlementValue {
+  /** Undefined: from then on the last price counts. */
+  readonly value: Decimal | undefined
+  readonly until: Instant
+}
+
+/** A stock is worth what is paid for it, as long as that may take, and so it is for options; null: nobody knows. */
+async function settlementOf(
+  tx: Transaction,
+  contract: EndingRow,
+  end: Instant,
+): Promise<SettlementValue | null> {
+  const { id, lastTradingDay, underlyingId, underlyingEnd, endedAt } = contract
+  const [stock, day, before] =
+    contract.securityType === 'CS' ? [id, lastTradingDay, null] : [underlyingId, underlyingEnd, endedAt]
+  if (stock === null || day === null) return morningValueOf(tx, contract, end)
+  const paid = await findSettlementValue(tx, stock, day, before)
+  return paid ? { value: paid.amount, until: Math.max(end, paid.enteredAt) } : null
+}
+
 /**
  * Morning-settled options wait for the value that their exchange makes of the opening prices, until the close of
- * the day of their expiry, and stocks for what is paid for them, as long as it takes. For options on a stock that is
- * delisted that counts as well, if it is known; null for all others.
+ * the day of their expiry; null for all others.
  */
-async function settlementOf(tx: Transaction, contract: EndingRow, end: Instant) {
-  const { expiry, lastTradingDay, underlyingId, underlyingEnd, calendar, endedAt } = contract
-  if (contract.securityType === 'CS' && lastTradingDay !== null) {
-    const paid = await findSettlementValue(tx, contract.id, lastTradingDay, null)
-    return paid ? { value: paid.amount, until: Math.max(end, paid.enteredAt) } : null
-  }
-  if (underlyingId !== null && underlyingEnd !== null) {
-    const paid = await findSettlementValue(tx, underlyingId, underlyingEnd, endedAt)
-    return paid ? { value: paid.amount, until: end } : null
-  }
+async function morningValueOf(
+  tx: Transaction,
+  contract: EndingRow,
+  end: Instant,
+): Promise<SettlementValue | null> {
+  const { expiry, lastTradingDay, underlyingId, calendar, endedAt } = contract
   const isMorning = indexOptionRoots.get(contract.root)?.morningSettled === true
   if (!isMorning || expiry === null || underlyingId === null || expiry === lastTradingDay) return null
   const value = await findSettlementValue(tx, underlyingId, expiry, endedAt)

@@ -26,7 +26,7 @@ export interface EndingRow {
   readonly root: string
   /** Of an option whose underlying is an instrument here. */
   readonly underlyingId: number | null
-  /** YYYY-MM-DD: the last day of an underlying that is delisted. */
+  /** YYYY-MM-DD: the last day of an underlying that has traded less long. */
   readonly underlyingEnd: string | null
   readonly putOrCall: PutOrCall | null
   readonly strike: string | null
@@ -64,7 +64,7 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
   return tx.maybe<EndingRow>`
     select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
       i.expiry, i.root, u.id as "underlyingId",
-      case when u.ended_at is not null then u.last_trading_day end as "underlyingEnd", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
+      case when u.last_trading_day < i.last_trading_day then u.last_trading_day end as "underlyingEnd", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
       i.settlement, i.due_at as "dueAt", i.ended_at as "endedAt" ${endingTables}
     where i.id = ${next.id}::bigint and i.due_at <= ${instant(now)}::timestamptz for update of i`
 }
