@@ -362,6 +362,21 @@ describe('the export', () => {
     }
     expect((await asked('GetWlInstrumentationExport', {})).status).toBe(400)
   })
+
+  test('what an order executed before and after a split is in the units of its last execution', async () => {
+    town = await buildTown()
+    const { copy } = await rest(90, 10)
+    await execute(copy, 90, 4)
+    const split = { kind: 'split', symbol: 'AAPL', date: '2024-03-13', new: 2, old: 1 }
+    await town.door('/corporate-actions', [split])
+    await clock('2024-03-13T14:00:00Z')
+    await execute(copy, 44, 12)
+    const newest = async (params: object) => listed(await exportOf(params), 'Executions')[0]
+    expect([await newest({}), await newest({ ToWhen: start })]).toMatchObject([
+      { Quantity: 20, AvgFillPrice: 44.4 },
+      { Quantity: 4, AvgFillPrice: 90 },
+    ])
+  })
 })
 
 describe('who may', () => {

@@ -6,6 +6,7 @@ import type { Instant } from '../../domain/time.ts'
 import { asked } from '../database/asked.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
+import { sinceSplits } from '../market/units-since-splits.ts'
 import { orderNumber } from '../mirror/account-orders.ts'
 
 export interface ExportFilter {
@@ -182,7 +183,10 @@ const counted = (filter: ExportFilter): Fragment => fragment`
   ${within(fragment`x.executed_at`, filter)} and x.busts is null and not exists (
     select from execution b where b.account_id = x.account_id and b.broker_id = x.broker_id and b.busts = x.exec_id)`
 
-/** What each order executed in the stretch. Of years these are millions: what is shown is read of the listed ones alone. */
+/**
+ * What each order executed in the stretch, in the units of its last execution there: a split may come between two. Of
+ * years these are millions: what is shown is read of the listed ones alone.
+ */
 export const exportExecutions = (
   sql: Sql,
   filter: ExportFilter,
@@ -206,8 +210,11 @@ export const exportExecutions = (
         join account_order o on o.account_id = listed.account_id and o.id = listed.id
         join instrument i on i.id = listed.instrument_id
         cross join lateral (
-          select trim_scale(sum(x.quantity)) as quantity, trim_scale(sum(x.quantity * x.px) / sum(x.quantity)) as px
-          from execution x where x.account_id = listed.account_id and x.order_id = listed.id
+          select trim_scale(round(sum(x.quantity * since.units), 8)) as quantity,
+            trim_scale(sum(x.quantity * since.units * x.px * since.price) / sum(x.quantity * since.units)) as px
+          from execution x
+          ${sinceSplits(fragment`x.instrument_id`, fragment`x.executed_at`, fragment`a.takes_effect_at <= listed.rank`)}
+          where x.account_id = listed.account_id and x.order_id = listed.id
             and x.instrument_id = listed.instrument_id and ${counted(filter)}
         ) executed`,
     },
