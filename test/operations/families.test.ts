@@ -233,24 +233,27 @@ describe('what differs', () => {
 })
 
 describe('what a split makes differ', () => {
-  test('differs since the split, whatever was traded before', async () => {
+  test('differs since the split, and what differed before it since then', async () => {
     const other = await buildTown()
     const { lonelyStrategyId: parentId, people, door } = other
-    const made = await other.platform.db.transaction((tx) =>
-      insertVariant(tx, {
-        ...{ parentId, ownerPersonId: people.westAdmin.personId, name: 'Half', scalingPercentage: 50 },
-        ...{ securityTypes: ['CS'], startingCash: undefined, createdAt: Date.parse(townStart) },
-      }),
-    )
+    const add = (name: string, startingCash?: string) =>
+      other.platform.db.transaction((tx) =>
+        insertVariant(tx, {
+          ...{ parentId, ownerPersonId: people.westAdmin.personId, name, scalingPercentage: 50 },
+          ...{ securityTypes: ['CS'], startingCash, createdAt: Date.parse(townStart) },
+        }),
+      )
+    const made = await add('Half')
+    const poor = await add('Poor', '100')
     await door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
     const Order = { StrategyId: parentId, TIF: '1', OrderType: '1', Side: '1', PlatformSymbol: apple }
     const sent = { Order: { ...Order, OrderQuantity: 103 } }
     expect((await other.ask('NewStrategyOrder', sent, { key: people.owner.key })).status).toBe(200)
     await door('/corporate-actions', [{ kind: 'split', symbol: 'AAPL', date: '2024-03-13', new: 3, old: 2 }])
     // 103 and 51 are 154 and 76 now, and half of 154 is 77.
-    const told = async (now: string) => {
+    const told = async (now: string, VariantGuid = made) => {
       await door('/clock', { now })
-      const params = { VariantGuid: made }
+      const params = { VariantGuid }
       const answer = await other.ask('GetStrategyMuxStatus', params, {
         key: people.westAdmin.key,
         host: 'WL',
@@ -261,6 +264,7 @@ describe('what a split makes differ', () => {
     const differs = (DriftSecs: number) => [{ VariantGuid: made, InSync: false, DriftSecs }]
     expect(await told('2024-03-13T13:30:00Z')).toEqual(['1', differs(0)])
     expect(await told('2024-03-13T13:30:31Z')).toEqual(['0', differs(31)])
+    expect(await told('2024-03-13T13:30:31Z', poor)).toMatchObject(['0', [{ DriftSecs: 23.5 * 3600 + 31 }]])
     await door('/quotes', [{ symbol: 'AAPL', bid: 66, ask: 66 }])
     expect(await told('2024-03-13T13:30:32Z')).toEqual([
       '1',

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dec } from '../decimal.ts'
-import { differsSince, expectedQuantity, type FamilyFill, type VariantTerms } from './variant.ts'
+import {
+  differsSince,
+  expectedQuantity,
+  type FamilyFill,
+  type FamilySplit,
+  type VariantTerms,
+} from './variant.ts'
 
 const half: VariantTerms = { scalingPercentage: dec(50), securityTypes: ['CS', 'FUT'] }
 
@@ -25,8 +31,11 @@ describe('since when the two differ', () => {
     quantity: dec(quantity),
     at,
   })
-  const since = (parent: number, variant: number, fills: readonly FamilyFill[]): number =>
-    differsSince(half, 'CS', { parent: dec(parent), variant: dec(variant) }, fills, 1)
+  const split = (parentChange: number, variantChange: number, at: number): FamilySplit => ({
+    ...{ parentChange: dec(parentChange), variantChange: dec(variantChange), at },
+  })
+  const since = (parent: number, variant: number, past: readonly (FamilyFill | FamilySplit)[]): number =>
+    differsSince(half, 'CS', { parent: dec(parent), variant: dec(variant) }, past, 1)
 
   test.each([
     ['the parent has traded and the variant has not', 14, 5, [fill(true, 4, 30), fill(false, 5, 20)], 30],
@@ -34,8 +43,11 @@ describe('since when the two differ', () => {
     ['a fill that changes nothing comes between', 15, 5, [fill(true, 1, 50), fill(true, 4, 30)], 30],
     ['the variant has traded on its own', 10, 4, [fill(false, -1, 60)], 60],
     ['they never agreed', 10, 0, [], 1],
-  ] as const)('%s', (_, parent, variant, fills, expected) => {
-    expect(since(parent, variant, fills)).toBe(expected)
+    ['a split made them differ', 15, 6, [split(10, 4, 40), fill(false, 2, 20), fill(true, 5, 20)], 40],
+    ['a split came between', 30, 0, [split(20, 0, 40), fill(true, 10, 20)], 20],
+    ['a split of both at once came between', 40, 10, [split(20, 5, 40), fill(true, 10, 20)], 20],
+  ] as const)('%s', (_, parent, variant, past, expected) => {
+    expect(since(parent, variant, past)).toBe(expected)
   })
 
   test('is a moment of a fill after which they never agreed again', () => {

@@ -38,22 +38,32 @@ export interface FamilyFill {
   readonly at: Instant
 }
 
+/** What a split added to both positions in one symbol at once; the fractions that it cut off are fills beside it. */
+export interface FamilySplit {
+  readonly parentChange: Decimal
+  readonly variantChange: Decimal
+  readonly at: Instant
+}
+
 /**
- * When two positions that differ began to do so: the fills are taken back, the newest first, until the positions
- * agree. What differed from the beginning differs since `beginning`.
+ * When two positions that differ began to do so: fills and splits are taken back, the newest first and a split after the
+ * fills of its moment, until the positions agree. What differed from the beginning differs since `beginning`.
  */
 export function differsSince(
   terms: VariantTerms,
   assetClass: SecurityType,
   held: { readonly parent: Decimal; readonly variant: Decimal },
-  fills: readonly FamilyFill[],
+  past: readonly (FamilyFill | FamilySplit)[],
   beginning: Instant,
 ): Instant {
   let { parent, variant } = held
-  for (const { isParent, quantity, at } of fills) {
-    if (isParent) parent = parent.minus(quantity)
-    else variant = variant.minus(quantity)
-    if (expectedQuantity(terms, assetClass, parent).equals(variant)) return at
+  for (const event of past) {
+    if ('parentChange' in event) {
+      parent = parent.minus(event.parentChange)
+      variant = variant.minus(event.variantChange)
+    } else if (event.isParent) parent = parent.minus(event.quantity)
+    else variant = variant.minus(event.quantity)
+    if (expectedQuantity(terms, assetClass, parent).equals(variant)) return event.at
   }
   return beginning
 }

@@ -2,11 +2,18 @@
 import { directionOf } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
-import { differsSince, expectedQuantity, type VariantTerms } from '../../domain/mirror/variant.ts'
+import {
+  differsSince,
+  expectedQuantity,
+  type FamilyFill,
+  type FamilySplit,
+  type VariantTerms,
+} from '../../domain/mirror/variant.ts'
 import { type Instant, second } from '../../domain/time.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import {
   listFamilyFills,
+  listFamilySplits,
   listVariantPositions,
   type VariantPositionRow,
 } from '../../storage/mirror/variant-positions.ts'
@@ -82,7 +89,7 @@ const termsOf = ({ scalingPercentage, securityTypes }: VariantRow): VariantTerms
   securityTypes,
 })
 
-/** Every symbol that a variant or its parent holds; only of those that differ fills are read. */
+/** Every symbol that a variant or its parent holds; only of those that differ the past is read. */
 async function compare(sql: Sql, variants: readonly VariantRow[]): Promise<Compared[]> {
   const known = new Map(variants.map((variant) => [variant.strategyId, variant]))
   const positions = await listVariantPositions(sql, [...known.keys()])
@@ -92,21 +99,33 @@ async function compare(sql: Sql, variants: readonly VariantRow[]): Promise<Compa
     return { row, terms, held, expected: expectedQuantity(terms, row.securityType, held.parent) }
   })
   const different = rows.filter(({ held, expected }) => !expected.equals(held.variant))
-  const fills = groupBy(
-    await listFamilyFills(
-      sql,
-      different.map(({ row }) => row),
-    ),
-    ({ place }) => place,
+  const pasts = await readPasts(
+    sql,
+    different.map(({ row }) => row),
   )
   const beginnings = new Map(
     different.map(({ row, terms, held }, index) => {
-      const own = (fills.get(index + 1) ?? []).map(({ isParent, side, quantity, at }) => ({
-        quantity: dec(quantity).times(directionOf(side)),
-        ...{ isParent, at },
-      }))
-      return [row, differsSince(terms, row.securityType, held, own, row.since)] as const
+      const past = pasts[index] ?? []
+      return [row, differsSince(terms, row.securityType, held, past, row.since)] as const
     }),
   )
   return rows.map(({ row, expected }) => ({ row, expected, since: beginnings.get(row) ?? null }))
+}
+
+/** What moved each of these positions since the variant is there, the newest first. */
+async function readPasts(sql: Sql, rows: readonly VariantPositionRow[]) {
+  const [fills, splits] = await Promise.all([listFamilyFills(sql, rows), listFamilySplits(sql, rows)])
+  const filled = groupBy(fills, ({ place }) => place)
+  const split = groupBy(splits, ({ place }) => place)
+  return rows.map((_, index): (FamilyFill | FamilySplit)[] => {
+    const own = (filled.get(index + 1) ?? []).map(({ isParent, side, quantity, at }) => ({
+      quantity: dec(quantity).times(directionOf(side)),
+      ...{ isParent, at },
+    }))
+    const changes = (split.get(index + 1) ?? []).map(({ parentChange, variantChange, at }) => ({
+      ...{ parentChange: dec(parentChange), variantChange: dec(variantChange), at },
+    }))
+    // The sort is stable: what was traded in the moment of a split came after it, so it is taken back first.
+    return [...own, ...changes].sort((one, other) => other.at - one.at)
+  })
 }

@@ -12,7 +12,7 @@ export interface VariantPositionRow {
   readonly securityType: SecurityType
   readonly parentQuantity: string
   readonly quantity: string
-  /** Since when the fills of both are in the units of today: the variant is there, and nothing was split. */
+  /** Since when the variant is there. */
   readonly since: Instant
 }
 
@@ -24,8 +24,7 @@ export const listVariantPositions = (
   select v.strategy_id as "strategyId", i.id as "instrumentId", i.symbol, i.security_type as "securityType",
     coalesce(sum(p.quantity) filter (where p.strategy_id = v.parent_id), 0) as "parentQuantity",
     coalesce(sum(p.quantity) filter (where p.strategy_id = v.strategy_id), 0) as quantity,
-    greatest(v.created_at, (select max(c.takes_effect_at) from corporate_action c
-      where c.kind = 'split' and c.booked_at is not null and c.instrument_id = i.id)) as since
+    v.created_at as since
   from variant v
     cross join lateral (
       select * from position where strategy_id in (v.strategy_id, v.parent_id) and quantity <> 0) p
@@ -61,3 +60,28 @@ export const listFamilyFills = (
         and f.filled_at >= a.since
       order by f.filled_at desc, f.id desc limit ${fillsAtMost}::int
     ) f`
+
+export interface FamilySplitRow {
+  /** Place of the symbol that was asked for. */
+  readonly place: number
+  readonly parentChange: string
+  readonly variantChange: string
+  readonly at: Instant
+}
+
+/** What splits added to variants and their parents in these symbols since these moments, each symbol's newest first. */
+export const listFamilySplits = (
+  sql: Sql,
+  asked: readonly Pick<VariantPositionRow, 'strategyId' | 'instrumentId' | 'since'>[],
+): Promise<FamilySplitRow[]> => sql.rows<FamilySplitRow>`
+  select a.place::int as place, c.takes_effect_at as at,
+    coalesce(sum(p.quantity_change) filter (where p.strategy_id = v.parent_id), 0) as "parentChange",
+    coalesce(sum(p.quantity_change) filter (where p.strategy_id = v.strategy_id), 0) as "variantChange"
+  from unnest(${asked.map(({ strategyId }) => strategyId)}::bigint[],
+      ${asked.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${asked.map(({ since }) => instant(since))}::timestamptz[])
+      with ordinality a (strategy_id, instrument_id, since, place)
+    join variant v on v.strategy_id = a.strategy_id
+    join corporate_action c on c.instrument_id = a.instrument_id and c.kind = 'split' and c.takes_effect_at >= a.since
+    join position_adjustment p on p.action_id = c.id and p.strategy_id in (v.strategy_id, v.parent_id)
+  group by a.place, c.id order by c.takes_effect_at desc`
