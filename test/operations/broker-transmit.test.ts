@@ -243,6 +243,34 @@ test('what is told of a stock that is delisted nobody copies, and it is paid lik
   expect(await seen()).toEqual(paid)
 })
 
+test('what an option delivers that is told over a split is delivered in the units of today', async () => {
+  await town.door('/accounts', [{ account: 'T6', personId: leader.personId, cash: 20_000 }])
+  expect((await approve('T6')).status).toBe(200)
+  const added = resultsOf<{ StrategyId: number }>(await add({ Account: 'T6', StrategyName: 'Late' }))
+  const symbol = 'AAPL2415C40'
+  await town.door('/instruments', [{ symbol, securityType: 'OPT' }])
+  await town.door('/quotes', [
+    { symbol, bid: 10, ask: 10 },
+    { symbol: 'AAPL', bid: 50, ask: 50 },
+  ])
+  await town.door('/clock', { now: '2024-03-15T20:30:00Z' })
+  await town.door('/corporate-actions', [
+    { kind: 'split', symbol: 'AAPL', date: '2024-03-18', new: 2, old: 1 },
+  ])
+  await town.door('/clock', { now: '2024-03-18T14:00:00Z' })
+  await town.door('/broker', {
+    execution: { account: 'T6', symbol, side: 'buy', qty: 1, px: 10, clientOrderId: null },
+  })
+  const held = await town.platform.db.read.rows`
+    select p.quantity::float8 as quantity, p.avg_px::float8 as "avgPx", s.cash::float8 as cash
+    from position p join strategy s on s.id = p.strategy_id
+    where s.id = ${added[0]?.StrategyId ?? 0}::bigint and p.quantity <> 0
+    union all
+    select p.quantity::float8, p.avg_px::float8, a.cash::float8
+    from account_position p join account a on a.id = p.account_id where a.account = 'T6' and p.quantity <> 0`
+  expect(held).toEqual(Array(2).fill({ quantity: 200, avgPx: 20, cash: 15_000 }))
+})
+
 test('the books add up', async () => {
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
   expect(town.platform.errors).toEqual([])

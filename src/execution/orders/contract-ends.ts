@@ -37,6 +37,7 @@ import { settleLedgers } from './account-ends.ts'
 import { bookContext, type SignalBook } from './booking.ts'
 import { loadWholeBooks, saveBooks, seeLeverage } from './books.ts'
 import { type InternalBook, type InternalTrade, marketClose, tradeInternally } from './internal-orders.ts'
+import { tradesOfToday } from './late-deliveries.ts'
 
 /** The contract that ends next; answers how many books it changed, undefined when none is due. */
 export async function endNext(ctx: WorkContext, tx: Transaction): Promise<number | undefined> {
@@ -94,7 +95,7 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   const held = contract.endedAt !== null ? [] : ended.filter(({ position }) => !position.quantity.isZero())
   await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
   const deliveries = await settleBooks(ctx, tx, contract, ended, { last, at })
-  await deliver(ctx, tx, contract, deliveries)
+  await deliver(ctx, tx, contract, deliveries, at)
   await settleLedgers(tx, contract, {
     ...{ at, now },
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
@@ -215,15 +216,18 @@ async function settleBooks(
 async function deliver(
   ctx: WorkContext,
   tx: Transaction,
-  { underlyingId }: EndingRow,
+  { underlyingId, endedAt }: EndingRow,
   deliveries: ReadonlyMap<number, InternalTrade>,
+  at: Instant,
 ): Promise<void> {
   if (underlyingId === null || deliveries.size === 0) return
-  const keys = [...deliveries.keys()].map((strategyId) => ({ strategyId, instrumentId: underlyingId }))
+  const late = { instrumentId: underlyingId, at, now: ctx.clock.now() }
+  const trades = endedAt === null ? deliveries : await tradesOfToday(tx, deliveries, late)
+  const keys = [...trades.keys()].map((strategyId) => ({ strategyId, instrumentId: underlyingId }))
   const listed = await loadQuotedInstruments(tx, [], [underlyingId])
   const books = await loadWholeBooks(ctx, tx, keys, new Map(listed.map((row) => [row.id, row])))
   const delivered = books.map((book): InternalBook => {
-    const trade = deliveries.get(book.strategyId)
+    const trade = trades.get(book.strategyId)
     return trade ? tradeInternally(book, trade) : book
   })
   await saveBooks(ctx, tx, delivered)
