@@ -21,8 +21,8 @@ export function oneOf<Code extends string>(member: string, given: unknown, codes
 
 export const sideOf = (side: unknown): Side => oneOf('side', side, ['1', '2'])
 export const typeOf = (type: unknown): OrdType => oneOf('type', type, ['1', '2', '3'])
-export const statusOf = (status: unknown): OrdStatus =>
-  oneOf('status', status, [...liveStatuses, ...endedStatuses])
+export const statusOf = (status: unknown, member = 'status'): OrdStatus =>
+  oneOf(member, status, [...liveStatuses, ...endedStatuses])
 export const classOf = (cls: unknown, member = 'cls'): SecurityType =>
   oneOf(member, cls, ['CS', 'FUT', 'OPT', 'FOR'])
 

@@ -61,6 +61,11 @@ test.each([
   ['order.apply', { order: working, event: { event: 'FILL', px: 1 } }, 'qty of the FILL is missing'],
   ['margin.compute', { positions: [{ cls: 'stock', quantity: 1, price: 1 }] }, 'cls is "stock"'],
   ['mirror.sync', synced({ side: 'buy', type: '2', status: '4' }), 'side is "buy"'],
+  [
+    'broker.applyReports',
+    { orderQuantity: 10, reports: [{ ordStatus: 'filled', cumQty: 10 }] },
+    'applyReports: ordStatus is "filled"',
+  ],
   ['mirror.executionGap', gap('long'), 'side is "long"'],
   ['mirror.target', { assetClass: 'stock', strategyQuantity: 1 }, 'assetClass is "stock"'],
   ['corporate.optionExpiry', { ...option, right: 'X' }, 'right is "x"'],

@@ -52,7 +52,7 @@ function reportOf(read: PlainReport): ExecutionReport | GapTimeout {
   return {
     event,
     execId: read.execId === null || read.execId === undefined ? null : `${read.execId}`,
-    ordStatus: statusOf(read.ordStatus),
+    ordStatus: statusOf(read.ordStatus, 'ordStatus'),
     cumQty: orZero(read.cumQty),
     avgPx: orNull(read.avgPx || null),
     lastQty: orZero(read.lastQty),
