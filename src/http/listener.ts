@@ -2,7 +2,14 @@
  * The listening socket: time-outs, limits per address, and an answer in our words to everything that Node
  * refuses before it becomes a request. Node's strict parser is kept.
  */
-import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../operations/context.ts'
 import { replyTo, type TextReply } from '../operations/reply.ts'
@@ -22,7 +29,7 @@ const routeUnknown = replyTo(refuse('RouteUnknown'))
 /** A server that hands every well-formed request to `listener`; `newId` names those without a request. */
 export function createListener(listener: RequestListener, newId: () => string): Server {
   // A missing Host is refused by us, in our words.
-  const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, noting(listener))
+  const server = createServer({ ...limits, requireHostHeader: false, noDelay: true }, listener)
   server.maxHeadersCount = 0
   // Who has said all it wants to say may still listen.
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -41,7 +48,7 @@ export function createListener(listener: RequestListener, newId: () => string): 
     else refuseRaw(socket, isOtherMethod(error) ? routeUnknown : framingFault)
   })
   server.on('connect', (_, socket: Socket) => refuseRaw(socket, routeUnknown))
-  server.on('checkExpectation', noting(listener))
+  server.on('checkExpectation', listener)
   limitSockets(server)
   return server
 }
@@ -69,20 +76,10 @@ const answerOf = (socket: Socket): ServerResponse | null | undefined =>
 /** True while an answer is on its way: writing into it would corrupt it. */
 const isAnswering = (socket: Socket): boolean => answerOf(socket)?.headersSent === true
 
-const latest = new WeakMap<Socket, ServerResponse>()
-
-/** Notes which answer of its connection is the latest. */
-const noting =
-  (listener: RequestListener): RequestListener =>
-  (request, response) => {
-    latest.set(request.socket, response)
-    listener(request, response)
-  }
-
 /** True when what broke is the body of a request that has its answer: nobody waits for a second one. */
 function isAnswered(socket: Socket): boolean {
-  const answer = latest.get(socket)
-  return answer !== undefined && !answer.req.complete && answer.headersSent
+  const { parser } = socket as { parser?: { incoming?: IncomingMessage | null } | null }
+  return !answerOf(socket) && parser?.incoming?.complete === false
 }
 
 /** Waits until the whole requests that came before have their own answers, which callers tell by their order. */
