@@ -5,8 +5,10 @@
 
 import { endOfTrading } from '../../domain/market/expiration.ts'
 import { readDay } from '../../domain/time.ts'
+import { lockEntering } from '../../storage/actions/corporate-actions.ts'
 import {
   type Delisting,
+  dropAnnounced,
   insertDelistings,
   type ListedInstrument,
   lockListed,
@@ -28,6 +30,8 @@ export const enterDelistings = (
   entered: readonly EnteredDelisting[],
 ): Promise<EnteredCount> =>
   db.transaction(async (tx) => {
+    // Nothing is announced meanwhile for a day on which it is to trade no more.
+    await lockEntering(tx)
     const rows = await lockListed(tx, [...new Set(entered.map(({ symbol }) => symbol))])
     const listed = new Map(rows.map((row) => [row.symbol, row]))
     const days = new Map(entered.map(({ symbol, day }) => [symbol, day]))
@@ -40,6 +44,7 @@ export const enterDelistings = (
     if (faults.length > 0) return { added: 0, known: 0, faults }
     const delistings = read.filter((one) => typeof one !== 'string')
     const added = await insertDelistings(tx, delistings, clock.now())
+    await dropAnnounced(tx, delistings)
     await wakeWorkers(tx)
     return { added, known: entered.length - added, faults }
   })

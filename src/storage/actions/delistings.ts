@@ -45,6 +45,14 @@ export const insertDelistings = (
       ${delistings.map(({ endsAt }) => instant(endsAt))}::timestamptz[]) d (id, day, ends_at)
     where i.id = d.id and i.last_trading_day is distinct from d.day`
 
+/** Dividends and splits that were announced for days after the last one come to nothing; what is booked stays. */
+export const dropAnnounced = (tx: Transaction, delistings: readonly Delisting[]): Promise<number> =>
+  tx.run`
+    delete from corporate_action a
+    using unnest(${delistings.map(({ instrumentId }) => instrumentId)}::bigint[],
+      ${delistings.map(({ day }) => day)}::date[]) d (id, day)
+    where a.instrument_id = d.id and a.kind in ('dividend', 'split') and a.ex_date > d.day and a.booked_at is null`
+
 /** What is paid for a delisted stock may be known when its trading has long ended. */
 export const wakeDelisted = (tx: Transaction, now: Instant): Promise<number> =>
   tx.run`
