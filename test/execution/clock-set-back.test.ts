@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { clockSetBackStep } from '../../src/execution/clock-set-back.ts'
 import { createWorker } from '../../src/execution/worker.ts'
+import { openFixSession } from '../../src/storage/brokers/fix-sessions.ts'
 import { instant } from '../../src/storage/database/wire.ts'
 import { claimMail } from '../../src/storage/people/mail.ts'
 import { claimLease } from '../../src/storage/work/leases.ts'
@@ -103,6 +104,20 @@ test('a message that is being handed over is not handed over by another before i
   const { left } = await db.read.one<{ left: number }>`
     select extract(epoch from claimed_until - clock_timestamp())::float8 as left from mail`
   expect(left).toBeGreaterThan(120)
+})
+
+test('a FIX session that began anew by the clock that ran ahead does so again at its daily start', async () => {
+  const start = world.clock.now() + hour / 2
+  const lease = await claimLease(db.write, 'fix:daily', 'w1', 10_000)
+  if (!lease) throw new Error('the lease is held')
+  await db.write.run`
+    insert into fix_session (connection, started_at) values ('daily', ${instant(start + hour)}::timestamptz)`
+  await db.write.run`update lease set expires_at = expires_at + interval '1 hour'`
+  await worker.drain()
+  const isResetDue = async (since: number) =>
+    (await openFixSession(db, lease, 'daily', { ahead: 1, since })).isResetDue
+  expect(await isResetDue(start - 24 * hour)).toBe(false)
+  expect(await isResetDue(start)).toBe(true)
 })
 
 test('a clock that was not set back leaves leases as they are', async () => {

@@ -46,6 +46,8 @@ export async function cutToLongest(tx: Transaction, now: Instant, waits: Waits):
     tx.run`update account_order set chase_at = ${chaseAt} where chase_at > ${chaseAt}`,
     tx.run`update reconciliation set due_at = ${askAt} where due_at > ${askAt}`,
     tx.run`update reconciliation set answered_at = ${at} where answered_at > ${at}`,
+    // Begun anew by the clock that ran ahead, it would be left out of the daily start that the broker keeps.
+    tx.run`update fix_session set started_at = ${at} where started_at > ${at}`,
     // Looking once too often does no harm.
     tx.run`update sync_due set due_at = ${at} where due_at > ${at}`,
     tx.run`update variant set look_at = ${at} where look_at > ${at}`,
