@@ -74,7 +74,7 @@ export const loadSdk = (): Promise<Sdk> => import('@alpacahq/alpaca-trade-api')
 export function createClient(sdk: Sdk, endpoint: Endpoint, keys: KeyPair, note: Note): Client {
   const { trading, streaming } = sdk
   const { url: basePath, requestsPerMinute } = endpoint
-  const shared = { basePath, ...keys, userAgent: 'lockstep' }
+  const shared = { basePath, ...keys, userAgent: 'lockstep', fetchApi: fetchWhole }
   const configuration = new (limited(sdk, requestsPerMinute))({ ...shared, timeoutMs })
   const patient = new trading.Configuration({ ...shared, timeoutMs: historyTimeoutMs })
   const orders = new trading.OrdersApi(configuration)
@@ -130,6 +130,16 @@ const limited = ({ trading, rateLimit: { RateLimiter } }: Sdk, maxRequests: numb
       return this.#limiter
     }
   }
+
+/**
+ * An answer that is there whole. The SDK reads the body of a refusal from a copy: where a body did not end in time, what
+ * was left of the answer failed where nobody listens, and the process ended; of one cut short only the status was believed.
+ */
+const fetchWhole: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init)
+  const body = await answer.arrayBuffer()
+  return new Response(body.byteLength === 0 ? null : body, answer)
+}
 
 type Orders = InstanceType<Sdk['trading']['OrdersApi']>
 

@@ -1,0 +1,47 @@
+/** Answers of Alpaca that do not come to their end: nothing is known, and the process lives on. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { createClient, loadSdk, type Outcome } from '../../src/execution/brokers/alpaca/client.ts'
+
+const said = { status: 200, isCut: false }
+const server = createServer((request, response) => {
+  request.resume()
+  response.writeHead(said.status, { 'Content-Type': 'application/json', 'Content-Length': '60' })
+  response.write('{"code":40010001,')
+  if (said.isCut) setTimeout(() => response.destroy(), 50)
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const endpoint = { url, streamUrl: url, requestsPerMinute: 1_000 }
+const client = createClient(await loadSdk(), endpoint, { keyId: 'k', secret: 's' }, () => undefined)
+const order = {
+  symbol: 'AAPL',
+  qty: '1',
+  side: 'buy',
+  type: 'market',
+  timeInForce: 'day',
+  clientOrderId: 'c',
+}
+const place = (): Promise<Outcome> => client.place(order as never, performance.now() + 60_000)
+
+test.each([200, 422, 500])('%d with a body that is cut short says nothing', async (status) => {
+  Object.assign(said, { status, isCut: true })
+  expect(await place()).toEqual({ outcome: 'unknown' })
+})
+
+test.each([422, 500])('%d with a body that does not end leaves nothing behind', async (status) => {
+  const left: unknown[] = []
+  const note = (error: unknown): unknown => left.push(error)
+  process.on('unhandledRejection', note)
+  Object.assign(said, { status, isCut: false })
+  expect(await place()).toEqual({ outcome: 'unknown' })
+  await delay(50)
+  process.off('unhandledRejection', note)
+  expect(left).toEqual([])
+})
