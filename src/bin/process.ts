@@ -2,6 +2,8 @@
 import { constants } from 'node:os'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
+import { ConfigError } from './config.ts'
+import { faultOf } from './faults.ts'
 
 /** Longest a clean end may take before the process is ended anyway, in milliseconds. */
 const endWithinMs = 20_000
@@ -20,6 +22,20 @@ export function endsAtOnce(): void {
 }
 
 const quit = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal])
+
+/** Whoever reads our output may have seen enough: what was begun is done to its end. */
+export function outlivesReaders(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => unheard('standard output', error))
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => unheard('standard error', error))
+}
+
+function unheard(name: string, error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  // A process that runs on closes what it holds before it ends.
+  if (process.listenerCount('uncaughtException') > 0) throw error
+  console.error(faultOf(new ConfigError(`${name} cannot be written: ${error.code}`)))
+  process.exit(1)
+}
 
 /**
  * Runs `close` when the process is told to end. A second signal ends it at once, but not a child of `start`: there it

@@ -80,6 +80,20 @@ test('a command whose reader has seen enough ends as it would have', async () =>
   expect(await ended).toEqual([0, null])
 }, 60_000)
 
+test.each(['stdout', 'stderr'] as const)(
+  'a process outlives the reader of its %s',
+  async (name) => {
+    const program = fileURLToPath(new URL('../support/speaking-child.ts', import.meta.url))
+    const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const ended = once(child, 'exit')
+    const other = name === 'stdout' ? child.stderr : child.stdout
+    child[name].once('data', () => child[name].destroy())
+    other.resume()
+    expect(await ended).toEqual([0, null])
+  },
+  30_000,
+)
+
 test('a process says as JSON that it is ready', async () => {
   const { url } = await testDatabase()
   const { child, ended } = runAside(['worker', '--json'], { DATABASE_URL: url })
