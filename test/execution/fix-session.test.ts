@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { requestFixReset } from '../../src/storage/brokers/fix-sessions.ts'
 import { listSilentBrokers } from '../../src/storage/brokers/reconciliation.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 import { leapNumbers } from '../../src/storage/work/numbers.ts'
 import { readIncidents } from './account-world.ts'
 import { connection, type FixWorld, makeFixWorker, makeFixWorld, missing, until } from './fix-world.ts'
@@ -207,6 +208,24 @@ describe.skipIf(missing !== null)('a FIX session with QuickFIX', () => {
       const { order, reaches } = await scene()
       await order('1', '10')
       await reaches('2')
+    })
+
+    test('an alarm is told when the database is back', async () => {
+      const { ctx } = world.worker
+      const told = async () =>
+        (await readIncidents(world.worker)).filter((kind) => kind === 'FixLoggedOut').length
+      const before = await told()
+      let refused = 0
+      const run = (): Promise<number> => {
+        refused += 1
+        return Promise.reject(new DatabaseUnavailable('it is away'))
+      }
+      ctx.db = { ...db, write: { ...db.write, run } }
+      await exchange.tell('say 5 58=closed for tests')
+      await until(() => refused > 0)
+      ctx.db = db
+      await until(async () => (await told()) === before + 1)
+      await world.worker.up()
     })
 
     test('a broker that cannot be reached costs no numbers', async () => {

@@ -12,7 +12,8 @@ import {
   setFixOutbound,
   startFixSession,
 } from '../../../storage/brokers/fix-sessions.ts'
-import { insertIncidents } from '../../../storage/work/incidents.ts'
+import { DatabaseUnavailable } from '../../../storage/database/failure.ts'
+import { insertIncidents, type NewIncident } from '../../../storage/work/incidents.ts'
 import type { Lease } from '../../../storage/work/leases.ts'
 import { backoff } from '../../backoff.ts'
 import type { WorkContext } from '../../context.ts'
@@ -31,6 +32,7 @@ const logOnMs = 10_000
 const shortestPause = 1_000
 const longestPause = 30_000
 const tendMs = 2_000
+const tellAgainMs = 1_000
 
 export interface LinkParts extends IntakeParts {
   readonly engine: FixEngine
@@ -191,7 +193,7 @@ export class FixLink {
   }
 
   #alarmOf(ctx: WorkContext, name: string, held: AbortSignal): Listener['alarm'] {
-    const tell = alarmOf(ctx, name, held)
+    const tell = alarmOf(ctx, name, held, this.#ending.signal)
     return (kind, detail) => {
       if (kind === 'FixSequenceBroken') this.#isBroken = true
       tell(kind, detail)
@@ -227,7 +229,7 @@ export class FixLink {
 
 /** Tells the operator, once a day of the same. Who lets go himself expects to be logged out. */
 const alarmOf =
-  (ctx: WorkContext, connection: string, held: AbortSignal): Listener['alarm'] =>
+  (ctx: WorkContext, connection: string, held: AbortSignal, ending: AbortSignal): Listener['alarm'] =>
   (kind, detail) => {
     if (held.aborted && kind === 'FixLoggedOut') return
     const occurredAt = ctx.clock.now()
@@ -236,7 +238,20 @@ const alarmOf =
     const same = kind === 'FixLoggedOut' ? said.replace(/\d+/g, '#') : said
     const key = [kind, connection, new Date(occurredAt).toISOString().slice(0, 10), same].join(':')
     ctx.log.error({ connection, kind, ...detail }, 'a FIX session needs attention')
-    insertIncidents(ctx.db.write, [{ key, kind, detail: { connection, ...detail }, occurredAt }]).catch(
-      (error: unknown) => ctx.log.error({ error, connection, kind }, 'an incident could not be written'),
-    )
+    void tellOperator(ctx, { key, kind, detail: { connection, ...detail }, occurredAt }, ending)
   }
+
+/** What an alarm is about comes no second time: a database that is away is waited for. */
+async function tellOperator(ctx: WorkContext, incident: NewIncident, ending: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      return await insertIncidents(ctx.db.write, [incident])
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable) || ending.aborted) {
+        ctx.log.error({ error, incident }, 'an incident could not be written')
+        return
+      }
+      await pause(tellAgainMs, ending)
+    }
+  }
+}
