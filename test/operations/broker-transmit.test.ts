@@ -205,19 +205,19 @@ test('what is taken back over a split is taken back in the units of today', asyn
 
 test('what is told of a stock that is delisted nobody copies, and it is paid like the rest', async () => {
   await town.door('/accounts', [
-    { account: 'T5', personId: leader.personId, cash: 20_000 },
-    { account: 'F5', personId: people.stranger.personId, cash: 20_000 },
+    { account: 'T15', personId: leader.personId, cash: 20_000 },
+    { account: 'F15', personId: people.stranger.personId, cash: 20_000 },
   ])
-  expect((await approve('T5')).status).toBe(200)
-  const added = await add({ Account: 'T5', StrategyName: 'Delisted' })
+  expect((await approve('T15')).status).toBe(200)
+  const added = await add({ Account: 'T15', StrategyName: 'Delisted' })
   const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId
-  const follower = { Account: 'F5', PersonId: people.stranger.personId }
+  const follower = { Account: 'F15', PersonId: people.stranger.personId }
   const { key } = people.stranger
   await town.ask('StartAutotrade', { ...follower, StrategyId, StocksEnabled: true }, { key })
   const gone = { symbol: 'GONE', date: '2024-03-12' }
   const tell = (side: 'buy' | 'sell', qty: number, px: number) =>
     town.door('/broker', {
-      execution: { account: 'T5', symbol: 'GONE', side, qty, px, clientOrderId: null },
+      execution: { account: 'T15', symbol: 'GONE', side, qty, px, clientOrderId: null },
     })
   const seen = async () => ({
     held: resultsOf(await town.ask('GetStrategyOpenPositions', { StrategyIds: StrategyId }, { key })).length,
@@ -225,7 +225,7 @@ test('what is told of a stock that is delisted nobody copies, and it is paid lik
     ...(await town.platform.db.read.one<Record<string, number>>`
       select s.cash::float8 as strategy, fed.cash::float8 as fed, follower.cash::float8 as follower
       from strategy s, account fed, account follower
-      where s.id = ${StrategyId ?? 0}::bigint and fed.account = 'T5' and follower.account = 'F5'`),
+      where s.id = ${StrategyId ?? 0}::bigint and fed.account = 'T15' and follower.account = 'F15'`),
   })
   await town.door('/instruments', [{ symbol: 'GONE', securityType: 'CS' }])
   await town.door('/quotes', [{ symbol: 'GONE', bid: 100, ask: 100 }])
@@ -244,9 +244,9 @@ test('what is told of a stock that is delisted nobody copies, and it is paid lik
 })
 
 test('what an option delivers that is told over a split is delivered in the units of today', async () => {
-  await town.door('/accounts', [{ account: 'T6', personId: leader.personId, cash: 20_000 }])
-  expect((await approve('T6')).status).toBe(200)
-  const added = resultsOf<{ StrategyId: number }>(await add({ Account: 'T6', StrategyName: 'Late' }))
+  await town.door('/accounts', [{ account: 'T16', personId: leader.personId, cash: 20_000 }])
+  expect((await approve('T16')).status).toBe(200)
+  const added = resultsOf<{ StrategyId: number }>(await add({ Account: 'T16', StrategyName: 'Late' }))
   const symbol = 'AAPL2415C40'
   await town.door('/instruments', [{ symbol, securityType: 'OPT' }])
   await town.door('/quotes', [
@@ -259,7 +259,7 @@ test('what an option delivers that is told over a split is delivered in the unit
   ])
   await town.door('/clock', { now: '2024-03-18T14:00:00Z' })
   await town.door('/broker', {
-    execution: { account: 'T6', symbol, side: 'buy', qty: 1, px: 10, clientOrderId: null },
+    execution: { account: 'T16', symbol, side: 'buy', qty: 1, px: 10, clientOrderId: null },
   })
   const held = await town.platform.db.read.rows`
     select p.quantity::float8 as quantity, p.avg_px::float8 as "avgPx", s.cash::float8 as cash
@@ -267,7 +267,7 @@ test('what an option delivers that is told over a split is delivered in the unit
     where s.id = ${added[0]?.StrategyId ?? 0}::bigint and p.quantity <> 0
     union all
     select p.quantity::float8, p.avg_px::float8, a.cash::float8
-    from account_position p join account a on a.id = p.account_id where a.account = 'T6' and p.quantity <> 0`
+    from account_position p join account a on a.id = p.account_id where a.account = 'T16' and p.quantity <> 0`
   expect(held).toEqual(Array(2).fill({ quantity: 200, avgPx: 20, cash: 15_000 }))
 })
 
