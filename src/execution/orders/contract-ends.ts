@@ -1,8 +1,9 @@
 /**
  * The ends of contracts and of stocks that are delisted. A future may only be closed from 48 hours before the end of its
  * last session: its orders end and what is held is closed at the market. An option ends at the official close of its
- * last trading day: delivered at the strike, paid, or worthless. What is held of a stock that is delisted is paid once somebody knows what
- * is paid for it. Working orders end in C. Everything happens once, in order, however late it is noticed.
+ * last trading day: delivered at the strike, paid, or worthless. What is held of a stock that is delisted is paid once
+ * somebody knows what is paid for it. Working orders end in C. Everything happens once, in order, however late it is
+ * noticed.
  */
 
 import { type Decimal, dec, zero } from '../../domain/decimal.ts'

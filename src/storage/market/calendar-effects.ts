@@ -21,7 +21,7 @@ export const mayBeDone = (now: Instant): Fragment => fragment`(
       ${calendarNames.map((name) => instant(nextOpen(name, now)))}::timestamptz[]) c (name, opens_at)
     where c.name = i.calendar))`
 
-/** A broker may take a stock `i` that is delisted out of an account, and pay for it, weeks before or after that is known here. */
+/** A broker may take a delisted stock `i` out of an account, and pay for it, weeks before or after that is known here. */
 const isDelisted = fragment`(i.security_type = 'CS' and i.ended_at is not null)`
 
 interface EndedRow {
