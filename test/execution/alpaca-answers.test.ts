@@ -5,9 +5,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { createClient, loadSdk, type Outcome } from '../../src/execution/brokers/alpaca/client.ts'
 
-const said = { status: 200, isCut: false }
+const said = { status: 200, isCut: false, isEndless: false, megabytes: 0 }
 const server = createServer((request, response) => {
   request.resume()
+  if (said.isEndless) {
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    const blanks = Buffer.alloc(1024 * 1024, ' ')
+    const more = (): void => {
+      if (response.destroyed) return
+      said.megabytes += 1
+      response.write(blanks, more)
+    }
+    return more()
+  }
   response.writeHead(said.status, { 'Content-Type': 'application/json', 'Content-Length': '60' })
   response.write('{"code":40010001,')
   if (said.isCut) setTimeout(() => response.destroy(), 50)
@@ -44,4 +54,10 @@ test.each([422, 500])('%d with a body that does not end leaves nothing behind', 
   await delay(50)
   process.off('unhandledRejection', note)
   expect(left).toEqual([])
+})
+
+test('an answer without an end is given up before it fills the memory', async () => {
+  said.isEndless = true
+  expect(await place()).toEqual({ outcome: 'unknown' })
+  expect(said.megabytes).toBeLessThan(100)
 })

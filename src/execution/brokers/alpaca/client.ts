@@ -64,6 +64,8 @@ const patienceMs = 1_500
 /** The clock is adjusted by less than this all the time. */
 const clockStepMs = 1_000
 const openOrdersAtOnce = 500
+/** Thousands of positions have some hundred bytes each. */
+const answerMaxBytes = 32 * 1024 * 1024
 const firstReconnectMs = 500
 const lastReconnectMs = 30_000
 
@@ -137,8 +139,14 @@ const limited = ({ trading, rateLimit: { RateLimiter } }: Sdk, maxRequests: numb
  */
 const fetchWhole: typeof fetch = async (input, init) => {
   const answer = await fetch(input, init)
-  const body = await answer.arrayBuffer()
-  return new Response(body.byteLength === 0 ? null : body, answer)
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > answerMaxBytes) throw new Error(`an answer has more than ${answerMaxBytes} bytes`)
+  }
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), answer)
 }
 
 type Orders = InstanceType<Sdk['trading']['OrdersApi']>
