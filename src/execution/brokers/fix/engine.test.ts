@@ -83,3 +83,11 @@ test('a log-out that comes while it is asked whether anybody is there is answere
   expect(isUp()).toBe(false)
   await expect(opened.ended).resolves.toBeUndefined()
 })
+
+test('nothing is sent to a counterparty after our own log-out', async () => {
+  const { opened, isUp, hasHeard } = await logOn('98=0|108=30|')
+  const loggedOut = opened.logOut()
+  expect(isUp()).toBe(false)
+  await vi.waitFor(() => expect(hasHeard('5')).toBe(true))
+  await loggedOut
+})

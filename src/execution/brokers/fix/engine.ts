@@ -86,6 +86,8 @@ async function converse(
     send: ({ type, fields }, sent) => session.transmit(type, fields, sent),
     nextOutbound: ours.nextOutbound,
     logOut: async () => {
+      // What is sent behind a log-out is acted on by nobody.
+      conversation.ended()
       session.done()
       const waiting = new AbortController()
       const tooLate = delay(logOutMs, undefined, { signal: waiting.signal }).catch(() => undefined)
