@@ -1,6 +1,7 @@
 /** What is heard of Alpaca: lost, late and repeated events, a history that is read again, and nonsense. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Following } from '../../src/execution/brokers/alpaca/following.ts'
 import { auditViolations } from '../../src/storage/operating/audit.ts'
 import { saveCredentials } from '../../src/storage/people/credentials.ts'
@@ -348,19 +349,41 @@ test('no secret is told to the log or the rows', async () => {
   expect(told).not.toMatch(/secret-/)
 })
 
-// The last: the steady clock goes back at its end, and nothing is looked at before it has caught up.
-test('a stream that opens and is not answered is opened anew', async () => {
-  const one = await working()
-  alpaca.isMute = true
-  alpaca.cutStreams()
-  await expect.poll(() => alpaca.listeners(), { timeout: 10_000 }).toBe(0)
-  await expect.poll(() => alpaca.heard, { timeout: 20_000 }).toContain('passed over')
-  alpaca.isMute = false
-  const { now } = performance
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 46_000)
-  try {
+// The last: where the steady clock goes back, nothing is looked at before it has caught up.
+describe('a stream', () => {
+  let passed = 0
+  beforeAll(() => {
+    const { now } = performance
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + passed)
+  })
+  afterAll(() => vi.restoreAllMocks())
+
+  test('that opens and is not answered is opened anew', async () => {
+    const one = await working()
+    alpaca.isMute = true
+    alpaca.cutStreams()
+    await expect.poll(() => alpaca.listeners(), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => alpaca.heard, { timeout: 20_000 }).toContain('passed over')
+    alpaca.isMute = false
+    passed += 46_000
     await world.until(async () => expect(alpaca.listeners(one.book)).toBe(1))
-  } finally {
-    later.mockRestore()
-  }
+  })
+
+  test('whose key is refused is not opened anew at each look', async () => {
+    const one = await working()
+    const { keyId, secret } = one.book
+    const turnedAway = () => alpaca.heard.filter((what) => what === `turned away ${keyId}`).length
+    one.book.secret = 'revoked'
+    alpaca.cutStreams()
+    await world.until(async () => expect(turnedAway()).toBe(1))
+    for (let looks = 0; looks < 5; looks += 1) {
+      passed += 1_000
+      await world.drain()
+      await delay(100)
+    }
+    expect(turnedAway()).toBe(1)
+    one.book.secret = secret
+    passed += 46_000
+    await world.until(async () => expect(alpaca.listeners(one.book)).toBe(1))
+  })
 })

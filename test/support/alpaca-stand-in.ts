@@ -160,6 +160,7 @@ export async function startAlpacaStandIn(now: () => number): Promise<AlpacaStand
         const account = books.accounts.get(data.key_id ?? '')
         const isKnown = account !== undefined && account.secret === data.secret_key
         if (isKnown) listening.set(peer, account)
+        else standIn.heard.push(`turned away ${data.key_id}`)
         const status = isKnown ? 'authorized' : 'unauthorized'
         peer.send(JSON.stringify({ stream: 'authorization', data: { action, status } }))
       } else peer.send(JSON.stringify({ stream: 'listening', data }))

@@ -21,7 +21,7 @@ import { isOfSpread, readTradeUpdate } from './wire.ts'
 const lookEveryMs = 1_000
 /** A history that could not be read is asked for again after this. */
 const pullAgainMs = 5_000
-/** A stream may be this long in coming: longer than it waits before it tries again by itself. */
+/** A stream may be this long in coming, or refused: longer than it waits before it tries again by itself. */
 const streamPatienceMs = 45_000
 
 /** What a stream has said and nobody has read yet. */
@@ -178,9 +178,12 @@ export class Following {
   }
 }
 
-/** Whether nothing more will come of it: the SDK waits for ever for one that connects and is not answered. */
-const isOver = ({ stream, isListening, changedAt }: Followed): boolean =>
-  stream.getState() === 'disconnected' || (!isListening && performance.now() - changedAt > streamPatienceMs)
+/**
+ * Whether nothing more will come of it: the SDK waits for ever for one that connects and is not answered, and leaves
+ * alone one whose key is refused. A key that stays refused is not tried more often than that.
+ */
+const isOver = ({ isListening, changedAt }: Followed): boolean =>
+  !isListening && performance.now() - changedAt > streamPatienceMs
 
 /** Takes an event in; answers how many reports it made. */
 async function takeUpdate(ctx: WorkContext, session: Session, heard: unknown): Promise<number> {
