@@ -146,7 +146,9 @@ const fetchWhole: typeof fetch = async (input, init) => {
     bytes += chunk.byteLength
     if (bytes > answerMaxBytes) throw new Error(`an answer has more than ${answerMaxBytes} bytes`)
   }
-  return new Response(bytes === 0 ? null : Buffer.concat(chunks), answer)
+  // Without its phrase, which may be in letters that a header cannot hold.
+  const { status, headers } = answer
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers })
 }
 
 type Orders = InstanceType<Sdk['trading']['OrdersApi']>
