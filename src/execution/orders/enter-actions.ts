@@ -107,9 +107,9 @@ function newAction(
   const isSplit = kind === 'split'
   if (isSplit !== (amount === undefined))
     return isSplit ? 'a split has no amount' : `a ${kind} needs an amount`
-  const mayBeNothing = kind === 'settlement' && day === lastTradingDay
-  if (amount && !(mayBeNothing ? amount.greaterThanOrEqualTo(0) : amount.greaterThan(0)))
-    return mayBeNothing ? 'the amount must be 0 or more' : 'the amount must be above 0'
+  // Of a stock that is delisted nothing may be left.
+  if (kind === 'dividend' && amount && !amount.greaterThan(0)) return 'the amount must be above 0'
+  if (amount?.lessThan(0)) return 'the amount must be 0 or more'
   if (isSplit && !(newUnits?.greaterThan(0) && oldUnits?.greaterThan(0)))
     return 'a split needs new and old units above 0'
   if (!isSplit && (newUnits !== undefined || oldUnits !== undefined)) return `a ${kind} has no units`
