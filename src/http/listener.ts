@@ -47,7 +47,11 @@ export function createListener(listener: RequestListener, newId: () => string): 
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
     else refuseRaw(socket, isOtherMethod(error) ? routeUnknown : framingFault)
   })
-  server.on('connect', (_, socket: Socket) => refuseRaw(socket, routeUnknown))
+  server.on('connect', (_, socket: Socket) => {
+    // Node has let go of it: an error that nobody hears would end the process.
+    socket.on('error', () => socket.destroy())
+    refuseRaw(socket, routeUnknown)
+  })
   server.on('checkExpectation', listener)
   limitSockets(server)
   return server
