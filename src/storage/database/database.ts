@@ -20,7 +20,7 @@ import {
 import { type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendAlone } from './packet.ts'
 import { makeReader } from './reader.ts'
-import { checkSessions, sessionSetup, sharedSessions } from './session.ts'
+import { checkSessions, sessionSetup, setUp, sharedSessions } from './session.ts'
 import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
 import { type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
@@ -141,7 +141,7 @@ function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number)
 
 /** Pipelined as well: independent statements of a transaction need not wait for each other. */
 function makePool(client: pg.ClientConfig, setup: string, max: number, log: DatabaseLog): pg.Pool {
-  const onConnect = (made: pg.ClientBase) => made.query(setup) as unknown as undefined
+  const onConnect = (made: pg.ClientBase) => setUp(made, client, setup) as unknown as undefined
   const pool = new pg.Pool({ max, onConnect, ...client, pipeline: true })
   pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection broke'))
   // While a client is in use its failures reach the caller through the failing statement.

@@ -6,6 +6,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { setUp } from './session.ts'
 
 /** Gets the payload, or nothing when anything may have been missed. Must not throw. */
 export type Listener = (payload: string | undefined) => void
@@ -98,7 +99,7 @@ class Listening {
       for (const heard of this.#listeners.get(channel) ?? []) heard(payload ?? '')
     })
     await client.connect()
-    client.query(this.#setup).catch(() => undefined)
+    setUp(client, this.#config, this.#setup).catch(() => undefined)
     this.#client = client
     if (this.#closing.signal.aborted) await client.end()
     made()

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnavailable, isConnectionLoss, translate, unconnected } from './failure.ts'
 import { sendAlone } from './packet.ts'
+import { setUp } from './session.ts'
 import type { Execute, Outcome, Statement } from './sql.ts'
 
 const retryMs = 50
@@ -120,7 +121,11 @@ class Lane {
       client.end().catch(() => undefined)
       throw error
     })
-    await client.query(`${this.#settings.setup}; set default_transaction_read_only = on`)
+    await setUp(
+      client,
+      this.#settings.client,
+      `${this.#settings.setup}; set default_transaction_read_only = on`,
+    )
     this.#connected = client
     return client
   }

@@ -53,6 +53,24 @@ export function sessionSetup(
   return [...sets, noNewerLimits, atHome].join('; ')
 }
 
+/**
+ * Tells a connection that was just made. One that has gone silent since counts as one that could not be made: it is cut
+ * after the same time, and whoever waits for it hears of it.
+ */
+export async function setUp(
+  client: pg.ClientBase,
+  { connectionTimeoutMillis: patienceMs }: pg.ClientConfig,
+  setup: string,
+): Promise<void> {
+  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
+  const tooLate = setTimeout(() => stream.destroy(), patienceMs)
+  try {
+    await client.query(setup)
+  } finally {
+    clearTimeout(tooLate)
+  }
+}
+
 /** What we are told, and what we are asked, would reach connections of somebody else. */
 export const sharedSessions =
   'the pooler in front of the database shares its sessions among connections: let it pool by session'
