@@ -6,6 +6,7 @@
  * Stripe's) stays unknown.
  */
 import type Stripe from 'stripe'
+import { fetchWhole } from '../../services/whole-answers.ts'
 import { type ClaimedCharge, endedReason, noteAwaited } from '../../storage/billing/charges.ts'
 import type { NewPaymentEvent, PaymentTakenBack } from '../../storage/billing/payment-events.ts'
 import type { ChargeAnswer } from '../../storage/billing/settlement.ts'
@@ -26,6 +27,10 @@ export async function connectStripe({ secretKey, baseUrl }: StripeOptions): Prom
   const base = baseUrl === undefined ? undefined : new URL(baseUrl)
   return new Client(secretKey, {
     timeout: timeoutMs,
+    // Node's own client waits for as long as anything comes, were it a byte of a body that never ends.
+    httpClient: Client.createFetchHttpClient((input, init) =>
+      fetchWhole(input, { ...init, redirect: 'manual' }),
+    ),
     maxNetworkRetries: 0, // the claim is the retry
     telemetry: false,
     ...(base && {

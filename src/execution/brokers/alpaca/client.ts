@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { failureWords } from '../../../services/failure-words.ts'
+import { fetchWhole } from '../../../services/whole-answers.ts'
 import type { AlpacaRequest } from './tickets.ts'
 
 type Sdk = typeof import('@alpacahq/alpaca-trade-api')
@@ -64,8 +65,6 @@ const patienceMs = 1_500
 /** The clock is adjusted by less than this all the time. */
 const clockStepMs = 1_000
 const openOrdersAtOnce = 500
-/** Thousands of positions have some hundred bytes each. */
-const answerMaxBytes = 32 * 1024 * 1024
 const firstReconnectMs = 500
 const lastReconnectMs = 30_000
 
@@ -132,24 +131,6 @@ const limited = ({ trading, rateLimit: { RateLimiter } }: Sdk, maxRequests: numb
       return this.#limiter
     }
   }
-
-/**
- * An answer that is there whole. The SDK reads the body of a refusal from a copy: where a body did not end in time, what
- * was left of the answer failed where nobody listens, and the process ended; of one cut short only the status was believed.
- */
-const fetchWhole: typeof fetch = async (input, init) => {
-  const answer = await fetch(input, init)
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    chunks.push(chunk)
-    bytes += chunk.byteLength
-    if (bytes > answerMaxBytes) throw new Error(`an answer has more than ${answerMaxBytes} bytes`)
-  }
-  // Without its phrase, which may be in letters that a header cannot hold.
-  const { status, headers } = answer
-  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers })
-}
 
 type Orders = InstanceType<Sdk['trading']['OrdersApi']>
 
