@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { createClient, loadSdk, type Outcome } from '../../src/execution/brokers/alpaca/client.ts'
+import { anyOrder } from '../support/alpaca-stand-in.ts'
 
 const said = { status: 200, isCut: false, isEndless: false, megabytes: 0 }
 const server = createServer((request, response) => {
@@ -30,15 +31,7 @@ afterAll(() => {
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const endpoint = { url, streamUrl: url, requestsPerMinute: 1_000 }
 const client = createClient(await loadSdk(), endpoint, { keyId: 'k', secret: 's' }, () => undefined)
-const order = {
-  symbol: 'AAPL',
-  qty: '1',
-  side: 'buy',
-  type: 'market',
-  timeInForce: 'day',
-  clientOrderId: 'c',
-}
-const place = (): Promise<Outcome> => client.place(order as never, performance.now() + 60_000)
+const place = (): Promise<Outcome> => client.place(anyOrder, performance.now() + 60_000)
 
 test.each([200, 422, 500])('%d with a body that is cut short says nothing', async (status) => {
   Object.assign(said, { status, isCut: true })

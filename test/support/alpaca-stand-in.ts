@@ -24,6 +24,16 @@ export type Fault = 'refuse' | 'drop' | 'error' | 'late' | 'limit' | 'malformed'
 /** What becomes of an event of the stream; a delayed one comes after those that follow. */
 export type EventFault = 'drop' | 'repeat' | 'delay'
 
+/** An order whose answer is all that a test is about. */
+export const anyOrder = {
+  symbol: 'AAPL',
+  qty: '1',
+  side: 'buy',
+  type: 'market',
+  timeInForce: 'day',
+  clientOrderId: 'c',
+} as never
+
 export interface AlpacaStandIn {
   readonly url: string
   readonly streamUrl: string

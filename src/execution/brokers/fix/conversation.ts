@@ -34,7 +34,7 @@ export interface Listener {
   alarm(kind: FixAlarm, detail: object): void
 }
 
-export type FixAlarm = Extract<IncidentKind, `Fix${string}`>
+type FixAlarm = Extract<IncidentKind, `Fix${string}`>
 
 const sessionTypes = ['0', '1', '2', '3', '4', '5', 'A']
 const patienceMs = 10_000
