@@ -1,5 +1,6 @@
 /** What can be wrong around the platform and is not seen from inside a request. */
 import { minute, readableInstant } from '../domain/time.ts'
+import { listUnpaidStocks, type UnpaidStock } from '../storage/actions/delistings.ts'
 import { listSilentBrokers } from '../storage/brokers/reconciliation.ts'
 import type { Database } from '../storage/database/database.ts'
 import { type CurrencyPair, listUnratedHoldings, symbolOf } from '../storage/market/missing-rates.ts'
@@ -26,8 +27,9 @@ const waitMax = 30
 const silenceMax = 5 * minute
 
 /**
- * Looks at server, disk, clocks, workers, brokers, switches, exchange rates and incidents; `now` is this machine's time
- * in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined: there is no such folder.
+ * Looks at server, disk, clocks, workers, brokers, switches, exchange rates, delistings and incidents; `now` is this
+ * machine's time in epoch milliseconds, `room` the part of the data folder's disk that is left; undefined: there is no
+ * such folder.
  */
 export async function examine(db: Database, now: number, room?: number): Promise<Finding[]> {
   const facts = await db.read.one<{ version: string; checksums: string; clock: number }>`
@@ -43,6 +45,7 @@ export async function examine(db: Database, now: number, room?: number): Promise
   const worker = await sinceAnyWorker(db.read)
   const silent = await listSilentBrokers(db.read, now - silenceMax)
   const unrated = await listUnratedHoldings(db.read, bookCurrency)
+  const unpaid = await listUnpaidStocks(db.read)
   const skewMs = Math.abs(facts.clock - now)
   return [
     { name: 'database', ok: true, says: `PostgreSQL ${facts.version}` },
@@ -67,6 +70,8 @@ export async function examine(db: Database, now: number, room?: number): Promise
     // Whoever turned one meant it; whoever looks for a cause has to know.
     { name: 'switches', ok: true, says: switchesOf(isOn('maintenance'), isOn('noOpeningOrders')) },
     { name: 'rates', ok: unrated.length === 0, says: ratesOf(unrated) },
+    // What is paid may be known after months only.
+    { name: 'delistings', ok: true, says: unpaidOf(unpaid) },
     { name: 'incidents', ok: incidents === 0, says: `${incidents} to look at (incidents list)` },
   ]
 }
@@ -113,6 +118,12 @@ function switchesOf(isMaintained: boolean, isClosed: boolean): string {
     ...(isClosed ? ['openings are off: no account opens anything'] : []),
   ]
   return on.length === 0 ? 'none is on' : on.join('; ')
+}
+
+function unpaidOf(unpaid: readonly UnpaidStock[]): string {
+  if (unpaid.length === 0) return 'nothing is held that waits for what is paid for it'
+  const named = unpaid.map(({ symbol, lastTradingDay }) => `${symbol} of ${lastTradingDay}`)
+  return `held and not paid until its settlement value is entered: ${named.join(', ')}`
 }
 
 function lastSeen(seconds: number | null): string {

@@ -1,5 +1,6 @@
 /** Splits and the ends of contracts that a broker does before us or after: a difference that passes by itself. */
 import { expect, test } from 'vitest'
+import { examine } from '../../src/bin/doctor.ts'
 import { dec } from '../../src/domain/decimal.ts'
 import { dayLength, minute } from '../../src/domain/time.ts'
 import { bookActions } from '../../src/execution/orders/corporate-actions.ts'
@@ -110,9 +111,21 @@ test('a stock that is delisted is no mismatch, whenever the broker takes it out 
   await actsAt('2024-03-12T20:01:00Z')
   world.clock.time += 10 * dayLength
   expect([await held(), await reasonAfter(0)]).toEqual([6, null])
-  await enterActions(world.ctx, [{ kind: 'settlement', symbol, day: '2024-03-12', amount: dec(70) }])
+  const delistings = async () =>
+    (await examine(world.ctx.db, world.clock.now())).find(({ name }) => name === 'delistings')?.says
+  const waits = `held and not paid until its settlement value is entered: ${symbol} of 2024-03-12`
+  expect(await delistings()).toBe(waits)
+  const paid = { kind: 'settlement', symbol, amount: dec(70) } as const
+  expect((await enterActions(world.ctx, [{ ...paid, day: '2024-03-13' }])).faults).toEqual([
+    {
+      place: 0,
+      says: `trading of ${symbol} has ended on 2024-03-12: what is paid for it is the value of that day`,
+    },
+  ])
+  await enterActions(world.ctx, [{ ...paid, day: '2024-03-12' }])
   await bookActions(world.ctx)
   world.clock.time += 10 * dayLength
   expect([await held(), await reasonAfter(6)]).toEqual([0, null])
   expect(await reasonAfter(-6)).toBe('PositionMismatch')
+  expect(await delistings()).toBe('nothing is held that waits for what is paid for it')
 })

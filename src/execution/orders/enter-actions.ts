@@ -101,9 +101,8 @@ function newAction(
   if (!instrument) return `there is no instrument ${symbol}`
   if (date === undefined) return `${day} is no date`
   if (instrument.securityType !== 'CS') return `${symbol} is no stock`
-  const { lastTradingDay } = instrument
-  if (kind !== 'settlement' && lastTradingDay !== null && day > lastTradingDay)
-    return `trading of ${symbol} ends on ${lastTradingDay}`
+  const late = afterTheEnd(kind, day, instrument)
+  if (late !== undefined) return late
   const isSplit = kind === 'split'
   if (isSplit !== (amount === undefined))
     return isSplit ? 'a split has no amount' : `a ${kind} needs an amount`
@@ -118,6 +117,21 @@ function newAction(
     ...{ newUnits: newUnits ?? null, oldUnits: oldUnits ?? null },
     takesEffectAt: openingOf(instrument.calendar, date),
   }
+}
+
+/** Why the end of trading leaves no room for an action; nothing where it does. */
+function afterTheEnd(
+  kind: ActionKind,
+  day: string,
+  { symbol, lastTradingDay, hasEnded }: ActionInstrument,
+): string | undefined {
+  if (lastTradingDay === null) return undefined
+  // What is paid for a delisted stock would be waited for under its last day for ever.
+  if (kind === 'settlement')
+    return hasEnded && day !== lastTradingDay
+      ? `trading of ${symbol} has ended on ${lastTradingDay}: what is paid for it is the value of that day`
+      : undefined
+  return day > lastTradingDay ? `trading of ${symbol} ends on ${lastTradingDay}` : undefined
 }
 
 /** The opening of a day's session, of a day without one the next. */

@@ -115,12 +115,14 @@ export interface ActionInstrument {
   readonly securityType: SecurityType
   /** YYYY-MM-DD; null where trading does not end. */
   readonly lastTradingDay: string | null
+  readonly hasEnded: boolean
 }
 
 /** The instruments of symbols. */
 export const findActionInstruments = (sql: Sql, symbols: readonly string[]): Promise<ActionInstrument[]> =>
   sql.rows<ActionInstrument>`
-    select id, symbol, calendar, security_type as "securityType", last_trading_day as "lastTradingDay"
+    select id, symbol, calendar, security_type as "securityType", last_trading_day as "lastTradingDay",
+      ended_at is not null as "hasEnded"
     from instrument where symbol = any(${symbols}::text[])`
 
 /** True while an action waits that has taken effect. */

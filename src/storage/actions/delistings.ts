@@ -3,7 +3,7 @@
 import type { SecurityType } from '../../domain/codes.ts'
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
-import { type Transaction, uncounted } from '../database/sql.ts'
+import { type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 
 export interface Delisting {
@@ -60,3 +60,18 @@ export const wakeDelisted = (tx: Transaction, now: Instant): Promise<number> =>
     from corporate_action a
     where a.kind = 'settlement' and a.imported_at = ${instant(now)}::timestamptz and i.id = a.instrument_id
       and i.last_trading_day = a.ex_date and i.ended_at is not null`
+
+/** A stock that is held and trades no more, with its last day (YYYY-MM-DD): nobody has entered what is paid for it. */
+export interface UnpaidStock {
+  readonly symbol: string
+  readonly lastTradingDay: string
+}
+
+/** The unpaid stocks that strategies or accounts hold, by their last days. */
+export const listUnpaidStocks = (sql: Sql): Promise<UnpaidStock[]> =>
+  sql.rows<UnpaidStock>`
+    select i.symbol, i.last_trading_day as "lastTradingDay" from instrument i
+    where i.security_type = 'CS' and i.ended_at is not null and i.id in (
+      select instrument_id from position where quantity <> 0
+      union all select instrument_id from account_position where quantity <> 0)
+    order by i.last_trading_day, i.symbol`
