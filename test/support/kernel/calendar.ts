@@ -9,6 +9,7 @@ import {
   readCalendarName,
 } from '../../../src/domain/market/calendar.ts'
 import { formatInstant, type Instant, parkedRelease, readInstant } from '../../../src/domain/time.ts'
+import { oneOf } from './codes.ts'
 import type { KernelOp } from './types.ts'
 
 type CalendarInput = { op: string; calendar: string; at: string }
@@ -23,22 +24,23 @@ const readers: Record<string, (calendar: CalendarName, at: Instant) => unknown> 
 /** The answer may be the time that was given, which may have milliseconds. */
 const exactText = (at: Instant): string => (at % 1000 === 0 ? formatInstant(at) : new Date(at).toISOString())
 
-function instantOf(text: string): Instant {
+function instantOf(member: string, text: string): Instant {
   const at = readInstant(text)
-  if (at === undefined) throw new Error(`no date-time: ${text}`)
+  if (at === undefined) throw new Error(`${member} is "${text}"; a date-time is needed`)
   return at
 }
 
 function calendar(input: CalendarInput): unknown {
   const name = readCalendarName(input.calendar)
-  const read = readers[input.op]
-  if (!name || !read) throw new Error(`unknown calendar ${input.calendar} or op ${input.op}`)
-  return read(name, instantOf(input.at))
+  if (!name) throw new Error(`calendar is "${input.calendar}"; there is none of that name`)
+  const read = readers[oneOf('op', input.op, Object.keys(readers))]
+  return read?.(name, instantOf('at', input.at))
 }
 
 function release(input: ParkedInput): unknown {
-  const at = parkedRelease(input.parkedUntilDate, instantOf(input.now))
-  if (at === undefined) throw new Error(`no date-time: ${input.parkedUntilDate}`)
+  const at = parkedRelease(input.parkedUntilDate, instantOf('now', input.now))
+  if (at === undefined)
+    throw new Error(`parkedUntilDate is "${input.parkedUntilDate}"; a date-time is needed`)
   return { release: exactText(at) }
 }
 

@@ -36,6 +36,7 @@ interface Input {
 export function fillBars({ orders = [], bars = [], config: given, position }: Input) {
   const config = configOf(given ?? {})
   const held = dec(position ?? 0)
+  for (const at of orders.keys()) refuseCircle(orders, at)
   const read = orders.map((order) => bookOrderOf(order, orders, held))
   const netting = read.filter(({ nets }) => nets).map(({ order }) => order.id)
   const listed = read.map(({ order }) => order)
@@ -55,6 +56,20 @@ export function fillBars({ orders = [], bars = [], config: given, position }: In
     phase: fill.phase,
   }))
   return { fills, position: print(book.book.position) }
+}
+
+const parentOf = (order: BarOrderInput | undefined, orders: readonly BarOrderInput[]) => {
+  const parent = order?.parent ?? null
+  return parent === null ? undefined : orders.find(({ id }) => String(id) === String(parent))
+}
+
+/** Orders that wait for each other would wait for ever. */
+function refuseCircle(orders: readonly BarOrderInput[], at: number): void {
+  let ancestor = parentOf(orders[at], orders)
+  for (let steps = 0; ancestor && steps < orders.length; steps += 1) {
+    if (ancestor === orders[at]) throw new Error(`orders[${at}].parent leads back to the order itself`)
+    ancestor = parentOf(ancestor, orders)
+  }
 }
 
 /** The book's orders with those that have come by now, in the order of the list: nothing ends before it began. */
@@ -78,7 +93,7 @@ function bookOrderOf(
   position: Decimal,
 ): { order: BookOrder; nets: boolean } {
   const { leaves, triggered: isTriggered, exitOf, ...working } = workingOrderOf(order)
-  const parent = orders.find((candidate) => String(candidate.id) === String(order.parent ?? ''))
+  const parent = parentOf(order, orders)
   const isExit = parent !== undefined && order.bracket === true
   const openClose = openCloseOf(order.openClose) ?? derived(order, parent, isExit, position)
   const held = newBookOrder(leaves, {

@@ -64,9 +64,9 @@ test.each([
   [
     'broker.applyReports',
     { orderQuantity: 10, reports: [{ ordStatus: 'filled', cumQty: 10 }] },
-    'applyReports: ordStatus is "filled"',
+    'reports[0].ordStatus is "filled"',
   ],
-  ['mirror.executionGap', gap('long'), 'side is "long"'],
+  ['mirror.executionGap', gap('long'), 'leader.openSide is "long"'],
   ['mirror.target', { assetClass: 'stock', strategyQuantity: 1 }, 'assetClass is "stock"'],
   ['corporate.optionExpiry', { ...option, right: 'X' }, 'right is "x"'],
   ['corporate.optionExpiry', { ...option, right: undefined }, 'right is missing'],
@@ -84,7 +84,11 @@ test.each([
   ['book.run', submitted({ qty: Number.NaN }), 'steps[0].qty'],
   ['fills.quotes', { ...quotes({}), config: { tick: 'small' } }, 'config.tick'],
   ['fills.bars', { orders: [market], bars: [{ ...bar, o: 'nine' }] }, 'bars[0].o'],
-  ['fills.bars', { orders: [market], bars: [{ ...bar, t: Number.NaN }] }, 'no time: NaN'],
+  [
+    'fills.bars',
+    { orders: [market], bars: [{ ...bar, t: Number.NaN }] },
+    'bars[0].t is NaN; a time is needed',
+  ],
   ['corporate.split', { ...split, position: { quantity: 'many', avgPx: 5 } }, 'position.quantity'],
 ])('%s names the member of %j that is no number', (op, input, name) => {
   const failure = () => kernel(op, input)

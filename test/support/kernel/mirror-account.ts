@@ -11,7 +11,8 @@ import {
 import { executionGap } from '../../../src/domain/orders/execution-gap.ts'
 import { externalActivity } from '../../../src/domain/positions/external-activity.ts'
 import { oneOf, sideOf, statusOf } from './codes.ts'
-import { type Maybe, orNull, orZero, plain } from './mirror-settings.ts'
+import { type Maybe, orNull, orZero } from './mirror-settings.ts'
+import { print } from './numbers.ts'
 
 export function autoStopLossOp(input: {
   accountQuantity: number
@@ -30,9 +31,9 @@ export function autoStopLossOp(input: {
     tick: dec(input.tick ?? 0.01),
   })
   return {
-    stop: found ? plain(found.stop) : null,
+    stop: found ? print(found.stop) : null,
     side: found?.side ?? null,
-    quantity: found ? plain(found.quantity) : 0,
+    quantity: found ? print(found.quantity) : 0,
   }
 }
 
@@ -64,12 +65,12 @@ export function applyReportsOp(input: { orderQuantity: number; reports: PlainRep
   const order = foldReports(dec(input.orderQuantity), input.reports.map(reportOf))
   return {
     status: order.status,
-    filledQuantity: plain(order.filledQuantity),
+    filledQuantity: print(order.filledQuantity),
     avgFillPrice: order.averagePrice?.toNumber() ?? null,
     duplicates: order.duplicates,
-    missingQuantity: plain(order.missingQuantity),
-    overfill: plain(order.overfill),
-    inferredQuantity: plain(order.inferredQuantity),
+    missingQuantity: print(order.missingQuantity),
+    overfill: print(order.overfill),
+    inferredQuantity: print(order.inferredQuantity),
   }
 }
 
@@ -120,12 +121,12 @@ export function executionGapOp(input: {
     dec(input.pointValue ?? 1).times(dec(input.fx ?? 1)),
   )
   return {
-    quantity: plain(quantity),
-    entry: plain(entry),
-    exit: plain(exit),
-    fees: plain(fees),
-    total: plain(total),
-    ideal: plain(ideal),
-    actual: plain(actual),
+    quantity: print(quantity),
+    entry: print(entry),
+    exit: print(exit),
+    fees: print(fees),
+    total: print(total),
+    ideal: print(ideal),
+    actual: print(actual),
   }
 }

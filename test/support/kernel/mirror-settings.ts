@@ -22,9 +22,6 @@ export const orNull = (value: Maybe): Decimal | null =>
 
 export const orZero = (value: Maybe): Decimal => dec(value ?? 0)
 
-/** A decimal as a plain number, without a negative zero. */
-export const plain = (value: Decimal): number => value.toNumber() + 0
-
 export const settingsOf = (read: PlainSettings = {}): MirrorSettings => ({
   scalingPercentage: dec(read.scalingPercentage ?? 100),
   enabled: read.enabled ?? true,

@@ -10,7 +10,8 @@ import type {
 } from '../../../src/domain/mirror/mirror-sync-state.ts'
 import { referencePriceOf } from '../../../src/domain/mirror/mirror-target.ts'
 import { classOf, effectOf, sideOf, typeOf } from './codes.ts'
-import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
+import { type Maybe, orNull, orZero, type PlainSettings, settingsOf } from './mirror-settings.ts'
+import { print } from './numbers.ts'
 
 type PlainSignal = {
   signalId: SignalKey
@@ -145,12 +146,12 @@ const listed = (actions: SyncActions) => [
   ...actions.toMarket.map(({ clientOrderId, quantity }) => ({
     action: 'toMarket',
     clientOrderId,
-    qty: plain(quantity),
+    qty: print(quantity),
   })),
   ...actions.replace.map(({ clientOrderId, quantity, limit, stop }) => ({
     action: 'replace',
     clientOrderId,
-    qty: plain(quantity),
+    qty: print(quantity),
     limit: priceOf(limit),
     stop: priceOf(stop),
   })),
@@ -161,12 +162,12 @@ const listed = (actions: SyncActions) => [
     side: signal.side,
     openClose: signal.openClose,
     type: signal.type,
-    qty: plain(quantity),
+    qty: print(quantity),
     limit: priceOf(signal.limit),
     stop: priceOf(signal.stop),
   })),
   ...(['close', 'open'] as const).flatMap((action) =>
-    actions[action].map(({ symbol, side, quantity }) => ({ action, symbol, side, qty: plain(quantity) })),
+    actions[action].map(({ symbol, side, quantity }) => ({ action, symbol, side, qty: print(quantity) })),
   ),
 ]
 
@@ -176,9 +177,9 @@ export function syncOp(input: PlainSync) {
     actions: listed(actions),
     report: report.map((row) => ({
       symbol: row.symbol,
-      AccountQuantity: plain(row.accountQuantity),
-      StrategyQuantity: plain(row.strategyQuantity),
-      ScaledQuantity: plain(row.scaledQuantity),
+      AccountQuantity: print(row.accountQuantity),
+      StrategyQuantity: print(row.strategyQuantity),
+      ScaledQuantity: print(row.scaledQuantity),
       InSync: row.inSync,
       NotInSyncReason: row.reason,
     })),

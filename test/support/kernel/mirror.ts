@@ -5,8 +5,9 @@ import { accountBase, copyQuantity, strategyBase } from '../../../src/domain/mir
 import { target } from '../../../src/domain/mirror/mirror-target.ts'
 import { classOf, effectOf } from './codes.ts'
 import { applyReportsOp, autoStopLossOp, classifyExternalOp, executionGapOp } from './mirror-account.ts'
-import { type Maybe, orNull, orZero, type PlainSettings, plain, settingsOf } from './mirror-settings.ts'
+import { type Maybe, orNull, orZero, type PlainSettings, settingsOf } from './mirror-settings.ts'
 import { syncOp } from './mirror-sync.ts'
+import { print } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 
 function targetOp(input: {
@@ -22,7 +23,7 @@ function targetOp(input: {
     held: orZero(input.heldQuantity),
     referencePrice: orNull(input.referencePrice),
   })
-  return { target: plain(sized.quantity), reason: sized.reason }
+  return { target: print(sized.quantity), reason: sized.reason }
 }
 
 function orderQuantityOp(input: {
@@ -59,7 +60,7 @@ function orderQuantityOp(input: {
     entryExecuted: null,
     entryKept: zero,
   })
-  return { total: plain(copy.total), quantity: plain(copy.leaves), reason: copy.reason }
+  return { total: print(copy.total), quantity: print(copy.leaves), reason: copy.reason }
 }
 
 export const mirrorOps: Record<string, KernelOp> = {

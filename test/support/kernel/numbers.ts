@@ -18,6 +18,10 @@ export const momentOf = (time: Time | null | undefined): Instant => {
   return at
 }
 
-/** JSON knows no negative zero. */
-export const print = (value: Decimal): number => value.toNumber() + 0
+/** JSON knows no negative zero, and no number that is not finite. */
+export const print = (value: Decimal): number => {
+  const printed = value.toNumber() + 0
+  if (Number.isFinite(printed)) return printed
+  throw new Error(`a result is ${value.toPrecision(3)}, which is no number in JSON`)
+}
 export const printOptional = (value: Decimal | null): number | null => value && print(value)

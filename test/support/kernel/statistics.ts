@@ -69,9 +69,18 @@ function depthOf(returns: Float64Array): number {
   return deepestDrawdown(wealth)?.depth ?? 0
 }
 
+/** Values that go with the returns, period by period: with fewer or more of them the pairs would be anybody's guess. */
+function checkPaired(name: string, values: readonly number[] | null | undefined, returns: readonly number[]) {
+  if (!values || values.length === returns.length) return
+  throw new Error(`${name} has ${values.length} values; returns has ${returns.length}`)
+}
+
 function statsReturns({ statistic, returns, benchmark, riskFree: rate, periodsPerYear }: ReturnsInput) {
-  const compute = statistics[statistic]
-  if (!compute) throw new Error(`unknown statistic ${statistic}`)
+  const compute = Object.hasOwn(statistics, statistic) ? statistics[statistic] : undefined
+  if (!compute)
+    throw new Error(`unknown statistic ${statistic}; known: ${Object.keys(statistics).join(', ')}`)
+  checkPaired('benchmark', benchmark, returns)
+  checkPaired('riskFree', Array.isArray(rate) ? rate : null, returns)
   const own = Float64Array.from(returns)
   const index = Float64Array.from(benchmark ?? [])
   const riskFree = own.map((_, at) => (Array.isArray(rate) ? (rate[at] ?? 0) : (rate ?? 0)))
