@@ -66,5 +66,6 @@ export const treynor = (annual: number | null, annualRiskFree: number, beta: num
     ? null
     : finite((annual - annualRiskFree) / beta)
 
+/** A deviation too large for a number is unknown: divided by it, everything would be 0. */
 const perDeviation = (value: number, deviation: number): number | null =>
-  deviation <= negligible ? null : finite(value / deviation)
+  deviation <= negligible || deviation === Number.POSITIVE_INFINITY ? null : finite(value / deviation)

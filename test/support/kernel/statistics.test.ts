@@ -203,6 +203,13 @@ describe('stats.returns', () => {
     expect(Object.is(value('maxDrawdown', [0.1]), 0)).toBe(true)
   })
 
+  test.each(['sharpe', 'sortino', 'downsideDeviation', 'annualVolatility'])(
+    'a deviation beyond what a number holds leaves %s null, not 0',
+    (statistic) => {
+      expect(kernel('stats.returns', { statistic, returns: [1e200, -5e199, 1e199] })).toEqual({ value: null })
+    },
+  )
+
   test('an unknown statistic is a mistake', () => {
     expect(() => value('omega', returns)).toThrow('omega')
   })
