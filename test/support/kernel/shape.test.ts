@@ -79,6 +79,13 @@ test.each([
   expect(() => kernel(op, input)).toThrow(`${op}: ${place} is -`)
 })
 
+test('what the rules themselves refuse or pass over is answered by them', () => {
+  const submitted = { position: 0, steps: [{ op: 'submit', id: 1, side: '1', qty: -5 }] }
+  expect(kernel('book.run', submitted)).toMatchObject({ steps: [{ outcome: 'refused' }] })
+  const filled = { order: { status: '0', orderQuantity: 10 }, event: { event: 'FILL', qty: -5, px: 1 } }
+  expect(kernel('order.apply', filled)).toMatchObject({ outcome: 'ignored' })
+})
+
 test.each([
   ['fills.quotes', { orders: [market, market] }, 'orders[1].id is that of orders[0] again: a'],
   ['fills.bars', { orders: [market, market] }, 'orders[1].id'],
@@ -110,6 +117,8 @@ test('values that go with returns are as many', () => {
     'benchmark has 2 values; returns has 3',
   )
   expect(() => kernel('stats.returns', returned({ riskFree: [0.1] }))).toThrow('riskFree has 1')
+  const alone = { statistic: 'totalReturn', returns: [1], benchmark: [], riskFree: [] }
+  expect(kernel('stats.returns', alone)).toEqual({ value: 1 })
 })
 
 test('what every object inherits is neither an op nor a statistic', () => {

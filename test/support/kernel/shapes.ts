@@ -37,9 +37,10 @@ const order = members({
   executions: rows(execution),
   replacement,
 })
+/** Below zero nothing happens: the rules say so. */
 const plainEvent = members({
   order: id,
-  qty: size,
+  qty: number,
   px: number,
   execId: id,
   newId: id,
@@ -69,11 +70,12 @@ const orders = {
   }),
 }
 
+/** A quantity that is not above zero is refused by the rules. */
 const submission = members({
   id: required(id),
   side: required(side),
   type,
-  qty: size,
+  qty: number,
   price: number,
   openClose,
   parent: id,
@@ -83,7 +85,7 @@ const submission = members({
   ids: members({ pt: id, sl: id, oca: id }),
   openId: id,
 })
-const request = members({ id: required(id), newId: id, qty: size, price: number })
+const request = members({ id: required(id), newId: id, qty: number, price: number })
 
 const book = {
   'book.run': members({

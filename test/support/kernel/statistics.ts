@@ -69,9 +69,9 @@ function depthOf(returns: Float64Array): number {
   return deepestDrawdown(wealth)?.depth ?? 0
 }
 
-/** Values that go with the returns, period by period: with fewer or more of them the pairs would be anybody's guess. */
+/** Values that go with the returns, period by period, or none: otherwise the pairs would be anybody's guess. */
 function checkPaired(name: string, values: readonly number[] | null | undefined, returns: readonly number[]) {
-  if (!values || values.length === returns.length) return
+  if (!values?.length || values.length === returns.length) return
   throw new Error(`${name} has ${values.length} values; returns has ${returns.length}`)
 }
 
