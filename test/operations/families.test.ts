@@ -62,7 +62,8 @@ const audit = async () =>
 describe('a site without variants', () => {
   test('is in order', async () => {
     expect(await status()).toEqual({
-      ...{ FamilyGuid: 0, WhiteLabelSiteId: town.sites.west, WhiteLabelSiteName: 'west', Ok: '1' },
+      ...{ FamilyGuid: 0, VariantGuid: 0, WhiteLabelSiteId: town.sites.west },
+      ...{ WhiteLabelSiteName: 'west', Ok: '1' },
       DriftGraceSecs: 30,
       Summary: { VariantRows: 0, ActiveExceptionCount: 0, VariantsWithInSync: 0 },
       ExceptionSummary: { ActiveExceptionCount: 0 },

@@ -149,7 +149,7 @@ const MuxDetail = object({
 /** Ok '1': every variant holds what its parent implies. */
 export const StrategyMuxStatus = object({
   FamilyGuid: I64,
-  VariantGuid: maybe(I64),
+  VariantGuid: I64,
   WhiteLabelSiteId: I64,
   WhiteLabelSiteName: Str,
   Ok: code('0', '1'),

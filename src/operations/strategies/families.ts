@@ -70,7 +70,7 @@ export const getStrategyMuxStatus: Handler<'GetStrategyMuxStatus'> = async (ctx,
         SyncSummary: synced,
         SyncDetails: isAll ? [] : compared.map(shown),
         Exceptions: exceptions.map(shown),
-        ...{ FamilyGuid, ...(!isAll && { VariantGuid }), WhiteLabelSiteId: siteId },
+        ...{ FamilyGuid, VariantGuid, WhiteLabelSiteId: siteId },
       },
     ],
   }
