@@ -26,7 +26,7 @@ export function addKeyCommands(keys: Command): void {
     .option('--days <n>', 'how long it lives', (text) => readWhole('--days', text, 1, 36_500), 365)
     .option(
       '--limits <list>',
-      "seconds and calls in them, as 10:100,3600:3000; the platform's without it",
+      "seconds and calls in them, as 10:100,3600:3000; the platform's without it; an address keeps those",
       readLimits,
     )
     .option('--uuid', 'in the form of older programs; only hosts of the compat dialect take it')
