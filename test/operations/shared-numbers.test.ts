@@ -19,7 +19,6 @@ test.each<[OperationName, object]>([
   ['SetAutotradeSettings', { ...own, IsAutoSyncEnabled: true }],
   ['StartAutotrade', { ...own, StrategyId: strategyId, StocksEnabled: true }],
   ['StopAutotrade', { ...own, StrategyId: strategyId }],
-  ['ResetPaperTrade', own],
 ])('%s', async (operation, params) => {
   expect(await asked('holder', operation, params)).toEqual([400, '1128 BrokerId'])
 })

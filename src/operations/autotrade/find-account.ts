@@ -13,14 +13,34 @@ export interface AccountAsked {
 export const personMeant = ({ caller }: Context, wanted: Pick<AccountAsked, 'PersonId'>) =>
   wanted.PersonId ?? (isPlatformAdmin(caller) ? undefined : caller.personId)
 
+/** Of accounts of one number those that may be meant, where an operation takes no broker; at least one. */
+export type Choose = (
+  accounts: readonly AccountRow[],
+) => readonly AccountRow[] | Promise<readonly AccountRow[]>
+
 /** The one account that is meant. Refuses one that is not there, and a number that two brokers gave. */
-export async function findAccount(ctx: Context, wanted: AccountAsked): Promise<AccountRow | Refused> {
-  const [account, second] = await listAccounts(ctx.sql, {
+export async function findAccount(
+  ctx: Context,
+  wanted: AccountAsked,
+  choose?: Choose,
+): Promise<AccountRow | Refused> {
+  const found = await listAccounts(ctx.sql, {
     account: wanted.Account,
     personId: personMeant(ctx, wanted),
     brokerId: wanted.BrokerId,
   })
+  const [account, second] = choose && found.length > 1 ? await choose(found) : found
   if (!account) return refuse('NotFound', wanted.BrokerId === undefined ? 'Account' : 'BrokerId')
-  if (second) return refuse('BadCombination', 'BrokerId', 'Several brokers have an account of this number')
+  const named = choose ? 'Account' : 'BrokerId'
+  if (second) return refuse('BadCombination', named, 'Several brokers have an account of this number')
   return account
+}
+
+/** Those for which it holds, or all where it holds for none. */
+export function preferring(
+  accounts: readonly AccountRow[],
+  isMeant: (account: AccountRow) => boolean,
+): readonly AccountRow[] {
+  const meant = accounts.filter(isMeant)
+  return meant.length > 0 ? meant : accounts
 }

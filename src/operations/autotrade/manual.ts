@@ -24,6 +24,8 @@ import {
   type NewAccountOrder,
 } from '../../storage/mirror/account-orders.ts'
 import {
+  accountOfSetup,
+  holdingAccounts,
   lockHoldings,
   lockOwnOrder,
   lockOwnStrategy,
@@ -38,7 +40,7 @@ import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { namedInstrument, offTickWords } from '../symbols.ts'
-import { type AccountAsked, findAccount } from './find-account.ts'
+import { type AccountAsked, type Choose, findAccount, preferring } from './find-account.ts'
 
 type OrderInput = ParamsOf<'NewAutotradeOrder'>['Order']
 
@@ -46,13 +48,15 @@ type OrderInput = ParamsOf<'NewAutotradeOrder'>['Order']
 async function lockTrading(
   ctx: Context,
   wanted: AccountAsked,
+  choose: Choose,
   key?: ClientOrderKey,
 ): Promise<AccountRow | Refused> {
-  const found = await findAccount(ctx, wanted)
+  const found = await findAccount(ctx, wanted, choose)
   if (isRefused(found)) return found
   if (key) await lockOwnStrategy(ctx.sql, found.id, key)
   await lockAccount(ctx.sql, found.id)
-  const account = await findAccount(ctx, wanted)
+  // The choice is made once: what is locked is what is read again.
+  const account = await findAccount(ctx, { ...wanted, BrokerId: found.brokerId })
   if (isRefused(account)) return account
   if (account.isAutotradeDisabled)
     return refuse('StateConflict', 'Account', 'Autotrade is disabled in the account')
@@ -61,10 +65,32 @@ async function lockTrading(
   return account
 }
 
+/** An order names its setup, and with it the account that it works in. */
+const workingIn =
+  (ctx: Context, key: ClientOrderKey | undefined): Choose =>
+  async (accounts) => {
+    const accountId = key && (await accountOfSetup(ctx.sql, key.setupId))
+    return preferring(accounts, ({ id }) => id === accountId).slice(0, 1)
+  }
+
+/** What is to be closed is held in the account that is meant. */
+const holding =
+  (ctx: Context, order: OrderInput): Choose =>
+  async (accounts) => {
+    const named = namedInstrument(order, ctx.now)
+    const instrument = named && (await findTickedInstrument(ctx.sql, named))
+    // No symbol can be closed anywhere: it is refused for itself.
+    if (!instrument) return accounts.slice(0, 1)
+    const position = { instrumentId: instrument.id, strategyId: order.StrategyId }
+    const ids = accounts.map(({ id }) => id)
+    const holders = new Set(await holdingAccounts(ctx.sql, ids, position))
+    return preferring(accounts, ({ id }) => holders.has(id))
+  }
+
 /** A holder's own order to close what a followed strategy holds in his account. */
 export const newAutotradeOrder: Handler<'NewAutotradeOrder'> = async (ctx, params) => {
   const { Order: order } = params
-  const account = await lockTrading(ctx, params)
+  const account = await lockTrading(ctx, params, holding(ctx, order))
   if (isRefused(account)) return account
   const named = namedInstrument(order, ctx.now)
   const instrument = named && (await findTickedInstrument(ctx.sql, named))
@@ -178,9 +204,9 @@ const untouchable = (): Refused =>
 
 /** Cancels an order of the account with what replaces it; once more is no error while it lives. */
 export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx, params) => {
-  const account = await findAccount(ctx, params)
-  if (isRefused(account)) return account
   const key = keyOf(ctx, params.OrderId)
+  const account = await findAccount(ctx, params, workingIn(ctx, key))
+  if (isRefused(account)) return account
   if (key) await lockOwnStrategy(ctx.sql, account.id, key)
   await lockAccount(ctx.sql, account.id)
   const order = await findOwnOrder(ctx, account.id, key)
@@ -200,7 +226,7 @@ export const cancelAutotradeOrder: Handler<'CancelAutotradeOrder'> = async (ctx,
 /** Gives a working order of the account another price, by an order that succeeds it. */
 export const replaceAutotradeOrder: Handler<'ReplaceAutotradeOrder'> = async (ctx, params) => {
   const key = keyOf(ctx, params.OrderId)
-  const account = await lockTrading(ctx, params, key)
+  const account = await lockTrading(ctx, params, workingIn(ctx, key), key)
   if (isRefused(account)) return account
   const order = await findOwnOrder(ctx, account.id, key)
   if (isRefused(order)) return order

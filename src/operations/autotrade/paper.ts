@@ -4,11 +4,17 @@ import { resetPaperAccount } from '../../storage/brokers/paper-resets.ts'
 import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
-import { findAccount } from './find-account.ts'
+import { type Choose, findAccount } from './find-account.ts'
+
+/** A live account of the same number is not what may be reset. */
+const papers: Choose = (accounts) => {
+  const found = accounts.filter(({ kind }) => kind !== 0)
+  return found.length > 0 ? found : accounts.slice(0, 1)
+}
 
 /** Empties a paper account: as it was opened, and what is on its way is dropped. */
 export const resetPaperTrade: Handler<'ResetPaperTrade'> = async (ctx, params) => {
-  const account = await findAccount(ctx, params)
+  const account = await findAccount(ctx, params, papers)
   if (isRefused(account)) return account
   if (account.kind === 0) return refuse('StateConflict', 'Account', 'Only a paper account can be reset')
   await lockAccount(ctx.sql, account.id)

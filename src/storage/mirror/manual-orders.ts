@@ -7,6 +7,7 @@
 import type { OrdType, Side } from '../../domain/codes.ts'
 import type { ClientOrderKey, OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
+import { asked } from '../database/asked.ts'
 import { live } from '../database/order-statuses.ts'
 import type { Sql } from '../database/sql.ts'
 import { type CopyRow, copyColumns, type OrderKey, orderNumber, theseOrders } from './account-orders.ts'
@@ -51,6 +52,24 @@ export const lockHoldings = (
     left join position s on s.strategy_id = setup.strategy_id and s.instrument_id = ${instrumentId}::bigint
     where setup.account_id = ${accountId}::bigint and setup.stopped_at is null
     order by setup.id for share of setup`
+
+/** Of these accounts those in which a live setup, of the strategy where one is named, holds the instrument. */
+export const holdingAccounts = async (
+  sql: Sql,
+  accountIds: readonly number[],
+  held: { instrumentId: number; strategyId: number | bigint | undefined },
+): Promise<number[]> => {
+  const rows = await sql.rows<{ id: number }>`
+    select distinct setup.account_id as id from setup join account_position p on p.setup_id = setup.id
+    where setup.account_id = any(${accountIds}::bigint[]) and setup.stopped_at is null
+      and ${asked`setup.strategy_id = ${held.strategyId}::bigint`}
+      and p.instrument_id = ${held.instrumentId}::bigint and p.quantity <> 0`
+  return rows.map(({ id }) => id)
+}
+
+/** The account of a setup, live or not. */
+export const accountOfSetup = async (sql: Sql, setupId: number): Promise<number | undefined> =>
+  (await sql.maybe<{ id: number }>`select account_id as id from setup where id = ${setupId}::bigint`)?.id
 
 /** The number of a new order. */
 export const nextManualId = async (sql: Sql): Promise<number> =>
