@@ -64,3 +64,18 @@ test('where both hold the symbol a closing order is refused by what it names', a
     '1128 Account',
   ])
 })
+
+test('an operator who names nobody means nobody of several people', async () => {
+  const Account = 'SHARED'
+  await town.door('/accounts', [{ account: Account, personId, kind: 'paper', cash: 1 }])
+  const neighbour = town.people.neighbour.personId
+  await town.door('/accounts', [
+    { account: Account, personId: neighbour, kind: 'live', cash: 1, brokerId: other },
+  ])
+  const { key } = town.people.operator
+  const several = [400, '1128 PersonId']
+  expect(told(await town.ask('ResetPaperTrade', { Account }, { key }))).toEqual(several)
+  const { Order } = closing({ PlatformSymbol: apple })
+  expect(told(await town.ask('NewAutotradeOrder', { Account, Order }, { key }))).toEqual(several)
+  expect((await town.ask('ResetPaperTrade', { Account, PersonId: personId }, { key })).status).toBe(200)
+})

@@ -31,10 +31,14 @@ export async function findAccount(
   })
   const [account, second] = choose && found.length > 1 ? await choose(found) : found
   if (!account) return refuse('NotFound', wanted.BrokerId === undefined ? 'Account' : 'BrokerId')
-  const named = choose ? 'Account' : 'BrokerId'
+  const named = !choose ? 'BrokerId' : isOfOnePerson(found) ? 'Account' : 'PersonId'
   if (second) return refuse('BadCombination', named, 'Several brokers have an account of this number')
   return account
 }
+
+/** Who names nobody, as an operator may, means nobody's account in particular. */
+export const isOfOnePerson = (accounts: readonly AccountRow[]): boolean =>
+  accounts.every(({ personId }) => personId === accounts[0]?.personId)
 
 /** Those for which it holds, or all where it holds for none. */
 export function preferring(

@@ -40,7 +40,7 @@ import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { type Context, isRefused, type Refused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { namedInstrument, offTickWords } from '../symbols.ts'
-import { type AccountAsked, type Choose, findAccount, preferring } from './find-account.ts'
+import { type AccountAsked, type Choose, findAccount, isOfOnePerson, preferring } from './find-account.ts'
 
 type OrderInput = ParamsOf<'NewAutotradeOrder'>['Order']
 
@@ -77,6 +77,7 @@ const workingIn =
 const holding =
   (ctx: Context, order: OrderInput): Choose =>
   async (accounts) => {
+    if (!isOfOnePerson(accounts)) return accounts
     const named = namedInstrument(order, ctx.now)
     const instrument = named && (await findTickedInstrument(ctx.sql, named))
     // No symbol can be closed anywhere: it is refused for itself.
