@@ -9,6 +9,7 @@ import { type Decimal, dec } from '../domain/decimal.ts'
 import type { PaperOptions } from '../execution/brokers/paper.ts'
 import { type Networks, readNetworks } from '../http/address.ts'
 import type { Hosts } from '../http/routes.ts'
+import { readWindows, type Window } from '../operations/limits.ts'
 
 export interface Config {
   port: number
@@ -22,6 +23,8 @@ export interface Config {
   hosts: Hosts
   /** Proxies in front of the platform, whose word on who asks is believed; absent: nobody's. */
   trustedProxies: Networks | undefined
+  /** What one address may ask for; absent: as much as a key. */
+  addressWindows: readonly Window[] | undefined
   logLevel: string
   production: boolean
   /** Where people reach the platform; absent: the address it listens on. Without a slash at the end. */
@@ -66,6 +69,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
     hosts: hostsOf(env),
     trustedProxies: networksOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES),
+    addressWindows: windowsOf('ADDRESS_LIMITS', env.ADDRESS_LIMITS),
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
     publicUrl: publicUrlOf(env.PUBLIC_URL),
@@ -162,6 +166,13 @@ function networksOf(name: string, text: string | undefined): Networks | undefine
   if (!networks)
     throw new ConfigError(`${name} must be addresses or networks such as 10.0.0.0/8, not ${text}`)
   return networks
+}
+
+function windowsOf(name: string, text: string | undefined): readonly Window[] | undefined {
+  if (!text) return undefined
+  const windows = readWindows(text)
+  if (typeof windows === 'string') throw new ConfigError(`${name}: ${windows}`)
+  return windows
 }
 
 function hostsOf(env: NodeJS.ProcessEnv): Hosts {

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { dayLength } from '../domain/time.ts'
 import { isRefused, type Refused } from '../operations/context.ts'
 import { issueKey } from '../operations/keys.ts'
+import { readWindows } from '../operations/limits.ts'
 import { findTenant } from '../storage/people/access.ts'
 import { deleteKey, listLivingKeys } from '../storage/people/keys.ts'
 import { ConfigError } from './config.ts'
@@ -26,7 +27,7 @@ export function addKeyCommands(keys: Command): void {
     .option('--days <n>', 'how long it lives', (text) => readWhole('--days', text, 1, 36_500), 365)
     .option(
       '--limits <list>',
-      "seconds and calls in them, as 10:100,3600:3000; the platform's without it; an address keeps those",
+      "seconds and calls in them, as 10:100,3600:3000; the platform's without it; those of its address hold as well",
       readLimits,
     )
     .option('--uuid', 'in the form of older programs; only hosts of the compat dialect take it')
@@ -84,14 +85,9 @@ const list = ({ person, ...output }: Output & { person: number }): Promise<void>
     say(output, { keys }, lines.length === 0 ? `Person ${person} has no living key.` : lines)
   })
 
-/** Windows as they are typed, each of its own length. Throws ConfigError. */
+/** Seconds to calls in them. Throws ConfigError. */
 function readLimits(text: string): Record<string, number> {
-  const windows = text.split(',').map((word) => {
-    const [, seconds, calls] = /^([1-9]\d{0,6}):([1-9]\d{0,8})$/.exec(word) ?? []
-    if (seconds === undefined) throw new ConfigError(`${word} is no limit such as 10:100`)
-    return [seconds, Number(calls)] as const
-  })
-  const limits = Object.fromEntries(windows)
-  if (Object.keys(limits).length < windows.length) throw new ConfigError('--limits name a length once')
-  return limits
+  const windows = readWindows(text)
+  if (typeof windows === 'string') throw new ConfigError(`--limits: ${windows}`)
+  return Object.fromEntries(windows.map(({ seconds, limit }) => [seconds, limit]))
 }

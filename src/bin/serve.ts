@@ -41,6 +41,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     environment: environments(config).orders,
     log,
   })
+  const { publicUrl, trustedProxies, addressWindows } = config
   const counts = newRequestCounts()
   const take = await stripeWebhook(config, db)
   const server = createServer({
@@ -53,8 +54,7 @@ export async function serveApi(config: Config, databaseUrl: string, log: Logger)
     documents: documentsOf(config),
     conditions: conditionsOf(config, db),
     signs: signsOf(db),
-    publicUrl: config.publicUrl,
-    trustedProxies: config.trustedProxies,
+    ...{ publicUrl, trustedProxies, addressWindows },
     ...(take && {
       extra: (app) =>
         addWebhook(app, {

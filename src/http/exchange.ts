@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Fault, faultEnvelope, faultOf, type Refusal, takesBody } from '../contract/index.ts'
 import { type Caller, isRefused, type Refused, refuse } from '../operations/context.ts'
-import { failureWindows, platformWindows, type Verdict, windowsOf } from '../operations/limits.ts'
+import { failureWindows, type Verdict, type Window, windowsOf } from '../operations/limits.ts'
 import type { Operations } from '../operations/operations.ts'
 import { type Reply, replyTo, type TextReply } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
@@ -44,6 +44,8 @@ export interface EdgeOptions {
   readonly log: EdgeLog
   /** Proxies in front of it, which say whom they were asked by; absent: nobody's word is believed. */
   readonly trustedProxies?: Networks | undefined
+  /** What one address may ask for; absent: the platform's windows. */
+  readonly addressWindows?: readonly Window[] | undefined
   /** Where the platform is reached from outside; absent: as the request says. */
   readonly publicUrl?: string | undefined
   /** Awaited after each successful write, before it is answered. */
@@ -53,6 +55,7 @@ export interface EdgeOptions {
 /** What the server itself adds to its options. */
 export interface Edge extends EdgeOptions {
   readonly addressOf: AddressOf
+  readonly addressWindows: readonly Window[]
   readonly counts: RequestCounts
   /** The server is closing: connections end with their next answer. */
   readonly isDraining: () => boolean
@@ -137,10 +140,10 @@ export async function answer(
   reply: Reply,
   to?: Destination,
 ): Promise<void> {
-  const { log, operations, isCounting, isDraining, addressOf } = edge
+  const { log, operations, isCounting, isDraining, addressOf, addressWindows } = edge
   const { head, request, requestId } = exchange
   if (isCounting())
-    exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, platformWindows)
+    exchange.standing ??= operations.limiter.peek(`address:${addressOf(request)}`, addressWindows)
   const isLast = exchange.isLast || isDraining() || (!request.complete && isStray(head))
   try {
     const sent = sendReply(response, reply, {
@@ -238,9 +241,9 @@ async function admitCounted(
   to: Destination,
   letIn: (caller: Caller) => Admission,
 ): Promise<Admission> {
-  const { operations, addressOf } = edge
+  const { operations, addressOf, addressWindows } = edge
   const address = addressOf(exchange.request)
-  const addressVerdict = await operations.limiter.take(`address:${address}`, platformWindows)
+  const addressVerdict = await operations.limiter.take(`address:${address}`, addressWindows)
   exchange.standing = addressVerdict
   if (!addressVerdict.isAllowed) return tooMany(edge, 'address', addressVerdict)
   const caller = await checkKey(edge, `failures:${address}`, exchange, to)

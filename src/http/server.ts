@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
+import { platformWindows } from '../operations/limits.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
 import { createAddressReader } from './address.ts'
@@ -115,8 +116,8 @@ export function createServer(options: ServerOptions): Server {
 }
 
 function edgeOf(options: ServerOptions, isDraining: () => boolean): Edge {
-  const { trustedProxies, counts = newRequestCounts() } = options
-  return { ...options, counts, addressOf: createAddressReader(trustedProxies), isDraining }
+  const { trustedProxies, addressWindows = platformWindows, counts = newRequestCounts() } = options
+  return { ...options, counts, addressOf: createAddressReader(trustedProxies), addressWindows, isDraining }
 }
 
 /** Answers in the envelope instead of fastify's own words. */

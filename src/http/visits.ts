@@ -4,7 +4,6 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { refuse } from '../operations/context.ts'
-import { platformWindows } from '../operations/limits.ts'
 import { type Reply, replyTo } from '../operations/reply.ts'
 import { passingReply } from '../operations/run.ts'
 import { failedPage, laterPage } from './approval-page.ts'
@@ -48,12 +47,12 @@ async function found(
   exchange: Exchange,
   { path, find }: Visit,
 ): Promise<Shown & Pick<Reply, 'headers'>> {
-  const { operations, isCounting, addressOf, log } = edge
+  const { operations, isCounting, addressOf, addressWindows, log } = edge
   const address = addressOf(exchange.request)
   if (operations.isInMaintenance()) return refused(replyTo(refuse('Maintenance')), laterPage())
   try {
     if (isCounting()) {
-      exchange.standing = await operations.limiter.take(`address:${address}`, platformWindows)
+      exchange.standing = await operations.limiter.take(`address:${address}`, addressWindows)
       if (!exchange.standing.isAllowed)
         return refused(tooMany(edge, 'address', exchange.standing), laterPage())
     }

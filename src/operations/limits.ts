@@ -63,6 +63,21 @@ export const windowsOf = (limits: Record<string, number> | undefined): readonly 
     ? platformWindows
     : Object.entries(limits).map(([seconds, limit]) => ({ seconds: Number(seconds), limit }))
 
+/**
+ * Windows as they are typed, as in `10:100,3600:3000`: seconds and calls in them, each of its own length. Answers what is
+ * wrong with them in words.
+ */
+export function readWindows(text: string): readonly Window[] | string {
+  const windows: Window[] = []
+  for (const word of text.split(',')) {
+    const [, seconds, calls] = /^([1-9]\d{0,6}):([1-9]\d{0,8})$/.exec(word.trim()) ?? []
+    if (seconds === undefined) return `${word} is no limit such as 10:100`
+    windows.push({ seconds: Number(seconds), limit: Number(calls) })
+  }
+  const lengths = new Set(windows.map(({ seconds }) => seconds))
+  return lengths.size < windows.length ? 'a length is named once' : windows
+}
+
 const subjectsMax = 50_000
 const flushMs = 100
 /** Of a limit, what a process may let in that others do not know of. */

@@ -59,6 +59,17 @@ test('proxies that cannot be read are not passed over', () => {
   )
 })
 
+test('what one address may ask for is as the environment says', () => {
+  expect(readConfig({ ADDRESS_LIMITS: '10:1000, 3600:60000' }).addressWindows).toEqual([
+    { seconds: 10, limit: 1000 },
+    { seconds: 3600, limit: 60_000 },
+  ])
+  expect(readConfig({ ADDRESS_LIMITS: '' }).addressWindows).toBeUndefined()
+  const wrong = (given: string) => () => readConfig({ ADDRESS_LIMITS: given })
+  expect(wrong('1000')).toThrow('ADDRESS_LIMITS: 1000 is no limit such as 10:100')
+  expect(wrong('10:1,10:2')).toThrow('ADDRESS_LIMITS: a length is named once')
+})
+
 test.each([
   [{ PAPER_LATENCY_MS: '10001' }, 'PAPER_LATENCY_MS must be a whole number from 0 to 10000, not 10001'],
   [{ PAPER_LATENCY_MS: '0.5' }, 'PAPER_LATENCY_MS must be a whole number from 0 to 10000, not 0.5'],

@@ -92,6 +92,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     conditions,
     signs,
     trustedProxies,
+    addressWindows,
     publicUrl,
   } = settings
   const server = createServer({
@@ -100,6 +101,7 @@ export async function startEdge(settings: EdgeSettings = {}): Promise<Edge> {
     isCounting,
     log,
     trustedProxies,
+    addressWindows,
     publicUrl,
     ...(pages ? { pages } : {}),
     ...(documents ? { documents } : {}),
