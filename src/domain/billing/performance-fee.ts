@@ -60,7 +60,7 @@ export interface ChainedSetup {
   readonly startedEquity: Decimal
   /** As it stands now. */
   readonly gain: Decimal
-  /** To be settled; else it was, since it stopped. */
+  /** To be settled; else it was, since it stopped and held no more. */
   readonly isDue: boolean
   /** Nothing that it holds or held is its holder's own: what its gain moves by was taken back of it, or given back. */
   readonly isClosed: boolean

@@ -10,7 +10,7 @@ import { ended, live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import type { BookKind } from './daily-close.ts'
-import { countsFrom, executions } from './setup-entries.ts'
+import { countsFrom, executions, quantitiesOf } from './setup-entries.ts'
 
 /** A fill with the book it belongs to. */
 export interface BookFillRow extends BookedFill {
@@ -158,16 +158,7 @@ export const listHeldInstruments = async (
     from unnest(${moments.map(({ accountId }) => accountId)}::bigint[],
       ${moments.map(({ setupId }) => setupId)}::bigint[], ${moments.map(({ at }) => instant(at))}::timestamptz[])
       asked (account_id, setup_id, at)
-    cross join lateral (
-      select e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end as quantity,
-        ${countsFrom} as at
-      from ${executions}
-      where e.account_id = asked.account_id and e.setup_id = asked.setup_id
-      union all
-      select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
-      join corporate_action c on c.id = j.action_id
-      where j.account_id = asked.account_id and j.setup_id = asked.setup_id
-    ) moved
+    cross join lateral (${quantitiesOf(fragment`asked.account_id`, fragment`asked.setup_id`)}) moved
     where moved.at <= asked.at
     group by asked.setup_id, moved.instrument_id having sum(moved.quantity) <> 0`
   return rows.map(({ id }) => id)

@@ -24,3 +24,11 @@ export const cashOfSetup: Fragment = fragment`
   join corporate_action c on c.id = j.action_id where j.account_id = a.id and j.setup_id = setup.id
   union all
   select n.cash_change, n.booked_at from account_entry n where n.account_id = a.id and n.setup_id = setup.id`
+
+/** Rows of `instrument_id`, `quantity` and `at`: what has moved the positions of a setup in an account, by their ids. */
+export const quantitiesOf = (accountId: Fragment, setupId: Fragment): Fragment => fragment`
+  select e.instrument_id, case e.side when '1' then e.quantity else -e.quantity end as quantity, ${countsFrom} as at
+  from ${executions} where e.account_id = ${accountId} and e.setup_id = ${setupId}
+  union all
+  select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
+  join corporate_action c on c.id = j.action_id where j.account_id = ${accountId} and j.setup_id = ${setupId}`

@@ -13,8 +13,8 @@ import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
 import { loadAccountValues } from '../accounts/account-values.ts'
-import { cashOfSetup } from '../accounts/setup-entries.ts'
-import type { Sql, Transaction } from '../database/sql.ts'
+import { cashOfSetup, quantitiesOf } from '../accounts/setup-entries.ts'
+import { fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
@@ -41,7 +41,7 @@ interface SetupRow {
   readonly startedEquity: string
   readonly cashChange: string
   readonly last: LastSettlement | null
-  /** To be settled; else it was, since it stopped. */
+  /** To be settled; else it was, since it stopped and held no more. */
   readonly isDue: boolean
   /** Nothing that it holds or held is its holder's own. */
   readonly isClosed: boolean
@@ -53,8 +53,8 @@ type LastSettlement = Readonly<
 
 /**
  * Setups in live accounts of those who subscribe to somebody else's strategy and pay a fee now or in their next term;
- * one that has stopped is settled once more, and listed ever after for what is taken back of it. A term whose first
- * payment never came was none: its gains pass free.
+ * one that has stopped is settled once more, or until what it then held is closed, and listed ever after for what is
+ * taken back of it. A term whose first payment never came was none: its gains pass free.
  */
 const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
   sql.rows<SetupRow>`
@@ -67,7 +67,10 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
         'settledAt', extract(epoch from last.settled_at), 'capital', last.capital::text, 'gain', last.gain::text,
         'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
         'mark', last.mark::text, 'fees', last.fees::text) end as last,
-      setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at as "isDue",
+      setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at
+        or not setup.positions_left_open and exists (
+          select from (${quantitiesOf(fragment`a.id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
+          group by moved.instrument_id having sum(moved.quantity) <> 0) as "isDue",
       -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
       not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
         and not (coalesce(setup.positions_left_open, false) and exists (
