@@ -158,6 +158,17 @@ function follow(steps: readonly Step[], percent: number) {
 const stopped = [['begin'], ['gain', 2000], ['stop'], ['settle']] as const
 const takenBack = ['correct', -3000, 0] as const
 
+describe('a gain and a loss of one term with a stop between them', () => {
+  test.each<[number, number, number[]]>([
+    [2000, -2000, [0, 200]],
+    [2000, -500, [300, 200]],
+    [-2000, 2500, [100, 200]],
+  ])('%d before it and %d after it', (first, second, fees) => {
+    const steps: Step[] = [['begin'], ['gain', first], ['stop'], ['begin'], ['gain', second], ['settle']]
+    expect(follow([...steps, ['gain', 1000], ['settle']], 20).fees).toEqual(fees)
+  })
+})
+
 describe('what is taken back of a setup that was stopped and settled', () => {
   test.each<[string, Step[], number[]]>([
     [

@@ -71,32 +71,31 @@ export const mayBeSettled = (chain: readonly Pick<ChainedSetup, 'isDue'>[], rate
   rate.isZero() || chain.some(({ isDue }) => isDue)
 
 /**
- * Settles what there is to settle of one account and strategy, oldest first. Each goes on from what the one before it
- * was short of its mark. What was taken back counts with the first that is due: the settlement of its own setup notes
- * that it does, and asks for no fee. Where none is due and gains pass free, at a rate of 0, what was given back does,
- * too: the one that was settled last carries it.
+ * Settles what there is to settle of one account and strategy. One of them carries it all, the youngest: what the others
+ * gained and lost since they were settled counts with it, and their own settlements note that it does, and ask for no
+ * fee. So a gain before a stop and a loss after it, in the same term, are one. Where none is due nothing is settled
+ * unless gains pass free, at a rate of 0: then what was given back does, too.
  */
 export function settleChain<Setup extends ChainedSetup>(
   chain: readonly Setup[],
   rate: Decimal,
-): { setup: Setup; settlement: FeeSettlement }[] {
+): { setup: Setup; settlement: FeeSettlement; carries: boolean }[] {
   if (!mayBeSettled(chain, rate)) return []
-  const last = chain.reduce<Setup | undefined>((a, b) => (settledAt(b) >= settledAt(a) ? b : a), undefined)
-  const isAnyDue = chain.some(({ isDue }) => isDue)
   const found = chain.map((setup) => {
     const known = setup.before?.gain ?? zero
     const gain = setup.isDue || setup.isClosed ? setup.gain : known
-    return { setup, gain, moved: gain.minus(known), isDue: isAnyDue ? setup.isDue : setup === last }
+    return { setup, gain, moved: gain.minus(known) }
   })
-  if (!isAnyDue && found.every(({ moved }) => moved.isZero())) return []
-  let shortfall = last?.before ? shortfallOf(last.before.holding) : zero
-  for (const { moved, isDue } of found) if (!isDue) shortfall = shortfall.minus(moved)
-  return found.flatMap(({ setup, gain, moved, isDue }) => {
-    if (!isDue && moved.isZero()) return []
-    const facts = { startedEquity: setup.startedEquity, gain, ...(isDue && { shortfall }) }
-    const settlement = settleFee(setup.before, facts, isDue ? rate : zero)
-    if (isDue) shortfall = shortfallOf(settlement.holding)
-    return [{ setup, settlement }]
+  const settled = found.filter(({ setup, moved }) => setup.isDue || !moved.isZero())
+  const carrier = settled.at(-1)
+  const last = chain.reduce<Setup | undefined>((a, b) => (settledAt(b) >= settledAt(a) ? b : a), undefined)
+  const before = last?.before ? shortfallOf(last.before.holding) : zero
+  const shortfall = settled.reduce((short, one) => (one === carrier ? short : short.minus(one.moved)), before)
+  return settled.map((one) => {
+    const { setup, gain } = one
+    const carries = one === carrier
+    const facts = { startedEquity: setup.startedEquity, gain, ...(carries && { shortfall }) }
+    return { setup, settlement: settleFee(setup.before, facts, carries ? rate : zero), carries }
   })
 }
 

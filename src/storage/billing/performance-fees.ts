@@ -109,6 +109,8 @@ interface ChainedRow extends ChainedSetup {
 
 interface Settled {
   readonly row: SetupRow
+  /** Taken of the gain; 0 where another setup carries it. */
+  readonly percent: number
   readonly settlement: FeeSettlement
   /** In minor units of the subscription's currency. */
   readonly charged: Decimal
@@ -158,8 +160,9 @@ async function settle(
     // Without a rate nobody can say what it is; the next term asks for it, also of what has stopped.
     if (!fx) continue
     const ofChain = settleChain(chain.map(chainedOf), rateOf(chain)).map(
-      ({ setup: { row }, settlement }) => ({
-        ...{ row, settlement, charged: cents(settlement.fee.times(fx)).times(100) },
+      ({ setup: { row }, settlement, carries }) => ({
+        ...{ row, settlement, percent: carries ? percent : 0 },
+        charged: cents(settlement.fee.times(fx)).times(100),
       }),
     )
     // Left unsettled it is asked for by the next term, when the price that made it may be another.
@@ -195,7 +198,7 @@ async function insertSettlements(
       charged, units, price, mark, fees)
     select * from unnest(${own(({ row }) => row.setupId)}::bigint[],
       ${own(({ row }) => instant(ends.get(row.subscriptionId) ?? 0))}::timestamptz[],
-      ${own(({ row }) => row.subscriptionId)}::bigint[], ${own(({ row }) => (row.isDue ? row.percent : 0))}::int[],
+      ${own(({ row }) => row.subscriptionId)}::bigint[], ${own((one) => one.percent)}::int[],
       ${own(({ settlement }) => settlement.capital)}::numeric[], ${own(({ settlement }) => settlement.gain)}::numeric[],
       ${own(({ settlement }) => settlement.carried)}::numeric[],
       ${own(({ settlement }) => settlement.fee)}::numeric[], ${own(({ charged }) => charged)}::bigint[],
