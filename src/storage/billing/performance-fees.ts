@@ -68,7 +68,7 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
         'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
         'mark', last.mark::text, 'fees', last.fees::text) end as last,
       setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at
-        or not setup.positions_left_open and exists (
+        or not coalesce(setup.positions_left_open, false) and exists (
           select from (${quantitiesOf(fragment`a.id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
           group by moved.instrument_id having sum(moved.quantity) <> 0) as "isDue",
       -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
