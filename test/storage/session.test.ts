@@ -107,6 +107,30 @@ describe('settings that a role has for other programs', () => {
   })
 })
 
+test('a role that is serializable by itself is told as other roles are, since a standby would refuse it', async () => {
+  const name = `serializable_${randomBytes(6).toString('hex')}`
+  // In the place of the server's own, and as a standby answers.
+  const asStandby = `create function "${name}".set_config(text, text, boolean) returns text language plpgsql as $$ begin
+    if current_setting('transaction_isolation') = 'serializable' then raise 'a standby refuses this'; end if;
+    return pg_catalog.set_config($1, $2, $3);
+  end $$`
+  await db.transaction((tx) =>
+    tx.script(
+      [
+        `create role "${name}" login password 'odd' superuser`,
+        `create schema "${name}"`,
+        asStandby,
+        `alter role "${name}" set default_transaction_isolation = 'serializable'`,
+        `alter role "${name}" set search_path = "${name}", pg_catalog, public`,
+      ].join(';'),
+    ),
+  )
+  const own = url.replace(/\/\/[^@]*@/, `//${name}:odd@`)
+  const opened = await openDatabase({ url: own, applicationName: 'serializable', log: silentLog })
+  await opened.close()
+  await db.transaction((tx) => tx.script(`drop schema "${name}" cascade; drop role "${name}"`))
+})
+
 test.each([
   ['LATIN1', 'the database has the encoding LATIN1: create it with the encoding UTF8'],
   ['SQL_ASCII', 'the database has the encoding SQL_ASCII: create it with the encoding UTF8'],
@@ -125,6 +149,55 @@ test('a database that lets nobody in turns us away', async () => {
   const opened = openDatabase({ url: databaseUrl(url, name), applicationName: 'tests', log: silentLog })
   await expect(opened).rejects.toSatisfy(isTurnedAway)
   await db.write.run`drop database ${identifier(name)}`
+})
+
+describe('a connection that cannot be told', () => {
+  const name = `untold_${randomBytes(6).toString('hex')}`
+  const own = url.replace(/\/\/[^@]*@/, `//${name}:odd@`)
+  const open = (log = silentLog) => openDatabase({ url: own, applicationName: name, log })
+  const refuse = `alter role "${name}" set search_path = "${name}", pg_catalog`
+  const allow = `alter role "${name}" reset search_path`
+
+  beforeAll(() =>
+    db.transaction((tx) =>
+      tx.script(
+        [
+          `create role "${name}" login password 'odd'`,
+          `create schema "${name}"`,
+          `grant usage on schema "${name}" to "${name}"`,
+          `create function "${name}".set_config(text, text, boolean) returns text language plpgsql as $$ begin raise 'no'; end $$`,
+        ].join(';'),
+      ),
+    ),
+  )
+  afterAll(() => db.transaction((tx) => tx.script(`drop schema "${name}" cascade; drop role "${name}"`)))
+
+  const left = async () =>
+    (
+      await db.read.one<{ count: number }>`
+        select count(*)::int as count from pg_stat_activity where application_name = ${name}`
+    ).count
+
+  test('is not kept', async () => {
+    await db.transaction((tx) => tx.script(refuse))
+    await expect(open()).rejects.toThrow('no')
+    await vi.waitUntil(async () => (await left()) === 0)
+  })
+
+  test('hears nothing, and the next one does', async () => {
+    await db.transaction((tx) => tx.script(allow))
+    const warn = vi.fn()
+    const opened = await open({ ...silentLog, warn })
+    await db.transaction((tx) => tx.script(refuse))
+    const heard: (string | undefined)[] = []
+    const subscription = await opened.listen('untold', (payload) => heard.push(payload))
+    await vi.waitUntil(() => warn.mock.calls.length > 0)
+    expect(heard).toEqual([])
+    await db.transaction((tx) => tx.script(allow))
+    await vi.waitUntil(() => heard.length > 0, 5_000)
+    await subscription.stop()
+    await opened.close()
+  })
 })
 
 describe('a pooler in front of the database', () => {

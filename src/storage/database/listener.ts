@@ -98,8 +98,13 @@ class Listening {
     client.on('notification', ({ channel, payload }) => {
       for (const heard of this.#listeners.get(channel) ?? []) heard(payload ?? '')
     })
-    await client.connect()
-    setUp(client, this.#config, this.#setup).catch(() => undefined)
+    try {
+      await client.connect()
+      await setUp(client, this.#config, this.#setup)
+    } catch (error) {
+      client.end().catch(() => undefined)
+      throw error
+    }
     this.#client = client
     if (this.#closing.signal.aborted) await client.end()
     made()

@@ -116,16 +116,15 @@ class Lane {
     const client = new pg.Client({ ...this.#settings.client, pipeline: true })
     client.on('error', () => this.#forget(client))
     client.on('end', () => this.#forget(client))
-    await client.connect().catch((error) => {
+    const setup = `${this.#settings.setup}; set default_transaction_read_only = on`
+    try {
+      await client.connect()
+      await setUp(client, this.#settings.client, setup)
+    } catch (error) {
       // The server waits for what the driver will not say, and counts the connection meanwhile.
       client.end().catch(() => undefined)
       throw error
-    })
-    await setUp(
-      client,
-      this.#settings.client,
-      `${this.#settings.setup}; set default_transaction_read_only = on`,
-    )
+    }
     this.#connected = client
     return client
   }

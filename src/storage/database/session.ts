@@ -40,7 +40,10 @@ const noNewerLimits = `select set_config(name, '0', false)
 const atHome = `select set_config('search_path', quote_ident(n.nspname), false)
   from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = to_regclass('schema_migration')`
 
-/** The statements in one text. `manner`: more settings. */
+/**
+ * The statements in one text. `manner`: more settings. They are a transaction that says what it is: in one that is
+ * serializable by itself a standby refuses the look-ups, before anybody has asked whether it is one.
+ */
 export function sessionSetup(
   statementTimeoutMs: number,
   acting: Acting | undefined,
@@ -50,7 +53,7 @@ export function sessionSetup(
   const who: Readonly<Record<string, string>> = acting ? { 'lockstep.acting': actingText(acting) } : {}
   const settings = Object.entries({ ...usual, ...limit, ...manner, ...who })
   const sets = settings.map(([name, value]) => `set ${name} = ${pg.escapeLiteral(value)}`)
-  return [...sets, noNewerLimits, atHome].join('; ')
+  return ['begin isolation level read committed', ...sets, noNewerLimits, atHome, 'commit'].join('; ')
 }
 
 /**
