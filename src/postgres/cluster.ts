@@ -63,11 +63,14 @@ async function makeCluster(
       '--no-instructions',
     ]
     must('initdb', await runAs(identity, [binaries.initdb, '-D', made, ...options, ...access]))
-    const single = [binaries.postgres, '--single', '-D', made, 'postgres']
+    // Without that setting it goes on after an error, a full disk say, and ends as if all were well.
+    const single = [binaries.postgres, '--single', '-c', 'exit_on_error=on', '-D', made, 'postgres']
     must('create database', await runAs(identity, single, `create database ${databaseName}\n`))
     renameSync(made, folder.cluster)
   } finally {
     rmSync(secret, { force: true })
+    // One that is whole has moved to its place; what is not gives its room back.
+    rmSync(made, { recursive: true, force: true })
   }
 }
 

@@ -1,0 +1,34 @@
+/** A cluster whose making fails on the way: nothing of it may count as one. */
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Binaries, findBinaries } from '../../src/postgres/binaries.ts'
+import { prepareCluster } from '../../src/postgres/cluster.ts'
+import { prepareFolder } from '../../src/postgres/folder.ts'
+import { chooseIdentity } from '../../src/postgres/identity.ts'
+
+/** Programs whose server, alone in a cluster, refuses to make a database, as it does on a full disk. */
+function refusing({ initdb, postgres }: Binaries, scratch: string): Binaries {
+  const refuses = join(scratch, 'postgres')
+  writeFileSync(
+    refuses,
+    `#!/bin/sh\nshift\nexec '${postgres}' --single -c default_transaction_read_only=on "$@"\n`,
+  )
+  chmodSync(refuses, 0o755)
+  return { initdb, postgres: refuses }
+}
+
+test('a cluster that gets no database of ours is none', async () => {
+  const scratch = mkdtempSync('/tmp/lockstep-first-start-')
+  onTestFinished(() => rmSync(scratch, { recursive: true, force: true }))
+  chmodSync(scratch, 0o755) // the server may run as another user and has to pass through
+  const folder = prepareFolder(join(scratch, 'postgres-folder'))
+  const identity = chooseIdentity(folder)
+  const binaries = await findBinaries(folder, identity)
+  await expect(prepareCluster(folder, identity, refusing(binaries, scratch))).rejects.toThrow(
+    /create database failed: .*read-only transaction/s,
+  )
+  expect(readdirSync(folder.root).filter((name) => /^(cluster|new-)/.test(name))).toEqual([])
+  await prepareCluster(folder, identity, binaries)
+  expect(readdirSync(folder.root)).toContain('cluster')
+}, 30_000)
