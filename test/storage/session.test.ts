@@ -132,12 +132,16 @@ test('a role that is serializable by itself is told as other roles are, since a 
 })
 
 test.each([
-  ['LATIN1', 'the database has the encoding LATIN1: create it with the encoding UTF8'],
-  ['SQL_ASCII', 'the database has the encoding SQL_ASCII: create it with the encoding UTF8'],
-])('a database with the encoding %s is refused', async (encoding, says) => {
+  ['the encoding LATIN1', fragment`encoding latin1 locale 'C'`, 'create it with the encoding UTF8'],
+  ['the encoding SQL_ASCII', fragment`encoding sql_ascii locale 'C'`, 'create it with the encoding UTF8'],
+  [
+    'Turkish letters',
+    fragment`locale_provider icu icu_locale 'tr-TR' locale 'C'`,
+    'the small letter of I is ı in the locale of the database: create it with one that is not Turkish',
+  ],
+])('a database with %s is refused', async (_, options, says) => {
   const name = `test_${randomBytes(8).toString('hex')}`
-  const options = fragment`encoding ${identifier(encoding)} locale 'C' template template0`
-  await db.write.run`create database ${identifier(name)} ${options}`
+  await db.write.run`create database ${identifier(name)} ${options} template template0`
   const opened = openDatabase({ url: databaseUrl(url, name), applicationName: 'tests', log: silentLog })
   await expect(opened).rejects.toThrow(says)
   await db.write.run`drop database ${identifier(name)}`

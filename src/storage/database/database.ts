@@ -152,9 +152,12 @@ function makePool(client: pg.ClientConfig, setup: string, max: number, log: Data
 async function checkServer({ read }: Database): Promise<void> {
   const settings = await patiently(
     () => read.rows<{ name: string; setting: string }>`
-      select name, setting from pg_settings
-      where name in ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding',
-        'in_hot_standby')
+      select name, setting from (
+        select name, setting from pg_settings
+        where name in ('server_version_num', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding',
+          'in_hot_standby')
+        union all select 'small I', lower('I')
+      ) facts
       order by name = 'server_version_num' desc`,
   )
   for (const { name, setting } of settings) {
@@ -174,6 +177,11 @@ function serverFault(name: string, setting: string): string | undefined {
       return setting === 'UTF8'
         ? undefined
         : `the database has the encoding ${setting}: create it with the encoding UTF8`
+    // Addresses, names of operations and ids that differ in case alone would be different ones.
+    case 'small I':
+      return setting === 'i'
+        ? undefined
+        : `the small letter of I is ${setting} in the locale of the database: create it with one that is not Turkish`
     case 'in_hot_standby':
       return setting === 'on' ? 'the database is a standby, which takes no writes' : undefined
     default:
