@@ -69,12 +69,21 @@ function hasName(): boolean {
   }
 }
 
-/** Users that a new cluster may belong to: the system's database or nobody user, else the folder's owner. */
+/**
+ * Users that a new cluster may belong to: the system's database or nobody user, else an owner of a folder on the way, as
+ * of a home that is closed to others.
+ */
 function newOwners(parent: string): Account[] {
   const known = accounts()
   const named = ['postgres', '_postgres', 'nobody'].flatMap((name) => known.get(name) ?? [])
-  const owner = statSync(parent)
-  return owner.uid === 0 ? named : [...named, { uid: owner.uid, gid: owner.gid }]
+  const owners = wayTo(parent).map((path) => statSync(path))
+  return [...named, ...owners.filter(({ uid }) => uid !== 0).map(({ uid, gid }) => ({ uid, gid }))]
+}
+
+/** The folder and those that it lies in, the nearest first. */
+function wayTo(path: string): string[] {
+  const above = dirname(path)
+  return above === path ? [path] : [path, ...wayTo(above)]
 }
 
 function accounts(): Map<string, Account> {

@@ -1,5 +1,5 @@
 /** A cluster whose making fails on the way: nothing of it may count as one. */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Binaries, findBinaries } from '../../src/postgres/binaries.ts'
@@ -32,3 +32,16 @@ test('a cluster that gets no database of ours is none', async () => {
   await prepareCluster(folder, identity, binaries)
   expect(readdirSync(folder.root)).toContain('cluster')
 }, 30_000)
+
+test.runIf(process.getuid?.() === 0)(
+  'root in a home that is closed to others makes it as whom the home belongs to',
+  () => {
+    const home = mkdtempSync('/tmp/lockstep-home-')
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+    const owner = { uid: 4711, gid: 4711 }
+    chownSync(home, owner.uid, owner.gid)
+    const dataDir = join(home, 'platform', 'data')
+    mkdirSync(dataDir, { recursive: true })
+    expect(chooseIdentity(prepareFolder(join(dataDir, 'postgres')))).toMatchObject({ account: owner })
+  },
+)
