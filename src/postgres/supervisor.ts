@@ -6,6 +6,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, constants, fchownSync, openSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isShut } from './admission.ts'
 import { findBinaries } from './binaries.ts'
 import {
   assertChecksums,
@@ -32,6 +33,9 @@ const backoffMs = { first: 100, largest: 5_000, stableAfter: 30_000 }
 const pollMs = 10
 const lockPollMs = 200
 const socketPollMs = 1_000
+const shutPollMs = 5_000
+/** As long as the longest start may take: so long it may go over what a crash has left. */
+const shutLimitMs = 180_000
 
 export interface SupervisorLog {
   info(fields: object, message: string): void
@@ -53,6 +57,8 @@ interface Options {
   readonly log: SupervisorLog
   /** How long another supervisor may take to give the folder free, in milliseconds (0). */
   readonly patienceMs?: number
+  /** How long a server that was ready may let nobody in, in milliseconds; absent: as long as a start may take. */
+  readonly shutLimitMs?: number
 }
 
 /**
@@ -68,7 +74,7 @@ export async function startPostgres(options: Options): Promise<Postgres> {
     const installation = await prepareCluster(folder, identity, binaries)
     await clearOrphans(installation)
     await assertChecksums(installation)
-    const supervisor = new Supervisor(installation, lock, options.log)
+    const supervisor = new Supervisor(installation, lock, options)
     await supervisor.start()
     return supervisor
   } catch (error) {
@@ -99,18 +105,20 @@ class Supervisor implements Postgres {
   readonly #installation: Installation
   #lock: Lock
   readonly #log: SupervisorLog
+  readonly #shutLimitMs: number
   readonly #stopping = new AbortController()
   readonly #killAtExit = () => this.#running?.child.kill('SIGINT')
   #running: Running | undefined
   #watching: Promise<void> = Promise.resolve()
 
-  constructor(installation: Installation, lock: Lock, log: SupervisorLog) {
+  constructor(installation: Installation, lock: Lock, options: Options) {
     const { folder, password } = installation
     const query = `host=${encodeURIComponent(folder.run)}&port=${serverSettings.port}&${clientDefaults}`
     this.url = `postgres://${superuser}:${password}@/${databaseName}?${query}`
     this.#installation = installation
     this.#lock = lock
-    this.#log = log
+    this.#log = options.log
+    this.#shutLimitMs = options.shutLimitMs ?? shutLimitMs
   }
 
   pid(): number | undefined {
@@ -147,19 +155,30 @@ class Supervisor implements Postgres {
     }
   }
 
-  /** Resolves with how it ended. One whose socket was taken away lets nobody in any more: it is ended, to begin again. */
+  /** Resolves with how it ended. One that lets nobody in any more is ended, to begin again. */
   async #reachable(running: Running): Promise<string> {
-    const socket = socketIn(this.#installation.folder.run)
-    let timesGone = 0
-    const timer = setInterval(() => {
-      timesGone = isGone(socket) ? timesGone + 1 : 0
-      if (this.#stopping.signal.aborted || timesGone < 2) return
-      clearInterval(timer)
-      this.#log.error({ socket }, 'the socket of postgres was taken away: it is started again')
+    const done = new AbortController()
+    const restart = (fields: object, why: string): void => {
+      if (this.#stopping.signal.aborted || done.signal.aborted) return
+      done.abort()
+      this.#log.error(fields, `${why}: it is started again`)
       void end(running, stopSteps)
-    }, socketPollMs)
-    timer.unref()
-    return running.exited.finally(() => clearInterval(timer))
+    }
+    const socket = socketIn(this.#installation.folder.run)
+    void lasts(
+      () => isGone(socket),
+      { everyMs: socketPollMs, limitMs: 0 },
+      done.signal,
+      () => restart({ socket }, 'the socket of postgres was taken away'),
+    )
+    // As after a disk that was full while it went over what a crash had left: it tries no more by itself.
+    void lasts(
+      () => isShut(this.url),
+      { everyMs: shutPollMs, limitMs: this.#shutLimitMs },
+      done.signal,
+      () => restart({ limitMs: this.#shutLimitMs }, 'postgres lets nobody in'),
+    )
+    return running.exited.finally(() => done.abort())
   }
 
   /** The lock is taken again where it was taken away with its folder. Throws `FolderInUse` when another has it. */
@@ -191,6 +210,21 @@ class Supervisor implements Postgres {
       this.#log.warn({ limitMs: limit, lastWords: logTail(logFile) }, 'postgres did not become ready')
     }
     throw new Error(`postgres did not start, see ${logFile}:\n${logTail(logFile)}`)
+  }
+}
+
+/** Looks again and again; tells once when it has found the same twice, and for longer than the limit. */
+async function lasts(
+  isSo: () => boolean | Promise<boolean>,
+  { everyMs, limitMs }: { readonly everyMs: number; readonly limitMs: number },
+  done: AbortSignal,
+  tell: () => void,
+): Promise<void> {
+  let since: number | undefined
+  while (await pause(everyMs, true, { signal: done, ref: false }).catch(() => false)) {
+    if (!(await isSo())) since = undefined
+    else if (since === undefined) since = performance.now()
+    else if (performance.now() - since > limitMs) return tell()
   }
 }
 

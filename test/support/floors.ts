@@ -13,7 +13,7 @@ export const floors: Record<string, Floor> = {
   domain: { floors: [], packages: ['decimal.js', 'temporal-polyfill'] },
   contract: { floors: ['domain'], packages: [] },
   sdk: { floors: ['contract'], packages: [] },
-  postgres: { floors: [], packages: ['node:'] },
+  postgres: { floors: [], packages: ['node:', 'pg'] },
   services: {
     floors: ['domain'],
     packages: [
