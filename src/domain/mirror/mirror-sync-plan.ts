@@ -16,7 +16,12 @@ export type Refusal = {
   readonly text: string
   /** One that opens says nothing about what closes. */
   readonly closes: boolean
+  /** One that was to rest at a price says nothing about a close at market. */
+  readonly rests?: boolean
 }
+
+const forbidsClosing = (refusal: Refusal | undefined): boolean =>
+  refusal?.closes === true && refusal.rests !== true
 
 /** What an order was to become: its leaves, type and prices. */
 export type Change = Omit<Replacement, 'clientOrderId'>
@@ -120,7 +125,7 @@ function plannedRow(row: SyncReportRow, obstacles: SyncObstacles): PlannedRow {
   const isWaiting =
     obstacles.ending.has(row.symbol) || (row.reason === 'Opening' && obstacles.unknown.has(row.symbol))
   const reason = isWaiting && !row.inSync && row.reason !== 'SyncDisabled' ? 'OrderPending' : row.reason
-  const isCloseLeft = refusal?.closes === true && (reason === 'Reducing' || reason === 'Reversing')
+  const isCloseLeft = forbidsClosing(refusal) && (reason === 'Reducing' || reason === 'Reversing')
   const isLeft = isCloseLeft || (refusal !== undefined && reason === 'Opening')
   return { text: refusal?.text ?? null, isLeft, ...row, reason }
 }
@@ -132,7 +137,8 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
   const cuts = oversized(input, plan)
   const { ending, unknown, rejected, noOpening } = obstacles
   const mayMove = ({ symbol }: Named): boolean => !ending.has(symbol)
-  const mayClose = (named: Named): boolean => mayMove(named) && rejected.get(named.symbol)?.closes !== true
+  const mayProtect = (named: Named): boolean => mayMove(named) && rejected.get(named.symbol)?.closes !== true
+  const mayClose = (named: Named): boolean => mayMove(named) && !forbidsClosing(rejected.get(named.symbol))
   const mayOpen = (named: Named): boolean =>
     mayMove(named) && !rejected.has(named.symbol) && !unknown.has(named.symbol) && !noOpening
   const symbols = new Map(input.orders.map(({ clientOrderId, symbol }) => [clientOrderId, symbol]))
@@ -144,7 +150,7 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
       toMarket: actions.toMarket.filter((change) => mayChange({ ...atMarket, ...change })),
       replace: [...actions.replace, ...cuts.replace].filter(mayChange),
       place: actions.place.filter(({ signal }) =>
-        signal.openClose === 'C' ? mayClose(signal) : mayOpen(signal),
+        signal.openClose === 'C' ? mayProtect(signal) : mayOpen(signal),
       ),
       close: [...actions.close, ...overshoots(input, clearedExclusions)].filter(mayClose),
       open: actions.open.filter(mayOpen),

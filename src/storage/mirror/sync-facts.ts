@@ -96,6 +96,7 @@ export interface RejectionRow {
   readonly instrumentId: number
   readonly text: string
   readonly closes: boolean
+  readonly rests: boolean
 }
 
 /** What the broker refused last to make of an order at work. */
@@ -197,7 +198,8 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
-      coalesce(o.reject_text, 'rejected by the broker') as text, o.position_effect = 'C' as closes
+      coalesce(o.reject_text, 'rejected by the broker') as text, o.position_effect = 'C' as closes,
+      o.ord_type <> '1' as rests
     from account_order o join setup t on t.id = o.setup_id
     where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.attempts > 0
       and o.id > t.retries_after and not exists (
