@@ -53,6 +53,14 @@ const wrong = (faults: readonly BodyFault[]): DoorReply => ({
 })
 const asFault = ({ path, message }: BodyFault): Fault => faultOf('InvalidParameter', path, message)
 
+/** What the rows forbid, as the member that the caller would change. Which one of a list it was they do not say. */
+const forbidden: Readonly<Record<string, BodyFault>> = {
+  person_email: { path: 'email', message: 'Somebody has it already' },
+  site_code_key: { path: 'name', message: 'Another site has it already' },
+  site_domain_key: { path: 'domain', message: 'Another site has it already' },
+  account_broker_id_account_key: { path: 'account', message: 'The broker has it already' },
+}
+
 /** A call with a body. What `run` answers is sent; nothing answered is `{}`. */
 export const post = <Body>(
   path: string,
@@ -71,7 +79,9 @@ export const post = <Body>(
       if (error instanceof Unserved) return wrong([{ path: error.path, message: error.message }])
       const constraint = violatedConstraint(error)
       if (constraint === undefined) throw error
-      return wrong([{ path: '', message: `The rows do not allow it (${constraint})` }])
+      return wrong([
+        forbidden[constraint] ?? { path: '', message: `The rows do not allow it (${constraint})` },
+      ])
     }
   },
 })

@@ -53,12 +53,16 @@ export const anId = idUpTo(Number.MAX_SAFE_INTEGER)
 /** An integer of 32 bits. */
 export const aBrokerId = idUpTo(2 ** 31 - 1)
 
-/** A JSON number, or its text where the digits matter. */
+/** Of a number on either side of its point, as rows hold it. */
+const digits = 12
+/**
+ * A JSON number, or its text where the digits matter. A number that a program has computed (110.00000000000001) means
+ * the one that it is nearest to.
+ */
 const exact = (raw: unknown): Decimal | undefined => {
-  const text = typeof raw === 'number' ? String(raw) : raw
-  return typeof text === 'string' && /^-?\d{1,12}(\.\d{1,12})?(e-?\d{1,2})?$/.test(text)
-    ? dec(text)
-    : undefined
+  if (typeof raw === 'number')
+    return Math.abs(raw) < 10 ** digits ? dec(String(raw)).toDecimalPlaces(digits) : undefined
+  return typeof raw === 'string' && /^-?\d{1,12}(\.\d{1,12})?(e-?\d{1,2})?$/.test(raw) ? dec(raw) : undefined
 }
 const above =
   (least: number) =>
@@ -67,9 +71,10 @@ const above =
     return number?.greaterThanOrEqualTo(least) ? number : undefined
   }
 
-export const aNumber = value('a number', exact)
-export const aSize = value('a number of at least 0', above(0))
-export const aPositive = value('a number above 0', (raw) =>
+const inDigits = `with at most ${digits} digits before and after the point`
+export const aNumber = value(`a number ${inDigits}`, exact)
+export const aSize = value(`a number of at least 0 ${inDigits}`, above(0))
+export const aPositive = value(`a number above 0 ${inDigits}`, (raw) =>
   above(0)(raw)?.isZero() ? undefined : above(0)(raw),
 )
 

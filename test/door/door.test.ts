@@ -17,6 +17,7 @@ async function made<T = unknown>(path: string, body: unknown): Promise<T> {
 }
 
 type Person = { personId: number; key: string }
+const north = { kind: 'geo', name: 'North', domain: 'north.example' }
 const ann = { firstName: 'Ann', lastName: 'Ash', email: 'ann@example.org', role: 'user' }
 
 beforeEach(async () => {
@@ -77,7 +78,12 @@ describe('bodies are read strictly', () => {
     ['/people', [{ ...ann, role: 'constructor' }], '1130 [0].role'],
     ['/people', [{ ...ann, site: 'nowhere' }], '1130 [0].site'],
     ['/people', [{ ...ann, role: 'geosite_admin' }], '1130 [0].site'],
-    ['/people', [ann, ann], '1130'],
+    ['/people', [ann, ann], '1130 email'],
+    ['/sites', [north, { ...north, domain: 'n.example' }], '1130 name'],
+    ['/sites', [north, { ...north, name: 'N' }], '1130 domain'],
+    ['/reset', { now: '0001-01-01T00:00:00Z' }, '1130 now'],
+    ['/clock', { now: '9999-01-01T00:00:00Z' }, '1130 now'],
+    ['/quotes', [{ symbol: 'AAPL', bid: 1e12, ask: 2 }], '1130 [0].bid'],
     ['/people', [{ ...ann, lastName: 'a\0b' }], '1130 [0].lastName'],
     ['/quotes', [{ symbol: 'a\0b', bid: 1, ask: 2 }], '1130 [0].symbol'],
     ['/sites', [{ kind: 'geo', name: '\ud800' }], '1130 [0].name'],
@@ -90,7 +96,7 @@ describe('bodies are read strictly', () => {
     ['/broker', {}, '1130'],
     ['/broker', { hold: true, down: true }, '1130'],
     ['/broker', { hold: 'yes' }, '1130 hold'],
-    ['/broker', { reject: { account: 'NONE', text: 'x' } }, '1130 account'],
+    ['/broker', { reject: { account: 'NONE', text: 'x' } }, '1130 reject.account'],
     ['/broker', { partial: { account: 'NONE', qty: -1 } }, '1130 partial.qty'],
     ['/broker', { duplicate: 'NONE' }, '1130 duplicate'],
   ])('%s %j', async (path, body, fault) => {
@@ -119,8 +125,9 @@ describe('bodies are read strictly', () => {
 
 test.each([
   [{ bust: 'X' }, 'bust'],
-  [{ delink: 'nobody' }, 'account'],
-  [{ restrict: { account: 'nobody', kind: 'marginCall', text: '' } }, 'account'],
+  [{ delink: 'nobody' }, 'delink'],
+  [{ restrict: { account: 'nobody', kind: 'marginCall', text: '' } }, 'restrict.account'],
+  [{ execution: { account: 'nobody', symbol: 'X', side: 'buy', qty: 1, px: 1 } }, 'execution.account'],
   [{ restrict: { account: 'A', kind: 'anger', text: '' } }, 'restrict.kind'],
 ])('the broker refuses %j', async (body, field) => {
   const answer = await door('/broker', body)
@@ -175,6 +182,20 @@ describe('people, sites and accounts', () => {
 
 describe('the market', () => {
   const es = { symbol: '@ESM24', securityType: 'FUT', pointValue: 50, tick: 0.25, calendar: 'CME_GLOBEX' }
+
+  test('a symbol that stands twice in a list is what its last line says', async () => {
+    await made('/instruments', [es, { ...es, pointValue: 5 }])
+    const rows = await platform.db.read.rows`
+      select symbol, point_value::float8 as pv from instrument where root = 'ES'`
+    expect(rows).toEqual([{ symbol: '@ESM24', pv: 5 }])
+  })
+
+  test('a computed number means the one that it is nearest to', async () => {
+    await made('/instruments', [es])
+    await made('/quotes', [{ symbol: '@ESM24', bid: 0.1 + 0.2, ask: 100 * 1.1 }])
+    const rows = await platform.db.read.rows`select bid::text, ask::text from quote`
+    expect(rows).toEqual([{ bid: '0.300000000000', ask: '110.000000000000' }])
+  })
 
   test('an instrument may be quoted in any spelling, and its facts be replaced', async () => {
     await made('/instruments', [es, { symbol: 'EURUSD', securityType: 'FOR', tick: 0.0001 }])

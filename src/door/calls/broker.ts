@@ -46,26 +46,36 @@ const broker = post('/broker', Command, async (door, command) => {
   const { controls, work } = door
   const { execution, reject, partial, hold, down, duplicate, bust, delink, restrict } = command
   if (execution) return { execId: await execute(door, execution) }
-  if (reject) controls.reject((await accountOf(door, reject.account)).accountId, reject.text)
-  if (partial) controls.partial((await accountOf(door, partial.account)).accountId, partial.qty.toFixed())
+  if (reject)
+    controls.reject((await accountOf(door, 'reject.account', reject.account)).accountId, reject.text)
+  if (partial)
+    controls.partial(
+      (await accountOf(door, 'partial.account', partial.account)).accountId,
+      partial.qty.toFixed(),
+    )
   if (hold !== undefined) controls.hold(hold)
   if (down !== undefined) controls.down(down)
   if (duplicate && !(await controls.duplicate(work, duplicate)))
     throw new Unserved('duplicate', `The broker knows no execution ${duplicate}`)
   if (bust && !(await controls.bust(work, bust)))
     throw new Unserved('bust', `The broker knows no execution ${bust}`)
-  if (delink) await controls.notice(work, { ...(await accountOf(door, delink)), kind: 'delink', text: null })
+  if (delink)
+    await controls.notice(work, { ...(await accountOf(door, 'delink', delink)), kind: 'delink', text: null })
   if (restrict) {
     const { account, kind, text } = restrict
-    await controls.notice(work, { ...(await accountOf(door, account)), kind, text: text || null })
+    await controls.notice(work, {
+      ...(await accountOf(door, 'restrict.account', account)),
+      kind,
+      text: text || null,
+    })
   }
   await releaseClaims(work.db.write)
   return undefined
 })
 
-async function accountOf(door: DoorState, account: string) {
+async function accountOf(door: DoorState, path: string, account: string) {
   const [found] = await listNumberedAccounts(door.work.db.read, account)
-  if (!found) throw new Unserved('account', `There is no account ${account}`)
+  if (!found) throw new Unserved(path, `There is no account ${account}`)
   return found
 }
 
@@ -74,8 +84,8 @@ async function execute(
   wanted: NonNullable<ReturnType<typeof Command>['execution']>,
 ): Promise<string> {
   const { account, symbol: spelling, side, qty: quantity, px, clientOrderId } = wanted
-  const found = await accountOf(door, account)
-  const [instrument] = await findInstruments(door, [spelling])
+  const found = await accountOf(door, 'execution.account', account)
+  const [instrument] = await findInstruments(door, [spelling], () => 'execution.symbol')
   const { symbol = '' } = instrument ?? {}
   const execution = { ...found, clientOrderId: clientOrderId ?? null, symbol, side, quantity, px }
   return door.controls.execution(door.work, execution)

@@ -52,10 +52,13 @@ const Instrument = object({
 
 const instruments = post('/instruments', list(Instrument), async ({ work, clock }, wanted) => {
   const today = dayIn(clock.now(), newYork)
-  await replaceInstruments(
-    work.db.write,
-    wanted.map((entered) => completeInstrument(entered, today)),
+  // Who names an instrument twice means what he says last, as in two calls.
+  const bySymbol = new Map(
+    wanted
+      .map((entered) => completeInstrument(entered, today))
+      .map((complete) => [complete.symbol, complete]),
   )
+  await replaceInstruments(work.db.write, [...bySymbol.values()])
 })
 
 const Quote = object({
@@ -134,7 +137,11 @@ interface Found {
 }
 
 /** The instruments of symbols in any spelling, in order. Throws Unserved for the first that is not there. */
-export async function findInstruments(door: DoorState, symbols: readonly string[]): Promise<Found[]> {
+export async function findInstruments(
+  door: DoorState,
+  symbols: readonly string[],
+  pathOf = (place: number): string => `[${place}].symbol`,
+): Promise<Found[]> {
   const today = dayIn(door.clock.now(), newYork)
   const spellings = new Map(symbols.map((symbol) => [symbol, spellingsIn(symbol, today)]))
   const rows = await listInstruments(door.work.db.read, [...spellings.values()].flat())
@@ -143,7 +150,7 @@ export async function findInstruments(door: DoorState, symbols: readonly string[
   for (const [place, symbol] of symbols.entries()) {
     const spelling = spellings.get(symbol)?.find((text) => known.has(text))
     const row = spelling === undefined ? undefined : known.get(spelling)
-    if (!row) throw new Unserved(`[${place}].symbol`, `There is no instrument ${symbol}`)
+    if (!row) throw new Unserved(pathOf(place), `There is no instrument ${symbol}`)
     found.push(row)
   }
   return found

@@ -5,14 +5,23 @@ import { auditViolations } from '../../storage/operating/audit.ts'
 import { ensureBroker } from '../../storage/operating/provision.ts'
 import { type DoorCall, type DoorState, get, post, Unserved } from '../call.ts'
 import { emptied } from '../empty.ts'
-import { aBoolean, aMoment, choice, object, withDefault } from '../read.ts'
+import { aBoolean, aMoment, choice, object, type Read, withDefault } from '../read.ts'
 import { builtInBrokers, releaseClaims } from '../rows.ts'
 
 /** When a test platform begins unless told otherwise: a Tuesday, 10:00 in New York. */
 export const beginning = Date.parse('2024-03-12T14:00:00Z')
 
+/** Two centuries that databases, calendars and daily closes reach. */
+const [earliest, latest] = [Date.parse('1970-01-01T00:00:00Z'), Date.parse('2170-01-01T00:00:00Z')]
+const aTime: Read<number> = (raw, path, faults) => {
+  const at = aMoment(raw, path, faults)
+  if (at < earliest || at >= latest)
+    faults.push({ path, message: 'Must be a date-time of the years 1970 to 2169' })
+  return at
+}
+
 const Reset = object({
-  now: withDefault(aMoment, beginning),
+  now: withDefault(aTime, beginning),
   commissions: withDefault(choice('none', 'default'), 'none'),
   limits: withDefault(aBoolean, false),
 })
@@ -34,7 +43,7 @@ const reset = post('/reset', withDefault(Reset, Reset({}, '', [])), (door, { now
 )
 
 /** Stops at every moment at which time makes work and does that work before it goes on. */
-const moveClock = post('/clock', object({ now: aMoment }), async (door, { now }) => {
+const moveClock = post('/clock', object({ now: aTime }), async (door, { now }) => {
   if (now < door.clock.now()) {
     const at = new Date(door.clock.now()).toISOString()
     throw new Unserved('now', `Time moves forward only; it is ${at}. A reset begins anew.`)
