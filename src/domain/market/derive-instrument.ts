@@ -120,8 +120,9 @@ export function deriveInstrument(parts: SymbolParts): Instrument | SymbolRefusal
 
 /**
  * An instrument from what was entered, the rest from its symbol and the defaults of its class. A symbol that
- * does not parse stands for itself. `today` resolves short years. A future keeps trading without end unless
- * a last trading day was entered; an option ends by its expiry.
+ * does not parse stands for itself; a pair is known by its native symbol however it was entered, because rates are
+ * found by that. `today` resolves short years. A future keeps trading without end unless a last trading day was
+ * entered; an option ends by its expiry.
  */
 export function completeInstrument(input: InstrumentInput, today: Day): Instrument {
   const parts = parseSymbol(input.symbol, input.securityType, today)
@@ -129,7 +130,9 @@ export function completeInstrument(input: InstrumentInput, today: Day): Instrume
   const base =
     typeof derived === 'string' ? blank(input.symbol, input.securityType, quoteOf(parts), parts) : derived
   const entered = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const all: Instrument = { ...base, lastTradingDay: null, ...entered, ...marginsOf(input) }
+  const symbol =
+    typeof parts !== 'string' && parts.securityType === 'FOR' ? formatSymbol(parts) : input.symbol
+  const all: Instrument = { ...base, lastTradingDay: null, ...entered, ...marginsOf(input), symbol }
   if (all.securityType !== 'OPT') return all
   return {
     ...all,

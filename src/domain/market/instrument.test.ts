@@ -213,6 +213,16 @@ describe('completed instruments', () => {
     })
   })
 
+  test.each(['EUR/USD', 'EURUSD'])(
+    'of the pair %s are known by its native symbol, which rates are found by',
+    (symbol) => {
+      expect(completeInstrument({ symbol, securityType: 'FOR' }, today)).toMatchObject({
+        symbol: 'EURUSD',
+        root: 'EUR/USD',
+      })
+    },
+  )
+
   test('of a pair without a table are quoted in its second currency', () => {
     expect(completeInstrument({ symbol: 'XAUEUR', securityType: 'FOR' }, today)).toMatchObject({
       currency: 'EUR',
