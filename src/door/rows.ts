@@ -1,5 +1,6 @@
 /** Statements that only a test platform needs: the product itself never changes these facts from outside. */
 
+import type { Side } from '../domain/codes.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import type { NewBroker } from '../storage/operating/provision.ts'
 
@@ -49,6 +50,24 @@ export const listNumberedAccounts = (
 ): Promise<{ accountId: number; brokerId: number }[]> =>
   sql.rows`
     select id as "accountId", broker_id as "brokerId" from account where account = ${account} order by id`
+
+/** An order as a broker knows it. */
+export interface NamedOrder {
+  readonly accountId: number
+  readonly clientOrderId: string | null
+  readonly symbol: string
+  readonly side: Side
+}
+
+/** Whether the built-in broker has received this order. */
+export const hasPaperOrder = (
+  sql: Sql,
+  { accountId, clientOrderId, symbol, side }: NamedOrder,
+): Promise<boolean> =>
+  sql.rows`
+      select from paper_order o join instrument i on i.id = o.instrument_id
+      where o.account_id = ${accountId}::bigint and o.client_order_id = ${clientOrderId}::text and o.side = ${side}
+        and i.symbol = ${symbol}`.then(({ length }) => length > 0)
 
 /**
  * Ends every claim on an order whose sending failed. Claims keep others away by the database's clock while a

@@ -1,5 +1,7 @@
 /** What the scripted broker does on command: its own acts, and how it answers from now on. */
 import type { Side } from '../../domain/codes.ts'
+import { ourOrderKey } from '../../execution/own-orders.ts'
+import { findOwnOrders } from '../../storage/brokers/sent-orders.ts'
 import { type DoorCall, type DoorState, post, Unserved } from '../call.ts'
 import {
   aBoolean,
@@ -14,7 +16,7 @@ import {
   withDefault,
   word,
 } from '../read.ts'
-import { listNumberedAccounts, releaseClaims } from '../rows.ts'
+import { hasPaperOrder, listNumberedAccounts, type NamedOrder, releaseClaims } from '../rows.ts'
 import { findInstruments } from './market.ts'
 
 const aSide = word<Side>({ '1': '1', '2': '2', buy: '1', sell: '2' })
@@ -79,6 +81,14 @@ async function accountOf(door: DoorState, path: string, account: string) {
   return found
 }
 
+/** Whether the name is that of an order of the platform's that the broker, which trades only what it has, does not have so. */
+async function isUnseenOrder({ work }: DoorState, order: NamedOrder): Promise<boolean> {
+  const key = ourOrderKey(work.settings.environment, order.clientOrderId)
+  if (key === null) return false
+  const own = await findOwnOrders(work.db.read, [{ ...key, accountId: order.accountId }])
+  return own.size > 0 && !(await hasPaperOrder(work.db.read, order))
+}
+
 async function execute(
   door: DoorState,
   wanted: NonNullable<ReturnType<typeof Command>['execution']>,
@@ -87,6 +97,12 @@ async function execute(
   const found = await accountOf(door, 'execution.account', account)
   const [instrument] = await findInstruments(door, [spelling], () => 'execution.symbol')
   const { symbol = '' } = instrument ?? {}
+  const named = { accountId: found.accountId, clientOrderId: clientOrderId ?? null, symbol, side }
+  if (await isUnseenOrder(door, named))
+    throw new Unserved(
+      'execution.clientOrderId',
+      `The broker has received no order ${clientOrderId} of this symbol and side`,
+    )
   const execution = { ...found, clientOrderId: clientOrderId ?? null, symbol, side, quantity, px }
   return door.controls.execution(door.work, execution)
 }
