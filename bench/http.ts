@@ -31,9 +31,9 @@ async function run() {
     name,
     unit: 'requests/s',
     measure: async () => {
-      const { requests, latency } = await load(target, connections, roundSeconds)
-      p99.set(name, [...(p99.get(name) ?? []), latency.p99])
-      return requests.average
+      const measured = await load(target, connections, roundSeconds)
+      p99.set(name, [...(p99.get(name) ?? []), measured.p99])
+      return measured.rate
     },
   })
   const post = (url: string): Target => ({ url, method: 'POST', headers, requests: bodies(platform) })

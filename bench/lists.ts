@@ -31,7 +31,7 @@ async function run() {
   const method = (name: string, url: string) => ({
     name,
     unit: 'pages/s',
-    measure: async () => (await load({ url, headers }, connections, roundSeconds)).requests.average,
+    measure: async () => (await load({ url, headers }, connections, roundSeconds)).rate,
   })
   const figures = await interleaved(
     [
