@@ -12,7 +12,7 @@ import { executionGap } from '../../../src/domain/orders/execution-gap.ts'
 import { externalActivity } from '../../../src/domain/positions/external-activity.ts'
 import { oneOf, sideOf, statusOf } from './codes.ts'
 import { type Maybe, orNull, orZero } from './mirror-settings.ts'
-import { print } from './numbers.ts'
+import { type Num, print } from './numbers.ts'
 
 export function autoStopLossOp(input: {
   accountQuantity: number
@@ -78,8 +78,8 @@ export function classifyExternalOp(input: {
   prefix: string
   ledgers?: number[]
   brokerPosition?: Maybe
-  executions?: { clientOrderId?: string | null }[]
-  inFlight?: boolean | number
+  executions?: { clientOrderId?: string | number | null }[]
+  inFlight?: boolean | Num
   mismatchAgeSec?: Maybe
   graceSecs?: Maybe
   ignoreManualOrders?: boolean
@@ -88,8 +88,10 @@ export function classifyExternalOp(input: {
     prefix: input.prefix,
     ledgers: (input.ledgers ?? []).map(dec),
     brokerPosition: orZero(input.brokerPosition),
-    executions: (input.executions ?? []).map(({ clientOrderId }) => clientOrderId ?? null),
-    isInFlight: Boolean(input.inFlight),
+    executions: (input.executions ?? []).map(({ clientOrderId }) =>
+      clientOrderId === undefined || clientOrderId === null ? null : String(clientOrderId),
+    ),
+    isInFlight: typeof input.inFlight === 'boolean' ? input.inFlight : !dec(input.inFlight ?? 0).isZero(),
     mismatchAgeSeconds: input.mismatchAgeSec ?? 0,
     graceSeconds: input.graceSecs ?? 60,
     ignoreManualOrders: input.ignoreManualOrders ?? false,

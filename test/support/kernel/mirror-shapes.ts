@@ -115,7 +115,7 @@ export const mirrorShapes = {
     prefix: required(name),
     ledgers: rows(number),
     brokerPosition: number,
-    executions: rows(members({ clientOrderId: name })),
+    executions: rows(members({ clientOrderId: id })),
     inFlight: either(flag, size),
     mismatchAgeSec: size,
     graceSecs: size,

@@ -53,7 +53,7 @@ type PlainSync = {
   settings: Partial<Record<SecurityType, PlainSettings>>
   willSyncToOpen?: Partial<Record<SecurityType, boolean>>
   excludedSymbols?: string[]
-  excludedSigns?: Record<string, 1 | -1>
+  excludedSigns?: Record<string, 1 | -1 | '1' | '-1'>
   chaseFilled?: boolean
   referencePrices?: Record<string, Maybe>
   closingOrdersOnly?: boolean
@@ -98,6 +98,9 @@ const orderOf = (read: PlainOrder): SyncOrder => ({
   care: 'follow',
 })
 
+const signOf = (sign: 1 | -1 | '1' | '-1' | undefined): 1 | -1 | null =>
+  sign === undefined ? null : String(sign) === '1' ? 1 : -1
+
 function inputOf(read: PlainSync): SyncInput {
   const termsOf: SyncInput['termsOf'] = (symbol) => {
     const assetClass = classOf(read.classes[symbol] ?? 'CS')
@@ -130,7 +133,7 @@ function inputOf(read: PlainSync): SyncInput {
     orders: (read.account.orders ?? []).map(orderOf),
     termsOf,
     exclusions: new Map(
-      (read.excludedSymbols ?? []).map((symbol) => [symbol, read.excludedSigns?.[symbol] ?? null]),
+      (read.excludedSymbols ?? []).map((symbol) => [symbol, signOf(read.excludedSigns?.[symbol])]),
     ),
     chaseFilled: read.chaseFilled ?? true,
     isSyncEnabled: read.isSyncEnabled ?? true,

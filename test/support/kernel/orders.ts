@@ -36,7 +36,7 @@ interface ApplyInput {
     filledQuantity?: number
     acknowledged?: boolean
     held?: boolean
-    executions?: { execId: string; qty: number; px: number; busted?: boolean }[]
+    executions?: { execId: string; qty: number; px?: number; busted?: boolean }[]
     replacement?: { orderQuantity: number; status: OrdStatus; filledQuantity?: number } | null
   }
   event: EventInput
@@ -111,7 +111,7 @@ function step(chain: Orders, executions: Executions, input: EventInput): Executi
 function apply({ order, event }: ApplyInput): unknown {
   const executions = new Map<string, Execution<string>>()
   for (const { execId, qty, px, busted = false } of order.executions ?? [])
-    executions.set(execId, { execId, orderId: 'X', quantity: dec(qty), price: dec(px), busted })
+    executions.set(execId, { execId, orderId: 'X', quantity: dec(qty), price: dec(px ?? 0), busted })
   const booked = [...executions.values()].filter(({ busted }) => !busted)
   const filledValue = booked.reduce((sum, { quantity, price }) => sum.plus(quantity.times(price)), zero)
   const filledQuantity = dec(

@@ -50,7 +50,7 @@ test.each([
   ],
   [
     'mirror.classifyExternal',
-    { prefix: '', executions: [{ clientOrderId: 7 }] },
+    { prefix: '', executions: [{ clientOrderId: true }] },
     'executions[0].clientOrderId',
   ],
   ['calendar', { op: 'isOpen', calendar: 'US_EQUITY', at: 'noon' }, 'at is "noon"; a date-time is needed'],
@@ -129,4 +129,42 @@ test('what every object inherits is neither an op nor a statistic', () => {
 test('a result that JSON cannot carry is not printed as null', () => {
   const split = { position: { quantity: 1e300, avgPx: 1 }, new: 1e300, old: 1 }
   expect(() => kernel('corporate.split', split)).toThrow('no number in JSON')
+})
+
+const stoppedOut = (sign: unknown) => ({
+  ...synced({ copies: [] }),
+  ...{ excludedSymbols: ['A'], excludedSigns: { A: sign } },
+  strategy: { positions: { A: -5 }, orders: [] },
+})
+const valued = (riskFreeAnnual: unknown) => ({
+  ...{ startDate: '2024-03-12', startingCash: 1000, riskFreeAnnual },
+  equity: [1010, 990, 1020].map((value, at) => ({ date: `2024-03-${13 + at}`, value })),
+})
+const external = (members: object) => ({ prefix: 'LS', ledgers: [5], mismatchAgeSec: 70, ...members })
+
+// Read as text, "0.02" was put behind a 1, "-1" was another sign than -1, and "0" orders were some.
+test.each([
+  ['mirror.sync', stoppedOut('-1'), stoppedOut(-1)],
+  ['stats.equity', valued('0.02'), valued(0.02)],
+  ['mirror.classifyExternal', external({ inFlight: '0' }), external({ inFlight: 0 })],
+])('%s reads a number that is written as text like the number', (op, text, numbers) => {
+  expect(kernel(op, text)).toEqual(kernel(op, numbers))
+})
+
+test.each([
+  [
+    'order.apply',
+    {
+      order: { status: '1', orderQuantity: 10, executions: [{ execId: 7, qty: 5 }] },
+      event: { event: 'BUST', execId: 7 },
+    },
+    { outcome: 'applied' },
+  ],
+  [
+    'mirror.classifyExternal',
+    { prefix: 'LS', executions: [{ clientOrderId: 7 }] },
+    { reason: 'ExternalExecution' },
+  ],
+])('%s needs no more than what it decides from in %j', (op, input, answer) => {
+  expect(kernel(op, input)).toMatchObject(answer)
 })

@@ -22,7 +22,8 @@ import {
   time,
 } from './shape.ts'
 
-const execution = members({ execId: id, qty: required(size), px: required(number), busted: flag })
+/** What an order cost does not move its status. */
+const execution = members({ execId: id, qty: required(size), px: number, busted: flag })
 const replacement = members({
   orderQuantity: required(size),
   filledQuantity: size,

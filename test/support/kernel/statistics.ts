@@ -19,7 +19,7 @@ import {
 import { equitySeries, finite } from '../../../src/domain/statistics/series.ts'
 import { summarizeTrades } from '../../../src/domain/statistics/trades.ts'
 import { type Day, dayIn, newYork, readDay, readInstant } from '../../../src/domain/time.ts'
-import { momentOf, type Time } from './numbers.ts'
+import { momentOf, type Num, type Time } from './numbers.ts'
 import type { KernelOp } from './types.ts'
 
 interface ReturnsInput {
@@ -101,7 +101,7 @@ interface EquityInput {
   startingCash: number
   equity: DatedValue[]
   benchmark?: DatedValue[] | null
-  riskFreeAnnual?: number | null
+  riskFreeAnnual?: Num | null
 }
 
 function tradingDay(text: string): Day {
@@ -136,7 +136,9 @@ function statsEquity({ startDate, startingCash, equity, benchmark, riskFreeAnnua
     values,
     ...(flows.some((flow) => flow !== 0) ? { flows } : {}),
   })
-  return equityFields(summarizeEquity(series, { ...indexOf(benchmark), riskFree: riskFreeAnnual ?? 0 }))
+  return equityFields(
+    summarizeEquity(series, { ...indexOf(benchmark), riskFree: Number(riskFreeAnnual ?? 0) }),
+  )
 }
 
 const equityFields = (found: EquityStatistics) => ({
