@@ -32,3 +32,11 @@ export const quantitiesOf = (accountId: Fragment, setupId: Fragment): Fragment =
   union all
   select c.instrument_id, j.quantity_change, c.takes_effect_at from account_adjustment j
   join corporate_action c on c.id = j.action_id where j.account_id = ${accountId} and j.setup_id = ${setupId}`
+
+/** Rows of `setup_id` and `cash_change`: what has moved the cash of all setups of an account, by its id. */
+export const cashOfSetups = (accountId: Fragment): Fragment => fragment`
+  select setup_id, cash_change from execution where account_id = ${accountId}
+  union all
+  select setup_id, cash_change from account_adjustment where account_id = ${accountId}
+  union all
+  select setup_id, cash_change from account_entry where account_id = ${accountId}`

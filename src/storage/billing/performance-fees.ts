@@ -13,14 +13,17 @@ import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
 import { loadAccountValues } from '../accounts/account-values.ts'
-import { cashOfSetup, quantitiesOf } from '../accounts/setup-entries.ts'
-import { fragment, type Sql, type Transaction } from '../database/sql.ts'
+import { cashOfSetups, quantitiesOf } from '../accounts/setup-entries.ts'
+import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
 import { insertIncidents, type NewIncident } from '../work/incidents.ts'
 
 /** In minor units: what the ledger can add up many times. More is no gain but a broken price. */
 const largestCharge = dec('1e15')
+
+/** What one statement reads: it has its time, and accounts have traded for years. */
+const termsAtOnce = 100
 
 /** A term that ends. */
 export interface FeeTerm {
@@ -52,42 +55,58 @@ type LastSettlement = Readonly<
 >
 
 /**
+ * Whether a setup that has stopped held something when it was last settled, which is to be closed. One that was closed
+ * before it need not be looked through; what was told or taken back since says when it did, for the others.
+ */
+const wasHeld: Fragment = fragment`not is_left_open and (closed_at is null or closed_at >= last.settled_at) and exists (
+  select from (${quantitiesOf(fragment`setup.account_id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
+  group by moved.instrument_id having sum(moved.quantity) <> 0)`
+
+/** What moved the cash of setups. Each account is read once: it may have had many, and its executions are in no order. */
+const cashOfChained: Fragment = fragment`
+  select entry.setup_id, sum(entry.cash_change) as total
+  from (select distinct account_id as id from chained) a
+  cross join lateral (${cashOfSetups(fragment`a.id`)}) entry
+  group by entry.setup_id`
+
+/**
  * Setups in live accounts of those who subscribe to somebody else's strategy and pay a fee now or in their next term;
  * one that has stopped is settled once more, or until what it then held is closed, and listed ever after for what is
  * taken back of it. A term whose first payment never came was none: its gains pass free.
  */
 const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
   sql.rows<SetupRow>`
-    select setup.id as "setupId", s.id as "subscriptionId", a.id as "accountId", a.currency,
-      s.currency as "chargedCurrency",
-      case s.status when 'pending' then 0 else s.performance_fee_percent end as percent,
-      setup.strategy_id as "strategyId", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
-      coalesce(moved.total, 0) as "cashChange",
+    with chained as materialized (
+      select setup.id, setup.account_id, setup.strategy_id, setup.stopped_at, setup.closed_at, a.currency,
+        coalesce(setup.positions_left_open, false) as is_left_open,
+        coalesce(setup.started_equity, a.starting_cash) as started_equity,
+        s.id as subscription_id, s.currency as charged_currency,
+        case s.status when 'pending' then 0 else s.performance_fee_percent end as percent
+      from unnest(${terms.map(({ id }) => id)}::bigint[], ${terms.map(({ nextPercent }) => nextPercent ?? null)}::int[])
+        ending (id, next_percent)
+      join subscription s on s.id = ending.id
+      join strategy on strategy.id = s.strategy_id and strategy.owner_person_id <> s.person_id
+      join setup on setup.strategy_id = s.strategy_id
+      join account a on a.id = setup.account_id and a.person_id = s.person_id and a.kind = 0
+      where s.kind = 'paid'
+        and (s.performance_fee_percent > 0 or coalesce(ending.next_percent, strategy.performance_fee_percent) > 0))
+    select setup.id as "setupId", setup.subscription_id as "subscriptionId", account_id as "accountId", currency,
+      charged_currency as "chargedCurrency", setup.percent, strategy_id as "strategyId",
+      started_equity as "startedEquity", coalesce(moved.total, 0) as "cashChange",
       case when last.settled_at is not null then jsonb_build_object(
         'settledAt', extract(epoch from last.settled_at), 'capital', last.capital::text, 'gain', last.gain::text,
         'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
         'mark', last.mark::text, 'fees', last.fees::text) end as last,
-      setup.stopped_at is null or last.settled_at is null or setup.stopped_at >= last.settled_at
-        or not coalesce(setup.positions_left_open, false) and exists (
-          select from (${quantitiesOf(fragment`a.id`, fragment`setup.id`)}) moved where moved.at <= last.settled_at
-          group by moved.instrument_id having sum(moved.quantity) <> 0) as "isDue",
+      stopped_at is null or last.settled_at is null or stopped_at >= last.settled_at or ${wasHeld} as "isDue",
       -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
       not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
-        and not (coalesce(setup.positions_left_open, false) and exists (
-          select from execution x where x.account_id = a.id and x.setup_id = setup.id and x.order_id is null
-            and x.executed_at > last.settled_at)) as "isClosed"
-    from unnest(${terms.map(({ id }) => id)}::bigint[], ${terms.map(({ nextPercent }) => nextPercent ?? null)}::int[])
-      ending (id, next_percent)
-    join subscription s on s.id = ending.id
-    join strategy on strategy.id = s.strategy_id and strategy.owner_person_id <> s.person_id
-    join setup on setup.strategy_id = s.strategy_id
-    join account a on a.id = setup.account_id and a.person_id = s.person_id and a.kind = 0
+        and not (is_left_open and exists (
+          select from execution x where x.account_id = setup.account_id and x.setup_id = setup.id
+            and x.order_id is null and x.executed_at > last.settled_at)) as "isClosed"
+    from chained setup
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
-    left join lateral (
-      select sum(cash_change) as total from (${cashOfSetup}) entry) moved on true
-    where s.kind = 'paid'
-      and (s.performance_fee_percent > 0 or coalesce(ending.next_percent, strategy.performance_fee_percent) > 0)
+    left join (${cashOfChained}) moved on moved.setup_id = setup.id
     order by setup.id`
 
 const stateOf = ({ settledAt, units, price, mark, ...sums }: LastSettlement) => ({
@@ -117,8 +136,14 @@ interface Settled {
 }
 
 /** Settles the fees of ending terms and answers what is to be charged for each subscription, in minor units. */
-export const settleFees = async (tx: Transaction, terms: readonly FeeTerm[]): Promise<Map<number, bigint>> =>
-  settle(tx, terms, await listSetups(tx, terms))
+export async function settleFees(tx: Transaction, terms: readonly FeeTerm[]): Promise<Map<number, bigint>> {
+  const totals = new Map<number, bigint>()
+  for (let from = 0; from < terms.length; from += termsAtOnce) {
+    const some = terms.slice(from, from + termsAtOnce)
+    for (const [id, total] of await settle(tx, some, await listSetups(tx, some))) totals.set(id, total)
+  }
+  return totals
+}
 
 /**
  * Lets pass free what setups have gained while nobody subscribed, or before there was a fee: a subscription that begins
