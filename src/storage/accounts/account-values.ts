@@ -8,7 +8,7 @@ import { type Decimal, dec, decOrNull, one, zero } from '../../domain/decimal.ts
 import { accountValue, type Holding } from '../../domain/margin/model-account.ts'
 import type { EndedDay } from '../../domain/market/trading-day.ts'
 import { type Day, formatDay, readDay } from '../../domain/time.ts'
-import type { Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
 import { cashOfSetup } from './setup-entries.ts'
@@ -19,13 +19,18 @@ export interface AccountValue {
   readonly bySetup: ReadonlyMap<number, Decimal>
 }
 
-interface ValueRow {
+interface ValueRow extends Omit<HeldRow, 'instrumentId'> {
   readonly accountId: number
   readonly currency: string
   readonly cash: string
   readonly setupId: number | null
   /** Null where the account holds nothing. */
   readonly instrumentId: number | null
+}
+
+/** What is held of an instrument, and what its worth follows from. */
+export interface HeldRow {
+  readonly instrumentId: number
   readonly quantity: string
   readonly avgPx: string
   readonly instrumentCurrency: string
@@ -61,6 +66,46 @@ export async function loadAccountValues(
   return values
 }
 
+/**
+ * What a setup holds, by its id, as one member of a row: it is of the moment of what else is read with it. Null where it
+ * holds nothing.
+ */
+export const heldBySetup = (setupId: Fragment): Fragment => fragment`
+  select jsonb_agg(jsonb_build_object('instrumentId', i.id, 'quantity', p.quantity::text, 'avgPx', p.avg_px::text,
+    'instrumentCurrency', i.currency, 'securityType', i.security_type, 'pointValue', i.point_value::text,
+    'bid', q.bid::text, 'ask', q.ask::text))
+  from account_position p join instrument i on i.id = p.instrument_id left join quote q on q.instrument_id = i.id
+  where p.setup_id = ${setupId} and p.quantity <> 0`
+
+interface HoldingSetup {
+  readonly setupId: number
+  /** Of its account. */
+  readonly currency: string
+  readonly held: readonly HeldRow[] | null
+}
+
+/** Worth of what setups hold, in the currencies of their accounts; of those that hold something. */
+export async function worthOfSetups(
+  sql: Sql,
+  setups: readonly HoldingSetup[],
+): Promise<Map<number, Decimal>> {
+  const holding = setups.flatMap(({ held, ...setup }) => (held ? [{ ...setup, held }] : []))
+  if (holding.length === 0) return new Map()
+  const rates = await loadRateTable(
+    sql,
+    holding.map(({ currency }) => currency),
+    holding.flatMap(({ held }) => held.map(({ instrumentCurrency }) => instrumentCurrency)),
+  )
+  return new Map(
+    holding.map(({ setupId, currency, held }) => {
+      const holdings = held.map((row) => {
+        return holdingOf(row, row.instrumentId, rates.get(currency)?.get(row.instrumentCurrency) ?? one)
+      })
+      return [setupId, accountValue({ cash: zero, holdings })]
+    }),
+  )
+}
+
 /** What accounts were worth at the end of a day, or of the last one before that was closed; of those that then were. */
 export async function loadClosedValues(
   sql: Sql,
@@ -93,7 +138,7 @@ const unasked = {
   ...{ strike: null, expiry: null, indexOption: false },
 } as const
 
-const holdingOf = (row: ValueRow, instrumentId: number, fx: Decimal): Holding => ({
+const holdingOf = (row: Omit<HeldRow, 'instrumentId'>, instrumentId: number, fx: Decimal): Holding => ({
   instrumentId,
   instrument: { securityType: row.securityType, pointValue: dec(row.pointValue), ...unasked },
   quantity: dec(row.quantity),

@@ -12,7 +12,7 @@ import {
 import { cents, type Decimal, dec, one, zero } from '../../domain/decimal.ts'
 import { groupBy } from '../../domain/group.ts'
 import type { Instant } from '../../domain/time.ts'
-import { loadAccountValues } from '../accounts/account-values.ts'
+import { type HeldRow, heldBySetup, worthOfSetups } from '../accounts/account-values.ts'
 import { cashOfSetups, quantitiesOf } from '../accounts/setup-entries.ts'
 import { type Fragment, fragment, type Sql, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -42,7 +42,9 @@ interface SetupRow {
   readonly chargedCurrency: string
   readonly percent: number
   readonly startedEquity: string
+  /** Read with what it holds: a trade between the one and the other would be a gain or a loss of all that it traded. */
   readonly cashChange: string
+  readonly held: readonly HeldRow[] | null
   readonly last: LastSettlement | null
   /** To be settled; else it was, since it stopped and held no more. */
   readonly isDue: boolean
@@ -92,20 +94,20 @@ const listSetups = (sql: Sql, terms: readonly FeeTerm[]): Promise<SetupRow[]> =>
         and (s.performance_fee_percent > 0 or coalesce(ending.next_percent, strategy.performance_fee_percent) > 0))
     select setup.id as "setupId", setup.subscription_id as "subscriptionId", account_id as "accountId", currency,
       charged_currency as "chargedCurrency", setup.percent, strategy_id as "strategyId",
-      started_equity as "startedEquity", coalesce(moved.total, 0) as "cashChange",
+      started_equity as "startedEquity", coalesce(moved.total, 0) as "cashChange", holding.held,
       case when last.settled_at is not null then jsonb_build_object(
         'settledAt', extract(epoch from last.settled_at), 'capital', last.capital::text, 'gain', last.gain::text,
         'carried', last.carried::text, 'units', last.units::text, 'price', last.price::text,
         'mark', last.mark::text, 'fees', last.fees::text) end as last,
       stopped_at is null or last.settled_at is null or stopped_at >= last.settled_at or ${wasHeld} as "isDue",
       -- What is left open at a stop is its holder's, and no gain or loss of the setup, nor is how its contract ends.
-      not exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
-        and not (is_left_open and exists (
-          select from execution x where x.account_id = setup.account_id and x.setup_id = setup.id
-            and x.order_id is null and x.executed_at > last.settled_at)) as "isClosed"
+      holding.held is null and not (is_left_open and exists (
+        select from execution x where x.account_id = setup.account_id and x.setup_id = setup.id
+          and x.order_id is null and x.executed_at > last.settled_at)) as "isClosed"
     from chained setup
     left join lateral (
       select * from fee_settlement f where f.setup_id = setup.id order by f.settled_at desc limit 1) last on true
+    left join lateral (${heldBySetup(fragment`setup.id`)}) holding (held) on true
     left join (${cashOfChained}) moved on moved.setup_id = setup.id
     order by setup.id`
 
@@ -166,7 +168,7 @@ async function settle(
 ): Promise<Map<number, bigint>> {
   const chains = chainsOf(rows).filter((chain) => mayBeSettled(chain, rateOf(chain)))
   if (chains.length === 0) return new Map()
-  const values = await loadAccountValues(sql, [...new Set(chains.flat().map(({ accountId }) => accountId))])
+  const worths = await worthOfSetups(sql, chains.flat())
   const rates = await loadRateTable(
     sql,
     rows.map(({ chargedCurrency }) => chargedCurrency),
@@ -174,7 +176,7 @@ async function settle(
   )
   const chainedOf = (row: SetupRow): ChainedRow => ({
     ...{ row, isDue: row.isDue, isClosed: row.isClosed, before: row.last && stateOf(row.last) },
-    gain: dec(row.cashChange).plus(values.get(row.accountId)?.bySetup.get(row.setupId) ?? zero),
+    gain: dec(row.cashChange).plus(worths.get(row.setupId) ?? zero),
     startedEquity: dec(row.startedEquity),
   })
   const settled: Settled[] = []
