@@ -39,6 +39,12 @@ test('an order that none of them has is not found', async () => {
       expect(told(await held(operation, { ...own(), OrderId, ...more }))).toEqual([404, '2013 OrderId'])
 })
 
+test('what none of them holds is refused for that', async () => {
+  await town.door('/instruments', [{ symbol: 'MSFT', securityType: 'CS' }])
+  const placed = await place({ PlatformSymbol: { FullSymbol: 'MSFT', SymbolType: 'stock' } })
+  expect(placed).toMatchObject({ BrokerId: 1, OrderStatus: '8' })
+})
+
 test('the paper one of them is reset', async () => {
   const before = await numbers()
   expect((await held('ResetPaperTrade', own())).status).toBe(200)

@@ -25,7 +25,7 @@ import {
 } from '../../storage/mirror/account-orders.ts'
 import {
   accountOfSetup,
-  holdingAccounts,
+  followingAccounts,
   lockHoldings,
   lockOwnOrder,
   lockOwnStrategy,
@@ -82,10 +82,15 @@ const holding =
     const instrument = named && (await findTickedInstrument(ctx.sql, named))
     // No symbol can be closed anywhere: it is refused for itself.
     if (!instrument) return accounts.slice(0, 1)
-    const position = { instrumentId: instrument.id, strategyId: order.StrategyId }
+    const wanted = { instrumentId: instrument.id, strategyId: order.StrategyId }
     const ids = accounts.map(({ id }) => id)
-    const holders = new Set(await holdingAccounts(ctx.sql, ids, position))
-    return preferring(accounts, ({ id }) => holders.has(id))
+    const following = new Map(
+      (await followingAccounts(ctx.sql, ids, wanted)).map(({ id, isHolding }) => [id, isHolding]),
+    )
+    const holders = accounts.filter(({ id }) => following.get(id))
+    if (holders.length > 0) return holders
+    // What nobody holds can be closed nowhere, either: refused for that, and where the strategy is followed.
+    return preferring(accounts, ({ id }) => following.has(id)).slice(0, 1)
   }
 
 /** A holder's own order to close what a followed strategy holds in his account. */

@@ -53,19 +53,19 @@ export const lockHoldings = (
     where setup.account_id = ${accountId}::bigint and setup.stopped_at is null
     order by setup.id for share of setup`
 
-/** Of these accounts those in which a live setup, of the strategy where one is named, holds the instrument. */
-export const holdingAccounts = async (
+/** Of these accounts those with a live setup, of the strategy where one is named, and whether one holds the instrument. */
+export const followingAccounts = (
   sql: Sql,
   accountIds: readonly number[],
-  held: { instrumentId: number; strategyId: number | bigint | undefined },
-): Promise<number[]> => {
-  const rows = await sql.rows<{ id: number }>`
-    select distinct setup.account_id as id from setup join account_position p on p.setup_id = setup.id
+  wanted: { instrumentId: number; strategyId: number | bigint | undefined },
+): Promise<{ id: number; isHolding: boolean }[]> =>
+  sql.rows`
+    select setup.account_id as id, bool_or(coalesce(p.quantity, 0) <> 0) as "isHolding"
+    from setup
+    left join account_position p on p.setup_id = setup.id and p.instrument_id = ${wanted.instrumentId}::bigint
     where setup.account_id = any(${accountIds}::bigint[]) and setup.stopped_at is null
-      and ${asked`setup.strategy_id = ${held.strategyId}::bigint`}
-      and p.instrument_id = ${held.instrumentId}::bigint and p.quantity <> 0`
-  return rows.map(({ id }) => id)
-}
+      and ${asked`setup.strategy_id = ${wanted.strategyId}::bigint`}
+    group by setup.account_id`
 
 /** The account of a setup, live or not. */
 export const accountOfSetup = async (sql: Sql, setupId: number): Promise<number | undefined> =>
