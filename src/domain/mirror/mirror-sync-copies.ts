@@ -55,15 +55,28 @@ function chased(state: SymbolState, order: SyncOrder, position: Decimal): Decima
 /**
  * What a copy in its grace that closes may still trade, unsigned: what is held against its side. Where a reversal's second
  * half has traded before its first, that one finds less than it was made for, or nothing, and with all of it brings the
- * account to the strategy's other side; not with what still works to open it.
+ * account to the strategy's other side; not with what works to open it, or will when this cycle is over.
  */
 export function reachInGrace(state: SymbolState, side: Side): Decimal {
   const direction = directionOf(side)
   const held = max(zero, state.accountPosition.times(-direction))
   const goal = target(state.strategyPosition, state.sizing).quantity
   if (state.excluded || sign(goal) !== direction) return held
-  const opening = state.orders.filter((order) => order.openClose === 'O' && order.side === side)
-  return max(held, goal.minus(state.accountPosition).times(direction).minus(leavesOf(opening)))
+  return max(held, goal.minus(state.accountPosition).times(direction).minus(leavesToOpen(state, side)))
+}
+
+/** Unsigned leaves of a side that open, once the copies of live signals are what they should be. */
+function leavesToOpen(state: SymbolState, side: Side): Decimal {
+  const opens = ({ openClose, side: of }: Pick<SyncOrder, 'openClose' | 'side'>) =>
+    openClose === 'O' && of === side
+  const live = state.copies.filter(({ signal }) => opens(signal))
+  const others = state.orders.filter(
+    (order) => opens(order) && !live.some(({ orders }) => orders.includes(order)),
+  )
+  return live.reduce((sum, copy) => {
+    if (isByHand(copy)) return sum.plus(leavesOf(copy.orders))
+    return workingOf(copy).length > 0 || mayPlace(copy) ? sum.plus(wantedLeaves(state, copy)) : sum
+  }, leavesOf(others))
 }
 
 /**
