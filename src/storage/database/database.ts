@@ -141,9 +141,14 @@ function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number)
 
 /** Pipelined as well: independent statements of a transaction need not wait for each other. */
 function makePool(client: pg.ClientConfig, setup: string, max: number, log: DatabaseLog): pg.Pool {
-  const onConnect = (made: pg.ClientBase) => setUp(made, client, setup) as unknown as undefined
+  const ready = new WeakSet<pg.ClientBase>()
+  const tell = (made: pg.ClientBase) => setUp(made, client, setup).then(() => ready.add(made))
+  const onConnect = tell as unknown as (made: pg.ClientBase) => undefined
   const pool = new pg.Pool({ max, onConnect, ...client, pipeline: true })
-  pool.on('error', (error) => log.warn({ error: error.message }, 'an idle database connection broke'))
+  // Of one that breaks before it is ready whoever asked for it hears, again and again while he tries.
+  pool.on('error', ({ message: error }, made) => {
+    if (ready.has(made)) log.warn({ error }, 'an idle database connection broke')
+  })
   // While a client is in use its failures reach the caller through the failing statement.
   pool.on('connect', (made) => made.on('error', () => undefined))
   return pool

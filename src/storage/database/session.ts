@@ -58,7 +58,8 @@ export function sessionSetup(
 
 /**
  * Tells a connection that was just made. One that has gone silent since counts as one that could not be made: it is cut
- * after the same time, and whoever waits for it hears of it.
+ * after the same time, and whoever waits for it hears of it. So is one that refused and then does not let go: whoever
+ * made it waits for its end.
  */
 export async function setUp(
   client: pg.ClientBase,
@@ -69,9 +70,11 @@ export async function setUp(
   const tooLate = setTimeout(() => stream.destroy(), patienceMs)
   try {
     await client.query(setup)
-  } finally {
-    clearTimeout(tooLate)
+  } catch (error) {
+    tooLate.unref()
+    throw error
   }
+  clearTimeout(tooLate)
 }
 
 /** What we are told, and what we are asked, would reach connections of somebody else. */
