@@ -79,3 +79,21 @@ test('one that is cut before it is ready was none that idled', async () => {
   expect(warn).not.toHaveBeenCalled()
   await db.close()
 })
+
+test('a listener whose connection does not hear a channel makes another', async () => {
+  const warn = vi.fn()
+  const db = await opened(warn)
+  way.bend = (text) => {
+    if (text.includes('listen "')) way.bend = straight
+    return text.replace('listen "', 'lisden "')
+  }
+  const heard: (string | undefined)[] = []
+  await db.listen('work', (payload) => heard.push(payload))
+  await vi.waitUntil(() => heard.length > 0, 5_000)
+  await aside.write.run`notify work, 'come'`
+  await vi.waitUntil(() => heard.includes('come'), 5_000)
+  expect(warn.mock.calls.map(([{ error }, said]) => `${said}: ${error}`)).toEqual([
+    'not listening: Error: the connection did not hear work',
+  ])
+  await db.close()
+})

@@ -52,7 +52,8 @@ class Listening {
     const known = this.#listeners.get(channel) ?? new Set()
     this.#listeners.set(channel, known.add(heard))
     this.#running ??= this.#run()
-    if (this.#client && (await this.#send(this.#client, 'listen', channel))) heard(undefined)
+    const client = this.#client
+    if (client && (await this.#hears(client, channel))) heard(undefined)
     const stop = async () => {
       known.delete(heard)
       if (known.size > 0 || this.#listeners.get(channel) !== known) return
@@ -75,6 +76,13 @@ class Listening {
     )
   }
 
+  /** A connection that is deaf to one channel is ended, for it would stay so: the next one may hear. */
+  async #hears(client: pg.Client, channel: string): Promise<boolean> {
+    const hears = await this.#send(client, 'listen', channel)
+    if (!hears) client.end().catch(() => undefined)
+    return hears
+  }
+
   async #run(): Promise<void> {
     let wait = backoffMs.first
     while (!this.#closing.signal.aborted) {
@@ -83,6 +91,7 @@ class Listening {
           wait = backoffMs.first
         })
       } catch (error) {
+        if (this.#closing.signal.aborted) return
         this.#log.warn({ error: String(error), retryInMs: wait }, 'not listening')
       }
       await pause(wait, undefined, { signal: this.#closing.signal }).catch(() => undefined)
@@ -107,11 +116,14 @@ class Listening {
     }
     this.#client = client
     if (this.#closing.signal.aborted) await client.end()
-    made()
+    const refused: string[] = []
     for (const [channel, listeners] of this.#listeners) {
-      if (await this.#send(client, 'listen', channel)) for (const heard of listeners) heard(undefined)
+      if (await this.#hears(client, channel)) for (const heard of listeners) heard(undefined)
+      else refused.push(channel)
     }
+    if (refused.length === 0) made()
     await ended
     this.#client = undefined
+    if (refused.length > 0) throw new Error(`the connection did not hear ${refused.join(', ')}`)
   }
 }
