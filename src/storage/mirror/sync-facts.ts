@@ -7,7 +7,7 @@ import type { OrdStatus, OrdType, PositionEffect, Side, TimeInForce } from '../.
 import type { CalendarName } from '../../domain/market/calendar.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { fragment, type Sql, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql, uncounted } from '../database/sql.ts'
 import { type InstrumentColumns, instrumentColumns } from '../market/instruments.ts'
 import { lapseOfSetup } from '../people/subscriptions.ts'
 import { type CopyRow, copyColumns } from './account-orders.ts'
@@ -96,6 +96,7 @@ export interface RejectionRow {
   readonly instrumentId: number
   readonly text: string
   readonly closes: boolean
+  /** It was to rest at a price, and nothing was refused at market since an order of the symbol went through. */
   readonly rests: boolean
 }
 
@@ -190,21 +191,29 @@ const listExclusions = (sql: Sql, ids: readonly number[]): Promise<ExclusionRow[
     select setup_id as "setupId", instrument_id as "instrumentId", sign from setup_exclusion
     where ended_at is null and setup_id = any(${uncounted(ids, 'bigint')}::bigint[])`
 
+/** A stop that the strategy trails, refused each time, would else have the close at market tried again with each move. */
+const wasRefusedAtMarket: Fragment = fragment`exists (
+  select from account_order m where m.account_id = o.account_id and m.setup_id = o.setup_id
+    and m.instrument_id = o.instrument_id and m.id between t.retries_after + 1 and o.id and m.status = '8'
+    and m.attempts > 0 and m.position_effect = 'C' and m.ord_type = '1' and not exists (
+      select from account_order k where k.account_id = o.account_id and k.id between m.id and o.id
+        and k.setup_id = o.setup_id and k.instrument_id = o.instrument_id and k.status not in ('8', 'A')))`
+
 /**
- * What brokers refused last. An order that no broker was asked for (by hand, with nothing to close) and a replacement that
- * was refused because its order had traded first (a successor sent by itself carries what that one executed) say nothing
- * about the symbol.
+ * What brokers refused last; an order that is on its way has not gone through yet. One that no broker was asked for (by
+ * hand, with nothing to close) and a replacement that was refused because its order had traded first (a successor sent by
+ * itself carries what that one executed) say nothing about the symbol.
  */
 const listRejections = (sql: Sql, ids: readonly number[]): Promise<RejectionRow[]> =>
   sql.rows<RejectionRow>`
     select distinct on (o.setup_id, o.instrument_id) o.setup_id as "setupId", o.instrument_id as "instrumentId",
       coalesce(o.reject_text, 'rejected by the broker') as text, o.position_effect = 'C' as closes,
-      o.ord_type <> '1' as rests
+      o.ord_type <> '1' and not ${wasRefusedAtMarket} as rests
     from account_order o join setup t on t.id = o.setup_id
     where o.setup_id = any(${ids}::bigint[]) and o.status = '8' and o.attempts > 0
       and o.id > t.retries_after and not exists (
       select from account_order n where n.account_id = o.account_id and n.id > o.id and n.setup_id = o.setup_id
-        and n.instrument_id = o.instrument_id)
+        and n.instrument_id = o.instrument_id and n.status <> 'A')
       and not exists (
         select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
           and x.status in ('2', '4', 'C') and x.cum_qty > o.carried_qty)
