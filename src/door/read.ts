@@ -60,9 +60,13 @@ const digits = 12
  * the one that it is nearest to.
  */
 const exact = (raw: unknown): Decimal | undefined => {
-  if (typeof raw === 'number')
-    return Math.abs(raw) < 10 ** digits ? dec(String(raw)).toDecimalPlaces(digits) : undefined
-  return typeof raw === 'string' && /^-?\d{1,12}(\.\d{1,12})?(e-?\d{1,2})?$/.test(raw) ? dec(raw) : undefined
+  const number = typeof raw === 'number' ? dec(String(raw)).toDecimalPlaces(digits) : written(raw)
+  return number?.abs().lessThan(10 ** digits) ? number : undefined
+}
+const written = (raw: unknown): Decimal | undefined => {
+  if (typeof raw !== 'string' || !/^-?\d{1,12}(\.\d{1,12})?(e-?\d{1,2})?$/.test(raw)) return undefined
+  const number = dec(raw)
+  return number.decimalPlaces() <= digits ? number : undefined
 }
 const above =
   (least: number) =>
