@@ -32,8 +32,8 @@ const wrong = (words: string): Read => {
 }
 
 function boundInteger(value: bigint, shape: ShapeOf<'integer'>): number | bigint | undefined {
-  if (shape.clamp !== undefined && value > shape.clamp) return shape.clamp
   if (value > i64Max || value < i64Min) return undefined
+  if (shape.clamp !== undefined && value > shape.clamp) return shape.clamp
   const min = shape.min ?? (shape.bits === 32 ? i32Min : i64Min)
   const max = shape.max ?? (shape.bits === 32 ? i32Max : i64Max)
   if (value < min || value > max) return undefined

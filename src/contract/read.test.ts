@@ -58,12 +58,6 @@ describe('a query', () => {
       'Limit=99999999999',
       { Limit: 1000, AscendingOrder: true },
     ],
-    [
-      'lowers a Limit beyond 64 bits',
-      'GetAutotraders',
-      `Limit=1${'0'.repeat(30)}`,
-      { Limit: 1000, AscendingOrder: true },
-    ],
     ['refuses a negative Limit', 'GetAutotraders', 'Limit=-1', ['1130 Limit']],
     ['takes an empty cursor as the first page', 'GetAutotraders', 'Cursor=', page],
     [
