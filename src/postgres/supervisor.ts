@@ -35,7 +35,7 @@ const lockPollMs = 200
 const socketPollMs = 1_000
 const shutPollMs = 5_000
 /** As long as the longest start may take: so long it may go over what a crash has left. */
-const shutLimitMs = 180_000
+const shutLimitMs = Math.max(...startLimitsMs)
 
 export interface SupervisorLog {
   info(fields: object, message: string): void
