@@ -40,11 +40,11 @@ export async function findAccount(
 export const isOfOnePerson = (accounts: readonly AccountRow[]): boolean =>
   accounts.every(({ personId }) => personId === accounts[0]?.personId)
 
-/** Those for which it holds, or all where it holds for none. */
+/** Those for which it holds, or the first of them all where it holds for none. */
 export function preferring(
   accounts: readonly AccountRow[],
   isMeant: (account: AccountRow) => boolean,
 ): readonly AccountRow[] {
   const meant = accounts.filter(isMeant)
-  return meant.length > 0 ? meant : accounts
+  return meant.length > 0 ? meant : accounts.slice(0, 1)
 }

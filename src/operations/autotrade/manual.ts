@@ -70,7 +70,7 @@ const workingIn =
   (ctx: Context, key: ClientOrderKey | undefined): Choose =>
   async (accounts) => {
     const accountId = key && (await accountOfSetup(ctx.sql, key.setupId))
-    return preferring(accounts, ({ id }) => id === accountId).slice(0, 1)
+    return preferring(accounts, ({ id }) => id === accountId)
   }
 
 /** What is to be closed is held in the account that is meant. */

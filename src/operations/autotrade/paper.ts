@@ -4,14 +4,11 @@ import { resetPaperAccount } from '../../storage/brokers/paper-resets.ts'
 import { wakeWorkers } from '../../storage/orders/signals.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
-import { type Choose, findAccount, isOfOnePerson } from './find-account.ts'
+import { type Choose, findAccount, isOfOnePerson, preferring } from './find-account.ts'
 
 /** A live account of the same number is not what may be reset. */
-const papers: Choose = (accounts) => {
-  if (!isOfOnePerson(accounts)) return accounts
-  const found = accounts.filter(({ kind }) => kind !== 0)
-  return found.length > 0 ? found : accounts.slice(0, 1)
-}
+const papers: Choose = (accounts) =>
+  isOfOnePerson(accounts) ? preferring(accounts, ({ kind }) => kind !== 0) : accounts
 
 /** Empties a paper account: as it was opened, and what is on its way is dropped. */
 export const resetPaperTrade: Handler<'ResetPaperTrade'> = async (ctx, params) => {
