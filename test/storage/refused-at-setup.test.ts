@@ -1,25 +1,19 @@
 /** Connections whose first statements go wrong on the way: something between us and the server bends or cuts them. */
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/storage/database/database.ts'
 import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
+import { wayBetween } from '../support/way-between.ts'
 
 const { url, db: aside } = await testDatabase()
-const at = new URL(url.replace('@/', '@localhost/'))
-const folder = at.searchParams.get('host')
-const port = Number(at.searchParams.get('port') ?? (at.port || 5432))
-const sockets = new Set<Socket>()
 
 /** What is done to the text that goes to the server; nothing answered cuts the connection. */
 type Bend = (text: string) => string | undefined
 const straight: Bend = (text) => text
 const way: { bend: Bend; isDeafAfterwards: boolean } = { bend: straight, isDeafAfterwards: false }
 
-const between = createServer({ allowHalfOpen: true }, (near) => {
-  const far = connect(folder === null ? { host: at.hostname, port } : { path: `${folder}/.s.PGSQL.${port}` })
+const { url: through, cut } = await wayBetween(url, (near, far) => {
   let isDeaf = false
   near.on('data', (data) => {
     if (isDeaf) return
@@ -31,30 +25,11 @@ const between = createServer({ allowHalfOpen: true }, (near) => {
   })
   near.on('end', () => isDeaf || near.end())
   far.on('data', (data) => near.write(data))
-  for (const [one, other] of [
-    [near, far],
-    [far, near],
-  ] as const) {
-    sockets.add(one)
-    one.on('error', () => undefined).on('close', () => other.destroy())
-  }
 })
-between.listen(0, '127.0.0.1')
-await once(between, 'listening')
-const cut = (): void => {
-  for (const socket of sockets) socket.destroy()
-}
 beforeEach(() => Object.assign(way, { bend: straight, isDeafAfterwards: false }))
-afterAll(() => {
-  cut()
-  between.close()
-})
 
-const opened = (warn = vi.fn()) => {
-  const { port: nearPort } = between.address() as AddressInfo
-  const through = url.replace(/@[^/]*(\/[^?]*).*$/, `@127.0.0.1:${nearPort}$1`)
-  return openDatabase({ url: through, applicationName: 'tests', log: { ...silentLog, warn } })
-}
+const opened = (warn = vi.fn()) =>
+  openDatabase({ url: through, applicationName: 'tests', log: { ...silentLog, warn } })
 const misspelled: Bend = (text) => text.replace('begin isolation', 'begln isolation')
 
 test('one that refuses and does not let go then holds up nobody for long', async () => {
