@@ -1,6 +1,8 @@
 /** What an account is worth and what a setup in it has earned, after what brokers and issuers do to it. */
 import { expect, test } from 'vitest'
 import { dec, zero } from '../../src/domain/decimal.ts'
+import { getDashBoard } from '../../src/operations/autotrade/dashboard.ts'
+import type { Context } from '../../src/operations/context.ts'
 import { insertExecutions, type NewExecution } from '../../src/storage/brokers/reports.ts'
 import { resultsOf } from '../support/http.ts'
 import { buildTown, holderAccount } from './support/town.ts'
@@ -182,4 +184,21 @@ test('a setup is measured by what the account was worth when it began, not by wh
     { StrategyName: 'First', TotalReturn: 32.5 },
     { StrategyName: 'Second', TotalReturn: 1.2 },
   ])
+})
+
+test('a trade beside the reading of what was earned is no gain', async () => {
+  const busy = { ...own, Account: 'U107' }
+  const { db } = town.platform
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 100, ask: 100 }])
+  await town.door('/accounts', [{ account: busy.Account, personId, cash: 10_000 }])
+  const strategyId = await addFollowed(busy, 'Busy')
+  let asked = 0
+  const rows: typeof db.read.rows = async (...query) => {
+    const found = await db.read.rows<never>(...query)
+    if (asked++ === 0) await trade(strategyId, '1', 50, 'AAPL', 'stock')
+    return found
+  }
+  const context = { sql: { ...db.read, rows }, now: Date.parse('2024-03-21T14:00:00Z') } as unknown as Context
+  expect(JSON.stringify(await getDashBoard(context, busy))).toContain('"TodayReturn":"0","TotalReturn":"0"')
+  expect(await rowOf('GetDashBoard', busy)).toMatchObject({ TodayReturn: 0, TotalReturn: 0 })
 })

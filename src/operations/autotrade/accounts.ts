@@ -126,7 +126,7 @@ async function worthAt({ sql, now }: Context, ids: number[], until: Instant) {
   }
   const values = await loadAccountValues(sql, ids)
   return (id: number) => ({
-    NetLiquidationValue: values.get(id)?.value ?? null,
+    NetLiquidationValue: values.get(id) ?? null,
     LastBrokerNetLiquidationUpdateUtc: now,
   })
 }
@@ -221,7 +221,7 @@ export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, par
     rows.map(({ id }) => id),
   )
   const results = rows.map((row) => ({
-    NetLiquidationValue: values.get(row.id)?.value ?? null,
+    NetLiquidationValue: values.get(row.id) ?? null,
     NetLiquidationValueDate: ctx.now,
     ...shownPending(row),
   }))

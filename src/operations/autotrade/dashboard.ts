@@ -7,11 +7,7 @@ import { accountValue } from '../../domain/margin/model-account.ts'
 import { type EndedDay, earlyClose, lastEnd } from '../../domain/market/trading-day.ts'
 import { setupReturns } from '../../domain/mirror/setup-return.ts'
 import { type LedgerState, statesAt } from '../../domain/positions/ledger-state.ts'
-import {
-  listSetupResults,
-  loadAccountValues,
-  type SetupResult,
-} from '../../storage/accounts/account-values.ts'
+import { listSetupResults, type SetupResult, worthOfSetups } from '../../storage/accounts/account-values.ts'
 import {
   listHeldInstruments,
   loadBookAdjustments,
@@ -29,14 +25,14 @@ export const getDashBoard: Handler<'GetDashBoard'> = async (ctx, { PersonId, Acc
   const last = lastEnd(ctx.now)
   const early = earlyClose(ctx.now)
   const setups = await listSetupResults(ctx.sql, PersonId, Account, { last, early })
-  const values = await loadAccountValues(ctx.sql, [...new Set(setups.map(({ accountId }) => accountId))])
+  const worths = await worthOfSetups(ctx.sql, setups)
   const before = await worthAtClose(ctx.sql, setups, (setup) => (setup.closedEarly && early) || last)
   const results = setups.map((setup) => {
     const { total, today } = setupReturns({
       startedEquity: dec(setup.startedEquity),
       cashChange: dec(setup.cashChange),
       recentCashChange: dec(setup.recentCashChange),
-      worth: values.get(setup.accountId)?.bySetup.get(setup.setupId) ?? zero,
+      worth: worths.get(setup.setupId) ?? zero,
       worthBefore: before.get(setup.setupId) ?? zero,
     })
     return {

@@ -118,7 +118,7 @@ export const getAutotradeSettings: Handler<'GetAutotradeSettings'> = async (ctx,
   const accountIds = [...new Set(rows.map(({ accountId }) => accountId))]
   const values = await loadAccountValues(ctx.sql, accountIds)
   const [only] = rows
-  const results = rows.map((row) => shownSettings(row, ctx, values.get(row.accountId)?.value))
+  const results = rows.map((row) => shownSettings(row, ctx, values.get(row.accountId)))
   return only && rows.length === 1 ? conditional(ctx, only.settingsChangedAt, results) : { results }
 }
 

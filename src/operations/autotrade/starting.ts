@@ -110,7 +110,7 @@ export async function performStart(
     }
     const id = await insertSetup(sql, start, choices)
     const equity = (await loadAccountValues(sql, [account.id])).get(account.id)
-    if (equity) await noteStartedEquity(sql, id, equity.value)
+    if (equity) await noteStartedEquity(sql, id, equity)
     if (!joinsPositions) await excludeHeldSymbols(sql, id, at)
   }
   await enableAutotrade(sql, account.id, at)

@@ -49,7 +49,7 @@ export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport
       InSync: line.inSync,
       NotInSyncReason: line.text ?? line.reason,
       ...shownSymbols(instrument),
-      AutotradeSettings: shownSettings(row, ctx, values.get(row.accountId)?.value),
+      AutotradeSettings: shownSettings(row, ctx, values.get(row.accountId)),
     })),
   }
 }

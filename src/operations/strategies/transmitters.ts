@@ -32,7 +32,7 @@ export async function findTransmitter(
       { isAutotradeEnabled: undefined, isSyncEnabled: false },
       change,
     )
-    const { value = zero } = (await loadAccountValues(ctx.sql, [accountId])).get(accountId) ?? {}
+    const value = (await loadAccountValues(ctx.sql, [accountId])).get(accountId) ?? zero
     const rate = currency === 'USD' ? dec(1) : (await loadRates(ctx.sql, 'USD', [currency])).get(currency)
     const worth = value.times(rate ?? 1).toDecimalPlaces(2)
     if (!worth.greaterThan(zero)) return refuse('StateConflict', 'Account', 'The account is worth nothing')

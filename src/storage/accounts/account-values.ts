@@ -5,6 +5,7 @@
 
 import type { SecurityType } from '../../domain/codes.ts'
 import { type Decimal, dec, decOrNull, one, zero } from '../../domain/decimal.ts'
+import { groupBy } from '../../domain/group.ts'
 import { accountValue, type Holding } from '../../domain/margin/model-account.ts'
 import type { EndedDay } from '../../domain/market/trading-day.ts'
 import { type Day, formatDay, readDay } from '../../domain/time.ts'
@@ -13,17 +14,10 @@ import { instant } from '../database/wire.ts'
 import { loadRateTable } from '../market/quotes.ts'
 import { cashOfSetup } from './setup-entries.ts'
 
-export interface AccountValue {
-  readonly value: Decimal
-  /** Worth of what each setup holds, beside the cash that its executions moved. */
-  readonly bySetup: ReadonlyMap<number, Decimal>
-}
-
 interface ValueRow extends Omit<HeldRow, 'instrumentId'> {
   readonly accountId: number
   readonly currency: string
   readonly cash: string
-  readonly setupId: number | null
   /** Null where the account holds nothing. */
   readonly instrumentId: number | null
 }
@@ -40,11 +34,11 @@ export interface HeldRow {
   readonly ask: string | null
 }
 
-/** The values of accounts now; of those that exist. */
+/** What accounts are worth now; of those that exist. */
 export async function loadAccountValues(
   sql: Sql,
   accountIds: readonly number[],
-): Promise<Map<number, AccountValue>> {
+): Promise<Map<number, Decimal>> {
   if (accountIds.length === 0) return new Map()
   const rows = await loadValueRows(sql, accountIds)
   const rates = await loadRateTable(
@@ -52,18 +46,15 @@ export async function loadAccountValues(
     rows.map(({ currency }) => currency),
     rows.flatMap((row) => (row.instrumentId === null ? [] : [row.instrumentCurrency])),
   )
-  const values = new Map<number, { value: Decimal; bySetup: Map<number, Decimal> }>()
-  for (const row of rows) {
-    const account = values.get(row.accountId) ?? { value: dec(row.cash), bySetup: new Map() }
-    values.set(row.accountId, account)
-    if (row.instrumentId === null) continue
-    const fx = rates.get(row.currency)?.get(row.instrumentCurrency) ?? one
-    const worth = accountValue({ cash: zero, holdings: [holdingOf(row, row.instrumentId, fx)] })
-    account.value = account.value.plus(worth)
-    if (row.setupId !== null)
-      account.bySetup.set(row.setupId, (account.bySetup.get(row.setupId) ?? zero).plus(worth))
-  }
-  return values
+  return new Map(
+    [...groupBy(rows, ({ accountId }) => accountId)].map(([accountId, held]) => {
+      const holdings = held.flatMap((row) => {
+        if (row.instrumentId === null) return []
+        return [holdingOf(row, row.instrumentId, rates.get(row.currency)?.get(row.instrumentCurrency) ?? one)]
+      })
+      return [accountId, accountValue({ cash: dec(held[0]?.cash ?? 0), holdings })]
+    }),
+  )
 }
 
 /**
@@ -77,6 +68,7 @@ export const heldBySetup = (setupId: Fragment): Fragment => fragment`
   from account_position p join instrument i on i.id = p.instrument_id left join quote q on q.instrument_id = i.id
   where p.setup_id = ${setupId} and p.quantity <> 0`
 
+/** A setup with what it holds, as `heldBySetup` reads it. */
 interface HoldingSetup {
   readonly setupId: number
   /** Of its account. */
@@ -125,7 +117,7 @@ export async function loadClosedValues(
 
 const loadValueRows = (sql: Sql, accountIds: readonly number[]): Promise<ValueRow[]> =>
   sql.rows<ValueRow>`
-    select a.id as "accountId", a.currency, a.cash, held.setup_id as "setupId", i.id as "instrumentId",
+    select a.id as "accountId", a.currency, a.cash, i.id as "instrumentId",
       held.quantity, held.avg_px as "avgPx", i.currency as "instrumentCurrency",
       i.security_type as "securityType", i.point_value as "pointValue", q.bid, q.ask
     from account a left join account_position held on held.account_id = a.id and held.quantity <> 0
@@ -167,6 +159,8 @@ export interface SetupResult {
   /** What it has done to the cash, in all and since the last close of the account. */
   readonly cashChange: string
   readonly recentCashChange: string
+  /** Of the moment of the cash: a trade between the one and the other would be a gain or a loss of all that it traded. */
+  readonly held: readonly HeldRow[] | null
   /** Whether the last close of the account was the early one. */
   readonly closedEarly: boolean
   /** Whether it may have held something then. */
@@ -188,7 +182,7 @@ export const listSetupResults = (
       a.account, a.currency, setup.strategy_id as "strategyId", strategy.name as "strategyName",
       setup.started_at as "startedAt", coalesce(setup.started_equity, a.starting_cash) as "startedEquity",
       coalesce(moved.total, 0) as "cashChange",
-      coalesce(case when anew.since then moved.total else moved.recent end, 0) as "recentCashChange",
+      coalesce(case when anew.since then moved.total else moved.recent end, 0) as "recentCashChange", holding.held,
       closed.early as "closedEarly", coalesce(moved.first <= closed.at, false) and not anew.since as "isOlder"
     from setup join account a on a.id = setup.account_id join broker b on b.id = a.broker_id
     join strategy on strategy.id = setup.strategy_id
@@ -207,6 +201,7 @@ export const listSetupResults = (
         min(entry.at) as first
       from (${cashOfSetup}) entry
     ) moved on true
+    left join lateral (${heldBySetup(fragment`setup.id`)}) holding (held) on true
     where setup.stopped_at is null and a.person_id = ${personId}::bigint and a.account = ${account}
     order by setup.id`
 

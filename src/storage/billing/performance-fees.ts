@@ -42,7 +42,7 @@ interface SetupRow {
   readonly chargedCurrency: string
   readonly percent: number
   readonly startedEquity: string
-  /** Read with what it holds: a trade between the one and the other would be a gain or a loss of all that it traded. */
+  /** Of the moment of what it holds. */
   readonly cashChange: string
   readonly held: readonly HeldRow[] | null
   readonly last: LastSettlement | null
