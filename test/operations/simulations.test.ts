@@ -186,3 +186,21 @@ test('one that began in the past is measured from the close before it, or from w
   const first = '2024-03-12T15:00:00Z'
   expect(await measured('eastAdmin', first)).toEqual([first, 100_000, 96_990, -3010])
 })
+
+test('one that ran in a simulated account keeps its number and scaling when it has ended', async () => {
+  const { personId: PersonId, key } = people.stranger
+  const own = async () =>
+    (await results('stranger', { ActiveOnly: false, PersonId })).map((row) => [
+      row.Account,
+      row.ScalingFactor,
+      row.EndDate !== undefined,
+    ])
+  await town.door('/accounts', [{ account: 'SIM50', personId: PersonId, kind: 'sim', cash: 1000 }])
+  const setup = { Account: 'SIM50', PersonId, StrategyId: strategyId }
+  const begun = await town.ask('StartAutotrade', { ...setup, StocksEnabled: true, ScalingPercentage: 50 }, { key })
+  expect(begun.json).toBe(true)
+  expect(await own()).toEqual([['SIM50', 50, false]])
+  const stop = { ...setup, TerminateStrategySubscription: true }
+  expect((await town.ask('StopAutotrade', stop, { key })).json).toBe(true)
+  expect(await own()).toEqual([['SIM50', 50, true]])
+})

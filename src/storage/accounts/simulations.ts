@@ -133,7 +133,10 @@ export interface SimFilter {
   from: Instant
 }
 
-/** Simulations, by the number of their subscription. One that runs in a simulated account shows its number. */
+/**
+ * Simulations, by the number of their subscription. One that runs in a simulated account, or ran there when it ended,
+ * shows its number.
+ */
 export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Promise<SimRow[]> =>
   sql.rows<SimRow>`
     select p.id as "personId", p.first_name as "firstName", p.last_name as "lastName", p.email, followed.account,
@@ -148,9 +151,10 @@ export const listSimulations = (sql: Sql, { scope, ...filter }: SimFilter): Prom
     left join lateral (
       select a.account, setup.scaling_percentage as scaling from setup join account a on a.id = setup.account_id
       where a.person_id = p.id and a.kind = 2 and setup.strategy_id = sub.strategy_id
-        and setup.stopped_at is null
+        and case when sub.ended_at is null then setup.stopped_at is null
+          else sub.ended_at between setup.started_at and coalesce(setup.stopped_at, 'infinity') end
       order by setup.id limit 1
-    ) followed on sub.ended_at is null
+    ) followed on true
     where sub.kind = 'simulated' and ${within(scope, { persons: [fragment`p.id`], sites: bySite })}
       and ${asked`p.id = ${filter.personId}::bigint`}
       and ${asked`site.id = ${filter.siteId}::bigint`}
