@@ -1,7 +1,7 @@
 /** The leader board and the members of the details that judge a strategy, against the published formulas. */
 import { expect, test } from 'vitest'
 import { faultsOf, resultsOf } from '../support/http.ts'
-import { buildTown } from './support/town.ts'
+import { buildTown, holderAccount } from './support/town.ts'
 
 const { platform, people, door, ask, strategyId, lonelyStrategyId } = await buildTown()
 const { write } = platform.db
@@ -78,6 +78,39 @@ test('the details carry score, suggested capital and what live accounts follow w
   expect(await detailsOf(lonelyStrategyId)).toMatchObject({
     ...{ Score: 0, SuggestedCapital: 100_000, AUM: 0, AUM_NumberOfAccounts: 0 },
   })
+})
+
+test('an account whose Autotrade is off follows with nothing until it is on again', async () => {
+  const { owner, holder } = people
+  const facts = async (StrategyId: number) => {
+    const read = async (operation: 'GetStrategyDetails' | 'SearchStrategies', params: object) =>
+      resultsOf<Record<string, unknown>>(await ask(operation, params, { key: owner.key, host: 'Geo' }))
+    const [details] = await read('GetStrategyDetails', { StrategyId })
+    const found = await read('SearchStrategies', { StrategyOwnerPersonId: owner.personId })
+    const listed = found.find((row) => row.StrategyId === StrategyId)
+    return [
+      [details?.AUM_NumberOfAccounts, details?.AUM, details?.TradeOwnSystemPercent],
+      [details?.IsTradeOwnSystem, listed?.IsTradeOwnSystem],
+      details?.LastModified,
+    ]
+  }
+  await door('/accounts', [{ account: 'OWN1', personId: owner.personId, cash: 50_000 }])
+  const own = { Account: 'OWN1', PersonId: owner.personId }
+  const start = { ...own, StrategyId: strategyId, StocksEnabled: true, ScalingPercentage: 50 }
+  expect((await ask('StartAutotrade', start, { key: owner.key })).json).toBe(true)
+  const following = [[2, 180_000, 50], [true, true]]
+  expect(await facts(strategyId)).toEqual([...following, '2024-03-14T14:00:00Z'])
+  await door('/clock', { now: '2024-03-14T14:10:00Z' })
+  const turn = (IsAutotradeEnabled: boolean, account: object, key: string) =>
+    ask('SetAutotradeSettings', { ...account, IsAutotradeEnabled }, { key })
+  expect((await turn(false, own, owner.key)).status).toBe(200)
+  expect(await facts(strategyId)).toEqual([[1, 120_000, undefined], [false, false], '2024-03-14T14:10:00Z'])
+  await door('/clock', { now: '2024-03-14T14:20:00Z' })
+  expect((await turn(true, own, owner.key)).status).toBe(200)
+  expect(await facts(strategyId)).toEqual([...following, '2024-03-14T14:20:00Z'])
+  await door('/broker', { delink: holderAccount })
+  expect((await facts(strategyId))[0]).toEqual([1, 60_000, 50])
+  expect((await turn(true, { Account: holderAccount, PersonId: holder.personId }, holder.key)).status).toBe(200)
 })
 
 test('it ends with the hundredth', async () => {

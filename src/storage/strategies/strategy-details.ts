@@ -91,6 +91,7 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       coalesce(adjusted.dividends, 0) as "cashDividends", adjusted.booked_at as "lastAdjustedAt",
       (select setup.scaling_percentage from setup join account a on a.id = setup.account_id
         where setup.strategy_id = s.id and setup.stopped_at is null and a.person_id = s.owner_person_id and a.kind = 0
+          and not a.is_autotrade_disabled
         order by setup.id limit 1) as "ownScaling",
       (select max(q.quoted_at) from position held join instrument i on i.id = held.instrument_id
         join instrument priced on priced.symbol = any(array[i.symbol,

@@ -18,9 +18,12 @@ export interface StrategyRow extends StrategyHead {
   isTradeOwnSystem: boolean
 }
 
+/** What is followed in an account whose Autotrade is off follows with nothing. */
+const autotrades: Fragment = fragment`setup.stopped_at is null and not account.is_autotrade_disabled`
+
 const ownSystem: Fragment = fragment`exists (
   select from setup join account on account.id = setup.account_id
-  where setup.strategy_id = strategy.id and setup.stopped_at is null and account.kind = 0
+  where setup.strategy_id = strategy.id and ${autotrades} and account.kind = 0
     and account.person_id = strategy.owner_person_id)`
 
 /** What every listing shows of a strategy; from `listed`. */
@@ -114,10 +117,10 @@ export interface Following {
   siblings: number
   /** Value of the last close; the starting capital before the first. */
   value: string
-  /** Live accounts that autotrade it, and their scaling percentages added up. */
+  /** Live accounts that autotrade it and are not disabled, and their scaling percentages added up. */
   accounts: number
   percent: number
-  /** When a live account last joined, left or chose anew. */
+  /** When a live account last joined, left or chose anew, or one that follows was switched. */
   changedAt: Instant | null
   /** When the latest strategy of the owner began: every other one costs score. */
   siblingAt: Instant | null
@@ -127,9 +130,10 @@ export interface Following {
 export const findFollowing = (sql: Sql, id: number | bigint): Promise<Following> =>
   sql.one<Following>`
     select ${siblings} as siblings, coalesce(f.value, strategy.starting_cash) as value,
-      count(setup.id) filter (where setup.stopped_at is null)::int as accounts,
-      coalesce(sum(setup.scaling_percentage) filter (where setup.stopped_at is null), 0)::float8 as percent,
-      max(setup.changed_at) as "changedAt", (select max(other.started_at) from strategy other
+      count(setup.id) filter (where ${autotrades})::int as accounts,
+      coalesce(sum(setup.scaling_percentage) filter (where ${autotrades}), 0)::float8 as percent,
+      max(greatest(setup.changed_at, case when setup.stopped_at is null then account.settings_changed_at end))
+        as "changedAt", (select max(other.started_at) from strategy other
         where other.owner_person_id = strategy.owner_person_id) as "siblingAt"
     from strategy left join strategy_statistics f on f.strategy_id = strategy.id
     left join (setup join account on account.id = setup.account_id and account.kind = 0)
