@@ -73,6 +73,18 @@ describe('changing the catalog', () => {
     await town.door('/strategies', [{ strategyId: three, private: false }])
   })
 
+  test('the removal of one that has become private may be repeated, and brings nothing back', async () => {
+    const add = { StrategyName: 'Withdrawn', StartingCapital: 1 }
+    const added = await town.ask('AddStrategy', add, town.people.stranger)
+    const strategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId ?? 0
+    await town.door('/strategies', [{ strategyId, resellable: true }])
+    await update('Add', [strategyId])
+    await town.door('/strategies', [{ strategyId, private: true }])
+    expect(await outcomes(update('Remove', [strategyId]))).toEqual([[strategyId, true, 'removed']])
+    expect(await outcomes(update('Remove', [strategyId]))).toEqual([[strategyId, true, 'not_in_catalog']])
+    expect(await outcomes(update('Add', [strategyId]))).toEqual([[strategyId, false, 'not_found']])
+  })
+
   test.each([
     ['paid', 0, false],
     ['paper', 10, false],

@@ -3,6 +3,7 @@ import { type CatalogFacts, decideCatalog } from './catalog.ts'
 
 const facts = (some: Partial<CatalogFacts> = {}): CatalogFacts => ({
   isListed: false,
+  isHidden: false,
   isResellable: true,
   payingSubscribers: 0,
   ...some,
@@ -19,6 +20,8 @@ test.each([
   ],
   ['one that may not be resold', 'Add', facts({ isResellable: false }), 'not_resellable'],
   ['an unknown one', 'Add', null, 'not_found'],
+  ['one that was there and is hidden now', 'Add', facts({ isHidden: true }), 'not_found'],
+  ['one that was there and is hidden now', 'Remove', facts({ isHidden: true }), 'not_in_catalog'],
   ['one that is there', 'Remove', facts({ isListed: true }), 'removed'],
   ['one that is not there', 'Remove', facts(), 'not_in_catalog'],
   ['one that is not there, with subscribers', 'Remove', facts({ payingSubscribers: 2 }), 'not_in_catalog'],

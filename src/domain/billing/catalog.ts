@@ -7,6 +7,8 @@ export type CatalogAction = 'Add' | 'Remove'
 /** A strategy as the site sees it; null facts mean that it does not exist for the site. */
 export interface CatalogFacts {
   readonly isListed: boolean
+  /** Private, and known to the site only because it had it in its catalog. */
+  readonly isHidden: boolean
   readonly isResellable: boolean
   /** The site's customers who subscribe to it for real; one who is suspended or has ended it does not count. */
   readonly payingSubscribers: number
@@ -26,6 +28,7 @@ export function decideCatalog(action: CatalogAction, facts: CatalogFacts | null)
   if (facts === null) return 'not_found'
   if (action === 'Add') {
     if (facts.isListed) return 'already_in_catalog'
+    if (facts.isHidden) return 'not_found'
     return facts.isResellable ? 'added' : 'not_resellable'
   }
   if (!facts.isListed) return 'not_in_catalog'

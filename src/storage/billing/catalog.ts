@@ -32,8 +32,8 @@ export const listCatalog = (sql: Sql, siteId: number): Promise<CatalogRow[]> =>
     where c.site_id = ${siteId}::bigint order by c.id`
 
 /**
- * Strategies as the site sees them; a private one of others does not exist for it. Who acts on the counts holds
- * the strategies' locks, as everybody does who subscribes.
+ * Strategies as the site sees them; a private one of others does not exist for it, unless it had it in its catalog. Who
+ * acts on the counts holds the strategies' locks, as everybody does who subscribes.
  */
 export async function loadCatalogFacts(
   sql: Sql,
@@ -41,14 +41,16 @@ export async function loadCatalogFacts(
   strategyIds: readonly (number | bigint)[],
 ): Promise<Map<number, CatalogFacts>> {
   const rows = await sql.rows<CatalogFacts & { id: number }>`
-    select s.id, c.id is not null as "isListed", s.is_resellable as "isResellable",
+    select s.id, c.id is not null as "isListed",
+      c.id is null and s.is_private and s.site_id <> ${siteId}::bigint as "isHidden", s.is_resellable as "isResellable",
       (select count(*)::int from subscription
         where subscription.strategy_id = s.id and subscription.site_id = ${siteId}::bigint
           and subscription.status in ('active', 'pending') and subscription.person_id <> s.owner_person_id
           and (subscription.kind = 'paid' or subscription.base_price + subscription.markup > 0)) as "payingSubscribers"
     from strategy s left join site_catalog c on c.strategy_id = s.id and c.site_id = ${siteId}::bigint
+      left join site_catalog_past past on past.strategy_id = s.id and past.site_id = ${siteId}::bigint
     where s.id = any(${strategyIds}::bigint[])
-      and (c.id is not null or not s.is_private or s.site_id = ${siteId}::bigint)`
+      and (c.id is not null or past.strategy_id is not null or not s.is_private or s.site_id = ${siteId}::bigint)`
   return new Map(rows.map((row) => [row.id, row]))
 }
 
