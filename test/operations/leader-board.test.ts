@@ -98,7 +98,10 @@ test('an account whose Autotrade is off follows with nothing until it is on agai
   const own = { Account: 'OWN1', PersonId: owner.personId }
   const start = { ...own, StrategyId: strategyId, StocksEnabled: true, ScalingPercentage: 50 }
   expect((await ask('StartAutotrade', start, { key: owner.key })).json).toBe(true)
-  const following = [[2, 180_000, 50], [true, true]]
+  const following = [
+    [2, 180_000, 50],
+    [true, true],
+  ]
   expect(await facts(strategyId)).toEqual([...following, '2024-03-14T14:00:00Z'])
   await door('/clock', { now: '2024-03-14T14:10:00Z' })
   const turn = (IsAutotradeEnabled: boolean, account: object, key: string) =>
@@ -110,7 +113,9 @@ test('an account whose Autotrade is off follows with nothing until it is on agai
   expect(await facts(strategyId)).toEqual([...following, '2024-03-14T14:20:00Z'])
   await door('/broker', { delink: holderAccount })
   expect((await facts(strategyId))[0]).toEqual([1, 60_000, 50])
-  expect((await turn(true, { Account: holderAccount, PersonId: holder.personId }, holder.key)).status).toBe(200)
+  expect((await turn(true, { Account: holderAccount, PersonId: holder.personId }, holder.key)).status).toBe(
+    200,
+  )
 })
 
 test('it ends with the hundredth', async () => {

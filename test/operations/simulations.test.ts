@@ -197,7 +197,11 @@ test('one that ran in a simulated account keeps its number and scaling when it h
     ])
   await town.door('/accounts', [{ account: 'SIM50', personId: PersonId, kind: 'sim', cash: 1000 }])
   const setup = { Account: 'SIM50', PersonId, StrategyId: strategyId }
-  const begun = await town.ask('StartAutotrade', { ...setup, StocksEnabled: true, ScalingPercentage: 50 }, { key })
+  const begun = await town.ask(
+    'StartAutotrade',
+    { ...setup, StocksEnabled: true, ScalingPercentage: 50 },
+    { key },
+  )
   expect(begun.json).toBe(true)
   expect(await own()).toEqual([['SIM50', 50, false]])
   const stop = { ...setup, TerminateStrategySubscription: true }
