@@ -350,15 +350,15 @@ describe('the export', () => {
   })
 
   test('bad windows and limits', async () => {
-    for (const [wrong, status] of [
-      [{ FromWhen: start + 1 }, 400],
-      [{ FromWhen: 10, ToWhen: 9 }, 400],
-      [{ SessionLimit: 0 }, 400],
-      [{ DaysBack: 0 }, 400],
-      [{ WhiteLabelSiteId: 'x' }, 400],
+    for (const [wrong, words] of [
+      [{ FromWhen: 10, ToWhen: 9 }, 'FromWhen must not be after ToWhen.'],
+      [{ SessionLimit: 0 }, 'Must be at least 1'],
+      [{ DaysBack: 0 }, 'Must be from 1 to 36500'],
+      [{ WhiteLabelSiteId: 'x' }, 'Must be an integer'],
     ] as const) {
       const params = { WhiteLabelSiteId: town.sites.west, ...wrong }
-      expect((await asked('GetWlInstrumentationExport', params)).status).toBe(status)
+      const told = await asked('GetWlInstrumentationExport', params)
+      expect([told.status, told.text]).toEqual([400, expect.stringContaining(`"Message":"${words}"`)])
     }
     expect((await asked('GetWlInstrumentationExport', {})).status).toBe(400)
   })

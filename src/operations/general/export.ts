@@ -87,7 +87,7 @@ export const getWlInstrumentationExport: Handler<'GetWlInstrumentationExport'> =
   if (isRefused(siteId)) return siteId
   const site = await findSite(sql, siteId)
   const { from, to } = windowOf(params, now)
-  if (from > to) return refuse('BadCombination', 'FromWhen', 'FromWhen is not after ToWhen.')
+  if (from > to) return refuse('BadCombination', 'FromWhen', 'FromWhen must not be after ToWhen.')
   const filter: ExportFilter = {
     ...{ siteId, from: from * second, until: to * second + second - 1 },
     ...{ personId: params.PersonId ?? null, strategyId: params.SystemId ?? null },
