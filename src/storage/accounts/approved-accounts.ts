@@ -194,8 +194,8 @@ const classOf: Record<SecurityType, string> = {
 }
 
 /**
- * Accounts of the sites that wait. With a request to their holder: until it is completed, expired or replaced.
- * Without: those that nobody approved and nothing is mirrored into.
+ * Accounts of the sites that wait. With a request to their holder: until it is completed, expired or replaced, and one
+ * that failed until the strategy is begun without asking. Without: those that nobody approved and nothing is mirrored into.
  */
 export const listPendingAccounts = (
   sql: Sql,
@@ -211,7 +211,8 @@ export const listPendingAccounts = (
       ${isTradeLeader} as "isTradeLeader", a.authenticated_at as "authenticatedAt",
       r.strategy_id as "strategyId", strategy.name as "strategyName",
       case when r.status in ('Processing', 'PendingBroker') then 'Approved'
-        when r.status = 'Failed' or withdrawn.deleted_at is not null then 'Declined' else 'Pending' end as status,
+        when r.status = 'Failed' or r.id is null and withdrawn.deleted_at is not null then 'Declined'
+        else 'Pending' end as status,
       case when r.id is null then withdrawn.deleted_at else r.ended_at end as "declinedAt",
       coalesce(r.created_at, a.created_at) as "askedAt", ${chosen('futuresEnabled')} as futures,
       ${chosen('forexEnabled')} as forex, ${chosen('stocksEnabled')} as stocks, ${chosen('optionsEnabled')} as options
@@ -220,7 +221,10 @@ export const listPendingAccounts = (
     left join (
       select distinct on (q.account_id, q.strategy_id) q.* from approval_request q
       order by q.account_id, q.strategy_id, q.created_at desc, q.xid desc
-    ) r on r.account_id = a.id and r.status in ('PendingCustomer', 'Processing', 'PendingBroker', 'Failed')
+    ) r on r.account_id = a.id and (r.status in ('PendingCustomer', 'Processing', 'PendingBroker')
+      or r.status = 'Failed' and not exists (
+        select from setup where setup.account_id = r.account_id and setup.strategy_id = r.strategy_id
+          and setup.started_at >= r.ended_at))
     left join strategy on strategy.id = r.strategy_id
     left join approved_account withdrawn on withdrawn.connection_type = 0 and withdrawn.broker_id = a.broker_id
       and withdrawn.account = a.account and withdrawn.person_id = a.person_id
