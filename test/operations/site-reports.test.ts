@@ -351,13 +351,13 @@ describe('the export', () => {
 
   test('bad windows and limits', async () => {
     for (const [wrong, words] of [
+      [{ FromWhen: start + 1 }, 'FromWhen must not be after ToWhen.'],
       [{ FromWhen: 10, ToWhen: 9 }, 'FromWhen must not be after ToWhen.'],
       [{ SessionLimit: 0 }, 'Must be at least 1'],
       [{ DaysBack: 0 }, 'Must be from 1 to 36500'],
       [{ WhiteLabelSiteId: 'x' }, 'Must be an integer'],
     ] as const) {
-      const params = { WhiteLabelSiteId: town.sites.west, ...wrong }
-      const told = await asked('GetWlInstrumentationExport', params)
+      const told = await asked('GetWlInstrumentationExport', { WhiteLabelSiteId: town.sites.west, ...wrong })
       expect([told.status, told.text]).toEqual([400, expect.stringContaining(`"Message":"${words}"`)])
     }
     expect((await asked('GetWlInstrumentationExport', {})).status).toBe(400)
