@@ -1,7 +1,7 @@
 /**
  * The stop that bounds a follower's loss in each symbol, beside whatever stops the strategy has. It follows every
  * change of what the account holds, also while AutoSync is off: it protects. Once it has begun to trade it is
- * left to finish.
+ * left to finish, as far as there is something left to close.
  */
 
 import { isLive } from '../../domain/codes.ts'
@@ -72,6 +72,26 @@ function isClosed({ one, plan }: PlannedCase, { id, symbol }: SyncInstrumentRow)
 
 const nothing: StopChanges = { cancel: [], change: [], place: [] }
 
+/**
+ * What becomes of a stop that has begun to trade. It keeps its price and works for no more than is held on the side that
+ * it closes: what others have closed meanwhile it would open the other way.
+ */
+function finishStop(
+  one: SyncCase,
+  current: SyncOrderRow,
+  instrument: SyncInstrumentRow,
+  revision: number,
+  at: Instant,
+): StopChanges {
+  const position = dec(one.held.get(instrument.id)?.quantity ?? 0)
+  const closable = current.side === '2' ? position : position.negated()
+  if (!closable.greaterThan(0)) return { ...nothing, cancel: [current] }
+  const cut: Stop = { stop: dec(current.stopPx ?? 0), side: current.side, quantity: closable }
+  if (closable.greaterThanOrEqualTo(dec(current.orderQty).minus(current.cumQty))) return nothing
+  if (wasRefused(one, current, cut)) return nothing
+  return { ...nothing, change: [changedStop(one, current, { revision, ...cut }, at)] }
+}
+
 function changesOf(
   { one, plan }: PlannedCase,
   instrument: SyncInstrumentRow,
@@ -80,7 +100,8 @@ function changesOf(
   revision: number,
   at: Instant,
 ): StopChanges {
-  if (current && (current.status === '6' || !isUntouched(current))) return nothing
+  if (current?.status === '6') return nothing
+  if (current && !isUntouched(current)) return finishStop(one, current, instrument, revision, at)
   if (!stop) return current ? { ...nothing, cancel: [current] } : nothing
   if (current && (isSame(current, stop) || wasRefused(one, current, stop))) return nothing
   if (current?.side === stop.side)
