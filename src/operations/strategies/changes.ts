@@ -147,7 +147,7 @@ export async function replaceOrder(sql: Sql, { ctx, order }: OrderCall): Promise
   const context = { ...contextOf(ctx), rejection }
   const result = requestReplacement(book.book, String(signal.id), replacement, context)
   const isRejected = result.outcome === 'rejected'
-  const parkedUntil = isRejected ? null : releaseOf(signal, order)
+  const parkedUntil = isRejected ? null : releaseOf(signal, { ctx, order })
   const wish = isRejected
     ? { ...noWish, referencePx: referenceOf(draft, row) }
     : wishOf(signal, draft, row, parkedUntil)
@@ -166,11 +166,14 @@ async function refusedElsewhere(sql: Sql, { caller }: Context, signal: StoredSig
     : refuse('Forbidden', 'Order.CancelReplaceSignalId')
 }
 
-/** A parked order keeps its date unless the replacement names another; one that is past releases it at once. */
-const releaseOf = (
-  { isParked, parkedUntil }: StoredSignal,
-  { ParkedUntilDate }: OrderCall['order'],
-): Instant | null => (isParked ? (ParkedUntilDate ?? parkedUntil) : null)
+/**
+ * A parked order keeps its date unless the replacement names another. One that is past releases it now, not at that
+ * moment: its day would be over, and it would meet bars that are older than itself.
+ */
+function releaseOf({ isParked, parkedUntil }: StoredSignal, { ctx, order }: OrderCall): Instant | null {
+  const date = order.ParkedUntilDate ?? parkedUntil
+  return isParked && date !== null ? Math.max(date, ctx.now) : null
+}
 
 /** Why the replacement cannot be what was sent; undefined when it can. */
 function refusedChange(
