@@ -1,6 +1,6 @@
 /**
- * Margin calls: whenever a mark has moved, the accounts of those whose margin depends on it are looked at, and after
- * a fill against a mark that stays, those of who has traded. Where
+ * Margin calls: whenever a mark has moved, the accounts of those whose margin depends on it are looked at, and those of
+ * whom it has put out of their position; after a fill against a mark that stays, those of who has traded. Where
  * buying power is negative the positions that free the most margin are closed at the market, as much as is
  * needed and only where the market is open. A strategy has one call at a time.
  */
@@ -74,6 +74,20 @@ export async function callTraded(
   const others = traded.filter(({ strategyId }) => !known.has(strategyId))
   const loaded = await loadModelAccounts(tx, others, ratesOf(ctx))
   return callShort(ctx, tx, new Map([...known, ...loaded]))
+}
+
+/**
+ * Looks at the accounts of those whom a price has just put out of an instrument. They hold it no longer, so its mark
+ * does not find them, and what they lost may leave the rest uncovered.
+ */
+export async function callFlattened(
+  ctx: WorkContext,
+  tx: Transaction,
+  books: readonly SignalBook[],
+): Promise<number> {
+  const left = books.filter(({ fills, position }) => fills.length > 0 && position.quantity.isZero())
+  if (left.length === 0) return 0
+  return callShort(ctx, tx, await loadModelAccounts(tx, left, ratesOf(ctx)))
 }
 
 const isShort = (account: ModelAccount | undefined): boolean =>

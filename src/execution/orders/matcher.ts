@@ -39,7 +39,7 @@ import type { InstrumentKey, MarketBar, MarketQuote } from '../market/feed.ts'
 import type { SignalBook } from './booking.ts'
 import { loadBooks, saveBooks, serveBooks, withAccounts } from './books.ts'
 import { bookActions, isAnyDue } from './corporate-actions.ts'
-import { callTraded } from './margin-calls.ts'
+import { callFlattened, callTraded } from './margin-calls.ts'
 import {
   barRange,
   endOf,
@@ -234,7 +234,8 @@ async function matchReached<Item>(
   const marks = batch.map(({ item, instrument }) => ({ instrumentId: instrument.id, ...markOf(item) }))
   const traded = filled.filter(({ fills }) => fills.length > 0)
   await markTrades(tx, marks, traded, bookCurrency, strategies)
-  return saveBooks(ctx, tx, filled, steps)
+  const moved = await saveBooks(ctx, tx, filled, steps)
+  return moved + (await callFlattened(ctx, tx, filled))
 }
 
 /** After its fills a position is marked with the quote that filled it. */
