@@ -14,6 +14,7 @@ import {
   type NewAccountOrder,
   theseOrders,
 } from '../../storage/mirror/account-orders.ts'
+import { endExclusionsIn, type SetupSymbol } from '../../storage/mirror/exclusions.ts'
 import { type Succession, saveSuccessions } from '../../storage/mirror/successions.ts'
 import { type SyncCase, syncCases } from '../../storage/mirror/sync-cases.ts'
 import {
@@ -24,13 +25,7 @@ import {
   settleSyncs,
 } from '../../storage/mirror/sync-due.ts'
 import { loadSyncFacts } from '../../storage/mirror/sync-facts.ts'
-import {
-  endExclusionsIn,
-  nextRevisions,
-  type RevisedOrder,
-  type SetupSymbol,
-  savePasses,
-} from '../../storage/mirror/sync-writes.ts'
+import { nextRevisions, type RevisedOrder, savePasses } from '../../storage/mirror/sync-writes.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
@@ -95,6 +90,31 @@ async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among, limit:
   await saveFlags(tx, planned, now)
   await settleSyncs(tx, ids, nextLooks(planned, acted, now))
   return ids.length
+}
+
+/**
+ * Closes at once what setups hold against their strategy in a symbol that they follow again from now on. What it has
+ * opened on the other side is copied next: a copy that trades first would close it, and open nothing.
+ */
+export async function closeAgainst(
+  tx: Transaction,
+  setupIds: readonly number[],
+  instrumentId: number,
+  now: Instant,
+): Promise<void> {
+  const cases = syncCases(await loadSyncFacts(tx, setupIds), now)
+  const planned = cases.map((one): PlannedCase => {
+    const plan = planSync(one.input, one.obstacles)
+    const isHere = (id: string): boolean => one.orders.get(id)?.instrumentId === instrumentId
+    const actions = {
+      ...{ toMarket: [], place: [], open: [] },
+      cancel: plan.actions.cancel.filter(isHere),
+      replace: plan.actions.replace.filter(({ clientOrderId }) => isHere(clientOrderId)),
+      close: plan.actions.close.filter(({ symbol }) => symbolIn(one, symbol).instrumentId === instrumentId),
+    }
+    return { one, plan: { ...plan, actions } }
+  })
+  await carryOut(tx, planned, now)
 }
 
 const symbolIn = ({ setup, instruments }: SyncCase, symbol: string): SetupSymbol => ({

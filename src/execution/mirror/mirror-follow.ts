@@ -19,7 +19,8 @@ import {
   graceCopies,
   theseOrders,
 } from '../../storage/mirror/account-orders.ts'
-import { type DueSignal, endExclusions, type FollowerSlice } from '../../storage/mirror/followers.ts'
+import { endExclusions, lockOpposed } from '../../storage/mirror/exclusions.ts'
+import type { DueSignal, FollowerSlice } from '../../storage/mirror/followers.ts'
 import {
   executedOf,
   type Succession,
@@ -28,6 +29,7 @@ import {
 } from '../../storage/mirror/successions.ts'
 import { driftGraceSeconds } from '../../storage/mirror/sync-cases.ts'
 import { markFollowers, markSetups } from '../../storage/mirror/sync-due.ts'
+import { closeAgainst } from './auto-sync.ts'
 
 /** How long a copy may trade on by itself after its signal has filled, in milliseconds. */
 export const driftGrace = driftGraceSeconds * second
@@ -57,6 +59,8 @@ export async function followSignal(
 ): Promise<number> {
   const ending = endingOf(signal)
   const freed = await endExclusions(tx, signal, signal.position, now)
+  const opposed = freed.length > 0 ? await lockOpposed(tx, freed, signal) : []
+  if (opposed.length > 0) await closeAgainst(tx, opposed, signal.instrumentId, now)
   const moved = await moveCopies(tx, signal, ending, now)
   // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.
   const isNews = signal.endedAt !== null && (signal.mirroredAt !== null || ending !== undefined)

@@ -12,9 +12,9 @@ import { isBlockCode } from '../../domain/mirror/skip.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { type CopyState, insertCopies, insertSkips } from '../../storage/mirror/copies.ts'
+import { endExclusions } from '../../storage/mirror/exclusions.ts'
 import {
   type DueSignal,
-  endExclusions,
   listOtherSignals,
   loadDueSignal,
   loadFollowers,

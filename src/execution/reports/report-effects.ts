@@ -6,13 +6,8 @@ import type { Instant } from '../../domain/time.ts'
 import type { ReportedAccount } from '../../storage/brokers/reports.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { disableAutotrade, disableSync } from '../../storage/mirror/disabling.ts'
-import {
-  cancelClosings,
-  cancelExcluded,
-  type ExitedSymbol,
-  endExclusionsIn,
-  insertExclusions,
-} from '../../storage/mirror/sync-writes.ts'
+import { type ExitedSymbol, endExclusionsIn, insertExclusions } from '../../storage/mirror/exclusions.ts'
+import { cancelClosings, cancelExcluded } from '../../storage/mirror/sync-writes.ts'
 import { insertTransmissions, type OwnTrade } from '../../storage/mirror/transmissions.ts'
 import { insertIncidents } from '../../storage/work/incidents.ts'
 import type { TradeOfToday } from './late-executions.ts'

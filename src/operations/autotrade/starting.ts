@@ -9,8 +9,8 @@ import { loadAccountValues, noteStartedEquity } from '../../storage/accounts/acc
 import { type AccountRow, enableAutotrade, lockAndReadAccounts } from '../../storage/accounts/accounts.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
+import { excludeHeldSymbols } from '../../storage/mirror/exclusions.ts'
 import {
-  excludeHeldSymbols,
   insertSetup,
   type LiveSetup,
   lockLiveSetup,

@@ -21,7 +21,6 @@ import {
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
-import { instant } from '../database/wire.ts'
 import { lapsedSubscribers } from '../people/subscriptions.ts'
 import { type CopyRow, lockLastCopies } from './account-orders.ts'
 import { chainOf, type EntryColumns, entryColumns, executedOf } from './entry-fills.ts'
@@ -116,21 +115,6 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
     where strategy_id = ${signal.strategyId}::bigint and instrument_id = ${signal.instrumentId}::bigint
       and status in ${live} and not is_held and id <> ${signal.id}::bigint
     order by id`
-
-/** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
-export async function endExclusions(
-  tx: Transaction,
-  signal: DueSignal,
-  position: string,
-  now: Instant,
-): Promise<number[]> {
-  const ended = await tx.rows<{ setupId: number }>`
-    update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from setup
-    where x.ended_at is null and setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
-      and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)
-    returning x.setup_id as "setupId"`
-  return ended.map(({ setupId }) => setupId)
-}
 
 /** A slice of followers in the order of their setups; the arrays and columns run in step. */
 export interface FollowerSlice {

@@ -123,15 +123,6 @@ export async function updateSetup(
     where id = ${setupId}::bigint`
 }
 
-/** Leaves alone what the strategy holds now, symbol by symbol, because the follower chose not to join. */
-export async function excludeHeldSymbols(sql: Sql, setupId: number, excludedAt: string): Promise<void> {
-  await sql.run`
-    insert into setup_exclusion (setup_id, instrument_id, sign, reason, excluded_at)
-    select setup.id, position.instrument_id, sign(position.quantity), 'NotJoined', ${excludedAt}::timestamptz
-    from setup join position on position.strategy_id = setup.strategy_id
-    where setup.id = ${setupId}::bigint and position.quantity <> 0`
-}
-
 /** Sets every enabled group's permission to open, and forgives what brokers refused. Answers how many setups. */
 export const allowOpening = (sql: Sql, setupIds: readonly number[], now: number): Promise<number> => sql.run`
   update setup set changed_at = ${instant(now)}::timestamptz,

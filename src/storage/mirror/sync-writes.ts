@@ -1,13 +1,12 @@
-/** What a cycle of AutoSync writes beside orders: permissions that are used up, exclusions that have ended. */
+/** What a cycle of AutoSync writes beside orders: permissions that are used up, what is no longer wanted. */
 
-import { directionOf, type Side } from '../../domain/codes.ts'
 import { type SyncGroup, syncGroups } from '../../domain/mirror/sync-groups.ts'
 import type { OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
-import { asked } from '../database/asked.ts'
 import { type Fragment, fragment, identifier, type Transaction } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from './account-orders.ts'
+import { namedSymbols, type SetupSymbol } from './exclusions.ts'
 
 /** A group's pass in a setup is complete. */
 export interface CompletedPass {
@@ -30,17 +29,6 @@ export async function savePasses(
       where id = any(${ids}::bigint[])`
   }
 }
-
-/** A symbol of a setup, by its instrument. */
-export interface SetupSymbol {
-  readonly setupId: number
-  readonly instrumentId: number
-}
-
-/** The symbols as rows `named` of a setup and an instrument. */
-const namedSymbols = (symbols: readonly SetupSymbol[]): Fragment => fragment`
-  unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
-    ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[]) named (setup_id, instrument_id)`
 
 /** Withdraws what would still close in symbols out of which a stop has taken an account; its own orders are none of it. */
 export const cancelClosings = (
@@ -71,55 +59,6 @@ async function cancelIn(
   if (symbols.length === 0) return
   const named = fragment`select setup_id, instrument_id from ${namedSymbols(symbols)}`
   await cancelOrders(tx, fragment`(o.setup_id, o.instrument_id) in (${named}) and ${which}`, end)
-}
-
-/** Whose exit it was: of the stop of the owner's, or of an order of his own. */
-type ExclusionReason = 'AutoStopLoss' | 'Manual'
-
-/** Symbols that are followed again; with a reason only those that were left alone for that one. */
-export async function endExclusionsIn(
-  tx: Transaction,
-  symbols: readonly SetupSymbol[],
-  now: Instant,
-  reason: ExclusionReason | null = null,
-): Promise<void> {
-  if (symbols.length === 0) return
-  await tx.run`
-    update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from ${namedSymbols(symbols)}
-    where x.setup_id = named.setup_id and x.instrument_id = named.instrument_id and x.ended_at is null
-      and ${asked`x.reason = ${reason}::text`}`
-}
-
-/** A symbol in which an exit has traded on this side. */
-export interface ExitedSymbol extends SetupSymbol {
-  readonly side: Side
-}
-
-/**
- * Leaves symbols alone while the strategy holds them on the side that the exit has left; where it is flat or has gone
- * over to the other side meanwhile there is nothing to leave.
- */
-export async function insertExclusions(
-  tx: Transaction,
-  symbols: readonly ExitedSymbol[],
-  reason: ExclusionReason,
-  now: Instant,
-): Promise<void> {
-  if (symbols.length === 0) return
-  await tx.run`
-    insert into setup_exclusion (setup_id, instrument_id, sign, reason, excluded_at)
-    select distinct named.setup_id, named.instrument_id, sign(p.quantity)::smallint, ${reason},
-      ${instant(now)}::timestamptz
-    from unnest(${symbols.map(({ setupId }) => setupId)}::bigint[],
-      ${symbols.map(({ instrumentId }) => instrumentId)}::bigint[],
-      ${symbols.map(({ side }) => -directionOf(side))}::int[]) named (setup_id, instrument_id, sign)
-    join setup on setup.id = named.setup_id
-    join position p on p.strategy_id = setup.strategy_id and p.instrument_id = named.instrument_id
-      and sign(p.quantity) = named.sign
-    where setup.stopped_at is null
-    on conflict (setup_id, instrument_id) do update
-      set sign = excluded.sign, reason = excluded.reason, excluded_at = excluded.excluded_at, ended_at = null
-      where setup_exclusion.ended_at is not null`
 }
 
 /** What the orders of one kind and one setup have in common, revision after revision. */
