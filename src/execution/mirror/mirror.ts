@@ -6,7 +6,7 @@
  */
 import { directionOf } from '../../domain/codes.ts'
 import { dec, decOrNull } from '../../domain/decimal.ts'
-import { codeNumber, codeOf, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
+import { codeNumber, codeOf, type PlanColumns, type SignalFacts } from '../../domain/mirror/mirror-columns.ts'
 import { isCrowdedOut, planSignal } from '../../domain/mirror/mirror-plan.ts'
 import { isBlockCode } from '../../domain/mirror/skip.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
@@ -15,6 +15,9 @@ import { type CopyState, insertCopies, insertSkips } from '../../storage/mirror/
 import { endExclusions } from '../../storage/mirror/exclusions.ts'
 import {
   type DueSignal,
+  type FollowerSlice,
+  type LiveSignal,
+  listOpening,
   listOtherSignals,
   loadDueSignal,
   loadFollowers,
@@ -110,6 +113,35 @@ function stateOf(signal: DueSignal, now: number): CopyState {
   }
 }
 
+/** What a signal's skips are decided from. */
+interface Skipped {
+  readonly signal: DueSignal
+  readonly facts: SignalFacts
+  readonly others: readonly LiveSignal[]
+  readonly slice: FollowerSlice
+  readonly plan: PlanColumns
+  readonly skips: readonly number[]
+}
+
+/**
+ * The setups among those that got no copy that AutoSync is to look at, as no report of an order makes them due. Whom a
+ * circumstance kept from the signal may be brought in step when it is over; those whose resting exits left no room for
+ * it, as soon as it has traded. And what it traded at once moves the sizes of all other copies: of signals at work,
+ * and, where it closes, of what still works to open what the strategy has left by now.
+ */
+async function keptSetups(tx: Transaction, skipped: Skipped): Promise<number[]> {
+  const { signal, facts, others, slice, plan, skips } = skipped
+  const hasTraded = signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
+  const movesOthers = others.length > 0 && hasTraded
+  const isKept = (row: number): boolean =>
+    movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, slice.columns, plan, row)
+  const setupsOf = (rows: readonly number[]): number[] => rows.map((row) => slice.setupIds[row]!)
+  const kept = setupsOf(skips.filter(isKept))
+  if (!hasTraded || facts.openClose === 'O') return kept
+  const rest = setupsOf(skips.filter((row) => !isKept(row)))
+  return [...kept, ...(await listOpening(tx, signal.instrumentId, rest))]
+}
+
 /** Plans the next followers in one go and notes how far it came; `kept` are the setups that AutoSync looks at then. */
 async function planSlice(
   tx: Transaction,
@@ -139,14 +171,7 @@ async function planSlice(
   for (let row = 0; row < columns.count; row += 1) {
     if (!continued.has(row)) (plan.quantity[row]! > 0 ? orders : skips).push(row)
   }
-  // No report of an order makes those due who get none. Whom a circumstance kept from the signal may be brought in step
-  // when it is over; those whose resting exits left no room for it, as soon as it has traded. And what it traded at
-  // once moves the sizes of all other copies.
-  const movesOthers =
-    others.length > 0 && signal.endedAt !== null && facts.filled.greaterThan(facts.filledBefore)
-  const isKept = (row: number): boolean =>
-    movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, columns, plan, row)
-  const kept = skips.filter(isKept).map((row) => setupIds[row]!)
+  const kept = await keptSetups(tx, { signal, facts, others, slice, plan, skips })
   const hasMore = columns.count === followersAtOnce
   await Promise.all([
     insertCopies(tx, signal, slice, plan, orders, stateOf(signal, now)),

@@ -20,7 +20,7 @@ import {
 } from '../../domain/mirror/mirror-columns.ts'
 import type { Instant } from '../../domain/time.ts'
 import { live } from '../database/order-statuses.ts'
-import { type Fragment, fragment, type Transaction } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Transaction } from '../database/sql.ts'
 import { lapsedSubscribers } from '../people/subscriptions.ts'
 import { type CopyRow, lockLastCopies } from './account-orders.ts'
 import { chainOf, type EntryColumns, entryColumns, executedOf } from './entry-fills.ts'
@@ -115,6 +115,19 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
     where strategy_id = ${signal.strategyId}::bigint and instrument_id = ${signal.instrumentId}::bigint
       and status in ${live} and not is_held and id <> ${signal.id}::bigint
     order by id`
+
+/** Those of the setups that have an order at work to open the instrument. */
+export const listOpening = async (
+  tx: Transaction,
+  instrumentId: number,
+  setupIds: readonly number[],
+): Promise<number[]> =>
+  setupIds.length === 0
+    ? []
+    : idsOf(tx.rows`
+      select distinct setup_id as id from account_order
+      where setup_id = any(${setupIds}::bigint[]) and instrument_id = ${instrumentId}::bigint
+        and status in ${live} and position_effect = 'O'`)
 
 /** A slice of followers in the order of their setups; the arrays and columns run in step. */
 export interface FollowerSlice {
