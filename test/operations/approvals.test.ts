@@ -175,8 +175,13 @@ describe('a newer request takes the place of the open one', () => {
     expect(told(await stop('WL'))).toEqual([404, '2013 StrategyId'])
     await start({}, 'Gen')
     expect(await shown(idOf(await stop('WL')))).toMatchObject({ Status: 'Completed' })
+    expect(stopped.headers.location).toBe(`/wl/Autotrade/GetAutotradeApprovalStatus?RequestId=${by}`)
     await start({}, 'Gen')
     expect(idOf(await stop('Gen'))).toBe('')
+    const another = await ask()
+    const elsewhere = await stop('Gen')
+    expect((await shown(another.RequestId)).SupersededByRequestId).toBe(idOf(elsewhere))
+    expect(elsewhere.headers).not.toHaveProperty('location')
   })
 })
 

@@ -24,10 +24,10 @@ interface Asked {
   readonly strategyId: number | bigint
 }
 
-/** Names a request to the caller, whose answer is a bare boolean. */
-const naming = (id: string): Record<string, string> => ({
+/** Names a request to the caller, whose answer is a bare boolean. Only the white-label host tells of requests. */
+const naming = ({ host }: Context, id: string): Record<string, string> => ({
   'x-approval-request-id': id,
-  location: `GetAutotradeApprovalStatus?RequestId=${id}`,
+  ...(host === 'WL' && { location: `GetAutotradeApprovalStatus?RequestId=${id}` }),
 })
 
 /** Asks the account's holder. */
@@ -42,7 +42,7 @@ export async function askCustomer(
     expiresAt: ctx.now + approvalLife,
     ...{ id, accountId: account.id, strategyId, action: 'start', status: 'PendingCustomer', choices },
   })
-  return { bare: true, headers: naming(id) }
+  return { bare: true, headers: naming(ctx, id) }
 }
 
 /**
@@ -63,7 +63,7 @@ export async function settleApproval(
     expiresAt: ctx.now,
     ...{ id, accountId: account.id, strategyId, action, status: 'Completed', choices: {} },
   })
-  return naming(id)
+  return naming(ctx, id)
 }
 
 function shownApproval(ctx: Context, row: ApprovalRow) {
