@@ -17,8 +17,8 @@ import {
   type DueSignal,
   type FollowerSlice,
   type LiveSignal,
-  listOpening,
   listOtherSignals,
+  listWorking,
   loadDueSignal,
   loadFollowers,
   lockPredecessors,
@@ -126,8 +126,8 @@ interface Skipped {
 /**
  * The setups among those that got no copy that AutoSync is to look at, as no report of an order makes them due. Whom a
  * circumstance kept from the signal may be brought in step when it is over; those whose resting exits left no room for
- * it, as soon as it has traded. And what it traded at once moves the sizes of all other copies: of signals at work,
- * and, where it closes, of what still works to open what the strategy has left by now.
+ * it, as soon as it has traded. And what it traded at once moves the sizes of all other copies: of signals at work, and
+ * of what still works for a size that is none any more.
  */
 async function keptSetups(tx: Transaction, skipped: Skipped): Promise<number[]> {
   const { signal, facts, others, slice, plan, skips } = skipped
@@ -137,9 +137,9 @@ async function keptSetups(tx: Transaction, skipped: Skipped): Promise<number[]> 
     movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, slice.columns, plan, row)
   const setupsOf = (rows: readonly number[]): number[] => rows.map((row) => slice.setupIds[row]!)
   const kept = setupsOf(skips.filter(isKept))
-  if (!hasTraded || facts.openClose === 'O') return kept
+  if (!hasTraded) return kept
   const rest = setupsOf(skips.filter((row) => !isKept(row)))
-  return [...kept, ...(await listOpening(tx, signal.instrumentId, rest))]
+  return [...kept, ...(await listWorking(tx, signal.instrumentId, rest))]
 }
 
 /** Plans the next followers in one go and notes how far it came; `kept` are the setups that AutoSync looks at then. */

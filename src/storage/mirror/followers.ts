@@ -116,8 +116,8 @@ export const listOtherSignals = (tx: Transaction, signal: DueSignal): Promise<Li
       and status in ${live} and not is_held and id <> ${signal.id}::bigint
     order by id`
 
-/** Those of the setups that have an order at work to open the instrument. */
-export const listOpening = async (
+/** Those of the setups in which a copy or a correction of the symbol works. What has its grace is decided at its end. */
+export const listWorking = async (
   tx: Transaction,
   instrumentId: number,
   setupIds: readonly number[],
@@ -127,7 +127,7 @@ export const listOpening = async (
     : idsOf(tx.rows`
       select distinct setup_id as id from account_order
       where setup_id = any(${setupIds}::bigint[]) and instrument_id = ${instrumentId}::bigint
-        and status in ${live} and position_effect = 'O'`)
+        and status in ${live} and source in ('S', 'Y') and chase_at is null`)
 
 /** A slice of followers in the order of their setups; the arrays and columns run in step. */
 export interface FollowerSlice {
