@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Body, textOf } from '../contract/index.ts'
 import { sendBody } from './send.ts'
+
+const note = vi.hoisted(() => vi.fn())
+vi.mock('./untaken.ts', () => ({ createUntaken: () => ({ note }) }))
 
 /** What is sent of a body to somebody who takes it as it is. */
 async function sent(body: Body) {
@@ -30,4 +33,10 @@ test('a long list is sent as the text that it is', async () => {
       expect(await sent(text)).toEqual({ length: Buffer.byteLength(text), text })
     }),
   )
+})
+
+test('every answer is looked after until it is taken', async () => {
+  note.mockClear()
+  const { length } = await sent('an answer')
+  expect(note.mock.calls).toEqual([[expect.anything(), length]])
 })

@@ -9,6 +9,7 @@ import type { Body, LongList } from '../contract/index.ts'
 import type { Verdict, Window } from '../operations/limits.ts'
 import type { Reply } from '../operations/reply.ts'
 import { codingOf } from './media.ts'
+import { createUntaken } from './untaken.ts'
 
 /** Smaller bodies are not worth the work. */
 const compressMinBytes = 1024
@@ -61,6 +62,8 @@ export function sendBody(
   })
 }
 
+/** Of all servers of the process: they share its memory. */
+const untaken = createUntaken()
 const comma = 0x2c
 
 /** Around the items stand no letters but ASCII. */
@@ -87,6 +90,7 @@ function end(
 ): undefined {
   if (length !== undefined) headers.push('Content-Length', String(length))
   response.writeHead(status, headers).end(body)
+  if (length !== undefined) untaken.note(response, length)
 }
 
 /** Headers of every answer. */

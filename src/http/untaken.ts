@@ -1,0 +1,81 @@
+/**
+ * Large answers that their readers have not taken yet. Each is memory that only its reader can free, so a reader has
+ * time in proportion to the answer, and less once all that is held together becomes too much.
+ */
+import type { ServerResponse } from 'node:http'
+
+export interface UntakenLimits {
+  /** From so many bytes on an answer is looked after. */
+  readonly bytesMin: number
+  /** How long any reader may take. */
+  readonly patienceMs: number
+  /** How fast an answer has to be taken for longer than that. */
+  readonly bytesPerMs: number
+  /** Held together; beyond it the oldest are cut off, but none that is younger than its grace. */
+  readonly heldMax: number
+  readonly graceMs: number
+  readonly lookEveryMs: number
+}
+
+export interface Untaken {
+  /** An answer that was handed to its connection, of so many bytes. */
+  note(response: ServerResponse, bytes: number): void
+  /** Bytes that are held at the moment. */
+  held(): number
+}
+
+interface Answer {
+  readonly response: ServerResponse
+  readonly bytes: number
+  readonly since: number
+}
+
+/** A request may take a minute to arrive, and so may an answer; a slow line gets a megabyte in another one. */
+const platformLimits: UntakenLimits = {
+  bytesMin: 64 * 1024,
+  patienceMs: 60_000,
+  bytesPerMs: 16,
+  heldMax: 32 * 1024 * 1024,
+  graceMs: 2_000,
+  lookEveryMs: 1_000,
+}
+
+/** Looks after answers while there are any. */
+export function createUntaken(limits: UntakenLimits = platformLimits): Untaken {
+  // In the order in which they were handed on.
+  const answers = new Set<Answer>()
+  let held = 0
+  let timer: NodeJS.Timeout | undefined
+
+  const forget = (answer: Answer): void => {
+    if (answers.delete(answer)) held -= answer.bytes
+  }
+  const look = (): void => {
+    const now = performance.now()
+    for (const answer of answers) {
+      const { response, bytes, since } = answer
+      const age = now - since
+      const isLate = age > limits.patienceMs + bytes / limits.bytesPerMs
+      const isTooMuch = held > limits.heldMax && age > limits.graceMs
+      if (isLate || isTooMuch) response.req.socket.destroy()
+      // One that waits behind another on its connection is not told that this has ended.
+      if (response.req.socket.destroyed) forget(answer)
+    }
+    if (answers.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+  return {
+    note: (response, bytes) => {
+      // What the connection took whole needs nobody to wait for.
+      if (bytes < limits.bytesMin || response.writableFinished || response.socket?.writableLength === 0)
+        return
+      const answer = { response, bytes, since: performance.now() }
+      answers.add(answer)
+      held += bytes
+      response.once('close', () => forget(answer))
+      timer ??= setInterval(look, limits.lookEveryMs).unref()
+    },
+    held: () => held,
+  }
+}
