@@ -116,6 +116,12 @@ describe('what is written from code', () => {
     expect(listed.sort()).toEqual([...new Set(read)].sort())
   })
 
+  test('how much is logged, which is less where a person watches', () => {
+    const [usual] = found(readFileSync('src/bin/config.ts', 'utf8'), /LOG_LEVEL \|\| '(\w+)'/g)
+    const [watched] = found(readFileSync('src/bin/run.ts', 'utf8'), /LOG_LEVEL \|\|= '(\w+)'/g)
+    expect(plain(readme)).toContain(`| \`LOG_LEVEL\` | \`${usual}\`, of \`npm start\` \`${watched}\` |`)
+  })
+
   test('hosts and their reference pages', () => {
     for (const host of hostNames) {
       const prefix = host.toLowerCase()
