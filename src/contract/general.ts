@@ -66,7 +66,7 @@ export const general = {
       LastName: Words,
       ScreenName: Words,
       Email,
-      Password: secret(text(128, /^[\s\S]{8,}$/, 'a long sentence of yours')),
+      Password: secret(text(128, /^[\s\S]{8,}$/, 'at least eight characters')),
       Language: text(3, /^[a-z]{3}$/, 'eng'),
       CountryCode: text(2, /^[A-Z]{2}$/, 'US'),
       DivisionCode: text(6, /^([A-Z]{2}-)?[A-Z0-9]{1,3}$/, 'US-NY'),

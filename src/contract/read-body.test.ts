@@ -389,6 +389,7 @@ test.each<[string, object, string]>([
 test.each<[string, object, string]>([
   ['a telephone number of one country', { Phone: '123' }, 'Malformed value; one that fits: +12125550123'],
   ['a country in small letters', { CountryCode: 'us' }, 'Malformed value; one that fits: US'],
+  ['a short password', { Password: 'Ab3$xyz' }, 'Malformed value; one that fits: at least eight characters'],
 ])('whoever sends %s is shown one that fits', (_name, member, words) => {
   const read = reader('AddProfile', 'native', 'WL')(member)
   const [FieldName = ''] = Object.keys(member)

@@ -125,6 +125,7 @@ describe('adding a person', () => {
     ['a phone number that is too short', { Phone: '+1202555' }, [400, '1130 Phone']],
     ['a short password', { Password: 'Ab3$xyz' }, [400, '1102 Password']],
     ['a password that everybody tries', { Password: 'Password123' }, [400, '1130 Password']],
+    ['a password that is a word of the platform', { Password: 'Lockstep1' }, [400, '1130 Password']],
     ['no name', { FirstName: '' }, [400, '1102 FirstName']],
     ['a blank name', { ScreenName: '  ' }, [400, '1102 ScreenName']],
     ['an address without an at sign', { Email: 'ann' }, [400, '1102 Email']],

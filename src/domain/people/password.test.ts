@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { refusedPassword } from './password.ts'
+import { refusedAtSite, refusedPassword } from './password.ts'
 
 const ann = { email: 'Ann.Lee.Smith@example.com', names: ['Annabella', 'Leeward', 'anniestar'] }
 
@@ -39,5 +39,32 @@ describe('a password', () => {
         expect(isRefused).toBe(length < 8 || length > 128)
       }),
     )
+  })
+})
+
+describe('a password at a site', () => {
+  const site = { code: 'northwind', name: 'North Wind Trading', domain: 'northwindtrading.example' }
+
+  test.each([
+    'Lockstep',
+    'lockstep2024',
+    'Northwind1',
+    'north wind trading',
+    'NorthWindTrading99',
+    'northwindtrading.example',
+    'northwindtrading.example1',
+  ])('%s is refused', (password) => {
+    expect(refusedAtSite(password, site)).toContain('site')
+  })
+
+  test.each(['lockstep of soldiers', 'north wind blows', '12345678', 'xlockstep'])(
+    '%s will do',
+    (password) => {
+      expect(refusedAtSite(password, site)).toBeUndefined()
+    },
+  )
+
+  test('is no word of a site that has none', () => {
+    expect(refusedAtSite('20240312', { code: '', name: '', domain: '' })).toBeUndefined()
   })
 })

@@ -23,5 +23,27 @@ export function refusedPassword(password: string, { email, names }: PasswordOwne
     : undefined
 }
 
+/** What everybody knows of the site that a person joins. */
+export interface PasswordSite {
+  readonly code: string
+  readonly name: string
+  readonly domain: string | null
+}
+
+const platformWord = 'lockstep'
+
+/** Why a password is refused at a site: it is a word of the site or of the platform, be it with a number behind it. */
+export function refusedAtSite(password: string, { code, name, domain }: PasswordSite): string | undefined {
+  const plain = password.toLowerCase()
+  const bare = plain.replace(/\d{1,8}$/, '')
+  const address = domain ?? ''
+  const label = address.split('.')[0] ?? ''
+  return [platformWord, code, name, name.replaceAll(' ', ''), address, label]
+    .map((word) => word.toLowerCase())
+    .some((word) => word !== '' && (word === plain || word === bare))
+    ? 'A password must not be the name or the address of its site'
+    : undefined
+}
+
 /** One character again and again. */
 const isMonotonous = (text: string): boolean => new Set(text).size === 1

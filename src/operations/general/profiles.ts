@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import { type ParamsOf, publicView } from '../../contract/index.ts'
 import { Person } from '../../contract/resources/person.ts'
-import { refusedPassword } from '../../domain/people/password.ts'
+import { refusedAtSite, refusedPassword } from '../../domain/people/password.ts'
 import { rowsOfSite } from '../../domain/people/scope.ts'
 import { isCountry, isDivision, isLanguage } from '../../services/iso-lists.ts'
 import { HashingBusy } from '../../services/passwords.ts'
@@ -77,6 +77,8 @@ export const addProfile: PreparedHandler<'AddProfile'> = {
   run: async (ctx, params, passwordHash) => {
     const site = await siteOf(ctx, params)
     if (isRefused(site)) return site
+    const weakness = refusedAtSite(params.Password, site)
+    if (weakness !== undefined) return refuse('InvalidParameter', 'Password', weakness)
     const id = await insertProfile(ctx.sql, {
       siteId: site.id,
       alias: params.ScreenName,
