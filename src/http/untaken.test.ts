@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createUntaken, type Untaken, type UntakenLimits } from './untaken.ts'
 
 const size = 8 * 1024 * 1024
@@ -14,6 +14,7 @@ const lenient = {
   bytesPerMs: 1,
   heldMax: 10 * size,
   graceMs: 0,
+  crowdedBytesPerMs: hour,
   lookEveryMs: 5,
 }
 
@@ -78,6 +79,19 @@ test('once too much is held the oldest answers are cut off, until it is little e
   await ended(answered[0])
   await expect.poll(untaken.held).toBe(2 * size)
   expect(answered.map(({ req }) => req.socket.destroyed)).toEqual([true, false, false])
+})
+
+test('not who takes his as fast as that', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  ends.push(() => vi.useRealTimers())
+  const { untaken, answered, ask } = await scene({ heldMax: 0, crowdedBytesPerMs: 1 / hour })
+  const reader = await ask()
+  // The connection has taken a part, though most of the answer still waits.
+  vi.advanceTimersByTime(2 * lenient.lookEveryMs)
+  expect(untaken.held()).toBe(size)
+  reader.resume()
+  await once(answered[0]!, 'close')
+  expect(answered[0]?.writableFinished).toBe(true)
 })
 
 test('not before their grace is over', async () => {

@@ -1,8 +1,9 @@
 /**
  * Large answers that their readers have not taken yet. Each is memory that only its reader can free, so a reader has
- * time in proportion to the answer, and less once all that is held together becomes too much.
+ * time in proportion to the answer, and has to be faster once all that is held together becomes too much.
  */
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 export interface UntakenLimits {
   /** From so many bytes on an answer is looked after. */
@@ -11,9 +12,10 @@ export interface UntakenLimits {
   readonly patienceMs: number
   /** How fast an answer has to be taken for longer than that. */
   readonly bytesPerMs: number
-  /** Held together; beyond it the oldest are cut off, but none that is younger than its grace. */
+  /** Held together; beyond it the oldest are cut off, but none that is younger than its grace or taken as fast as this. */
   readonly heldMax: number
   readonly graceMs: number
+  readonly crowdedBytesPerMs: number
   readonly lookEveryMs: number
 }
 
@@ -37,7 +39,16 @@ const platformLimits: UntakenLimits = {
   bytesPerMs: 16,
   heldMax: 32 * 1024 * 1024,
   graceMs: 2_000,
+  crowdedBytesPerMs: 64,
   lookEveryMs: 1_000,
+}
+
+/** What the connection still has to send, as Node's own time-outs read it. */
+function leftOf({ response, bytes }: Answer): number {
+  const socket = response.socket as
+    | (Socket & { readonly _handle?: { readonly writeQueueSize: number } })
+    | null
+  return Math.min(bytes, socket?._handle?.writeQueueSize ?? bytes)
 }
 
 /** Looks after answers while there are any. */
@@ -56,7 +67,8 @@ export function createUntaken(limits: UntakenLimits = platformLimits): Untaken {
       const { response, bytes, since } = answer
       const age = now - since
       const isLate = age > limits.patienceMs + bytes / limits.bytesPerMs
-      const isTooMuch = held > limits.heldMax && age > limits.graceMs
+      const isSlow = bytes - leftOf(answer) < age * limits.crowdedBytesPerMs
+      const isTooMuch = held > limits.heldMax && age > limits.graceMs && isSlow && response.socket !== null
       if (isLate || isTooMuch) response.req.socket.destroy()
       // One that waits behind another on its connection is not told that this has ended.
       if (response.req.socket.destroyed) forget(answer)
