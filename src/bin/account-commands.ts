@@ -12,7 +12,7 @@ import {
   readWhole,
   say,
   tool,
-  withDatabase,
+  withPlatform,
 } from './tool.ts'
 
 interface ApproveOptions extends Output {
@@ -40,7 +40,7 @@ export function addAccountCommands(accounts: Command): void {
     .option('--transmit', 'for broker transmit instead: its trades may feed a strategy')
     .option('--cfd', 'it trades contracts for difference')
     .action((Account: string, { person, broker, by, transmit, cfd, ...output }: ApproveOptions) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         const operation = transmit ? 'ApprovedBrokerTransmitAccount' : 'ApprovedAutotradeAccount'
         const holder = { PersonId: readId(person), BrokerId: readBrokerId(broker) }
         const params = { Account, ...holder, ...(cfd && { IsCFD: true }) }
@@ -51,7 +51,7 @@ export function addAccountCommands(accounts: Command): void {
   tool(accounts, 'withdraw <account>', 'take an approval back')
     .option('--transmit', 'that for broker transmit')
     .action((Account: string, { transmit, ...output }: Output & { transmit?: boolean }) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         const operation = transmit ? 'DeleteApprovedBrokerTransmitAccount' : 'DeleteApprovedAutotradeAccount'
         await askOperation(db, config, { operation, params: { Account } })
         say(output, { account: Account }, `Account ${Account} is not approved any more.`)
@@ -99,7 +99,7 @@ const setSetup = (
   named: { readonly brokerId: number; readonly account: string; readonly strategyId: number },
   options: SetupOptions,
 ): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const change = readChanges({
       closingOrdersOnly: onOrOff('--closing-orders-only', options.closingOrdersOnly),
       isConfirmationNeeded: onOrOff('--confirmation', options.confirmation),
@@ -116,7 +116,7 @@ const setSetup = (
   })
 
 const setAccount = (broker: string, account: string, options: AccountOptions): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const named = { brokerId: readBrokerId(broker), account }
     const change = readChanges({
       ignoresManualOrders: onOrOff('--ignore-manual-orders', options.ignoreManualOrders),

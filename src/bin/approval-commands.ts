@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { settleAtBroker } from '../operations/approvals.ts'
 import { listAwaitingBroker } from '../storage/mirror/approvals.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readWords, say, tableOf, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
+import { type Output, readWords, say, tableOf, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds approvals list, complete and fail. */
 export function addApprovalCommands(approvals: Command): void {
@@ -37,7 +37,7 @@ const settle = (
   word: Parameters<typeof settleAtBroker>[2],
   output: Output,
 ): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const settled = await settleAtBroker(db, requestId, word, Date.now())
     if (!settled) throw new ConfigError(`no request ${requestId} waits for its broker`)
     say(output, { settled: requestId }, `Request ${requestId} is settled.`)

@@ -9,7 +9,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { addressName, checkPlatform, reachServer, serverName, serverOf } from './database.ts'
 import { openLog } from './log.ts'
 import { goOnFromCopy, markCopy } from './platform-copies.ts'
-import { type Output, say, tool, withDatabase } from './tool.ts'
+import { type Output, say, tool, withPlatform } from './tool.ts'
 
 /** Adds backup and restored. */
 export function addBackupCommands(program: Command): void {
@@ -29,7 +29,7 @@ export function addBackupCommands(program: Command): void {
     'restored',
     'the database was put back to an older state by other means: numbers given since are not given again',
   ).action((output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       await goOnFromCopy(db)
       say(output, { restored: true }, 'No number that was given since is given again.')
     }),

@@ -14,6 +14,7 @@ import {
   say,
   tool,
   withDatabase,
+  withPlatform,
 } from './tool.ts'
 
 /** Adds brokers create, restart-session and set. */
@@ -34,7 +35,7 @@ export function addBrokerCommands(brokers: Command): void {
     'restart-session <connection>',
     'let both sides of a FIX session count anew from the next log-on',
   ).action((connection: string, output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       if (!(await requestFixReset(db.write, connection)))
         throw new ConfigError(`there is no FIX session ${connection}`)
       say(output, { connection }, `${connection} begins anew at its next log-on.`)
@@ -62,7 +63,7 @@ async function setBroker(
     needsCredentials: onOrOff('--credentials', credentials),
     isEnabled: onOrOff('--enabled', enabled),
   })
-  await withDatabase(async (db) => {
+  await withPlatform(async (db) => {
     if ((await changeBroker(db.write, id, wanted)) === 0) throw new ConfigError(`there is no broker ${id}`)
     if (wanted.isEnabled) await markAccounts(db, Date.now(), id)
     say(output, { changed: id }, `Broker ${id} is changed.`)

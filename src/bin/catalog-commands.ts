@@ -30,7 +30,7 @@ import {
   siteIdOf,
   tableOf,
   tool,
-  withDatabase,
+  withPlatform,
 } from './tool.ts'
 
 const planKinds = ['investor', 'manager'] as const satisfies readonly PlanKind[]
@@ -45,7 +45,7 @@ export function addCatalogCommands(program: Command): void {
     .requiredOption('--payer <payer>', 'customer, site or none')
     .option('--tiers <list>', 'of a site, which needs them: accounts and dollars for each, as 1-10:5,11:4.50')
     .action((site: string, { payer, tiers, ...output }: Output & { payer: string; tiers?: string }) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const policy = {
           payer: oneOf('--payer', payer, ['customer', 'site', 'none']),
           tiers: readTiers(tiers),
@@ -86,7 +86,7 @@ async function resellerOf(sql: Sql, code: string): Promise<number> {
 
 function addCatalog(catalog: Command): void {
   tool(catalog, 'list <site>', 'with names and prices of its own').action((site: string, output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const entries = await listCatalog(db.read, await resellerOf(db.read, site))
       const lines = tableOf(
         entries.map((row) => ({
@@ -102,7 +102,7 @@ function addCatalog(catalog: Command): void {
       `${Action.toLowerCase()} <site> <strategy...>`,
       `${Action.toLowerCase()} strategies`,
     ).action((site: string, strategies: string[], output: Output) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         const WhiteLabelSiteId = await resellerOf(db.read, site)
         const params = { Action, StrategyIds: strategies.map(readId), WhiteLabelSiteId }
         const results = await askOperation(db, config, { operation: 'UpdateSiteCatalog', params })
@@ -121,7 +121,7 @@ function addCatalog(catalog: Command): void {
     .option('--markup <dollars>', 'a month, on top of the price of the strategy')
     .action(
       (site: string, id: string, { name, markup, ...output }: Output & { name?: string; markup?: string }) =>
-        withDatabase(async (db) => {
+        withPlatform(async (db) => {
           const entry = readChanges({
             name: name === undefined ? undefined : readWords('--name', name),
             markup: markup === undefined ? undefined : readDollars('--markup', markup),
@@ -147,7 +147,7 @@ function addPlans(plans: Command): void {
     .option('--days <n>', '30 or 365', '30')
     .option('--strategies <n>', 'how many are included', '0')
     .action((site: string, name: string, { price, kind, days, strategies, ...output }: PlanOptions) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const id = await savePlan(db.write, {
           ...{ siteId: await siteIdOf(db.read, site), name: readWords('the name', name) },
           kind: oneOf('--kind', kind, planKinds),
@@ -159,7 +159,7 @@ function addPlans(plans: Command): void {
       }),
     )
   tool(plans, 'list <site>', 'what it offers').action((site: string, output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const offered = await listSitePlans(db.read, await siteIdOf(db.read, site))
       const lines = tableOf(
         offered.map((row) => ({
@@ -172,7 +172,7 @@ function addPlans(plans: Command): void {
   )
   tool(plans, 'withdraw <plan>', 'who has it keeps it until the end of the term').action(
     (plan: string, output: Output) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         if (!(await withdrawPlan(db.write, readId(plan)))) throw new ConfigError(`there is no plan ${plan}`)
         say(output, { planId: Number(plan) }, `Plan ${plan} is offered no more.`)
       }),
@@ -183,7 +183,7 @@ function addPlanChoices(plans: Command): void {
   tool(plans, 'choose <plan>', 'subscribe a person, or change to a plan; what it costs more is paid')
     .requiredOption('--person <id>', 'who has it')
     .action((plan: string, { person, ...output }: Output & { person: string }) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const wanted = { personId: readId(person), planId: readId(plan), at: Date.now() }
         const chosen = await db.transaction(async (tx) => {
           const outcome = await choosePlan(tx, wanted)
@@ -197,7 +197,7 @@ function addPlanChoices(plans: Command): void {
   tool(plans, 'cancel <kind>', 'let the plan of a person end with its term')
     .requiredOption('--person <id>', 'whose')
     .action((kind: string, { person, ...output }: Output & { person: string }) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         if (!(await cancelPlan(db.write, readId(person), oneOf('the kind', kind, planKinds))))
           throw new ConfigError(`person ${person} has no ${kind} plan`)
         say(output, { personId: Number(person) }, 'It ends with its term.')

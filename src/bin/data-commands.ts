@@ -55,7 +55,7 @@ function addReplayCommand(command: Command): void {
   command
     .option('--speed <factor>', 'recorded time per real time; 0: as fast as it is booked', readSpeed, 1)
     .action((file: string, options: Output & { speed: number }) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         const speed = options.speed === 0 ? Number.POSITIVE_INFINITY : options.speed
         const played = await replayFile(config, db, openLog(config, 'replay'), { file, speed })
         say(options, { played: file, ...played }, [wordsOf(file, played)])
@@ -121,7 +121,7 @@ function addImportCommands(imports: Command): void {
   for (const [word, kind] of Object.entries(importKinds)) {
     tool(imports, `${word} <file>`, `a CSV with the columns ${importColumns(kind)}`).action(
       (file: string, output: Output) =>
-        withDatabase(async (db) => {
+        withPlatform(async (db) => {
           const count = await importFile(db, kind, file)
           say(output, count, `${count.added} ${word} are new, ${count.known} were known.`)
         }),

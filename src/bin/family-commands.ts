@@ -13,7 +13,6 @@ import {
   tableOf,
   tool,
   utcOf,
-  withDatabase,
   withPlatform,
 } from './tool.ts'
 
@@ -65,7 +64,7 @@ export function addFamilyCommands(mux: Command): void {
   )
   tool(mux, 'end <variant>', 'it goes on by itself, with what it holds').action(
     (variant: string, output: Output) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         if (!(await db.transaction((tx) => endVariant(tx, readId(variant), Date.now()))))
           throw new ConfigError(`strategy ${variant} is nobody's variant`)
         say(output, { ended: Number(variant) }, `Strategy ${variant} follows nobody any more.`)
@@ -86,7 +85,7 @@ async function create(parent: string, { name, owner, scaling, capital, ...option
     scalingPercentage: readWhole('--scaling', scaling, 1, 1000),
     ...{ securityTypes, startingCash, createdAt: Date.now() },
   }
-  await withDatabase(async (db) => {
+  await withPlatform(async (db) => {
     const id = await db.transaction((tx) => insertVariant(tx, wanted))
     if (id === 'parent')
       throw new ConfigError(`there is no living strategy ${parent} that is no variant itself`)

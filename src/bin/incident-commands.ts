@@ -4,7 +4,7 @@ import { endIncidents, type Incident, listIncidents } from '../storage/work/inci
 import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
-import { type Output, readId, readWhole, say, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
+import { type Output, readId, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds incidents list and end. */
 export function addIncidentCommands(incidents: Command): void {
@@ -39,7 +39,7 @@ const end = (
   text: string,
   { andBefore = false, ...output }: Output & { andBefore?: boolean },
 ): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const order = { id: readId(text), andBefore, now: systemClock.now() }
     const ended = await db.transaction(async (tx) => {
       const ids = await endIncidents(tx, order)

@@ -9,7 +9,7 @@ import { deleteKey, listLivingKeys } from '../storage/people/keys.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, readWhole, say, tool, utcOf, withDatabase } from './tool.ts'
+import { type Output, readId, readWhole, say, tool, utcOf, withPlatform } from './tool.ts'
 
 interface IssueOptions extends Output {
   person: number
@@ -37,7 +37,7 @@ export function addKeyCommands(keys: Command): void {
     .action(list)
   tool(keys, 'revoke <keyId>', 'end a key; every process refuses it within a second').action(
     (keyId: string, output: Output) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const revoked = await deleteKey(db.write, keyId, Date.now())
         if (!revoked) throw new ConfigError(`there is no living key ${keyId}`)
         say(output, { revoked: keyId }, `Key ${keyId} is revoked.`)
@@ -46,7 +46,7 @@ export function addKeyCommands(keys: Command): void {
 }
 
 const issue = ({ person, comment, days, limits, uuid, ...output }: IssueOptions): Promise<void> =>
-  withDatabase(async (db, config) => {
+  withPlatform(async (db, config) => {
     const now = Date.now()
     const life = { now, expiresAt: now + days * dayLength }
     const special = { ...(limits && { limits }), ...(uuid && { form: 'uuid' as const }) }
@@ -70,7 +70,7 @@ const whyNot = ({ message }: Refused, person: number): string =>
     : `${message}: "keys list --person ${person}" shows them, "keys revoke" ends one`
 
 const list = ({ person, ...output }: Output & { person: number }): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     if (!(await findTenant(db.read, person))) throw new ConfigError(`there is no living person ${person}`)
     const keys = (await listLivingKeys(db.read, person, Date.now())).map(
       ({ createdAt, expiresAt, ...key }) => ({

@@ -68,7 +68,7 @@ function addCallCommand(command: Command): void {
     .option('--host <host>', 'Gen, Geo or WL; the first that offers the operation')
     .option('--person <id>', 'with the rights of this person; otherwise those of the platform')
     .action((operation: string, words: string[], options: CallOptions) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         const { host, person, body } = options
         if (body !== undefined && words.length > 0)
           throw new ConfigError('parameters are either Name=value or --body, not both')

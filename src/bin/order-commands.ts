@@ -15,7 +15,7 @@ import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
-import { type Output, readId, say, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
+import { type Output, readId, say, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds orders waiting, confirm, decline, differing and settle. */
 export function addOrderCommands(orders: Command): void {
@@ -54,7 +54,7 @@ const decide = (
   output: Output,
   done: 'confirmed' | 'declined',
 ): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const orderId = readId(id)
     await db.transaction(async (tx) => {
       if (!(await decision(tx, orderId, systemClock.now())))
@@ -109,7 +109,7 @@ interface SettleWish extends Output {
 }
 
 const settle = (id: string, { executed, average: price, ...output }: SettleWish): Promise<void> =>
-  withDatabase(async (db, config) => {
+  withPlatform(async (db, config) => {
     const orderId = readId(id)
     const average = price === undefined ? null : readAmount('--average', price)
     const total = executed === undefined ? null : { quantity: readAmount('--executed', executed), average }

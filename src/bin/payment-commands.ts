@@ -5,13 +5,13 @@ import { setSwitch } from '../storage/work/switches.ts'
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { attachStripeMethod } from './payments.ts'
-import { type Output, oneOf, readId, say, tool, withDatabase } from './tool.ts'
+import { type Output, oneOf, readId, say, tool, withPlatform } from './tool.ts'
 
 /** Adds the choice of the provider, payment methods and second tries. */
 export function addPaymentCommands(payments: Command): void {
   tool(payments, 'use <provider>', 'simulated or stripe: who is asked for payments from now on').action(
     (provider: string, output: Output) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         oneOf('the provider', provider, ['simulated', 'stripe'])
         if (provider === 'stripe' && !config.stripe) throw new ConfigError('STRIPE_SECRET_KEY is not set')
         await setSwitch(db.write, 'paymentProvider', provider, Date.now())
@@ -21,14 +21,14 @@ export function addPaymentCommands(payments: Command): void {
   tool(payments, 'attach <method>', "let a person pay with a payment method of Stripe's")
     .requiredOption('--person <id>', 'who pays', readId)
     .action((method: string, options: Output & { person: number }) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         await attachStripeMethod(config, db, { personId: options.person, method })
         say(options, { person: options.person, method }, `Person ${options.person} pays with ${method}.`)
       }),
     )
   tool(payments, 'retry <subscription>', 'ask once more for what was given up').action(
     (subscription: string, output: Output) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         await db.transaction(async (tx) => {
           if (!(await retryCharges(tx, readId(subscription), Date.now())))
             throw new ConfigError(`subscription ${subscription} owes nothing that was given up`)

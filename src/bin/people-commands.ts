@@ -25,6 +25,7 @@ import {
   told,
   tool,
   withDatabase,
+  withPlatform,
 } from './tool.ts'
 
 /** Adds sites, people and kyc. */
@@ -34,7 +35,7 @@ export function addPeopleCommands(program: Command): void {
   const kyc = program.command('kyc').description('send people to KYC')
   tool(kyc, 'token <person>', 'a new user token; it is shown once and ends the one before').action(
     (person: string, output: Output) =>
-      withDatabase(async (db, config) => {
+      withPlatform(async (db, config) => {
         const secrets = await openSecrets(config, db)
         const token = await issueUserToken(db.write, secrets, readId(person), Date.now())
         if (isRefused(token)) throw new ConfigError(`there is no person ${person}`)
@@ -67,7 +68,7 @@ function addSiteCommands(sites: Command): void {
     .option('--url <address>', 'where they are helped, as https://help.example.com')
     .option('--email <address>', 'where they write to')
     .action((code: string, options: Output & { company?: string; url?: string; email?: string }) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const support = readChanges({
           company: options.company === undefined ? undefined : readWords('--company', options.company),
           url: options.url === undefined ? undefined : readPageAddress(options.url),
@@ -141,7 +142,7 @@ function addPersonCommands(people: Command): void {
       `of an admin of a white-label site: ${permissions.join(',')}; all without it`,
     )
     .action((person: string, role: string, options: Output & { permissions?: string }) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const given = options.permissions?.split(',').map((one) => oneOf('--permissions', one, permissions))
         await giveRole(db.write, readId(person), oneOf('the role', role, roles), given ?? null)
         say(options, { personId: Number(person), role }, `Person ${person} is ${role} now.`)
@@ -183,7 +184,7 @@ const addPerson = ({ first, last, email, site, role, ...output }: PersonOptions)
   })
 
 const deletePerson = (personId: number, output: Output): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const running = await db.transaction((tx) => removePerson(tx, personId, Date.now()))
     if (running === undefined) throw new ConfigError(`there is no living person ${personId}`)
     if (running.length > 0) throw new ConfigError(`end this first: ${running.join('; ')}`)
@@ -195,7 +196,7 @@ const addAccount = (
   number: string,
   { broker: brokerId, currency, cash, ...output }: AccountOptions,
 ): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const account = readWords('the number', number)
     // Of no other there will ever be a rate, and without one amounts count as if they were the same.
     if (!Intl.supportedValuesOf('currency').includes(currency))

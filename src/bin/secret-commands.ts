@@ -6,7 +6,7 @@ import { rewrapWebhookSecrets } from '../storage/people/webhooks.ts'
 import { noteCommand } from './acting.ts'
 import { putHeadsAside } from './audit-heads.ts'
 import { marksOf, openSecrets } from './secrets.ts'
-import { type Output, say, tool, withDatabase } from './tool.ts'
+import { type Output, say, tool, withPlatform } from './tool.ts'
 
 /** Adds secrets accept and credentials rotate. */
 export function addSecretCommands(program: Command): void {
@@ -19,7 +19,7 @@ export function addSecretCommands(program: Command): void {
 }
 
 const acceptSecrets = (output: Output): Promise<void> =>
-  withDatabase(async (db, config) => {
+  withPlatform(async (db, config) => {
     const marks = marksOf(config)
     const replaced = await db.transaction(async (tx) => {
       const foreign = await listForeignSecrets(tx, marks)
@@ -43,7 +43,7 @@ function adviceAfter(replaced: readonly string[]): string {
 }
 
 const rotate = (output: Output): Promise<void> =>
-  withDatabase(async (db, config) => {
+  withPlatform(async (db, config) => {
     const { keyRing } = await openSecrets(config, db)
     const secrets = await db.transaction((tx) => rewrapWebhookSecrets(tx, keyRing))
     const rotated = secrets + (await rotateCredentials(db, keyRing))

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { withdrawOpenings } from '../operations/strategies/withdrawing.ts'
 import { changeStrategy, type StrategyTerms } from '../storage/operating/administration.ts'
 import { ConfigError } from './config.ts'
-import { type Output, onOrOff, readChanges, readDollars, readId, say, tool, withDatabase } from './tool.ts'
+import { type Output, onOrOff, readChanges, readDollars, readId, say, tool, withPlatform } from './tool.ts'
 
 interface TermOptions extends Output {
   price?: string
@@ -37,7 +37,7 @@ export function addStrategyCommands(strategy: Command): void {
 }
 
 const disable = (id: string, says: string, output: Output): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const strategyId = readId(id)
     const changedAt = Date.now()
     const withdrawn = await db.transaction(async (tx) => {
@@ -74,7 +74,7 @@ const changed = (
   output: Output,
   says: string,
 ): Promise<void> =>
-  withDatabase(async (db) => {
+  withPlatform(async (db) => {
     const known = await changeStrategy(db.write, { strategyId: readId(id), ...terms, changedAt: Date.now() })
     if (known === 0) throw new ConfigError(`there is no strategy ${id}`)
     say(output, { strategyId: Number(id) }, `Strategy ${id} ${says}.`)

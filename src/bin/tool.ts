@@ -144,7 +144,7 @@ export async function siteIdOf(sql: Sql, code: string | undefined): Promise<numb
   return site.id
 }
 
-/** Runs a tool on the platform's database, wherever that is. */
+/** Runs a tool on the platform's database, wherever that is: one that a new platform may begin with makes it. */
 export async function withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog({ ...config, logLevel: 'warn' }, 'cli')
@@ -163,8 +163,8 @@ export async function withDatabase(work: (db: Database, config: Config) => Promi
 }
 
 /**
- * The same for a tool that says how a platform is or that holds it back, and makes none where there is none. Throws
- * ConfigError.
+ * The same for a tool that is about a platform that is there: in a folder without one it makes none, where it would find
+ * nothing, or be done with something that concerns nobody. Throws ConfigError.
  */
 export async function withPlatform(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
   const { databaseUrl, dataDir } = readConfig(process.env)

@@ -18,7 +18,7 @@ import {
 import { noteCommand } from './acting.ts'
 import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
-import { type Output, readId, say, tableOf, tool, utcOf, withDatabase, withPlatform } from './tool.ts'
+import { type Output, readId, say, tableOf, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
 export function addWebhookCommands(webhooks: Command): void {
@@ -43,7 +43,7 @@ export function addWebhookCommands(webhooks: Command): void {
     'rotate <id>',
     'a new secret, shown once; the one before it signs until the next rotation',
   ).action((id: string, output: Output) =>
-    withDatabase(async (db, config) => {
+    withPlatform(async (db, config) => {
       const { keyRing } = await openSecrets(config, db)
       const secret = await db.transaction((tx) => rotateWebhook(tx, keyRing, readId(id), Date.now()))
       if (secret === undefined) throw new ConfigError(`there is no webhook ${id}`)
@@ -53,7 +53,7 @@ export function addWebhookCommands(webhooks: Command): void {
   addSwitches(webhooks)
   tool(webhooks, 'deliveries <id>', 'what it was told, the newest first').action(
     (id: string, output: Output) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         const deliveries = await listDeliveries(db.read, readId(id))
         if (deliveries.length === 0 && !(await listWebhooks(db.read)).some((row) => row.id === Number(id)))
           throw new ConfigError(`there is no webhook ${id}`)
@@ -74,14 +74,14 @@ const lineOf = ({ id, eventType, requestId, attempts, nextTryAt, deliveredAt }: 
 
 function addSwitches(webhooks: Command): void {
   tool(webhooks, 'disable <id>', 'send nothing any more').action((id: string, output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       if (!(await disableWebhook(db.write, readId(id), operatorsReason, Date.now())))
         throw new ConfigError(`there is no enabled webhook ${id}`)
       say(output, { disabled: Number(id) }, `Webhook ${id} is disabled.`)
     }),
   )
   tool(webhooks, 'enable <id>', 'send again, and what it has missed').action((id: string, output: Output) =>
-    withDatabase(async (db) => {
+    withPlatform(async (db) => {
       const isEnabled = await db.transaction(async (tx) => {
         const known = (await listWebhooks(tx)).find((row) => row.id === readId(id))
         if (!known || known.disabledReason === null) return false
@@ -94,7 +94,7 @@ function addSwitches(webhooks: Command): void {
   )
   tool(webhooks, 'resend <delivery>', 'tell it again, under the same id').action(
     (id: string, output: Output) =>
-      withDatabase(async (db) => {
+      withPlatform(async (db) => {
         await db.transaction(async (tx) => {
           if (!(await resendDelivery(tx, id, Date.now())))
             throw new ConfigError(`there is no delivery ${id} of an enabled webhook`)
@@ -116,7 +116,7 @@ async function add(code: string, url: string, options: Output & { events?: Webho
   const fault = urlFault(url)
   // Not repeated: it may hold a password.
   if (fault !== undefined) throw new ConfigError(`that address cannot be called: ${fault}`)
-  await withDatabase(async (db, config) => {
+  await withPlatform(async (db, config) => {
     const site = await findSiteByCode(db.read, code)
     if (site === undefined) throw new ConfigError(`there is no site ${code}`)
     const wanted = { siteId: site.id, url, events: options.events ?? webhookEvents }

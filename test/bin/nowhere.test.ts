@@ -1,4 +1,4 @@
-/** Tools that tell of a platform, or hold it back, where there is none: they make none to answer about. */
+/** Tools that are about a platform, where there is none: they make none to answer about. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
@@ -25,6 +25,27 @@ test.each([
   'mux list',
   'maintenance on',
   'openings off',
+  'restored',
+  'secrets accept',
+  'credentials rotate',
+  'payments use simulated',
+  'payments retry 1',
+  'keys list --person 1',
+  'keys issue --person 1',
+  'keys revoke abc',
+  'people delete 1',
+  'people account 1 X --broker 1',
+  'sites support X --company A',
+  'strategy disable 1',
+  'catalog list X',
+  'plans withdraw 1',
+  'fees X --payer none',
+  'accounts withdraw X',
+  'webhooks rotate 1',
+  'brokers set 1 --enabled off',
+  'orders confirm 1',
+  'incidents end 1',
+  'call GetBrokers',
 ])('%s', async (words) => {
   const told = await run(...words.split(' '))
   expect(told).toMatchObject({ status: 1, errors: `lockstep: there is no platform in ${nowhere}` })
