@@ -125,9 +125,12 @@ export function makeDataDir({ dataDir }: Config): void {
   }
 }
 
-/** Where a whole path is made, the system tells of a disk that takes no writes that something is missing on it. */
+/**
+ * Where a whole path is made, the system tells of a disk that takes no writes that something is missing on it; and of a
+ * link to where nothing is, such as a disk that is not mounted, the same.
+ */
 const whyOf: Readonly<Record<string, string>> = {
-  ENOENT: 'it is missing on a disk that takes no writes',
+  ENOENT: 'it is a link that leads nowhere, or is missing on a disk that takes no writes',
   EROFS: 'its disk takes no writes',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',

@@ -1,7 +1,7 @@
 /** What only somebody outside can mend: told in a line, without a trace of our insides. */
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
@@ -370,9 +370,13 @@ test.each<[string, Partial<Port>, string]>([
 describe('a data folder', () => {
   const file = join(folder, 'no-folder')
   writeFileSync(file, '')
+  const link = join(folder, 'a-link')
+  symlinkSync(join(folder, 'not-mounted', 'data'), link)
+  const leadsNowhere = 'it is a link that leads nowhere, or is missing on a disk that takes no writes'
 
   test.each([
     ['in the place of which there is a file', file, 'it is a file'],
+    ['that is a link to a disk that is not mounted', link, leadsNowhere],
     ['below a file', join(file, 'deeper'), 'a part of its path is a file'],
   ])('%s', (_, dataDir, why) => {
     expect(() => loadSecrets(readConfig({ DATA_DIR: dataDir }))).toThrow(
@@ -381,7 +385,7 @@ describe('a data folder', () => {
   })
 
   test.each([
-    [fs.mkdirSync, 'ENOENT', 'it is missing on a disk that takes no writes'],
+    [fs.mkdirSync, 'ENOENT', leadsNowhere],
     [fs.accessSync, 'EROFS', 'its disk takes no writes'],
     [fs.accessSync, 'EACCES', 'this user may not write there'],
     [fs.mkdirSync, 'EIO', 'EIO'],
