@@ -156,10 +156,12 @@ function addProbes(
   { conditions = async () => ({}), signs = async () => ({}) }: Pick<ServerOptions, 'conditions' | 'signs'>,
 ): void {
   const common = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  app.get('/livez', (_, reply) => reply.headers(common).send({ alive: true }))
+  // Monitors often ask with HEAD, as their body says no more than their status.
+  const asked = { exposeHeadRoute: true }
+  app.get('/livez', asked, (_, reply) => reply.headers(common).send({ alive: true }))
   // Nothing listens before schema and secrets are in order.
-  app.get('/startupz', (_, reply) => reply.headers(common).send({ started: true }))
-  app.get('/readyz', async (_, reply) => {
+  app.get('/startupz', asked, (_, reply) => reply.headers(common).send({ started: true }))
+  app.get('/readyz', asked, async (_, reply) => {
     const [database, others, told] = await Promise.all([operations.isReady(), conditions(), signs()])
     const ready = database && !isDraining() && Object.values(others).every(Boolean)
     return reply

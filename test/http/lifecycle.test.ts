@@ -145,6 +145,18 @@ test('what else must hold is told beside the database, and life does not depend 
     expect((await edge.call(path)).json).toEqual(says)
 })
 
+test('a probe that is asked with HEAD has the status of GET and no body', async () => {
+  const edge = await startEdge({ conditions: async () => ({ disk: false }) })
+  for (const [path, status] of [
+    ['/livez', 200],
+    ['/startupz', 200],
+    ['/readyz', 503],
+  ] as const) {
+    const probe = await edge.call(path, { method: 'HEAD' })
+    expect([probe.status, probe.text]).toEqual([status, ''])
+  }
+})
+
 test('a standby in the place of the database answers, and makes nothing ready', async () => {
   const edge = await startEdge({})
   const one = vi.spyOn(edge.db.read, 'one').mockResolvedValueOnce({ takesWrites: false })
