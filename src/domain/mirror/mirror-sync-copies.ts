@@ -70,9 +70,8 @@ function leavesToOpen(state: SymbolState, side: Side): Decimal {
   const opens = ({ openClose, side: of }: Pick<SyncOrder, 'openClose' | 'side'>) =>
     openClose === 'O' && of === side
   const live = state.copies.filter(({ signal }) => opens(signal))
-  const others = state.orders.filter(
-    (order) => opens(order) && !live.some(({ orders }) => orders.includes(order)),
-  )
+  const counted = new Set(live.flatMap(({ orders }) => orders))
+  const others = state.orders.filter((order) => opens(order) && !counted.has(order))
   return live.reduce((sum, copy) => {
     if (isByHand(copy)) return sum.plus(leavesOf(copy.orders))
     return workingOf(copy).length > 0 || mayPlace(copy) ? sum.plus(wantedLeaves(state, copy)) : sum
@@ -147,9 +146,7 @@ const remainingOf = ({ signal, filledBefore }: LiveCopy): Decimal =>
 /** What the copy of a live signal should work for, whatever the others of its group have done. */
 function quantityAlone(state: SymbolState, copy: LiveCopy): CopyQuantity {
   const { signal, executed } = copy
-  const entry = state.copies.find(
-    (other) => signal.entry !== null && `${other.signal.signalId}` === `${signal.entry}`,
-  )
+  const entry = signal.entry === null ? undefined : state.copyOf.get(`${signal.entry}`)
   return copyQuantity({
     side: signal.side,
     openClose: signal.openClose,
@@ -210,9 +207,10 @@ const mayPlace = ({ signal, orders }: LiveCopy): boolean =>
 
 /** Live copies that may need an order, in the order of their age, those still to be placed last. */
 function byAge(state: SymbolState): LiveCopy[] {
+  const ages = new Map(state.orders.map((order, age) => [order, age]))
   const ageOf = (copy: LiveCopy): number => {
     const oldest = workingOf(copy)[0]
-    return oldest ? state.orders.indexOf(oldest) : state.orders.length
+    return (oldest && ages.get(oldest)) ?? state.orders.length
   }
   return state.copies
     .filter((copy) => !isByHand(copy) && (workingOf(copy).length > 0 || mayPlace(copy)))
@@ -260,7 +258,8 @@ export function followSignals(state: SymbolState, room: Decimal): Followed {
   }))
   // What the owner works takes its share first and is left alone.
   const clamped = clampClosing([...state.byHand, ...wanted], room).slice(state.byHand.length)
-  const leftOf = (copy: LiveCopy): Decimal => clamped[closing.indexOf(copy)] ?? wantedLeaves(state, copy)
+  const shares = new Map(closing.map((copy, place) => [copy, clamped[place]]))
+  const leftOf = (copy: LiveCopy): Decimal => shares.get(copy) ?? wantedLeaves(state, copy)
   const followed: Followed = { cancel: [], toMarket: [], replace: [], place: [], closesAtMarket: false }
   for (const copy of copies) {
     const leaves = leftOf(copy)

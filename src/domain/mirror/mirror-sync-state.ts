@@ -12,6 +12,7 @@ import {
   type Side,
 } from '../codes.ts'
 import { type Decimal, zero } from '../decimal.ts'
+import { groupBy } from '../group.ts'
 import { accountBase, type ClosingLeaves, type CopyProgress, strategyBase } from './mirror-copy.ts'
 import { type MirrorSettings, type Size, type Sizing, size } from './mirror-target.ts'
 
@@ -104,6 +105,8 @@ export type SymbolState = {
   /** All of the symbol, oldest first. */
   orders: readonly SyncOrder[]
   copies: readonly LiveCopy[]
+  /** The same by the text of their signals' ids. */
+  copyOf: ReadonlyMap<string, LiveCopy>
   /** Working copies whose signal is no longer live. */
   strays: readonly SyncOrder[]
   syncOrders: readonly SyncOrder[]
@@ -124,12 +127,22 @@ const sum = (values: readonly Decimal[]): Decimal => values.reduce((total, value
 /** Signed by side. */
 export const signed = (quantity: Decimal, side: Side): Decimal => quantity.times(directionOf(side))
 
-function liveCopy(signal: SyncSignal, orders: readonly SyncOrder[]): LiveCopy {
-  const own = orders.filter(
-    ({ signalId }) =>
-      signalId !== null &&
-      [signal.signalId, signal.replaces].some((key) => key !== null && `${key}` === `${signalId}`),
+/** Orders by the text of the id of the signal that they copy. A strategy may work thousands: none is looked for. */
+const bySignal = (orders: readonly SyncOrder[]): Map<string, [SyncOrder, ...SyncOrder[]]> =>
+  groupBy(
+    orders.filter(({ signalId }) => signalId !== null),
+    ({ signalId }) => `${signalId}`,
   )
+
+function liveCopy(
+  signal: SyncSignal,
+  orders: readonly SyncOrder[],
+  copies: ReturnType<typeof bySignal>,
+): LiveCopy {
+  const current = copies.get(`${signal.signalId}`) ?? []
+  const earlier = (signal.replaces === null ? undefined : copies.get(`${signal.replaces}`)) ?? []
+  const both = new Set([...earlier, ...current])
+  const own = earlier.length === 0 ? current : orders.filter((order) => both.has(order))
   return {
     signal,
     orders: own,
@@ -151,13 +164,14 @@ const progressOf = ({ signal, filledBefore, executed }: LiveCopy): CopyProgress 
   executed,
 })
 
-const byHandOf = (orders: readonly SyncOrder[], copies: readonly LiveCopy[]): ClosingLeaves[] =>
-  orders
+function byHandOf(orders: readonly SyncOrder[], copies: readonly LiveCopy[]): ClosingLeaves[] {
+  const groups = new Map(
+    copies.flatMap(({ signal, orders: own }) => own.map((order) => [order, signal.ocaGroup] as const)),
+  )
+  return orders
     .filter(({ care }) => care === 'byHand')
-    .map((order) => ({
-      ocaGroup: copies.find((copy) => copy.orders.includes(order))?.signal.ocaGroup ?? null,
-      leaves: order.leaves,
-    }))
+    .map((order) => ({ ocaGroup: groups.get(order) ?? null, leaves: order.leaves }))
+}
 
 /**
  * As it counts in this cycle. The owner's price holds while the signal of a repriced exit works: left behind by it, the
@@ -170,14 +184,29 @@ const counted = (order: SyncOrder, { finished }: SyncInput): SyncOrder =>
 export const leavesOf = (orders: readonly Pick<SyncOrder, 'leaves'>[]): Decimal =>
   orders.reduce((total, { leaves }) => total.plus(leaves), zero)
 
-/** Arranges one symbol; `excluded` as it holds in this cycle. */
+const readings = new WeakMap<SyncInput, Map<string, SymbolState>>()
+
+/**
+ * Arranges one symbol; `excluded` as it holds in this cycle. Its plan, and each of the many orders that the plan makes,
+ * ask for the same reading: it is made once.
+ */
 export function readSymbol(input: SyncInput, symbol: string, excluded: boolean): SymbolState {
+  const known = readings.get(input) ?? new Map<string, SymbolState>()
+  readings.set(input, known)
+  const key = `${excluded} ${symbol}`
+  const state = known.get(key) ?? arrange(input, symbol, excluded)
+  known.set(key, state)
+  return state
+}
+
+function arrange(input: SyncInput, symbol: string, excluded: boolean): SymbolState {
   const terms = input.termsOf(symbol)
   const strategyPosition = input.strategyPositions.get(symbol) ?? zero
   const accountPosition = input.accountPositions.get(symbol) ?? zero
   const orders = input.orders.filter((order) => order.symbol === symbol).map((order) => counted(order, input))
   const signals = withoutPendingReplacements(input.signals.filter((signal) => signal.symbol === symbol))
-  const copies = signals.map((signal) => liveCopy(signal, orders))
+  const grouped = bySignal(orders)
+  const copies = signals.map((signal) => liveCopy(signal, orders, grouped))
   const copied = new Set(copies.flatMap((copy) => copy.orders))
   const progress = copies.map(progressOf)
   const base = strategyBase(strategyPosition, progress)
@@ -192,6 +221,7 @@ export function readSymbol(input: SyncInput, symbol: string, excluded: boolean):
     accountPosition,
     orders,
     copies,
+    copyOf: new Map(copies.map((copy) => [`${copy.signal.signalId}`, copy])),
     strays: followed.filter((order) => order.signalId !== null && !copied.has(order)),
     syncOrders: followed.filter((order) => order.signalId === null),
     byHand: byHandOf(orders, copies),

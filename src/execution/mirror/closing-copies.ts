@@ -38,33 +38,35 @@ interface ClosingCopy {
   write(quantity: Decimal): Succession
 }
 
-const isCopyOf =
-  (signal: SyncSignal) =>
-  ({ signalId }: SyncOrder): boolean =>
-    `${signal.signalId}` === `${signalId}`
+/** The signal at work that an order copies. */
+const copied = ({ successors }: SyncCase, { signalId }: SyncOrder): SyncSignal | undefined =>
+  signalId === null ? undefined : successors.get(Number(signalId))
 
 /** Whether it is the exit of an entry. That of a variant names none: its copy of the entry may be several orders. */
 const isExit = ({ signals }: SyncCase, { entry, signalId }: SyncSignal): boolean =>
   entry !== null || signals.get(Number(signalId))?.isVariantExit === true
 
-const missing = (one: SyncCase, places: readonly Placement[], now: Instant): ClosingCopy[] =>
-  places
-    .filter(({ signal }) => isExit(one, signal) && !one.input.orders.some(isCopyOf(signal)))
+function missing(one: SyncCase, places: readonly Placement[], now: Instant): ClosingCopy[] {
+  const attempted = new Set(one.input.orders.map((order) => copied(one, order)))
+  return places
+    .filter(({ signal }) => isExit(one, signal) && !attempted.has(signal))
     .map((place) => ({
       ...{ signal: place.signal, leaves: zero, executed: zero, wanted: place.quantity },
       ...{ row: undefined, wasRefused: () => false },
       write: (quantity) => placedCopy(one, { ...place, quantity }, now),
     }))
+}
 
 /** Oldest first. What is being canceled is not at work any more. */
-const standing = (one: SyncCase, replacements: readonly Replacement[], now: Instant): ClosingCopy[] =>
-  one.input.orders.flatMap((order): ClosingCopy[] => {
+function standing(one: SyncCase, replacements: readonly Replacement[], now: Instant): ClosingCopy[] {
+  const changes = new Map(replacements.map((change) => [change.clientOrderId, change]))
+  return one.input.orders.flatMap((order): ClosingCopy[] => {
     const { clientOrderId, leaves, executed, care } = order
-    const signal = one.input.signals.find((each) => isCopyOf(each)(order))
+    const signal = copied(one, order)
     const row = one.orders.get(clientOrderId)
     const isAtWork = care === 'follow' && leaves.greaterThan(zero) && row?.status !== '6'
     if (signal?.openClose !== 'C' || !isAtWork) return []
-    const change = replacements.find((each) => each.clientOrderId === clientOrderId)
+    const change = changes.get(clientOrderId)
     const { type, limit, stop } = change ?? order
     const changed = (quantity: Decimal): Replacement => ({ clientOrderId, type, quantity, limit, stop })
     return [
@@ -75,6 +77,7 @@ const standing = (one: SyncCase, replacements: readonly Replacement[], now: Inst
       },
     ]
   })
+}
 
 function closingCopies(one: SyncCase, now: Instant): ClosingCopy[] {
   const hasExits = one.input.signals.some((signal) => isExit(one, signal))
@@ -90,7 +93,7 @@ function closingCopies(one: SyncCase, now: Instant): ClosingCopy[] {
  */
 function followed(one: SyncCase, state: SymbolState, copy: ClosingCopy, filled: Decimal | null): Decimal {
   const own = grown(one, copy, filled)
-  const live = state.copies.find(({ signal }) => signal === copy.signal)
+  const live = state.copyOf.get(`${copy.signal.signalId}`)
   return min(own, (live && leavesInGroup(state, live)) ?? own)
 }
 
@@ -137,15 +140,17 @@ function changesOf(
 }
 
 /** Copies past their grace that have nothing left to close: what they would do is open. */
-const idle = ({ input, orders }: SyncCase): SyncOrderRow[] =>
-  input.orders.flatMap((order) => {
+const idle = (one: SyncCase): SyncOrderRow[] => {
+  const { input, orders } = one
+  return input.orders.flatMap((order) => {
     const { clientOrderId, signalId, leaves, care, symbol } = order
     const isCopy = care === 'follow' && signalId !== null && leaves.greaterThan(zero)
-    const isOver = !input.signals.some((signal) => isCopyOf(signal)(order))
+    const isOver = copied(one, order) === undefined
     const row = orders.get(clientOrderId)
     if (!isCopy || !isOver || row === undefined || row.chaseAt !== null || row.status === '6') return []
     return closesNothing(order, input.accountPositions.get(symbol) ?? zero) ? [row] : []
   })
+}
 
 /** Keeps closing copies as they should be where AutoSync is off; answers the setups in which something was done. */
 export async function followClosing(

@@ -34,7 +34,7 @@ function limitIn({ input }: SyncCase, symbol: string): Decimal | null {
 /** The numbers behind the copy of a signal at work. */
 function reasonsOfCopy({ input }: SyncCase, signal: SyncSignal) {
   const state = readSymbol(input, signal.symbol, false)
-  const copy = state.copies.find((each) => each.signal === signal)
+  const copy = state.copyOf.get(`${signal.signalId}`)
   if (!copy) return {}
   const { reason, strategyQuantity, limit } = explainCopy(state, copy)
   return { reason, strategyQty: strategyQuantity, limitValue: limit }
@@ -121,8 +121,9 @@ function follow(
   })
 }
 
-const rowsOf = ({ orders }: SyncCase, copies: ReadonlySet<number>): SyncOrderRow[] =>
-  [...orders.values()].filter(({ source, sourceId }) => source === 'S' && copies.has(sourceId))
+/** What was made for these signals, oldest first. */
+const rowsOf = ({ copies }: SyncCase, signalIds: readonly number[]): SyncOrderRow[] =>
+  signalIds.flatMap((signalId) => copies.get(signalId) ?? []).sort((one, other) => one.id - other.id)
 
 /** A copy's revisions begin with the one of its signal's plan, whether or not that made an order. */
 const revisionAfter = (rows: readonly SyncOrderRow[], sourceId: number): number =>
@@ -131,7 +132,7 @@ const revisionAfter = (rows: readonly SyncOrderRow[], sourceId: number): number 
 /** A copy that is missing: the next after one that ended, where that closes; otherwise one that begins anew. */
 export function placedCopy(one: SyncCase, { signal, quantity }: Placement, at: Instant): Succession {
   const row = one.signals.get(Number(signal.signalId))!
-  const copies = rowsOf(one, new Set(row.chain))
+  const copies = rowsOf(one, row.chain)
   const last = row.positionEffect === 'C' ? carrierOf(copies) : undefined
   const revision = revisionAfter(copies, row.id)
   const terms = {
@@ -163,12 +164,10 @@ export function changedCopy(
   at: Instant,
 ): Succession {
   const copy = one.orders.get(clientOrderId)!
-  const signal = one.input.signals.find(({ signalId }) =>
-    one.signals.get(Number(signalId))?.chain.includes(copy.sourceId),
-  )
+  const signal = one.successors.get(copy.sourceId)
   return follow(one, copy, {
     sourceId: copy.sourceId,
-    revision: revisionAfter(rowsOf(one, new Set([copy.sourceId])), copy.sourceId),
+    revision: revisionAfter(rowsOf(one, [copy.sourceId]), copy.sourceId),
     leaves: quantity,
     ordType: type,
     limitPx: textOf(limit),

@@ -42,6 +42,10 @@ export interface SyncCase {
   readonly signals: ReadonlyMap<number, SyncSignalRow>
   /** By the id that the plan names. */
   readonly orders: ReadonlyMap<string, SyncOrderRow>
+  /** Orders that copy a signal, by the signal that they were made for. */
+  readonly copies: ReadonlyMap<number, readonly SyncOrderRow[]>
+  /** The signals at work, by their own ids and by those that they replaced. */
+  readonly successors: ReadonlyMap<number, SyncSignal>
   /** By instrument. */
   readonly held: ReadonlyMap<number, HeldRow>
   /** Groups in which it may open. */
@@ -362,13 +366,21 @@ function obstaclesOf({ setup, orders }: SetupFacts, index: Index): SyncObstacles
 function caseOf(setup: SyncSetupRow, index: Index, now: Instant): SyncCase {
   const facts = factsOf(setup, index)
   const { signals, orders, ours, theirs, groups } = facts
+  const input = inputOf(facts, index, now)
   return {
     setup,
-    input: inputOf(facts, index, now),
+    input,
     obstacles: obstaclesOf(facts, index),
     instruments: index.bySymbol,
     signals: new Map(signals.map((row) => [row.id, row])),
     orders: new Map(orders.map((row) => [`${row.id}`, row])),
+    copies: groupBy(
+      orders.filter(({ source }) => source === 'S'),
+      ({ sourceId }) => sourceId,
+    ),
+    successors: new Map(
+      signals.flatMap(({ chain }, place) => chain.map((member) => [member, input.signals[place]!] as const)),
+    ),
     held: new Map(ours.map((row) => [row.instrumentId, row])),
     groups,
     grouped: new Map(

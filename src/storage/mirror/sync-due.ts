@@ -6,6 +6,7 @@ import type { Instant } from '../../domain/time.ts'
 import { asked } from '../database/asked.ts'
 import type { Database } from '../database/database.ts'
 import { hasCome } from '../database/moments.ts'
+import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Sql, type Transaction, uncounted } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
@@ -91,9 +92,35 @@ export async function findNextSync(sql: Sql): Promise<Instant | undefined> {
   return at ?? undefined
 }
 
+interface NamedSetup {
+  readonly id: number
+  readonly accountId: number
+  readonly strategyId: number
+}
+
+/** Orders and positions of strategies that one transaction looks at, counted anew for each setup: about a second's work. */
+const entriesAtOnce = 5_000
+
+/** As many of them as one transaction can look at while their strategies wait, in their order; always the first. */
+async function affordable(tx: Transaction, named: readonly NamedSetup[]): Promise<readonly NamedSetup[]> {
+  if (named.length <= 1) return named
+  const rows = await tx.rows<{ id: number; entries: number }>`
+    select id,
+      (select count(*) from signal where strategy_id = strategy.id and status in ${live})
+        + (select count(*) from position where strategy_id = strategy.id and quantity <> 0) as entries
+    from strategy where id = any(${uncounted([...new Set(named.map(({ strategyId }) => strategyId))], 'bigint')}::bigint[])`
+  const entriesOf = new Map(rows.map(({ id, entries }) => [id, entries]))
+  let entries = 0
+  return named.filter(({ strategyId }, place) => {
+    entries += entriesOf.get(strategyId) ?? 0
+    return place === 0 || entries <= entriesAtOnce
+  })
+}
+
 /**
- * Locks the next due setups: their strategies, then their accounts; those that others hold are passed over. Marks
- * of setups that have stopped are dropped: nothing is done there.
+ * Locks the setups that have been due for longest, or those that are marked again with each of their executions would
+ * keep all others waiting: their strategies, then their accounts; those that others hold are passed over. Marks of
+ * setups that have stopped are dropped: nothing is done there.
  */
 export async function claimSyncs(
   tx: Transaction,
@@ -101,10 +128,11 @@ export async function claimSyncs(
   among: Among,
   limit: number,
 ): Promise<number[]> {
-  const named = await tx.rows<{ id: number; accountId: number; strategyId: number }>`
+  const due = await tx.rows<NamedSetup>`
     select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${dueSyncs(now)}
       and ${isAmong(fragment`setup.id`, among)}
-    order by setup.id limit ${limit}::int`
+    order by d.due_at, setup.id limit ${limit}::int`
+  const named = (await affordable(tx, due)).toSorted((one, other) => one.id - other.id)
   if (named.length === 0) return []
   const strategyIds = named.map(({ strategyId }) => strategyId)
   const accountIds = named.map(({ accountId }) => accountId)
