@@ -31,21 +31,24 @@ export interface Claims {
   readonly claimed: readonly Claimed[]
   /** Those that are not sent, for good or until their holder says yes. */
   readonly ended: number
+  /** The account after which others may wait; 0 when it was the last one. */
+  readonly last: number
   /** Before the claims began to run, however late it was heard that they do; by this machine's steady clock. */
   readonly claimedAt: number
 }
 
-/** Claims up to `limit` orders. */
+/** Claims up to `limit` orders, of the accounts that come `after` one. */
 export const claimSends = (
   ctx: WorkContext,
   lease: Lease,
   brokerId: number,
   limit: number,
+  after = 0,
 ): Promise<Claims> =>
   ctx.db.transaction(async (tx) => {
-    const [, rows] = await Promise.all([guardLease(tx, lease), lockNextSends(tx, brokerId, limit)])
+    const [, rows] = await Promise.all([guardLease(tx, lease), lockNextSends(tx, brokerId, limit, after)])
     const claimedAt = performance.now()
-    if (rows.length === 0) return { claimed: [], ended: 0, claimedAt }
+    if (rows.length === 0) return { claimed: [], ended: 0, last: 0, claimedAt }
     const now = ctx.clock.now()
     const refused = rows.filter((row) => refusalOf(row) !== undefined)
     await end(tx, refused, now)
@@ -65,6 +68,7 @@ export const claimSends = (
     return {
       claimed: claimed.map((row) => ({ replaced: replacedBy(row, replaced), ...row })),
       ended: refused.length + asked.length + orphans.length,
+      last: rows.length < limit ? 0 : rows.at(-1)!.accountId,
       claimedAt,
     }
   })

@@ -51,10 +51,12 @@ export async function sendOrders(ctx: WorkContext, adapter: string, broker: Brok
 
 async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
   let moved = 0
+  let after = 0
   while (broker.isUp() && !ctx.ending?.aborted) {
-    const { claimed, ended, claimedAt } = await claimSends(ctx, lease, brokerId, ordersAtOnce)
+    const { claimed, ended, last, claimedAt } = await claimSends(ctx, lease, brokerId, ordersAtOnce, after)
     moved += claimed.length + ended
-    if (claimed.length === 0 && ended === 0) break
+    if (claimed.length === 0 && ended === 0 && after === 0) break
+    after = last
     await deliver(ctx, lease, brokerId, broker, claimed, claimedAt)
     if (!(await keepLease(ctx, lease, usualLeaseMs))) break
   }

@@ -51,26 +51,47 @@ const isEndWaiting = fragment`exists (
   select from broker_report r where r.account_id = o.account_id and r.applied_at is null
     and r.kind in ('cancel', 'expire', 'reject'))`
 
+/** Goes from account to account: each may have thousands that wait, of which the first few are read. */
+const listHeads = (
+  tx: Transaction,
+  brokerId: number,
+  limit: number,
+  after: number,
+): Promise<(OrderKey & { replaced: number | null })[]> => tx.rows`
+  with recursive waiting (account_id) as (
+    select (select min(o.account_id) from account_order o
+      where o.broker_id = ${brokerId}::int and o.pending_action is not null and o.account_id > ${after}::bigint)
+    union all
+    select (select min(o.account_id) from account_order o
+      where o.broker_id = ${brokerId}::int and o.pending_action is not null and o.account_id > waiting.account_id)
+    from waiting where waiting.account_id is not null)
+  select head.account_id as "accountId", head.id, head.replaced from waiting cross join lateral (
+    select o.account_id, o.id, o.claimed_until,
+      case when o.pending_action = 'replace' then o.replaces_order_id end as replaced
+    from account_order o
+    where o.broker_id = ${brokerId}::int and o.account_id = waiting.account_id
+      and o.pending_action is not null and not ${isUnconfirmed}
+      and (o.unknown_at is null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
+      and not (o.pending_action = 'replace' and exists (
+        select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
+          and (x.status in ('A', '6') or ${isEndWaiting})))
+    order by o.broker_id, o.account_id, o.id limit 1) head
+  where head.claimed_until is null or head.claimed_until <= clock_timestamp()
+  limit ${limit}::int`
+
 /**
  * Locks the next orders of a broker, one per account, the oldest first. An order whose claim runs holds back
  * the account's later ones; one whose outcome is unknown does not, nor one that waits for its holder's word, nor a
- * replacement that waits for what is told of its predecessor. Accounts that are being written are passed over.
+ * replacement that waits for what is told of its predecessor. Accounts that are being written are passed over. Those
+ * that come `after` an account alone are looked at, so that the first ones do not keep all others waiting.
  */
-export async function lockNextSends(tx: Transaction, brokerId: number, limit: number): Promise<SendRow[]> {
-  const next = await tx.rows<OrderKey & { replaced: number | null }>`
-    select account_id as "accountId", id, replaced from (
-      select distinct on (o.account_id) o.account_id, o.id, o.claimed_until,
-        case when o.pending_action = 'replace' then o.replaces_order_id end as replaced
-      from account_order o
-      where o.broker_id = ${brokerId}::int and o.pending_action is not null and not ${isUnconfirmed}
-        and (o.unknown_at is null or o.claimed_until is null or o.claimed_until <= clock_timestamp())
-        and not (o.pending_action = 'replace' and exists (
-          select from account_order x where x.account_id = o.account_id and x.id = o.replaces_order_id
-            and (x.status in ('A', '6') or ${isEndWaiting})))
-      order by o.account_id, o.id
-    ) head
-    where claimed_until is null or claimed_until <= clock_timestamp()
-    limit ${limit}::int`
+export async function lockNextSends(
+  tx: Transaction,
+  brokerId: number,
+  limit: number,
+  after = 0,
+): Promise<SendRow[]> {
+  const next = await listHeads(tx, brokerId, limit, after)
   if (next.length === 0) return []
   const accountIds = next.map(({ accountId }) => accountId)
   const accounts = await tx.rows<{ id: number }>`
@@ -95,6 +116,7 @@ const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number>
 const lockOrders = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
   select from account_order o where ${theseOrders(keys)} order by o.account_id, o.id for update`
 
+/** Whether one still waits is asked so that no index of all that wait answers it: these are found by their keys. */
 const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[]> => tx.rows<SendRow>`
   select ${copyColumns}, i.symbol, a.account, a.is_autotrade_disabled as "isDisabled",
     a.is_sync_enabled as "isSyncEnabled",
@@ -103,7 +125,7 @@ const lockSends = (tx: Transaction, keys: readonly OrderKey[]): Promise<SendRow[
     setup.is_confirmation_needed as "isConfirmationNeeded", o.confirm_by as "confirmBy"
   from account_order o join instrument i on i.id = o.instrument_id join account a on a.id = o.account_id
   join setup on setup.id = o.setup_id
-  where ${theseOrders(keys)} and o.pending_action is not null
+  where ${theseOrders(keys)} and coalesce(o.pending_action, '') <> ''
   order by o.account_id, o.id for update of o skip locked`
 
 /** The orders that these replace, by their id, one that ended before a split in new units; `lockNextSends` has locked them. */
