@@ -192,7 +192,7 @@ function refusedChange(
     return refuse(
       'InvalidParameter',
       'Order.ParkedUntilDate',
-      'An order that has begun to work is not parked',
+      'Only an order that is still parked can be parked until another date',
     )
   return refusedPrice(draft, row.tick)
 }
