@@ -118,11 +118,16 @@ export function makeDataDir({ dataDir }: Config): void {
     mkdirSync(dataDir, { recursive: true, mode: 0o755 })
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    throw new ConfigError(
-      `the data folder ${dataDir} cannot be used: ${whyOf[code] ?? code}; choose another by DATA_DIR`,
-    )
+    throw unusable(dataDir, error)
   }
+}
+
+/** What the system says of a data folder, in words for whoever chose it. */
+export function unusable(dataDir: string, error: unknown): ConfigError {
+  const { code = '' } = error as NodeJS.ErrnoException
+  return new ConfigError(
+    `the data folder ${dataDir} cannot be used: ${whyOf[code] ?? code}; choose another by DATA_DIR`,
+  )
 }
 
 /**

@@ -2,7 +2,7 @@
  * Where the database comes from: DATABASE_URL, a server that another Lockstep process of the same data folder
  * runs already, or the embedded one, started here and stopped with us.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -10,8 +10,8 @@ import type { Logger } from 'pino'
 import { startPostgres } from '../postgres/supervisor.ts'
 import type { Acting } from '../storage/database/audit-log.ts'
 import { type Database, openDatabase } from '../storage/database/database.ts'
-import { migrate, whenOutgrown } from '../storage/database/migrate.ts'
-import { type Config, ConfigError, makeDataDir, withHost } from './config.ts'
+import { isBegun, migrate, whenOutgrown } from '../storage/database/migrate.ts'
+import { type Config, ConfigError, makeDataDir, unusable, withHost } from './config.ts'
 
 export interface Server {
   url: string
@@ -39,8 +39,20 @@ export const serverOf = (dataDir: string): string => join(dataDir, serverName)
 
 /** Throws ConfigError where no platform was ever started: to make one there would answer another question. */
 export function checkPlatform(dataDir: string): void {
-  if (!existsSync(join(serverOf(dataDir), 'cluster')))
-    throw new ConfigError(`there is no platform in ${dataDir}`)
+  try {
+    statSync(join(serverOf(dataDir), 'cluster'))
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    // Of a folder that is closed to this user nobody can say that it holds none.
+    throw ['ENOENT', 'ENOTDIR'].includes(code)
+      ? new ConfigError(`there is no platform in ${dataDir}`)
+      : unusable(dataDir, error)
+  }
+}
+
+/** The same of a database that somebody else runs. */
+export async function checkBegun({ read }: Database): Promise<void> {
+  if (!(await isBegun(read))) throw new ConfigError('there is no platform in the database of DATABASE_URL')
 }
 
 /** The server of this configuration, started when it is ours to start. */
@@ -150,9 +162,11 @@ export async function openMigrated(
   applicationName: string,
   log: Logger,
   acting?: Acting,
+  check?: (db: Database) => Promise<void>,
 ): Promise<Database> {
   const db = await openDatabase({ url, applicationName, log, ...(acting && { acting }) })
   try {
+    await check?.(db)
     const applied = await migrate(db)
     if (applied.length > 0) log.info({ applied }, 'the schema was brought forward')
     return db

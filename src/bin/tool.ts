@@ -7,7 +7,7 @@ import { findPlatformSite } from '../storage/operating/provision.ts'
 import { findSiteByCode } from '../storage/people/sites.ts'
 import { operator } from './acting.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { checkPlatform, openMigrated, reachServer } from './database.ts'
+import { checkBegun, checkPlatform, openMigrated, reachServer } from './database.ts'
 import { openLog } from './log.ts'
 import { beginCopy } from './platform-copies.ts'
 
@@ -145,12 +145,15 @@ export async function siteIdOf(sql: Sql, code: string | undefined): Promise<numb
 }
 
 /** Runs a tool on the platform's database, wherever that is: one that a new platform may begin with makes it. */
-export async function withDatabase(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
+export async function withDatabase(
+  work: (db: Database, config: Config) => Promise<void>,
+  check?: (db: Database) => Promise<void>,
+): Promise<void> {
   const config = readConfig(process.env)
   const log = openLog({ ...config, logLevel: 'warn' }, 'cli')
   const server = await reachServer(config, log)
   try {
-    const db = await openMigrated(server.url, 'lockstep cli', log, operator())
+    const db = await openMigrated(server.url, 'lockstep cli', log, operator(), check)
     try {
       await beginCopy(config, db, log)
       await work(db, config)
@@ -163,11 +166,11 @@ export async function withDatabase(work: (db: Database, config: Config) => Promi
 }
 
 /**
- * The same for a tool that is about a platform that is there: in a folder without one it makes none, where it would find
- * nothing, or be done with something that concerns nobody. Throws ConfigError.
+ * The same for a tool that is about a platform that is there: in a folder or a database without one it makes none, where
+ * it would find nothing, or be done with something that concerns nobody. Throws ConfigError.
  */
 export async function withPlatform(work: (db: Database, config: Config) => Promise<void>): Promise<void> {
   const { databaseUrl, dataDir } = readConfig(process.env)
   if (databaseUrl === undefined) checkPlatform(dataDir)
-  await withDatabase(work)
+  await withDatabase(work, databaseUrl === undefined ? undefined : checkBegun)
 }

@@ -1,12 +1,19 @@
 /** Tools that are about a platform, where there is none: they make none to answer about. */
-import { existsSync } from 'node:fs'
+import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { commandLine } from '../support/command-line.ts'
+import { testDatabase } from '../support/database.ts'
+
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof fs>()
+  return { ...real, statSync: vi.fn(real.statSync) }
+})
 
 const { folder, runHere: run } = commandLine('')
 const nowhere = join(folder, 'nowhere')
-beforeAll(() => {
+const empty = await testDatabase({ migrated: false })
+beforeEach(() => {
   vi.stubEnv('DATA_DIR', nowhere)
   vi.stubEnv('DATABASE_URL', undefined)
 })
@@ -49,5 +56,21 @@ test.each([
 ])('%s', async (words) => {
   const told = await run(...words.split(' '))
   expect(told).toMatchObject({ status: 1, errors: `lockstep: there is no platform in ${nowhere}` })
-  expect(existsSync(nowhere)).toBe(false)
+  expect(fs.existsSync(nowhere)).toBe(false)
+})
+
+test.each(['doctor', 'restored', 'keys list --person 1'])('%s in a database that is empty', async (words) => {
+  vi.stubEnv('DATABASE_URL', empty.url)
+  const told = await run(...words.split(' '))
+  const errors = 'lockstep: there is no platform in the database of DATABASE_URL'
+  expect(told).toMatchObject({ status: 1, errors })
+  expect(await empty.db.read.one`select to_regclass('schema_migration') as made`).toEqual({ made: null })
+})
+
+test('a data folder that is closed to the user is not said to hold none', async () => {
+  vi.mocked<(path: fs.PathLike) => unknown>(fs.statSync).mockImplementationOnce(() => {
+    throw Object.assign(new Error(), { code: 'EACCES' })
+  })
+  const errors = `lockstep: the data folder ${nowhere} cannot be used: this user may not write there; choose another by DATA_DIR`
+  expect(await run('doctor')).toMatchObject({ status: 1, errors })
 })

@@ -51,6 +51,12 @@ export async function migrate(database: Database, folder = migrationsFolder): Pr
 /** The numbers of the migrations that come with this program. */
 export const migrationNumbers = (): number[] => readMigrations(migrationsFolder).map(({ number }) => number)
 
+/** Whether a platform has ever been made in the database. */
+export const isBegun = (sql: Sql): Promise<boolean> =>
+  sql
+    .one<{ isBegun: boolean }>`select to_regclass('schema_migration') is not null as "isBegun"`
+    .then(({ isBegun }) => isBegun)
+
 /** Whether all of these were applied. */
 export async function isMigrated(sql: Sql, numbers: readonly number[]): Promise<boolean> {
   const applied = new Set((await appliedMigrations(sql)).map(({ number }) => number))
