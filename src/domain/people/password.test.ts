@@ -64,6 +64,18 @@ describe('a password at a site', () => {
     },
   )
 
+  test.each(['Area 5100', 'area512024'])('%s is refused where the name itself ends in a number', (password) => {
+    expect(refusedAtSite(password, { code: 'a', name: 'Area 51', domain: null })).toContain('site')
+  })
+
+  test('is refused however its accents are written', () => {
+    const name = 'Zürcher Börse'
+    const password = name.normalize('NFD')
+    expect(password).not.toBe(name)
+    expect(refusedAtSite(password, { code: 'a', name, domain: null })).toContain('site')
+    expect(refusedPassword(password, { email: 'a@b.example', names: [name] })).toContain('owner')
+  })
+
   test('is no word of a site that has none', () => {
     expect(refusedAtSite('20240312', { code: '', name: '', domain: '' })).toBeUndefined()
   })

@@ -15,10 +15,10 @@ export function refusedPassword(password: string, { email, names }: PasswordOwne
   const length = [...password].length
   if (length < lengthMin || length > lengthMax)
     return `A password has ${lengthMin} to ${lengthMax} characters`
-  const plain = password.toLowerCase()
+  const plain = folded(password)
   if (commonPasswords.has(plain) || isMonotonous(plain)) return 'This password is too common'
   const known = [email, email.split('@')[0] ?? '', ...names, names.join(''), names.join(' ')]
-  return known.some((word) => word !== '' && plain === word.toLowerCase())
+  return known.some((word) => word !== '' && plain === folded(word))
     ? 'A password must not be the name or the address of its owner'
     : undefined
 }
@@ -34,16 +34,18 @@ const platformWord = 'lockstep'
 
 /** Why a password is refused at a site: it is a word of the site or of the platform, be it with a number behind it. */
 export function refusedAtSite(password: string, { code, name, domain }: PasswordSite): string | undefined {
-  const plain = password.toLowerCase()
-  const bare = plain.replace(/\d{1,8}$/, '')
+  const plain = folded(password)
   const address = domain ?? ''
   const label = address.split('.')[0] ?? ''
   return [platformWord, code, name, name.replaceAll(' ', ''), address, label]
-    .map((word) => word.toLowerCase())
-    .some((word) => word !== '' && (word === plain || word === bare))
+    .map(folded)
+    .some((word) => word !== '' && plain.startsWith(word) && /^\d{0,8}$/.test(plain.slice(word.length)))
     ? 'A password must not be the name or the address of its site'
     : undefined
 }
+
+/** Without what does not show: how letters are written, and whether an accent is a character of its own. */
+const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 
 /** One character again and again. */
 const isMonotonous = (text: string): boolean => new Set(text).size === 1
