@@ -1,7 +1,7 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createUntaken, type Untaken, type UntakenLimits } from './untaken.ts'
 
 const size = 8 * 1024 * 1024
@@ -116,4 +116,75 @@ test('a small answer is nobody’s burden', async () => {
   const { untaken, ask } = await scene({ bytesMin: size + 1 })
   await ask()
   expect(untaken.held()).toBe(0)
+})
+
+describe('answers to what was asked in one go', () => {
+  const lookEveryMs = 10
+  const looks = (times: number) => vi.advanceTimersByTime(times * lookEveryMs)
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    ends.push(() => vi.useRealTimers())
+  })
+
+  /** A connection whose reader takes nothing. */
+  const connection = () => {
+    const socket = { destroyed: false, writableLength: 1, _handle: { writeQueueSize: size }, destroy }
+    function destroy(): void {
+      socket.destroyed = true
+    }
+    return socket
+  }
+  type Connection = ReturnType<typeof connection>
+  const waitingOn = (socket: Connection) =>
+    Object.assign(new EventEmitter(), {
+      ...{ req: { socket }, writableFinished: false },
+      socket: null as Connection | null,
+    })
+  type Waiting = ReturnType<typeof waitingOn>
+  const beginning = (response: Waiting): Waiting => {
+    response.socket = response.req.socket
+    response.emit('socket', response.socket)
+    return response
+  }
+  const watch = (limits: Partial<UntakenLimits>, ...responses: readonly Waiting[]): Untaken => {
+    const untaken = createUntaken({ ...lenient, lookEveryMs, ...limits })
+    for (const response of responses) untaken.note(response as unknown as ServerResponse, size)
+    return untaken
+  }
+
+  test('have their own time from when their turn comes', () => {
+    const socket = connection()
+    const [first, second] = [beginning(waitingOn(socket)), waitingOn(socket)]
+    watch({ patienceMs: 5 * lookEveryMs, bytesPerMs: size }, first, second)
+    looks(5)
+    first.emit('close')
+    beginning(second)
+    looks(5)
+    expect(socket.destroyed).toBe(false)
+    looks(2)
+    expect(socket.destroyed).toBe(true)
+  })
+
+  test('are not late while a larger one before them is taken', () => {
+    const socket = connection()
+    const untaken = watch({ patienceMs: 0, bytesPerMs: size / hour }, beginning(waitingOn(socket)))
+    untaken.note(waitingOn(socket) as unknown as ServerResponse, lenient.bytesMin)
+    looks(100)
+    expect(socket.destroyed).toBe(false)
+  })
+
+  test('go together, and nobody else is cut off for those that are gone', () => {
+    const [idle, other] = [connection(), connection()]
+    const [first, second] = [beginning(waitingOn(idle)), waitingOn(idle)]
+    const untaken = watch({ heldMax: 1.5 * size }, first, beginning(waitingOn(other)), second)
+    looks(1)
+    expect([idle.destroyed, other.destroyed, untaken.held()]).toEqual([true, false, size])
+  })
+
+  test('are held together, however small each is', () => {
+    const untaken = createUntaken()
+    for (let asked = 0; asked < 100; asked++)
+      untaken.note(waitingOn(connection()) as unknown as ServerResponse, 50_000)
+    expect(untaken.held()).toBe(5_000_000)
+  })
 })

@@ -29,12 +29,16 @@ export interface Untaken {
 interface Answer {
   readonly response: ServerResponse
   readonly bytes: number
-  readonly since: number
+  /** When it was handed on; of one that waited behind another on its connection: when its turn came. */
+  since: number
 }
 
-/** A request may take a minute to arrive, and so may an answer; a slow line gets a megabyte in another one. */
+/**
+ * A request may take a minute to arrive, and so may an answer; a slow line gets a megabyte in another one. Connections
+ * take smaller answers whole, unless many are asked for in one go, which come to as much.
+ */
 const platformLimits: UntakenLimits = {
-  bytesMin: 64 * 1024,
+  bytesMin: 4 * 1024,
   patienceMs: 60_000,
   bytesPerMs: 16,
   heldMax: 32 * 1024 * 1024,
@@ -61,17 +65,25 @@ export function createUntaken(limits: UntakenLimits = platformLimits): Untaken {
   const forget = (answer: Answer): void => {
     if (answers.delete(answer)) held -= answer.bytes
   }
+  const cut = (socket: Socket): void => {
+    socket.destroy()
+    // Those that wait behind another on their connection are not told that this has ended.
+    for (const answer of answers) if (answer.response.req.socket === socket) forget(answer)
+  }
   const look = (): void => {
     const now = performance.now()
+    const sending = new Set([...answers].flatMap(({ response }) => response.socket ?? []))
     for (const answer of answers) {
       const { response, bytes, since } = answer
+      const { socket } = response.req
+      if (socket.destroyed) forget(answer)
+      // Its reader has another one to take first, by which he is judged.
+      if (socket.destroyed || (response.socket === null && sending.has(socket))) continue
       const age = now - since
       const isLate = age > limits.patienceMs + bytes / limits.bytesPerMs
       const isSlow = bytes - leftOf(answer) < age * limits.crowdedBytesPerMs
       const isTooMuch = held > limits.heldMax && age > limits.graceMs && isSlow && response.socket !== null
-      if (isLate || isTooMuch) response.req.socket.destroy()
-      // One that waits behind another on its connection is not told that this has ended.
-      if (response.req.socket.destroyed) forget(answer)
+      if (isLate || isTooMuch) cut(socket)
     }
     if (answers.size > 0) return
     clearInterval(timer)
@@ -82,10 +94,13 @@ export function createUntaken(limits: UntakenLimits = platformLimits): Untaken {
       // What the connection took whole needs nobody to wait for.
       if (bytes < limits.bytesMin || response.writableFinished || response.socket?.writableLength === 0)
         return
-      const answer = { response, bytes, since: performance.now() }
+      const answer: Answer = { response, bytes, since: performance.now() }
       answers.add(answer)
       held += bytes
       response.once('close', () => forget(answer))
+      response.once('socket', () => {
+        answer.since = performance.now()
+      })
       timer ??= setInterval(look, limits.lookEveryMs).unref()
     },
     held: () => held,
