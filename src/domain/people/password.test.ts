@@ -64,9 +64,12 @@ describe('a password at a site', () => {
     },
   )
 
-  test.each(['Area 5100', 'area512024'])('%s is refused where the name itself ends in a number', (password) => {
-    expect(refusedAtSite(password, { code: 'a', name: 'Area 51', domain: null })).toContain('site')
-  })
+  test.each(['Area 5100', 'area512024'])(
+    '%s is refused where the name itself ends in a number',
+    (password) => {
+      expect(refusedAtSite(password, { code: 'a', name: 'Area 51', domain: null })).toContain('site')
+    },
+  )
 
   test('is refused however its accents are written', () => {
     const name = 'Zürcher Börse'

@@ -53,9 +53,9 @@ export const migrationNumbers = (): number[] => readMigrations(migrationsFolder)
 
 /** Whether a platform has ever been made in the database. */
 export const isBegun = (sql: Sql): Promise<boolean> =>
-  sql
-    .one<{ isBegun: boolean }>`select to_regclass('schema_migration') is not null as "isBegun"`
-    .then(({ isBegun }) => isBegun)
+  sql.one<{ isBegun: boolean }>`select to_regclass('schema_migration') is not null as "isBegun"`.then(
+    ({ isBegun }) => isBegun,
+  )
 
 /** Whether all of these were applied. */
 export async function isMigrated(sql: Sql, numbers: readonly number[]): Promise<boolean> {
