@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { sendOrders } from '../../src/execution/mirror/sender.ts'
 import { testDatabase } from '../support/database.ts'
+import { holdLocks } from '../support/locks.ts'
 import { makeSenderWorld } from './sender-world.ts'
 
 const { db } = await testDatabase()
@@ -22,4 +23,40 @@ test('the first order of every account goes out before the second of any', async
   const sent = placed.map((name) => name.split('-S')[0])
   expect(sent).toHaveLength(2 * accounts)
   expect(new Set(sent.slice(0, accounts)).size).toBe(accounts)
+})
+
+/** Keeps the accounts of these setups from being sent for. */
+const holdAccounts = (setupIds: readonly number[]) =>
+  holdLocks(
+    db,
+    (tx) =>
+      tx.run`select from account where id in (select account_id from setup where id = any(${setupIds}::bigint[]))
+        order by id for update`,
+  )
+
+test('an account that is held by others keeps nobody waiting who comes after it', async () => {
+  const { buy, setupIds } = await scene(accounts)
+  await buy('4', '50')
+  await mirror()
+  await buy('4', '51')
+  await mirror()
+  const { broker, placed } = spy()
+  const release = await holdAccounts(setupIds.slice(0, 1))
+  await sendOrders(ctx, 'paper', broker).finally(release)
+  const sent = placed.map((name) => name.split('-S')[0])
+  expect(sent).toHaveLength(2 * (accounts - 1))
+  expect(new Set(sent.slice(0, accounts - 1)).size).toBe(accounts - 1)
+})
+
+test('nor do as many as one claim takes, and each is sent for once it is free', async () => {
+  const { buy, setupIds } = await scene(accounts)
+  await buy('4', '50')
+  await mirror()
+  const { broker, placed } = spy()
+  const held = 200
+  const release = await holdAccounts(setupIds.slice(0, held))
+  await sendOrders(ctx, 'paper', broker).finally(release)
+  expect(placed).toHaveLength(accounts - held)
+  await sendOrders(ctx, 'paper', broker)
+  expect(placed).toHaveLength(accounts)
 })

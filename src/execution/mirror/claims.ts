@@ -46,9 +46,10 @@ export const claimSends = (
   after = 0,
 ): Promise<Claims> =>
   ctx.db.transaction(async (tx) => {
-    const [, rows] = await Promise.all([guardLease(tx, lease), lockNextSends(tx, brokerId, limit, after)])
+    const sends = lockNextSends(tx, brokerId, limit, after)
+    const [, { rows, last }] = await Promise.all([guardLease(tx, lease), sends])
     const claimedAt = performance.now()
-    if (rows.length === 0) return { claimed: [], ended: 0, last: 0, claimedAt }
+    if (rows.length === 0) return { claimed: [], ended: 0, last, claimedAt }
     const now = ctx.clock.now()
     const refused = rows.filter((row) => refusalOf(row) !== undefined)
     await end(tx, refused, now)
@@ -68,8 +69,7 @@ export const claimSends = (
     return {
       claimed: claimed.map((row) => ({ replaced: replacedBy(row, replaced), ...row })),
       ended: refused.length + asked.length + orphans.length,
-      last: rows.length < limit ? 0 : rows.at(-1)!.accountId,
-      claimedAt,
+      ...{ last, claimedAt },
     }
   })
 

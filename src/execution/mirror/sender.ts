@@ -52,10 +52,15 @@ export async function sendOrders(ctx: WorkContext, adapter: string, broker: Brok
 async function sendUnder(ctx: WorkContext, lease: Lease, brokerId: number, broker: Broker): Promise<number> {
   let moved = 0
   let after = 0
+  let movedBefore = 0
   while (broker.isUp() && !ctx.ending?.aborted) {
     const { claimed, ended, last, claimedAt } = await claimSends(ctx, lease, brokerId, ordersAtOnce, after)
     moved += claimed.length + ended
-    if (claimed.length === 0 && ended === 0 && after === 0) break
+    if (last === 0) {
+      // Past all accounts: what is held by others is not waited for.
+      if (moved === movedBefore) break
+      movedBefore = moved
+    }
     after = last
     await deliver(ctx, lease, brokerId, broker, claimed, claimedAt)
     if (!(await keepLease(ctx, lease, usualLeaseMs))) break

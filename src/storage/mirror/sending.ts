@@ -83,16 +83,17 @@ const listHeads = (
  * Locks the next orders of a broker, one per account, the oldest first. An order whose claim runs holds back
  * the account's later ones; one whose outcome is unknown does not, nor one that waits for its holder's word, nor a
  * replacement that waits for what is told of its predecessor. Accounts that are being written are passed over. Those
- * that come `after` an account alone are looked at, so that the first ones do not keep all others waiting.
+ * that come `after` an account alone are looked at, so that the first ones do not keep all others waiting; `last` is the
+ * one after which others may wait, whoever of these was passed over, and 0 when nobody comes any more.
  */
 export async function lockNextSends(
   tx: Transaction,
   brokerId: number,
   limit: number,
   after = 0,
-): Promise<SendRow[]> {
+): Promise<{ rows: SendRow[]; last: number }> {
   const next = await listHeads(tx, brokerId, limit, after)
-  if (next.length === 0) return []
+  if (next.length === 0) return { rows: [], last: 0 }
   const accountIds = next.map(({ accountId }) => accountId)
   const accounts = await tx.rows<{ id: number }>`
     select id from account where id = any(${uncounted(accountIds, 'bigint')}::bigint[])
@@ -106,7 +107,7 @@ export async function lockNextSends(
     replaced.length > 0 && lockOrders(tx, replaced),
     lockSends(tx, keys),
   ])
-  return rows
+  return { rows, last: next.length < limit ? 0 : Math.max(...accountIds) }
 }
 
 const lockSetups = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> => tx.run`
