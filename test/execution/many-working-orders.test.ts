@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { claimSyncs, markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
+import { holdLocks } from '../support/locks.ts'
 import { makeAccountWorld } from './account-world.ts'
 import { addInstrument, addStrategy } from './world.ts'
 
@@ -47,4 +48,15 @@ test('begins with those that have waited for longest', async () => {
   expect(await claimed()).toEqual([second])
   await db.write.run`delete from sync_due where setup_id = ${second}`
   expect(await claimed()).toEqual([third])
+})
+
+test('passes over a strategy with many orders that others hold', async () => {
+  const held = await following(5_100, 2)
+  const { strategyId } = await db.read.one<{ strategyId: number }>`
+    select strategy_id as "strategyId" from setup where id = ${held[0] ?? 0}`
+  const others = await following(10, 2)
+  await markSetups(db.write, held, world.clock.now() - 1_000)
+  const release = await holdLocks(db, (tx) => tx.run`select from strategy where id = ${strategyId} for update`)
+  expect(await claimed().finally(release)).toEqual(others)
+  expect(await claimed()).toEqual(held.slice(0, 1))
 })

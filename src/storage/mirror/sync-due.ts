@@ -132,8 +132,20 @@ export async function claimSyncs(
     select setup.id, setup.account_id as "accountId", setup.strategy_id as "strategyId" from ${dueSyncs(now)}
       and ${isAmong(fragment`setup.id`, among)}
     order by d.due_at, setup.id limit ${limit}::int`
-  const named = (await affordable(tx, due)).toSorted((one, other) => one.id - other.id)
-  if (named.length === 0) return []
+  // Where nobody of those that can be afforded is free, the next are tried: one strategy of thousands would stop all.
+  let claimed: number[] = []
+  for (let rest: readonly NamedSetup[] = due; rest.length > 0 && claimed.length === 0; ) {
+    const named = await affordable(tx, rest)
+    claimed = await claimFree(tx, named)
+    const tried = new Set(named.map(({ strategyId }) => strategyId))
+    rest = rest.filter(({ strategyId }) => !tried.has(strategyId))
+  }
+  return claimed
+}
+
+/** Locks those of the setups whose strategies and accounts are free; answers them in the order of their ids. */
+async function claimFree(tx: Transaction, setups: readonly NamedSetup[]): Promise<number[]> {
+  const named = setups.toSorted((one, other) => one.id - other.id)
   const strategyIds = named.map(({ strategyId }) => strategyId)
   const accountIds = named.map(({ accountId }) => accountId)
   const isFree = await claimStrategies(tx, strategyIds)
