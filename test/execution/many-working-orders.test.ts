@@ -56,7 +56,10 @@ test('passes over a strategy with many orders that others hold', async () => {
     select strategy_id as "strategyId" from setup where id = ${held[0] ?? 0}`
   const others = await following(10, 2)
   await markSetups(db.write, held, world.clock.now() - 1_000)
-  const release = await holdLocks(db, (tx) => tx.run`select from strategy where id = ${strategyId} for update`)
+  const release = await holdLocks(
+    db,
+    (tx) => tx.run`select from strategy where id = ${strategyId} for update`,
+  )
   expect(await claimed().finally(release)).toEqual(others)
   expect(await claimed()).toEqual(held.slice(0, 1))
 })
