@@ -19,7 +19,7 @@ import {
   graceCopies,
   theseOrders,
 } from '../../storage/mirror/account-orders.ts'
-import { endExclusions, lockOpposed } from '../../storage/mirror/exclusions.ts'
+import { endExclusions } from '../../storage/mirror/exclusions.ts'
 import type { DueSignal, FollowerSlice } from '../../storage/mirror/followers.ts'
 import {
   executedOf,
@@ -49,17 +49,17 @@ export const endingOf = (signal: DueSignal): string | undefined => endings[signa
 
 /**
  * Lets the copies of a planned signal follow what became of it. Answers how many moved. AutoSync is told last, also of
- * the `kept` setups: who books reports has locked orders before he marks their setups.
+ * the `kept` setups: who books reports has locked orders before he marks their setups. `opposed` are those that
+ * `lockOpposed` has found.
  */
 export async function followSignal(
   tx: Transaction,
   signal: DueSignal,
-  kept: readonly number[],
+  { kept, opposed }: { readonly kept: readonly number[]; readonly opposed: readonly number[] },
   now: Instant,
 ): Promise<number> {
   const ending = endingOf(signal)
   const freed = await endExclusions(tx, signal, signal.position, now)
-  const opposed = freed.length > 0 ? await lockOpposed(tx, freed, signal) : []
   if (opposed.length > 0) await closeAgainst(tx, opposed, signal.instrumentId, now)
   const moved = await moveCopies(tx, signal, ending, now)
   // What ended at once is told by its copies; whatever ends later may leave accounts apart from the strategy.

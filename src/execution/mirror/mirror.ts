@@ -12,7 +12,7 @@ import { isBlockCode } from '../../domain/mirror/skip.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
 import { instant } from '../../storage/database/wire.ts'
 import { type CopyState, insertCopies, insertSkips } from '../../storage/mirror/copies.ts'
-import { endExclusions } from '../../storage/mirror/exclusions.ts'
+import { endExclusions, lockOpposed } from '../../storage/mirror/exclusions.ts'
 import {
   type DueSignal,
   type FollowerSlice,
@@ -72,12 +72,13 @@ const mirrorNext = (
       const signal = await loadDueSignal(tx, strategyId, now)
       // Whoever held the strategy has done it meanwhile.
       if (!signal) return 0
+      const opposed = await lockOpposed(tx, signal)
       const slice = signal.mirroredAt === null ? await planSlice(tx, signal, followersAtOnce, now) : undefined
       if (slice?.hasMore) {
         await tx.withCommit(() => markSetups(tx, slice.kept, now))
         return slice.rows
       }
-      const followed = await followSignal(tx, signal, slice?.kept ?? [], now)
+      const followed = await followSignal(tx, signal, { kept: slice?.kept ?? [], opposed }, now)
       await tx.withCommit(() => settleMirroring(tx, signal.id))
       return (slice?.rows ?? 0) + followed + 1
     },

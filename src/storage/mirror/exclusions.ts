@@ -92,17 +92,18 @@ export async function endExclusions(
 }
 
 /**
- * Of the setups those that hold the signal's symbol on another side than the strategy now does, and whose accounts are
- * free; these are locked.
+ * Locks the accounts whose exclusion of the signal's symbol ends with what the strategy now holds, while they hold the
+ * other side of it; answers their setups. Who is at work there is waited for: no order is locked yet, nor an exclusion.
  */
 export const lockOpposed = (
   tx: Transaction,
-  setupIds: readonly number[],
-  { instrumentId, position }: DueSignal,
+  { strategyId, instrumentId, position }: DueSignal,
 ): Promise<number[]> =>
   idsOf(tx.rows`
-    select setup.id from setup join account a on a.id = setup.account_id
-    join account_position p on p.setup_id = setup.id and p.instrument_id = ${instrumentId}::bigint
-    where setup.id = any(${setupIds}::bigint[]) and setup.stopped_at is null
+    select setup.id from setup_exclusion x join setup on setup.id = x.setup_id
+    join account a on a.id = setup.account_id
+    join account_position p on p.setup_id = setup.id and p.instrument_id = x.instrument_id
+    where x.ended_at is null and setup.strategy_id = ${strategyId}::bigint and setup.stopped_at is null
+      and x.instrument_id = ${instrumentId}::bigint and x.sign <> sign(${position}::numeric)
       and p.quantity <> 0 and sign(p.quantity) <> sign(${position}::numeric)
-    order by a.id for no key update of a skip locked`)
+    order by a.id for no key update of a`)
