@@ -60,6 +60,8 @@ test('passes over a strategy with many orders that others hold', async () => {
     db,
     (tx) => tx.run`select from strategy where id = ${strategyId} for update`,
   )
-  expect(await claimed().finally(release)).toEqual(others)
+  const beside = await claimed()
+  await release()
+  expect(beside).toEqual(others)
   expect(await claimed()).toEqual(held.slice(0, 1))
 })

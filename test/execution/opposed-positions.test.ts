@@ -25,7 +25,8 @@ test('an account that is held for a moment is waited for before the other side i
       tx.run`select from account where id = (select account_id from setup where id = ${setupId}) for update`,
   )
   const mirroring = world.steps.find(({ name }) => name === 'mirrorSignals')!.run(world.ctx)
-  await Promise.race([mirroring, untilWaiting(db.read)]).finally(release)
+  await Promise.race([mirroring, untilWaiting(db.read)])
+  await release()
   await mirroring
   expect(await readOrders(world, setupId)).toMatchObject([
     { positionEffect: 'O' },
