@@ -36,6 +36,10 @@ const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]
 const jpeg = (size = [0, 1]) =>
   bytes([0xff, 0xd8], [0xff, 0xe0, 0, 4, 1, 2], frame(size, [0, 1]), scan, [5, 5], [0xff, 0xd9])
 
+/** What many phones write behind a JPEG: a block, the list of blocks, the length of the list and a mark. */
+const trailer = (block = 'now', mark = 'SEFT') =>
+  bytes(block, 'SEFH', [107, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 10, 3, 0, 0, 0, 3, 0, 0, 0], [24, 0, 0, 0], mark)
+
 const webp = (form: string, data: number[]) =>
   bytes('RIFF', [12 + data.length, 0, 0, 0], 'WEBP', form, [data.length, 0, 0, 0], data)
 const lossy = webp('VP8 ', [0, 0, 0, 0x9d, 1, 0x2a, 2, 0, 3, 0])
@@ -69,6 +73,20 @@ describe('photos', () => {
       bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0], scan, [0xff, 0xd9]),
       'NoPhoto',
     ],
+    [
+      'a JPEG with filled room before a segment',
+      bytes([0xff, 0xd8, 0xff, 0xff], [...jpeg().slice(2)]),
+      'image/jpeg',
+    ],
+    ['a JPEG as phones write it', bytes([...jpeg()], [...trailer()]), 'image/jpeg'],
+    ['a JPEG of a phone without its end', bytes([...jpeg().slice(0, -2)], [...trailer()]), 'NoPhoto'],
+    ['a JPEG with a page behind it', bytes([...jpeg()], '<script>'), 'NoPhoto'],
+    [
+      'a JPEG with a page before what phones write',
+      bytes([...jpeg()], [...trailer('<script>now')]),
+      'NoPhoto',
+    ],
+    ['a JPEG with half of what phones write', bytes([...jpeg()], [...trailer('now', 'SEF')]), 'NoPhoto'],
     ['a WebP of another length', bytes([...lossy], [0, 0]), 'NoPhoto'],
     ['a WebP of another form', webp('VP9 ', zeros(10)), 'NoPhoto'],
     ['too many bytes', new Uint8Array(photoBytesMax + 1), 'TooLarge'],

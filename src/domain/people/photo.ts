@@ -38,8 +38,12 @@ function bigEndian(bytes: Uint8Array, at: number, length: number): number {
 }
 
 /** Unsigned, least significant byte first. */
-const littleEndian = (bytes: Uint8Array, at: number, length: number): number =>
-  bytes.subarray(at, at + length).reduceRight((value, byte) => value * 256 + byte, 0)
+function littleEndian(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0
+  for (let place = Math.min(at + length, bytes.length) - 1; place >= at; place--)
+    value = value * 256 + (bytes[place] ?? 0)
+  return value
+}
 
 /** Names of chunks, as numbers. */
 const [pngData, pngEnd] = [0x49444154, 0x49454e44]
@@ -72,16 +76,39 @@ const frameSize = (bytes: Uint8Array, at: number): Measure => ({
   width: bigEndian(bytes, at + 7, 2),
 })
 
-/** Segment after segment to the start of the image data, with a frame among them; at the end the end marker. */
+/**
+ * Many phones write blocks of their own behind every JPEG, and at last a list of these, its length and a mark. The image
+ * ends where the first block begins: the list says how far before itself that is.
+ */
+function endOfJpeg(bytes: Uint8Array): number {
+  const listEnd = bytes.length - 8
+  if (textAt(bytes, listEnd + 4, 4) !== 'SEFT') return bytes.length
+  const list = listEnd - littleEndian(bytes, listEnd, 4)
+  if (textAt(bytes, list, 4) !== 'SEFH') return bytes.length
+  let farthest = 0
+  for (let entry = list + 12; entry + 12 <= listEnd; entry += 12)
+    farthest = Math.max(farthest, littleEndian(bytes, entry + 4, 4))
+  return list - farthest
+}
+
+/**
+ * Segment after segment to the start of the image data, with a frame among them; at the end the end marker. Before a
+ * marker any number of bytes of ones may stand.
+ */
 function measureJpeg(bytes: Uint8Array): Measure | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return undefined
-  if (bytes[bytes.length - 2] !== 0xff || bytes[bytes.length - 1] !== 0xd9) return undefined
+  const end = endOfJpeg(bytes)
+  if (bytes[end - 2] !== 0xff || bytes[end - 1] !== 0xd9) return undefined
   let frame: number | undefined
-  for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff; at += 2 + bigEndian(bytes, at + 2, 2)) {
+  let at = 2
+  while (at + 4 <= end && bytes[at] === 0xff) {
     const marker = bytes[at + 1] ?? 0
+    const isFiller = marker === 0xff
     if (marker === startOfScan) return frame === undefined ? undefined : frameSize(bytes, frame)
     if (isFrame(marker)) frame = at
-    if (bigEndian(bytes, at + 2, 2) < 2) return undefined
+    const length = bigEndian(bytes, at + 2, 2)
+    if (!isFiller && length < 2) return undefined
+    at += isFiller ? 1 : 2 + length
   }
   return undefined
 }
