@@ -271,6 +271,26 @@ test('what an option delivers that is told over a split is delivered in the unit
   expect(held).toEqual(Array(2).fill({ quantity: 200, avgPx: 20, cash: 15_000 }))
 })
 
+test('what is told late happens in the strategy when it is told: until then it held what it held', async () => {
+  await town.door('/accounts', [{ account: 'T17', personId: leader.personId, cash: 20_000 }])
+  expect((await approve('T17')).status).toBe(200)
+  const added = await add({ Account: 'T17', StrategyName: 'Told late' })
+  const StrategyId = resultsOf<{ StrategyId: number }>(added)[0]?.StrategyId
+  const tell = (side: 'buy' | 'sell', px: number) =>
+    town.door('/broker', {
+      execution: { account: 'T17', symbol: 'AAPL', side, qty: 10, px, clientOrderId: null },
+    })
+  await tell('buy', 50)
+  await town.door('/broker', { down: true })
+  await tell('sell', 50)
+  await town.door('/clock', { now: '2024-03-18T14:05:00Z' })
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 45, ask: 45 }])
+  await town.door('/broker', { down: false })
+  const closed = await town.ask('GetStrategyHistoricalClosedTrades', { StrategyId }, { key: leader.key })
+  expect(resultsOf(closed)).toMatchObject([{ CloseDate: '2024-03-18T14:05:00Z', MaxDrawdown: -50 }])
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+})
+
 test('the books add up', async () => {
   expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
   expect(town.platform.errors).toEqual([])

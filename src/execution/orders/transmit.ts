@@ -53,10 +53,11 @@ async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promis
     const book = books.get(nameOf(trade))
     const instrument = instruments.get(trade.instrumentId)
     if (!book || !instrument) continue
-    const { side, quantity, px: price, executedAt: at } = trade
+    const { side, quantity, px: price } = trade
     const own = ids.slice(place * 2, place * 2 + 2).map(String)
     const told = { execId: trade.execId }
-    const order = { side, quantity, price, at, ids: own, info: 'traded in the account', told }
+    // It happens when it is told: what was marked, traded and closed of days in between knew nothing of it.
+    const order = { side, quantity, price, at: now, ids: own, info: 'traded in the account', told }
     // Where trading has ended nobody could copy it: mostly it is how the broker tells of the end.
     const isTransmitted = !hasExpired(instrument, now)
     books.set(nameOf(trade), tradeInternally(book, { isTransmitted, ...order }))

@@ -64,7 +64,6 @@ export interface TransmissionRow {
   readonly side: Side
   readonly quantity: Decimal
   readonly px: Decimal
-  readonly executedAt: Instant
 }
 
 /** What is on its way to strategies, in the order in which it was reported. The caller has locked them. */
@@ -74,8 +73,7 @@ export async function listTransmissions(
   count: number,
 ): Promise<TransmissionRow[]> {
   const rows = await sql.rows<Omit<TransmissionRow, 'quantity' | 'px'> & { quantity: string; px: string }>`
-    select id, strategy_id as "strategyId", exec_id as "execId", instrument_id as "instrumentId", side, quantity, px,
-      executed_at as "executedAt"
+    select id, strategy_id as "strategyId", exec_id as "execId", instrument_id as "instrumentId", side, quantity, px
     from transmission where transmitted_at is null and strategy_id = any(${strategyIds}::bigint[])
     order by id limit ${count}::int`
   return rows.map((row) => ({ ...row, quantity: dec(row.quantity), px: dec(row.px) }))
