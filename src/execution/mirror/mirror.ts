@@ -136,11 +136,10 @@ async function keptSetups(tx: Transaction, skipped: Skipped): Promise<number[]> 
   const movesOthers = others.length > 0 && hasTraded
   const isKept = (row: number): boolean =>
     movesOthers || isBlockCode(codeOf(plan.code[row]!)) || isCrowdedOut(facts, slice.columns, plan, row)
-  const setupsOf = (rows: readonly number[]): number[] => rows.map((row) => slice.setupIds[row]!)
-  const kept = setupsOf(skips.filter(isKept))
-  if (!hasTraded) return kept
-  const rest = setupsOf(skips.filter((row) => !isKept(row)))
-  return [...kept, ...(await listWorking(tx, signal.instrumentId, rest))]
+  const kept: number[] = []
+  const rest: number[] = []
+  for (const row of skips) (isKept(row) ? kept : rest).push(slice.setupIds[row]!)
+  return hasTraded ? [...kept, ...(await listWorking(tx, signal.instrumentId, rest))] : kept
 }
 
 /** Plans the next followers in one go and notes how far it came; `kept` are the setups that AutoSync looks at then. */

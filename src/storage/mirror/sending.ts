@@ -90,7 +90,7 @@ export async function lockNextSends(
   tx: Transaction,
   brokerId: number,
   limit: number,
-  after = 0,
+  after: number,
 ): Promise<{ rows: SendRow[]; last: number }> {
   const next = await listHeads(tx, brokerId, limit, after)
   if (next.length === 0) return { rows: [], last: 0 }

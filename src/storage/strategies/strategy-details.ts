@@ -1,8 +1,11 @@
 /** A strategy as it is shown: what its owner chose, how it is traded, and its figures. */
 import { vehicleCurrency } from '../../domain/market/exchange-rate.ts'
 import type { Instant } from '../../domain/time.ts'
-import { fragment, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { enabledColumns } from './enabled-classes.ts'
+
+/** Whether a `setup` of an `account` follows: where Autotrade is off it follows with nothing. */
+export const autotrades: Fragment = fragment`setup.stopped_at is null and not account.is_autotrade_disabled`
 
 /** What every view of a strategy begins with. */
 export interface StrategyHead {
@@ -89,9 +92,8 @@ export const findStrategyDetails = (sql: Sql, id: number | bigint): Promise<Stra
       s.short_description as "shortDescription", s.long_description as "longDescription",
       s.starting_cash as "startingCash", s.cash, r.last_fill_at as "lastFillAt",
       coalesce(adjusted.dividends, 0) as "cashDividends", adjusted.booked_at as "lastAdjustedAt",
-      (select setup.scaling_percentage from setup join account a on a.id = setup.account_id
-        where setup.strategy_id = s.id and setup.stopped_at is null and a.person_id = s.owner_person_id and a.kind = 0
-          and not a.is_autotrade_disabled
+      (select setup.scaling_percentage from setup join account on account.id = setup.account_id
+        where setup.strategy_id = s.id and ${autotrades} and account.person_id = s.owner_person_id and account.kind = 0
         order by setup.id limit 1) as "ownScaling",
       (select max(q.quoted_at) from position held join instrument i on i.id = held.instrument_id
         join instrument priced on priced.symbol = any(array[i.symbol,

@@ -7,7 +7,7 @@ import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
 import { visibleTo } from '../people/access.ts'
 import { enabledClasses, enabledColumns } from './enabled-classes.ts'
-import type { StrategyHead } from './strategy-details.ts'
+import { autotrades, type StrategyHead } from './strategy-details.ts'
 
 export interface StrategyRow extends StrategyHead {
   isAlive: boolean
@@ -17,9 +17,6 @@ export interface StrategyRow extends StrategyHead {
   isResellable: boolean
   isTradeOwnSystem: boolean
 }
-
-/** What is followed in an account whose Autotrade is off follows with nothing. */
-const autotrades: Fragment = fragment`setup.stopped_at is null and not account.is_autotrade_disabled`
 
 const ownSystem: Fragment = fragment`exists (
   select from setup join account on account.id = setup.account_id
