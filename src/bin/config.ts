@@ -10,6 +10,7 @@ import type { PaperOptions } from '../execution/brokers/paper.ts'
 import { type Networks, readNetworks } from '../http/address.ts'
 import type { Hosts } from '../http/routes.ts'
 import { readWindows, type Window } from '../operations/limits.ts'
+import { fileWords } from './file-words.ts'
 
 export interface Config {
   port: number
@@ -124,24 +125,18 @@ export function makeDataDir({ dataDir }: Config): void {
 
 /** What the system says of a data folder, in words for whoever chose it. */
 export function unusable(dataDir: string, error: unknown): ConfigError {
-  const { code = '' } = error as NodeJS.ErrnoException
-  return new ConfigError(
-    `the data folder ${dataDir} cannot be used: ${whyOf[code] ?? code}; choose another by DATA_DIR`,
-  )
+  const why = fileWords(error, ofDataFolder)
+  return new ConfigError(`the data folder ${dataDir} cannot be used: ${why}; choose another by DATA_DIR`)
 }
 
 /**
  * Where a whole path is made, the system tells of a disk that takes no writes that something is missing on it; and of a
  * link to where nothing is, such as a disk that is not mounted, the same.
  */
-const whyOf: Readonly<Record<string, string>> = {
+const ofDataFolder = {
   ENOENT: 'it is a link that leads nowhere, or is missing on a disk that takes no writes',
-  EROFS: 'its disk takes no writes',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
-  ENOTDIR: 'a part of its path is a file',
-  EEXIST: 'it is a file',
-  ENOSPC: 'its disk is full',
 }
 
 /** Where messages are kept that no server sends. */

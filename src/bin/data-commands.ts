@@ -12,6 +12,7 @@ import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { callerOf, exportListing, writeExport } from './export.ts'
+import { fileWords } from './file-words.ts'
 import { importColumns, importFile, importInstruments, importKinds } from './import.ts'
 import { openLog } from './log.ts'
 import { type Played, replayFile } from './replay.ts'
@@ -42,7 +43,7 @@ function closesOf(file: string): IndexClose[] {
   try {
     return readIndexCloses(readFileSync(file))
   } catch (error) {
-    throw new ConfigError(safeLine(`${file}: ${error instanceof Error ? error.message : String(error)}`))
+    throw new ConfigError(safeLine(`${file}: ${fileWords(error)}`))
   }
 }
 

@@ -24,6 +24,7 @@ import { findPlatformSite } from '../storage/operating/provision.ts'
 import { findTenant } from '../storage/people/access.ts'
 import { operator } from './acting.ts'
 import { ConfigError } from './config.ts'
+import { fileWords, isOfSystem } from './file-words.ts'
 
 export interface ExportOrder {
   /** The operation's name. */
@@ -82,7 +83,7 @@ export async function writeExport(pages: AsyncGenerator<string>, file: string | 
 async function writeFile(pages: AsyncGenerator<string>, file: string): Promise<void> {
   const first = await pages.next()
   const unwritable = (error: NodeJS.ErrnoException): never => {
-    throw error.syscall === undefined ? error : new ConfigError(`${file} cannot be written: ${error.code}`)
+    throw isOfSystem(error) ? new ConfigError(`${file} cannot be written: ${fileWords(error)}`) : error
   }
   const target = await open(file, 'w', 0o600).catch(unwritable)
   // A file that was there before keeps its rights unless it is told otherwise; a device is not ours to change.

@@ -10,6 +10,7 @@ import type { Database } from '../storage/database/database.ts'
 import { insertInstruments } from '../storage/market/instruments.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
+import { fileWords } from './file-words.ts'
 import { safeLine } from './tool.ts'
 
 /** What a file holds, by the word of the command. */
@@ -56,8 +57,8 @@ export async function importInstruments(
 }
 
 async function linesOf<Line>(file: string, read: (text: string) => Line[]): Promise<Line[]> {
-  const text = await readFile(file, 'utf8').catch(() => {
-    throw new ConfigError(`${file} cannot be read`)
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(safeLine(`${file} cannot be read: ${fileWords(error)}`))
   })
   try {
     return read(text)

@@ -4,6 +4,7 @@ import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { ConfigError } from './config.ts'
 import { faultOf } from './faults.ts'
+import { fileWords } from './file-words.ts'
 
 /** Longest a clean end may take before the process is ended anyway, in milliseconds. */
 const endWithinMs = 20_000
@@ -33,7 +34,7 @@ function unheard(name: string, error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return
   // A process that runs on closes what it holds before it ends.
   if (process.listenerCount('uncaughtException') > 0) throw error
-  console.error(faultOf(new ConfigError(`${name} cannot be written: ${error.code}`)))
+  console.error(faultOf(new ConfigError(`${name} cannot be written: ${fileWords(error)}`)))
   process.exit(1)
 }
 

@@ -14,6 +14,7 @@ import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
+import { fileWords } from './file-words.ts'
 import { safeLine } from './tool.ts'
 import { workerId } from './worker.ts'
 
@@ -43,7 +44,7 @@ export async function replayFile(
 ): Promise<Played> {
   const open = () => createReadStream(options.file)
   const unreadable = (error: unknown): never => {
-    throw isOfTheFile(error) ? new ConfigError(safeLine(`${options.file}: ${error.message}`)) : error
+    throw isOfTheFile(error) ? new ConfigError(safeLine(`${options.file}: ${fileWords(error)}`)) : error
   }
   const name = `replay:${await digestOf(open).catch(unreadable)}`
   // A file that cannot be read moves nothing; from here on rows may be played.
@@ -114,4 +115,4 @@ const isOfTheFile = (error: unknown): error is Error =>
   error instanceof RangeError ||
   (error instanceof Error && 'code' in error && codesOfFiles.test(String(error.code)))
 
-const codesOfFiles = /^(CSV_|INVALID_OPENING_QUOTE$|ENOENT$|EACCES$|EISDIR$)/
+const codesOfFiles = /^(CSV_|INVALID_OPENING_QUOTE$|ENOENT$|ENOTDIR$|EACCES$|EISDIR$)/

@@ -97,7 +97,7 @@ test('what cannot be read is said without a trace of the program', async () => {
   const missing = await importing('settlements', null)
   expect([missing.status, missing.errors]).toEqual([
     1,
-    expect.stringMatching(/^lockstep: .* cannot be read\n$/),
+    expect.stringMatching(/^lockstep: .* cannot be read: there is no such file or folder\n$/),
   ])
   const columns = await importing('settlements', 'symbol,amount\n')
   expect(columns.status).toBe(1)

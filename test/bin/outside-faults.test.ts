@@ -166,11 +166,11 @@ describe('a file of an export', () => {
   const kept = join(folder, 'kept.csv')
 
   test.each([
-    ['in a folder that is not there', join(folder, 'missing', 'x.csv'), 'ENOENT'],
-    ['that is a folder', folder, 'EISDIR'],
-  ])('%s', async (_, out, code) => {
+    ['in a folder that is not there', join(folder, 'missing', 'x.csv'), 'there is no such file or folder'],
+    ['that is a folder', folder, 'it is a folder'],
+  ])('%s', async (_, out, why) => {
     expect(await exported(out, 'StrategyId=1')).toEqual({
-      ...{ status: 1, output: '', errors: `lockstep: ${out} cannot be written: ${code}` },
+      ...{ status: 1, output: '', errors: `lockstep: ${out} cannot be written: ${why}` },
     })
   })
 
@@ -181,7 +181,10 @@ describe('a file of an export', () => {
       const words = ['scripts/lockstep.mjs', 'export', 'GetBrokers']
       const { status, stderr } = spawnSync(process.execPath, words, { stdio: ['ignore', full, 'pipe'] })
       fs.closeSync(full)
-      expect([status, String(stderr)]).toEqual([1, 'lockstep: standard output cannot be written: ENOSPC\n'])
+      expect([status, String(stderr)]).toEqual([
+        1,
+        'lockstep: standard output cannot be written: its disk is full\n',
+      ])
     },
     patience,
   )
@@ -334,12 +337,9 @@ test.each([
 test(
   'as a process of its own',
   async () => {
-    const file = join(folder, 'file')
-    writeFileSync(file, '')
-    const ran = await runProcess('export', 'GetBrokers', '--out', join(file, 'x.csv'))
-    expect(ran).toEqual({
-      ...{ status: 1, output: '', errors: `lockstep: ${join(file, 'x.csv')} cannot be written: ENOTDIR\n` },
-    })
+    const out = 'package.json/x.csv'
+    const errors = `lockstep: ${out} cannot be written: a part of its path is a file\n`
+    expect(await runProcess('export', 'GetBrokers', '--out', out)).toEqual({ status: 1, output: '', errors })
   },
   patience,
 )

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { testDatabase } from '../support/database.ts'
 import { newDataDir, removeDataDir } from '../support/product.ts'
 
@@ -28,6 +29,14 @@ function inShell(env: NodeJS.ProcessEnv): ChildProcess {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }
+
+test('says which version it is, and makes no platform for it', async () => {
+  const { child, ended, dataDir } = runAside(['--version'], {})
+  let said = ''
+  for await (const text of child.stdout ?? []) said += text
+  expect([said, await ended]).toEqual([`${manifest.version}\n`, [0, null]])
+  expect(readdirSync(dataDir)).toEqual([])
+})
 
 test('whoever stops npm stops the process that its shell runs', async () => {
   const shell = inShell({ npm_lifecycle_event: 'start' })

@@ -66,7 +66,7 @@ test('a file that is not there is no replay in the audit log', async () => {
       await platform.db.read.one<{ count: number }>`
         select count(*)::int as count from audit_entry where object = ${`file ${file}`}::text`
     ).count
-  await expect(replay('none.csv')).rejects.toThrow('ENOENT')
+  await expect(replay('none.csv')).rejects.toThrow('none.csv: there is no such file or folder')
   expect(await noted('none.csv')).toBe(0)
   writeFileSync(join(folder, 'there.csv'), '')
   await replay('there.csv')
