@@ -24,6 +24,7 @@ import { actingOf, orderNotes } from './acting.ts'
 import { type Admit, type Ask, admitAhead, admitFirst } from './ahead.ts'
 import { type BatchLimits, type BatchLoad, batched, Overloaded } from './batch.ts'
 import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse } from './context.ts'
+import { createDenials } from './denials.ts'
 import type { Handler, HandlerTable, OwnedFacts, PreparedHandler } from './handler.ts'
 import { asReplayed, remember, takeTurns } from './remember.ts'
 import { type Reply, replyTo, replyWith } from './reply.ts'
@@ -108,9 +109,12 @@ export function createRunner(given: RunnerOptions): Run {
   const options = { passwords: createPasswords(given.secrets.passwords), ...given }
   const ways = new Map<OperationName, Run>()
   for (const name of Object.keys(rows) as OperationName[]) ways.set(name, wayOf(name, options))
+  const enterDenied = createDenials(options.db.write, options.clock)
   return async (call) => {
     try {
-      return await (ways.get(call.operation) as Run)(call)
+      const reply = await (ways.get(call.operation) as Run)(call)
+      if (reply.status === 403) await enterDenied(call)
+      return reply
     } catch (error) {
       const reply = passingReply(error)
       if (reply) return reply

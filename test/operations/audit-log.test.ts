@@ -145,15 +145,31 @@ describe('every operation that changes something', () => {
     }
   })
 
-  test.each(calls.slice(0, 20))('%s leaves nothing when it is refused', async (operation, params) => {
+  test.each(calls.slice(0, 20))('%s leaves only that it was denied', async (operation, params) => {
     const before = await latest()
     const answer = await town.ask(operation, params(), { key: people.stranger.key, host: hostOf(operation) })
     if (operation === 'AddStrategy') expect(answer.status).toBe(200)
     else {
       expect(answer.status).toBe(403)
-      expect(await since(before)).toEqual([])
+      expect(await since(before)).toMatchObject([
+        { operation, object: 'denied', actor: 'person', who: String(people.stranger.personId), before: null },
+      ])
     }
   })
+})
+
+test('what was denied is entered by its ids, once an hour however often it is asked for, reads too', async () => {
+  const ask = (params: object) => town.ask('GetAutotradeActiveOrders', params, { key: people.neighbour.key })
+  const before = await latest()
+  const asked = [ofHolder, ofHolder, { ...ofHolder, PersonId: people.owner.personId }, ofHolder]
+  const statuses = await Promise.all(asked.map(async (params) => (await ask(params)).status))
+  expect(statuses).toEqual([403, 403, 403, 403])
+  const entered = async () => (await since(before)).map(({ object, after }) => `${object}: ${after}`).sort()
+  const once = [PersonId, people.owner.personId].map((id) => `denied: PersonId=${id}`).sort()
+  expect(await entered()).toEqual(once)
+  await town.door('/clock', { now: '2024-03-12T15:00:00Z' })
+  expect((await ask(ofHolder)).status).toBe(403)
+  expect(await entered()).toEqual([...once, `denied: PersonId=${PersonId}`].sort())
 })
 
 test('orders of one moment are entered once for each key, each with what was asked and answered', async () => {
