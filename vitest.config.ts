@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-global.ts'],
-    setupFiles: ['test/support/seed.ts'],
+    setupFiles: ['test/support/seed.ts', 'test/support/inherited.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

@@ -8,6 +8,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { groupBy } from '../src/domain/group.ts'
 import { listFiles } from './support/files.ts'
 import { floors } from './support/floors.ts'
@@ -158,4 +159,33 @@ describe('the house', () => {
     expect(knip.stdout).toBe('')
     expect(knip.status).toBe(0)
   }, 60_000)
+})
+
+describe('what is installed with the product', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { license?: string; integrity?: string; dev?: boolean }>
+  }
+  const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+  const permissive = /^(MIT|MIT-0|ISC|0BSD|BSD-[23]-Clause|Apache-2\.0|BlueOak-1\.0\.0|Unlicense)$/
+
+  test('is listed with its licence', () => {
+    const rows = readFileSync('docs/reference/dependencies.md', 'utf8').matchAll(/^\| `(\S+)` +\| (\S+)/gm)
+    const listed = [...rows].map(([, name, licence]) => `${name}: ${licence}`)
+    const { dependencies, optionalDependencies } = manifest
+    const names = [...Object.keys(dependencies), ...Object.keys(optionalDependencies)]
+    expect(listed).toEqual(names.map((name) => `${name}: ${packages[`node_modules/${name}`]?.license}`))
+  })
+
+  test('asks for no more than its notice, as does what comes with it', () => {
+    const others = shipped.filter(([, { license }]) => !permissive.test(license ?? ''))
+    expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([])
+  })
+
+  test('is known by its content, and in one version', () => {
+    const unknown = shipped.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))
+    expect(unknown.map(([path]) => path)).toEqual([])
+    const { dependencies, optionalDependencies, devDependencies } = manifest
+    const ranges = Object.entries({ ...dependencies, ...optionalDependencies, ...devDependencies })
+    expect(ranges.filter(([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range))).toEqual([])
+  })
 })

@@ -16,10 +16,11 @@ const deathsMax = 3
 const stopMs = 15_000
 
 /**
- * Of the processes that do the work: the default 16 MiB for young objects is filled many times a second under load,
- * and what is under way just then is moved to the old ones.
+ * Of the processes that do the work. The default 16 MiB for young objects is filled many times a second under load, and
+ * what is under way just then is moved to the old ones. Without `__proto__` nothing that is sent can reach what all
+ * objects inherit, whoever reads it.
  */
-export const workingFlags = ['--max-semi-space-size=32']
+export const workingFlags = ['--max-semi-space-size=32', '--disable-proto=delete']
 
 const program = join(import.meta.dirname, '..', '..', 'scripts', 'lockstep.mjs')
 

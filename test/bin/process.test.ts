@@ -1,11 +1,12 @@
 /** How a process ends that others started. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { workingFlags } from '../../src/bin/children.ts'
 import { testDatabase } from '../support/database.ts'
 import { newDataDir, removeDataDir } from '../support/product.ts'
 
@@ -29,6 +30,11 @@ function inShell(env: NodeJS.ProcessEnv): ChildProcess {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }
+
+test('a process that does the work has no way to what all objects inherit', () => {
+  const words = [...workingFlags, '-p', "'__proto__' in {}"]
+  expect(execFileSync(process.execPath, words, { encoding: 'utf8' })).toBe('false\n')
+})
 
 test('says which version it is, and makes no platform for it', async () => {
   const { child, ended, dataDir } = runAside(['--version'], {})
