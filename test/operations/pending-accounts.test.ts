@@ -66,3 +66,14 @@ test('what was declined is past once the strategy is autotraded without asking',
   expect((await start('Gen')).status).toBe(200)
   expect(await pending()).toEqual([])
 })
+
+test('a request that has expired waits no more, also where no worker has written that down', async () => {
+  await start('WL')
+  expect(await pending()).toMatchObject([{ StrategyId: strategyId }])
+  await town.platform.db.write.run`
+    update approval_request set expires_at = created_at where account_id = (
+      select id from account where account = ${account})`
+  const [row, ...more] = await pending()
+  expect([row?.Status, more]).toEqual(['Pending', []])
+  expect(row).not.toHaveProperty('StrategyId')
+})

@@ -138,7 +138,7 @@ test('the followers of one strategy', async () => {
 })
 
 test('accounts that wait', async () => {
-  const count = await rowsLookedAt((sql) => listPendingAccounts(sql, { scope: everybody }, {}))
+  const count = await rowsLookedAt((sql) => listPendingAccounts(sql, { scope: everybody }, {}, 0))
   expect(count).toBeLessThan(20 * accounts)
 })
 

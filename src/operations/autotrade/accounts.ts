@@ -215,7 +215,7 @@ export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, par
     GeoSite: geoSite,
   } = params
   const sites = { scope: rowsOfSite(ctx.caller), siteId, geoSite }
-  const rows = await listPendingAccounts(ctx.sql, sites, { brokerId, securityType })
+  const rows = await listPendingAccounts(ctx.sql, sites, { brokerId, securityType }, ctx.now)
   const values = await loadAccountValues(
     ctx.sql,
     rows.map(({ id }) => id),

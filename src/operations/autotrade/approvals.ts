@@ -56,7 +56,7 @@ export async function settleApproval(
   setup?: LiveSetup,
 ): Promise<Record<string, string> | undefined> {
   const isWritten = ctx.host === 'WL' && action === 'stop' && setup !== undefined
-  if (!isWritten && !(await findOpenApproval(ctx.sql, account.id, strategyId))) return undefined
+  if (!isWritten && !(await findOpenApproval(ctx.sql, account.id, strategyId, ctx.now))) return undefined
   const id = randomUUID()
   await insertApproval(ctx.sql, {
     createdAt: ctx.now,

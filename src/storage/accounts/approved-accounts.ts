@@ -4,7 +4,9 @@
  * mirrored into and not kept in step.
  */
 import type { SecurityType } from '../../domain/codes.ts'
+import type { Instant } from '../../domain/time.ts'
 import { asked } from '../database/asked.ts'
+import { hasCome } from '../database/moments.ts'
 import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { accountTables, ofSites, type SiteFilter, siteColumns } from './account-listings.ts'
 import { isTradeLeader } from './accounts.ts'
@@ -201,6 +203,7 @@ export const listPendingAccounts = (
   sql: Sql,
   sites: SiteFilter,
   filter: { brokerId?: number | undefined; securityType?: SecurityType | undefined },
+  now: Instant,
 ): Promise<PendingRow[]> =>
   sql.rows<PendingRow>`
     select a.id, a.account, a.person_id as "personId", b.name as "brokerName", a.broker_id as "brokerId",
@@ -221,7 +224,8 @@ export const listPendingAccounts = (
     left join (
       select distinct on (q.account_id, q.strategy_id) q.* from approval_request q
       order by q.account_id, q.strategy_id, q.created_at desc, q.xid desc
-    ) r on r.account_id = a.id and (r.status in ('PendingCustomer', 'Processing', 'PendingBroker')
+    ) r on r.account_id = a.id and (r.status in ('Processing', 'PendingBroker')
+      or r.status = 'PendingCustomer' and not ${hasCome(fragment`r.expires_at`, now)}
       or r.status = 'Failed' and not exists (
         select from setup where setup.account_id = r.account_id and setup.strategy_id = r.strategy_id
           and setup.started_at >= r.ended_at))

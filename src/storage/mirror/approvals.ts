@@ -86,17 +86,21 @@ export const listAwaitingBroker = (sql: Sql): Promise<ApprovalRow[]> =>
   sql.rows<ApprovalRow>`
     select ${columns} from ${tables} where r.status = 'PendingBroker' order by r.created_at, r.id`
 
-/** The open request of an account and strategy. */
+/** Of a request that waits for its customer: too late for an answer. */
+const isOver = (now: Instant): Fragment => hasCome(fragment`expires_at`, now)
+
+/** The open request of an account and strategy. One whose time is over is not open, written down or not. */
 export const findOpenApproval = async (
   sql: Sql,
   accountId: number,
   strategyId: number | bigint,
+  now: Instant,
 ): Promise<string | undefined> =>
   (
     await sql.maybe<{ id: string }>`
       select id from approval_request
       where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint
-        and status in ('PendingCustomer', 'Processing', 'PendingBroker')`
+        and (status in ('Processing', 'PendingBroker') or status = 'PendingCustomer' and not ${isOver(now)})`
   )?.id
 
 export interface NewApproval {
@@ -114,8 +118,13 @@ export interface NewApproval {
 export async function insertApproval(sql: Sql, request: NewApproval): Promise<void> {
   const { id, accountId, strategyId } = request
   const createdAt = instant(request.createdAt)
+  // One that its customer has seen expired stays so: it is not for whoever comes first to say what became of it.
+  await sql.run`
+    update approval_request set status = 'Expired', ended_at = expires_at
+    where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint
+      and status = 'PendingCustomer' and ${isOver(request.createdAt)}`
   // The old request must have ended before the new one may be open; it can name it only when that is there.
-  const old = await findOpenApproval(sql, accountId, strategyId)
+  const old = await findOpenApproval(sql, accountId, strategyId, request.createdAt)
   await sql.run`
     insert into approval_request (id, account_id, strategy_id, action, status, choices, created_at, expires_at, ended_at)
     values (${id}::uuid, ${accountId}::bigint, ${strategyId}::bigint, ${request.action}, 'Completed',
@@ -168,7 +177,7 @@ export async function saveBrokerAuthorization(
 
 /** True when a customer's time is over. */
 export const isApprovalExpiryDue = (now: Instant): Fragment => fragment`exists (
-  select from approval_request where status = 'PendingCustomer' and ${hasCome(fragment`expires_at`, now)})`
+  select from approval_request where status = 'PendingCustomer' and ${isOver(now)})`
 
 /** Ends requests that nobody answered in time; answers how many. */
 export const expireApprovals = (sql: Sql, now: Instant): Promise<number> =>
@@ -176,7 +185,7 @@ export const expireApprovals = (sql: Sql, now: Instant): Promise<number> =>
     update approval_request set status = 'Expired', ended_at = expires_at
     where id in (
       select id from approval_request
-      where status = 'PendingCustomer' and ${hasCome(fragment`expires_at`, now)}
+      where status = 'PendingCustomer' and ${isOver(now)}
       order by id for update skip locked)`
 
 /** When the next customer's time is over. */
