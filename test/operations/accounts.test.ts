@@ -318,3 +318,36 @@ test('a paper account begins anew whatever has happened in it, and again', async
   expect((await as('stranger', 'ResetPaperTrade', paper)).status).toBe(200)
   await stands([], 20_000)
 })
+
+test('a paper account that begins anew drops what is on its way', async () => {
+  const { stranger } = people
+  const paper = { Account: 'S4', PersonId: stranger.personId }
+  const [added] = resultsOf<{ StrategyId: number }>(
+    await as('owner', 'AddStrategy', { StrategyName: 'Late', StartingCapital: 100_000 }),
+  )
+  const StrategyId = added?.StrategyId ?? 0
+  await town.door('/accounts', [{ account: 'S4', personId: stranger.personId, cash: 20_000, kind: 'paper' }])
+  await as('stranger', 'StartAutotrade', { ...paper, StrategyId, StocksEnabled: true })
+  await town.door('/instruments', [{ symbol: 'LATE', securityType: 'CS' }])
+  const quote = (price: number) => town.door('/quotes', [{ symbol: 'LATE', bid: price, ask: price }])
+  const order = (more: object) => {
+    const Order = { StrategyId, OrderType: '1', Side: '1', OrderQuantity: 20, TIF: '1', ...more }
+    const PlatformSymbol = { ...apple, FullSymbol: 'LATE' }
+    return as('owner', 'NewStrategyOrder', { Order: { ...Order, PlatformSymbol } })
+  }
+  await quote(50)
+  await town.door('/broker', { hold: true })
+  // One that is filled when the account begins anew, and one that the market would reach after it.
+  await order({})
+  await order({ OrderType: '2', Limit: 40 })
+  expect((await as('stranger', 'ResetPaperTrade', paper)).status).toBe(200)
+  await quote(39)
+  await town.door('/broker', { hold: false })
+  await quote(60)
+  const held = await as('stranger', 'GetAutoTradeOpenPositions', { Account: 'S4' })
+  const working = await as('stranger', 'GetAutotradeActiveOrders', paper)
+  expect([resultsOf(held), resultsOf(working)]).toEqual([[], []])
+  const [settings] = resultsOf(await as('stranger', 'GetAutotradeSettings', paper))
+  expect(settings).toMatchObject({ NetLiquidationValue: 20_000, IsSyncEnabled: true })
+  expect((await call(town.platform.url, '/test/audit')).json).toEqual({ violations: [] })
+})

@@ -2,16 +2,23 @@
  * A paper account begins anew: flat, and with the cash it started with. Nothing that happened is deleted. What is
  * held is closed by executions that move no cash, on the platform's side and in the paper broker's book alike,
  * and an entry for each setup takes back what it earned and says when. The caller has locked the account.
+ *
+ * What is on its way is dropped at the paper broker, which is where it can still happen: what works there ends with the
+ * reset, and what it has filled and nobody has booked is canceled, so that both arrive and come to nothing.
  */
 import type { Instant } from '../../domain/time.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from '../mirror/account-orders.ts'
 import { touchAccounts } from '../work/record-changes.ts'
+import { endPaperOrders, nextKey } from './paper.ts'
+import { bustPaperExecution } from './paper-reports.ts'
 
 /** Resets an account that no money is in. */
 export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant): Promise<void> {
   await cancelOrders(sql, fragment`o.account_id = ${accountId}::bigint`, { at, info: 'paper account reset' })
+  await endPaperOrders(sql, accountId, at)
+  await cancelUnbooked(sql, accountId, at)
   await closeAtCost(sql, accountId, at)
   await sql.run`
     with entry as (
@@ -33,6 +40,30 @@ export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant
     update setup set started_equity = account.starting_cash from account
     where account.id = setup.account_id and account.id = ${accountId}::bigint and setup.stopped_at is null`
   await touchAccounts(sql, [{ id: accountId, at }])
+}
+
+/**
+ * Cancels what the broker has executed and the platform not booked; no order works any more, so nothing is added to
+ * it. An order that was complete is told to have ended: the platform has asked for that, and nobody else will say so.
+ */
+async function cancelUnbooked(sql: Sql, accountId: number, at: Instant): Promise<void> {
+  const unbooked = await sql.rows<{ execId: string; completes: string | null }>`
+    select r.report_key as "execId", (select client_order_id from paper_order o
+      where o.account_id = r.account_id and o.client_order_id = r.client_order_id and o.status = '2') as completes
+    from paper_report r
+    where r.account_id = ${accountId}::bigint and r.kind = 'fill'
+      and not exists (select from execution e where e.broker_id = r.broker_id and e.account_id = r.account_id
+        and e.exec_id = r.report_key)
+      and not exists (select from paper_report b where b.broker_id = r.broker_id and b.account_id = r.account_id
+        and b.report_key = 'bust:' || r.report_key)
+    order by r.id`
+  for (const { execId } of unbooked) await bustPaperExecution(sql, execId, at)
+  await sql.run`
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select o.broker_id, ${nextKey}, o.account_id, o.client_order_id, 'cancel', i.symbol, ${instant(at)}::timestamptz
+    from paper_order o join instrument i on i.id = o.instrument_id
+    where o.account_id = ${accountId}::bigint
+      and o.client_order_id = any(${unbooked.flatMap(({ completes }) => completes ?? [])}::text[])`
 }
 
 /** Closes every position by an execution that both books know; those of no setup as well. */

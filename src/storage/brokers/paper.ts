@@ -72,7 +72,7 @@ export const workingPaper = (which: Fragment): Fragment => fragment`any(array(
   select o.id from paper_order o where o.status in ('0', '1') and ${which} order by o.account_id, o.id for update))`
 
 /** An answer's key: the broker numbers what it says. */
-const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
+export const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
 
 /** Takes new orders; one whose id is known stays what it is. */
 export const insertPaperOrders = async (
@@ -191,6 +191,19 @@ export const cancelPaperOrders = (
       null::text as text
     from asked left join canceled using (account_id, client_order_id)
     left join paper_order known using (account_id, client_order_id)`
+
+/** Cancels whatever works for an account. */
+export const endPaperOrders = (sql: Sql, accountId: number, at: Instant): Promise<number> =>
+  sql.run`
+    with ended as (
+      update paper_order o set status = '4', needs_match = false
+      where o.id = ${workingPaper(fragment`o.account_id = ${accountId}::bigint`)}
+      returning o.broker_id, o.client_order_id, o.instrument_id
+    )
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select ended.broker_id, ${nextKey}, ${accountId}::bigint, client_order_id, 'cancel', i.symbol,
+      ${instant(at)}::timestamptz
+    from ended join instrument i on i.id = ended.instrument_id`
 
 /** How an order of the book stands; `place` counts the names that were asked for. */
 export interface PaperStanding {
