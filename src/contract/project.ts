@@ -38,6 +38,10 @@ export interface CompiledRow {
   readInput(raw: unknown): Input
   /** The JSON of the whole answer. Throws on an answer that is none of the row's. */
   writeAnswer(answer: Answer): Body
+  /** The JSON of some of an answer's results, for one that is written part by part. Throws as the whole would. */
+  writeItems(results: readonly unknown[]): string[]
+  /** The answer around the texts of all its results. */
+  wrapItems(items: readonly string[], links?: PageLinks): Body
 }
 
 /** Compiles a row for a host and dialect; `version` is that of the route. */
@@ -59,15 +63,18 @@ export function compileRow(
     texts.set(result, text)
     return text
   }
+  const writeItems = (results: readonly unknown[]): string[] => results.map(once)
   return {
     readInput: compileReader(row, { host, dialect }),
     writeAnswer: (answer) =>
-      'bare' in answer ? String(answer.bare) : enveloped(answer.results.map(once), answer.links),
+      'bare' in answer ? String(answer.bare) : enveloped(writeItems(answer.results), answer.links),
+    writeItems,
+    wrapItems: enveloped,
   }
 }
 
 /** The texts of the results and what is around them. */
-function enveloped(items: readonly string[], links: PageLinks | undefined): Body {
+function enveloped(items: readonly string[], links?: PageLinks): Body {
   const [before, after] = envelope(links)
   const list = { before, items, after }
   return items.length < shortList ? textOf(list) : list

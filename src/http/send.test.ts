@@ -35,6 +35,16 @@ test('a long list is sent as the text that it is', async () => {
   )
 })
 
+test('a list beyond any page is sent as the text that it is, and others have their turn meanwhile', async () => {
+  const items = Array.from({ length: 2_501 }, (_, at) => `"é${at}"`)
+  const body = { before: '{"Results":[', items, after: ']}' }
+  const other = vi.fn()
+  setImmediate(other)
+  const text = textOf(body)
+  expect(await sent(body)).toEqual({ length: Buffer.byteLength(text), text })
+  expect(other).toHaveBeenCalled()
+})
+
 test('every answer is looked after until it is taken', async () => {
   note.mockClear()
   const { length } = await sent('an answer')

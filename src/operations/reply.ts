@@ -1,6 +1,7 @@
 /** What leaves the operations: a status, a body, headers of this answer. */
 import { type Body, type CompiledRow, type Refusal, refusalAnswer } from '../contract/index.ts'
 import { isRefused, type Outcome, type Refused } from './context.ts'
+import { inTurns, rowsAtOnce } from './turns.ts'
 
 export interface Reply {
   readonly status: number
@@ -36,4 +37,17 @@ export function replyWith(outcome: Outcome<unknown>, compiled: CompiledRow): Rep
   const { headers } = outcome
   if ('notModified' in outcome) return { status: 304, body: '', headers }
   return { status: 200, body: compiled.writeAnswer(outcome), headers }
+}
+
+/** The same for a read, whose list may be long: then it is waited for. */
+export function replyInTurns(outcome: Outcome<unknown>, compiled: CompiledRow): Reply | Promise<Reply> {
+  const isLong = 'results' in outcome && outcome.results.length > rowsAtOnce
+  return isLong ? longReply(outcome, compiled) : replyWith(outcome, compiled)
+}
+
+type LongOutcome = Extract<Outcome<unknown>, { results: unknown }>
+
+async function longReply({ results, links, headers }: LongOutcome, compiled: CompiledRow): Promise<Reply> {
+  const items = await inTurns(results, compiled.writeItems)
+  return { status: 200, body: compiled.wrapItems(items, links), headers }
 }

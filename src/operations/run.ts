@@ -27,7 +27,7 @@ import { type Caller, type Clock, type Context, isRefused, type Outcome, refuse 
 import { createDenials } from './denials.ts'
 import type { Handler, HandlerTable, OwnedFacts, PreparedHandler } from './handler.ts'
 import { asReplayed, remember, takeTurns } from './remember.ts'
-import { type Reply, replyTo, replyWith } from './reply.ts'
+import { type Reply, replyInTurns, replyTo, replyWith } from './reply.ts'
 import { fingerprintOf, type Secrets } from './secrets.ts'
 
 /** One call as the edge understood it: authenticated, well-formed, in range. */
@@ -244,8 +244,9 @@ async function runReads(options: Parts, calls: readonly Call[], many: Many): Pro
   const { read } = options.db
   const { distinct, places } = distinctOf(calls)
   const outcomes = await outcomesOf(read, rowOf(calls), asContexts(options, distinct, read), many)
-  const replies = distinct.map(({ compiled }, at) => replyWith(outcomes[at] as Outcome<unknown>, compiled))
-  return places.map((place) => replies[place] as Reply)
+  const replies = distinct.map(({ compiled }, at) => replyInTurns(outcomes[at] as Outcome<unknown>, compiled))
+  const made = replies.some((reply) => reply instanceof Promise) ? await Promise.all(replies) : replies
+  return places.map((place) => made[place] as Reply)
 }
 
 /**

@@ -16,6 +16,7 @@ import { listPendingAccounts, type PendingRow } from '../../storage/accounts/app
 import type { Context } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
+import { inTurns } from '../turns.ts'
 
 const shownFound = (row: FoundAccount) => ({
   Id: row.id,
@@ -88,6 +89,8 @@ export const searchAutotradedAccounts: Handler<'SearchAutotradedAccounts'> = (ct
   )
 }
 
+const idsOf = (rows: readonly { readonly id: number }[]): number[] => rows.map(({ id }) => id)
+
 /** Counts what ran at any time between the two dates; without them, what runs now. */
 export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, params) => {
   const until = Math.min(params.EndDate ?? ctx.now, ctx.now)
@@ -104,12 +107,11 @@ export const getAutotradeStats: Handler<'GetAutotradeStats'> = async (ctx, param
     from: params.StartDate ?? until,
     until,
   })
-  const worthOf = await worthAt(
-    ctx,
-    rows.map(({ id }) => id),
-    until,
-  )
-  return { results: rows.map((row) => ({ DateUtc: until, ...worthOf(row.id), ...shownCounts(row) })) }
+  const results = await inTurns(rows, async (some) => {
+    const worthOf = await worthAt(ctx, idsOf(some), until)
+    return some.map((row) => ({ DateUtc: until, ...worthOf(row.id), ...shownCounts(row) }))
+  })
+  return { results }
 }
 
 /** What accounts are worth now, or were at the last close before a moment that is past. */
@@ -216,14 +218,13 @@ export const getPendingAccounts: Handler<'GetPendingAccounts'> = async (ctx, par
   } = params
   const sites = { scope: rowsOfSite(ctx.caller), siteId, geoSite }
   const rows = await listPendingAccounts(ctx.sql, sites, { brokerId, securityType }, ctx.now)
-  const values = await loadAccountValues(
-    ctx.sql,
-    rows.map(({ id }) => id),
-  )
-  const results = rows.map((row) => ({
-    NetLiquidationValue: values.get(row.id) ?? null,
-    NetLiquidationValueDate: ctx.now,
-    ...shownPending(row),
-  }))
+  const results = await inTurns(rows, async (some) => {
+    const values = await loadAccountValues(ctx.sql, idsOf(some))
+    return some.map((row) => ({
+      NetLiquidationValue: values.get(row.id) ?? null,
+      NetLiquidationValueDate: ctx.now,
+      ...shownPending(row),
+    }))
+  })
   return { results }
 }

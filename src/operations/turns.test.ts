@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { compileRow, rows, textOf } from '../contract/index.ts'
+import { replyInTurns, replyWith } from './reply.ts'
+import { inTurns, rowsAtOnce } from './turns.ts'
+
+/** What `work` answers, and how often somebody else had a turn of the event loop meanwhile. */
+async function besideOthers<T>(work: () => Promise<T> | T): Promise<{ answer: T; turns: number }> {
+  let turns = 0
+  let isOver = false
+  const other = (): void => {
+    turns += 1
+    if (!isOver) setImmediate(other)
+  }
+  setImmediate(other)
+  const answer = await work()
+  isOver = true
+  return { answer, turns }
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
+
+test('a long list is made in its order, and others have their turn between its parts', async () => {
+  const given = numbers(3 * rowsAtOnce + 1)
+  const { answer, turns } = await besideOthers(() => inTurns(given, (some) => some.map((one) => 2 * one)))
+  expect(answer).toEqual(given.map((one) => 2 * one))
+  expect(turns).toBeGreaterThanOrEqual(3)
+})
+
+test('a long answer reads as one that is written at once, and is written beside others', async () => {
+  const compiled = compileRow(rows.GetStrategyHistoricalOrders, { host: 'Gen', dialect: 'clean' })
+  const text = { ...compiled, writeItems: (some: readonly unknown[]) => some.map(String) }
+  const outcome = { results: numbers(3 * rowsAtOnce), headers: { etag: '"1"' } }
+  const { answer, turns } = await besideOthers(() => replyInTurns(outcome, text))
+  expect(turns).toBeGreaterThanOrEqual(2)
+  expect(answer).toMatchObject({ status: 200, headers: { etag: '"1"' } })
+  expect(JSON.parse(textOf(answer.body))).toMatchObject({ Results: outcome.results })
+})
+
+test('a page is written at once', () => {
+  const compiled = compileRow(rows.GetStrategyHistoricalOrders, { host: 'Gen', dialect: 'clean' })
+  const page = { results: [] }
+  expect(replyInTurns(page, compiled)).toEqual(replyWith(page, compiled))
+})
