@@ -27,7 +27,7 @@ test('a long list is made in its order, and others have their turn between its p
 })
 
 test('a long answer reads as one that is written at once, and is written beside others', async () => {
-  const compiled = compileRow(rows.GetStrategyHistoricalOrders, { host: 'Gen', dialect: 'clean' })
+  const compiled = compileRow(rows.GetStrategyHistoricalOrders, 'Gen', 'native')
   const text = { ...compiled, writeItems: (some: readonly unknown[]) => some.map(String) }
   const outcome = { results: numbers(3 * rowsAtOnce), headers: { etag: '"1"' } }
   const { answer, turns } = await besideOthers(() => replyInTurns(outcome, text))
@@ -37,7 +37,7 @@ test('a long answer reads as one that is written at once, and is written beside 
 })
 
 test('a page is written at once', () => {
-  const compiled = compileRow(rows.GetStrategyHistoricalOrders, { host: 'Gen', dialect: 'clean' })
+  const compiled = compileRow(rows.GetStrategyHistoricalOrders, 'Gen', 'native')
   const page = { results: [] }
   expect(replyInTurns(page, compiled)).toEqual(replyWith(page, compiled))
 })

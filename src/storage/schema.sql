@@ -1646,8 +1646,9 @@ create table webhook_delivery (
   constraint webhook_delivery_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoint(id),
   constraint webhook_delivery_check CHECK (((delivered_at IS NULL) OR (next_try_at IS NULL)))
 );
+CREATE INDEX webhook_delivery_claimed ON public.webhook_delivery USING btree (endpoint_id) WHERE (claimed_until IS NOT NULL);
 CREATE INDEX webhook_delivery_delivered ON public.webhook_delivery USING btree (delivered_at) WHERE (delivered_at IS NOT NULL);
-CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (next_try_at) WHERE (next_try_at IS NOT NULL);
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (endpoint_id, next_try_at, id) WHERE (next_try_at IS NOT NULL);
 CREATE INDEX webhook_delivery_given_up ON public.webhook_delivery USING btree (endpoint_id, created_at) WHERE ((delivered_at IS NULL) AND (next_try_at IS NULL));
 CREATE INDEX webhook_delivery_request ON public.webhook_delivery USING btree (approval_request_id);
 

@@ -1,6 +1,8 @@
 /** On a platform of years a worker asks whether anything is due without reading what is long over. */
 import { expect, test } from 'vitest'
 import { assembleWork } from '../../src/execution/assembly.ts'
+import type { WorkContext } from '../../src/execution/context.ts'
+import { approvalExpiryStep } from '../../src/execution/mirror/approvals.ts'
 import { listWorkingPaper } from '../../src/storage/brokers/paper.ts'
 import { sumPaperPositions } from '../../src/storage/brokers/paper-reports.ts'
 import { lockQuietAccounts } from '../../src/storage/brokers/reconciliation.ts'
@@ -13,6 +15,7 @@ import {
   type Transaction,
 } from '../../src/storage/database/sql.ts'
 import { listClosingSetups } from '../../src/storage/mirror/closings.ts'
+import { claimDeliveries } from '../../src/storage/people/webhook-deliveries.ts'
 import { everybody } from '../../src/storage/work/among.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
@@ -149,4 +152,32 @@ test('nor at all that they ever ordered of the paper broker', async () => {
 test('nor at all that they ever executed there', async () => {
   const plan = await planOf((sql) => sumPaperPositions(sql, [1, 2]))
   expect(mostOf(plan, 'Actual Rows')).toBeLessThan(20)
+})
+
+test('what is told to an endpoint is found without a look at all that it was ever told, or that waits for others', async () => {
+  await db.write.run`
+    update webhook_delivery set next_try_at = now() where delivered_at is null and endpoint_id in (3, 4)`
+  await db.write.run`update webhook_endpoint set rests_until = now() + interval '1 hour' where id = 3`
+  await db.write.run`analyze webhook_delivery`
+  const plan = await planOf((sql) => claimDeliveries(sql, Date.now(), { count: 100, perEndpoint: 2 }))
+  expect(mostOf(plan, 'Rows Removed by Filter')).toBeLessThan(10)
+  const { claimed } = await db.read.one<{ claimed: number[] }>`
+    select array_agg(endpoint_id::int) as claimed from webhook_delivery where claimed_until is not null`
+  expect(claimed).toEqual([4, 4])
+})
+
+test('requests of many customers that run out at once are ended some at a time', async () => {
+  await db.transaction(async (tx) => {
+    await tx.run`set local session_replication_role = replica`
+    await tx.run`
+      insert into approval_request (id, account_id, strategy_id, action, status, choices, created_at, expires_at)
+      select gen_random_uuid(), n, 1, 'start', 'PendingCustomer', '{}', now(), now() from generate_series(1, 2500) n`
+  })
+  const ctx = { db, clock: { now: () => Date.now() } } as WorkContext
+  const ended = [
+    await approvalExpiryStep.run(ctx),
+    await approvalExpiryStep.run(ctx),
+    await approvalExpiryStep.run(ctx),
+  ]
+  expect(ended).toEqual([2_000, 500, 0])
 })

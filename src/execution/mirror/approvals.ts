@@ -6,9 +6,12 @@ import {
 } from '../../storage/mirror/approvals.ts'
 import type { Step } from '../context.ts'
 
+/** What has run out while no worker ran may be too much for the time that one statement has. */
+const expiredAtOnce = 2_000
+
 export const approvalExpiryStep: Step = {
   name: 'expireApprovals',
   due: isApprovalExpiryDue,
   moments: [findNextApprovalExpiry],
-  run: ({ db, clock }) => expireApprovals(db.write, clock.now()),
+  run: ({ db, clock }) => expireApprovals(db.write, clock.now(), expiredAtOnce),
 }

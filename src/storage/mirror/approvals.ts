@@ -180,13 +180,13 @@ export const isApprovalExpiryDue = (now: Instant): Fragment => fragment`exists (
   select from approval_request where status = 'PendingCustomer' and ${isOver(now)})`
 
 /** Ends requests that nobody answered in time; answers how many. */
-export const expireApprovals = (sql: Sql, now: Instant): Promise<number> =>
+export const expireApprovals = (sql: Sql, now: Instant, count: number): Promise<number> =>
   sql.run`
     update approval_request set status = 'Expired', ended_at = expires_at
     where id in (
       select id from approval_request
       where status = 'PendingCustomer' and ${isOver(now)}
-      order by id for update skip locked)`
+      order by expires_at, id limit ${count}::int for update skip locked)`
 
 /** When the next customer's time is over. */
 export async function findNextApprovalExpiry(sql: Sql): Promise<Instant | undefined> {

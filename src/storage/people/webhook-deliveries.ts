@@ -61,18 +61,30 @@ export const insertDeliveries = (
     on conflict do nothing`
 }
 
-/** Condition: something is to be sent at the business time `now`. */
+/** Of an endpoint `e`: nothing is to be sent while it rests. */
+const isAwake = (now: Instant): Fragment =>
+  fragment`(e.rests_until is null or e.rests_until <= ${instant(now)}::timestamptz)`
+
+/** Of a delivery `d`: it is to be sent at the business time `now`, and nobody is at it. */
+const isWaiting = (now: Instant): Fragment =>
+  fragment`${hasCome(fragment`d.next_try_at`, now)} and (d.claimed_until is null or d.claimed_until < clock_timestamp())`
+
+/**
+ * Condition: something is to be sent at the business time `now`. Asked endpoint by endpoint: what waits for one that rests
+ * may be much, and is not read through for the others.
+ */
 export const isDeliveryDue = (now: Instant): Fragment => fragment`exists (
-  select from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
-  where ${hasCome(fragment`d.next_try_at`, now)}
-    and (e.rests_until is null or e.rests_until <= ${instant(now)}::timestamptz)
-    and (d.claimed_until is null or d.claimed_until < clock_timestamp()))`
+  select from webhook_endpoint e cross join lateral (
+    select from webhook_delivery d where d.endpoint_id = e.id and ${isWaiting(now)} order by d.next_try_at limit 1) due
+  where ${isAwake(now)})`
 
 /** When the next try is due. */
 export async function findNextDelivery(sql: Sql): Promise<Instant | undefined> {
   const { at } = await sql.one<{ at: Instant | null }>`
-    select min(greatest(d.next_try_at, e.rests_until)) as at
-    from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id where d.next_try_at is not null`
+    select min(greatest(next.at, e.rests_until)) as at
+    from webhook_endpoint e cross join lateral (
+      select d.next_try_at as at from webhook_delivery d where d.endpoint_id = e.id and d.next_try_at is not null
+      order by d.next_try_at limit 1) next`
   return at ?? undefined
 }
 
@@ -100,20 +112,17 @@ export const claimDeliveries = (
 ): Promise<ClaimedDelivery[]> =>
   sql.rows<ClaimedDelivery>`
     with endpoint as (
-      select id from webhook_endpoint e
-      where (rests_until is null or rests_until <= ${instant(now)}::timestamptz) and exists (
-        select from webhook_delivery d
-        where d.endpoint_id = e.id and ${hasCome(fragment`d.next_try_at`, now)})
-      order by id for update skip locked
+      select e.id from webhook_endpoint e cross join lateral (
+        select from webhook_delivery d where d.endpoint_id = e.id and ${hasCome(fragment`d.next_try_at`, now)}
+        order by d.next_try_at limit 1) due
+      where ${isAwake(now)} order by e.id for update of e skip locked
     ), due as (
       select d.id from endpoint cross join lateral (
-        select id, next_try_at from webhook_delivery
-        where endpoint_id = endpoint.id and ${hasCome(fragment`next_try_at`, now)}
-          and (claimed_until is null or claimed_until < clock_timestamp())
-        order by next_try_at, id
+        select d.id, d.next_try_at from webhook_delivery d where d.endpoint_id = endpoint.id and ${isWaiting(now)}
+        order by d.next_try_at, d.id
         limit greatest(0, ${perEndpoint}::int - (
-          select count(*) from webhook_delivery busy
-          where busy.endpoint_id = endpoint.id and busy.claimed_until >= clock_timestamp()))
+          select count(*) from webhook_delivery busy where busy.endpoint_id = endpoint.id
+            and busy.claimed_until is not null and busy.claimed_until >= clock_timestamp()))
       ) d order by d.next_try_at, d.id limit ${count}::int
     )
     update webhook_delivery d set claimed_until = clock_timestamp() + ${webhookClaimSeconds} * interval '1 second'
