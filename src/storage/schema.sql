@@ -1466,6 +1466,7 @@ create table subscription (
 );
 CREATE UNIQUE INDEX subscription_live ON public.subscription USING btree (person_id, strategy_id) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX subscription_live_plan ON public.subscription USING btree (person_id, plan_id) WHERE (ended_at IS NULL);
+CREATE INDEX subscription_of_person ON public.subscription USING btree (person_id, strategy_id) WHERE (strategy_id IS NOT NULL);
 CREATE INDEX subscription_person ON public.subscription USING btree (person_id, id);
 CREATE INDEX subscription_strategy ON public.subscription USING btree (strategy_id, id);
 CREATE INDEX subscription_term ON public.subscription USING btree (term_ends_at) WHERE (ended_at IS NULL);

@@ -15,6 +15,7 @@ import {
   type Transaction,
 } from '../../src/storage/database/sql.ts'
 import { listClosingSetups } from '../../src/storage/mirror/closings.ts'
+import { lapseOfSetup } from '../../src/storage/people/subscriptions.ts'
 import { claimDeliveries } from '../../src/storage/people/webhook-deliveries.ts'
 import { everybody } from '../../src/storage/work/among.ts'
 import { testDatabase } from '../support/database.ts'
@@ -180,4 +181,24 @@ test('requests of many customers that run out at once are ended some at a time',
     await approvalExpiryStep.run(ctx),
   ]
   expect(ended).toEqual([2_000, 500, 0])
+})
+
+test('whether the followers of a strategy subscribe is asked without a look at all who subscribe to it', async () => {
+  await db.transaction(async (tx) => {
+    await tx.run`set local session_replication_role = replica`
+    await tx.run`
+      insert into subscription (site_id, person_id, strategy_id, kind, base_price, started_at, term_started_at,
+        term_ends_at)
+      select 1, n, 2 + (n * 7 + other * 37) % 299, 'paid', 1, now(), now(), now() + interval '1 day'
+      from generate_series(1, ${rows}::int) n, generate_series(1, 8) other`
+  })
+  await db.write.run`analyze subscription`
+  const ids = Array.from({ length: 50 }, (_, at) => at + 1)
+  const plan = await planOf(
+    (sql) => sql.rows`
+      select t.id, subscribed.lapsed from setup t join account a on a.id = t.account_id
+        cross join lateral ${lapseOfSetup} subscribed
+      where t.id = any(${`{${ids}}`}::bigint[])`,
+  )
+  expect(mostOf(plan, 'Actual Rows')).toBeLessThan(100)
 })
