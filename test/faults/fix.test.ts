@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import { workingFlags } from '../../src/bin/children.ts'
 import { accountViolations } from '../execution/account-world.ts'
 import { connection, makeExchange, missing } from '../execution/fix-world.ts'
 import { addInstrument, addStrategy, makeWorld, place } from '../execution/world.ts'
@@ -42,7 +43,7 @@ async function startWorker(): Promise<void> {
     LOCKSTEP_BROKERS: path,
     LOG_LEVEL: 'error',
   }
-  const child = spawn(process.execPath, ['scripts/lockstep.mjs', 'worker'], {
+  const child = spawn(process.execPath, [...workingFlags, 'scripts/lockstep.mjs', 'worker'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
