@@ -72,7 +72,9 @@ test.each([
   await world.drain()
   world.clock.time = opening + 86_400_000
   await world.quote(symbol, '25', '25')
-  await db.transaction((tx) => resetPaperAccount(tx, accountId, world.clock.time))
+  await db.transaction((tx) =>
+    resetPaperAccount(tx, accountId, { at: world.clock.time, environment: world.ctx.settings.environment }),
+  )
   const before = await cash()
   await enterActions(world.ctx, [{ kind, symbol, day: '2024-03-13', ...numbers }])
   await bookActions(world.ctx)

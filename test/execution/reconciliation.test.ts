@@ -115,7 +115,9 @@ describe('positions', () => {
     await order('1', '6')
     await world.drain()
     expect(await held()).toBe(6)
-    await db.transaction((tx) => resetPaperAccount(tx, accountId, world.clock.time))
+    await db.transaction((tx) =>
+      resetPaperAccount(tx, accountId, { at: world.clock.time, environment: ctx.settings.environment }),
+    )
     await minutes(3)
     const [snapshot] = await paper.broker.snapshot(ctx, [accountId])
     expect(snapshot?.positions).toEqual(new Map())

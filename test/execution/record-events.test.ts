@@ -316,7 +316,9 @@ test('a paper account that begins anew forgets its dividends and splits too', as
   await quote('55')
   await end(1)
   await at(2)
-  await db.transaction((tx) => resetPaperAccount(tx, accountId, clock.time))
+  await db.transaction((tx) =>
+    resetPaperAccount(tx, accountId, { at: clock.time, environment: ctx.settings.environment }),
+  )
   await end(2)
   expect(await held()).toBe(0)
   expect(await values('account')).toEqual([100_000, 100_110, 100_000])

@@ -16,7 +16,7 @@ export const resetPaperTrade: Handler<'ResetPaperTrade'> = async (ctx, params) =
   if (isRefused(account)) return account
   if (account.kind === 0) return refuse('StateConflict', 'Account', 'Only a paper account can be reset')
   await lockAccount(ctx.sql, account.id)
-  await resetPaperAccount(ctx.sql, account.id, ctx.now)
+  await resetPaperAccount(ctx.sql, account.id, { at: ctx.now, environment: ctx.environment })
   await wakeWorkers(ctx.sql)
   return { results: [true] }
 }

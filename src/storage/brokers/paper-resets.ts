@@ -4,8 +4,10 @@
  * and an entry for each setup takes back what it earned and says when. The caller has locked the account.
  *
  * What is on its way is dropped at the paper broker, which is where it can still happen: what works there ends with the
- * reset, and what it has filled and nobody has booked is canceled, so that both arrive and come to nothing.
+ * reset, what it has filled and nobody has booked is canceled, and what has yet to arrive is canceled there beforehand,
+ * so that all of it comes to nothing.
  */
+import { clientOrderId, type OrderSource } from '../../domain/orders/client-order-id.ts'
 import type { Instant } from '../../domain/time.ts'
 import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
@@ -14,9 +16,15 @@ import { touchAccounts } from '../work/record-changes.ts'
 import { endPaperOrders, nextKey } from './paper.ts'
 import { bustPaperExecution } from './paper-reports.ts'
 
-/** Resets an account that no money is in. */
-export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant): Promise<void> {
+/** Resets an account that no money is in; `environment` is the code in this platform's client order ids. */
+export async function resetPaperAccount(
+  sql: Sql,
+  accountId: number,
+  { at, environment }: { readonly at: Instant; readonly environment: string },
+): Promise<void> {
   await cancelOrders(sql, fragment`o.account_id = ${accountId}::bigint`, { at, info: 'paper account reset' })
+  // Before what works is ended: one that arrives at this moment is waited for, and ended with the others.
+  await cancelUnarrived(sql, accountId, environment, at)
   await endPaperOrders(sql, accountId, at)
   await cancelUnbooked(sql, accountId, at)
   await closeAtCost(sql, accountId, at)
@@ -40,6 +48,42 @@ export async function resetPaperAccount(sql: Sql, accountId: number, at: Instant
     update setup set started_equity = account.starting_cash from account
     where account.id = setup.account_id and account.id = ${accountId}::bigint and setup.stopped_at is null`
   await touchAccounts(sql, [{ id: accountId, at }])
+}
+
+/**
+ * Cancels what a sender has claimed and the broker does not have yet: a market order would be filled before the cancel
+ * comes that is to follow it. The book has each as canceled, so one that arrives finds itself known. Not a replacement
+ * of what works there: that ends, and then there is nothing to replace.
+ */
+async function cancelUnarrived(sql: Sql, accountId: number, environment: string, at: Instant): Promise<void> {
+  const sent = await sql.rows<{
+    id: number
+    setupId: number
+    source: OrderSource
+    sourceId: number
+    revision: number
+  }>`
+    select o.id, o.setup_id as "setupId", o.source, o.source_id as "sourceId", o.revision from account_order o
+    left join account_order x on x.account_id = o.account_id and x.id = o.replaces_order_id
+    where o.account_id = ${accountId}::bigint and o.status = '6' and o.attempts > 0
+      and x.status is distinct from '6'
+    order by o.id`
+  const names = sent.map((order) => clientOrderId({ environment, ...order }))
+  await sql.run`
+    with known as (
+      insert into paper_order (account_id, client_order_id, broker_id, instrument_id, side, ord_type, time_in_force,
+        position_effect, order_qty, limit_px, stop_px, status, needs_match, accepted_at)
+      select o.account_id, sent.name, o.broker_id, o.instrument_id, o.side, o.ord_type, o.time_in_force,
+        o.position_effect, greatest(o.order_qty - o.carried_qty, 0), o.limit_px, o.stop_px, '4', false, ${instant(at)}::timestamptz
+      from unnest(${sent.map(({ id }) => id)}::bigint[], ${names}::text[]) sent (id, name)
+      join account_order o on o.account_id = ${accountId}::bigint and o.id = sent.id
+      on conflict (account_id, client_order_id) do nothing
+      returning broker_id, client_order_id, instrument_id
+    )
+    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+    select known.broker_id, ${nextKey}, ${accountId}::bigint, client_order_id, 'cancel', i.symbol,
+      ${instant(at)}::timestamptz
+    from known join instrument i on i.id = known.instrument_id`
 }
 
 /**
