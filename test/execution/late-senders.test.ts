@@ -63,3 +63,32 @@ test('given up while its call is under way: nobody asks for it, or withdraws it,
   expect(await readOrders(world, setupId)).toMatchObject([{ status: expect.stringMatching(/[24]/) }])
   expect(await accepted(setupIds)).toBe(1)
 })
+
+test('paused in the middle of its call: what others were told is not there does not come after all', async () => {
+  const { setupIds, setupId, buy } = await scene()
+  await buy()
+  await mirror()
+  const steady = performance.now.bind(performance)
+  let asleep = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => steady() + asleep)
+  const { read } = ctx.db
+  // What is read last before the order is written is answered when the process goes on, a minute later.
+  const rows: typeof read.rows = async (...query) => {
+    const answer = await read.rows(...(query as Parameters<typeof read.rows>))
+    asleep = 60_000
+    await leaveStrategy(db, setupId, true)
+    await expireClaims()
+    await world.drain()
+    return answer as never
+  }
+  const { broker, placed } = spy((calls) => ({
+    place: (own, brokerId, tickets, until) =>
+      calls.place({ ...own, db: { ...own.db, read: { ...read, rows } } }, brokerId, tickets, until),
+  }))
+  await sendOrders(ctx, 'paper', broker)
+  clock.mockRestore()
+  await world.drain()
+  expect(placed).toHaveLength(1)
+  expect(await accepted(setupIds)).toBe(0)
+  expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', cumQty: 0, pendingAction: null }])
+})

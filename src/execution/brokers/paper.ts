@@ -34,6 +34,7 @@ import {
   repeatPaperReport,
   sumPaperPositions,
 } from '../../storage/brokers/paper-reports.ts'
+import type { Transaction } from '../../storage/database/sql.ts'
 import type { MarketSink, Step, WorkContext } from '../context.ts'
 import type { MarketBar, MarketQuote } from '../market/feed.ts'
 import {
@@ -123,23 +124,27 @@ function requests(script: Script, latencyMs: number): Requests {
   const accept = (ctx: WorkContext, tickets: readonly OrderTicket[]): Promise<PaperRequest[]> =>
     requestsOf(ctx, tickets, ctx.clock.now() + latencyMs)
   return {
-    place: (ctx, brokerId, tickets) =>
+    place: (ctx, brokerId, tickets, until) =>
       over(tickets.length, async () => {
         const asked = (await accept(ctx, tickets)).map((request) => scripted(script, request))
-        return (await insertPaperOrders(ctx.db.write, brokerId, asked)).sort(byPlace).map(answerToOrder)
+        return inTime(ctx, asked, until, async (tx) =>
+          (await insertPaperOrders(tx, brokerId, asked)).sort(byPlace).map(answerToOrder),
+        )
       }),
-    replace: (ctx, brokerId, tickets) =>
+    replace: (ctx, brokerId, tickets, until) =>
       over(tickets.length, async () => {
         const asked = await accept(ctx, tickets)
         const replaced = tickets.map(({ replacesClientOrderId }) => replacesClientOrderId)
-        const said = await ctx.db.transaction((tx) => replacePaperOrders(tx, brokerId, asked, replaced))
-        return said.sort(byPlace).map(answerToOrder)
+        return inTime(ctx, asked, until, async (tx) =>
+          (await replacePaperOrders(tx, brokerId, asked, replaced)).sort(byPlace).map(answerToOrder),
+        )
       }),
-    cancel: (ctx, brokerId, orders) =>
-      over(orders.length, async () => {
-        const said = await cancelPaperOrders(ctx.db.write, brokerId, orders, ctx.clock.now())
-        return said.sort(byPlace).map(answerToCancel)
-      }),
+    cancel: (ctx, brokerId, orders, until) =>
+      over(orders.length, () =>
+        inTime(ctx, orders, until, async (tx) =>
+          (await cancelPaperOrders(tx, brokerId, orders, ctx.clock.now())).sort(byPlace).map(answerToCancel),
+        ),
+      ),
     find: async (ctx, _brokerId, orders) => {
       reachable()
       const known = new Map((await findPaperOrders(ctx.db.read, orders)).map((row) => [row.place, row]))
@@ -151,6 +156,20 @@ function requests(script: Script, latencyMs: number): Requests {
     },
   }
 }
+
+/**
+ * Writes, unless it is too late for that once there is a connection to write on: a process may have stood still in the
+ * middle of its call, and meanwhile others have been told that the book does not have the order.
+ */
+const inTime = (
+  ctx: WorkContext,
+  asked: readonly unknown[],
+  until: number,
+  write: (tx: Transaction) => Promise<Answer[]>,
+): Promise<Answer[]> =>
+  ctx.db.transaction((tx) =>
+    performance.now() > until ? Promise.resolve(all(asked.length, 'unsent')) : write(tx),
+  )
 
 const all = (count: number, answer: 'unsent' | 'unknown'): Answer[] =>
   Array.from({ length: count }, () => ({ answer }))
