@@ -269,6 +269,21 @@ test('latency and slippage are the broker’s own', async () => {
   expect(await readOrders(slow, setupId)).toMatchObject([{ status: '2', avgPx: 100.02 }])
 })
 
+test('a quote within the latency is what the order meets when it is accepted', async () => {
+  const slow = makeAccountWorld(db, { latencyMs: 500 })
+  slow.clock.time = world.clock.time + 1_500_000
+  const { symbol, setupId, instrumentId, strategyId } = await scene()
+  await slow.quote(symbol, '99', '100')
+  await place(slow, { strategyId, instrumentId, side: '1', quantity: '6' })
+  await slow.drain()
+  slow.clock.time += 100
+  await slow.quote(symbol, '100', '101')
+  expect(await readOrders(slow, setupId)).toMatchObject([{ status: '0', cumQty: 0 }])
+  slow.clock.time += 400
+  await slow.drain()
+  expect(await readOrders(slow, setupId)).toMatchObject([{ status: '2', avgPx: 101 }])
+})
+
 test('slippage takes no price to nothing', async () => {
   const dear = makeAccountWorld(db, { slippageTicks: dec(2) })
   dear.clock.time = world.clock.time + 2_000_000

@@ -174,18 +174,20 @@ async function takeBatch<Item>(
     ctx.db.transaction(async (tx) => {
       if (lease) await guardLease(tx, lease)
       const rows = await lockReachedPaper(tx, ranges, accounts)
-      return serve(tx, rows, instruments, (id) => (items.get(id) ?? []).map(serveItem))
+      // One that has just come, or has yet to be accepted, may take no part in this: it still meets the last quote.
+      return serve(tx, rows, instruments, (id) => (items.get(id) ?? []).map(serveItem), isChanged)
     })
   const list = (accounts: Among, limit: number) => listReachedPaper(ctx.db.read, ranges, accounts, limit)
   return despiteSome(ctx, isolated(ctx, { name: 'prices for a paper account', work, list }))
 }
 
-/** Runs each account's orders of an instrument through its moments and writes what changed; answers how many. */
+/** Runs each account's orders of an instrument through its moments and writes those that are to be; answers the fills. */
 async function serve(
   tx: Transaction,
   rows: readonly PaperOrderRow[],
   instruments: ReadonlyMap<number, QuotedInstrument>,
   momentsOf: (instrumentId: number) => readonly Serve[],
+  isWritten: (order: PaperOrder) => boolean = () => true,
 ): Promise<number> {
   const books = groupBy(rows, ({ accountId, instrumentId }) => `${accountId} ${instrumentId}`)
   const moments = new Map([...instruments.keys()].map((id) => [id, momentsOf(id)]))
@@ -197,7 +199,7 @@ async function serve(
       paperBook(group),
     )
   })
-  const orders = served.flatMap((book) => [...book.orders.values()])
+  const orders = served.flatMap((book) => [...book.orders.values()]).filter(isWritten)
   const fills = served.flatMap((book) => book.fills)
   const executions = fills.map(({ row, execId, quantity, price, cumQty, at }) => ({
     brokerId: row.brokerId,
@@ -215,6 +217,9 @@ async function serve(
   await Promise.all([savePaperOrders(tx, orders.map(changeOf)), insertPaperExecutions(tx, executions)])
   return fills.length
 }
+
+const isChanged = ({ row, fills, isTriggered }: PaperOrder): boolean =>
+  fills !== row.fills || isTriggered !== row.isTriggered
 
 const changeOf = ({ row, cumQty, fills, isTriggered }: PaperOrder) =>
   ({
