@@ -227,7 +227,9 @@ function amountOf(name: string, text: string | undefined, most: number, places: 
   const amount = /^\d+(\.\d+)?$/.test(text || '0') ? dec(text || '0') : undefined
   if (!amount || amount.greaterThan(most) || amount.decimalPlaces() > places)
     throw new ConfigError(
-      `${name} must be a ${places === 0 ? 'whole number' : 'number'} from 0 to ${most}, not ${text}`,
+      places === 0
+        ? `${name} must be a whole number from 0 to ${most}, not ${text}`
+        : `${name} must be a number from 0 to ${most} with at most ${places} decimals, not ${text}`,
     )
   return amount
 }

@@ -71,12 +71,12 @@ test('what one address may ask for is as the environment says', () => {
 })
 
 test.each([
-  [{ PAPER_LATENCY_MS: '10001' }, 'PAPER_LATENCY_MS must be a whole number from 0 to 10000, not 10001'],
-  [{ PAPER_LATENCY_MS: '0.5' }, 'PAPER_LATENCY_MS must be a whole number from 0 to 10000, not 0.5'],
-  [{ PAPER_SLIPPAGE_TICKS: '-1' }, 'PAPER_SLIPPAGE_TICKS must be a number from 0 to 1000, not -1'],
-  [{ PAPER_SLIPPAGE_BPS: 'NaN' }, 'PAPER_SLIPPAGE_BPS must be a number from 0 to 1000, not NaN'],
-])('a paper broker that cannot be: %j', (environment, words) =>
-  expect(() => readConfig(environment)).toThrow(words),
+  ['PAPER_LATENCY_MS', '10001', 'a whole number from 0 to 10000'],
+  ['PAPER_LATENCY_MS', '0.5', 'a whole number from 0 to 10000'],
+  ['PAPER_SLIPPAGE_TICKS', 'NaN', 'a number from 0 to 1000 with at most 2 decimals'],
+  ['PAPER_SLIPPAGE_BPS', '0.125', 'a number from 0 to 1000 with at most 2 decimals'],
+])('a paper broker that cannot be: %s %s', (name, text, amount) =>
+  expect(() => readConfig({ [name]: text })).toThrow(`${name} must be ${amount}, not ${text}`),
 )
 
 test('the paper broker is as the environment says, and as the market without', () => {
