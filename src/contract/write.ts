@@ -4,15 +4,7 @@
  * that is always there, or a number that is none, is a bug of the handler and throws.
  */
 import { formatInstant } from '../domain/time.ts'
-import {
-  type Audience,
-  type Field,
-  isKnownTo,
-  type Members,
-  type Moment,
-  type Numeric,
-  nameIn,
-} from './schema.ts'
+import { type Audience, type Field, isKnownTo, type Members, type Numeric, nameIn } from './schema.ts'
 
 type Write = (value: unknown, path: string) => string
 
@@ -85,7 +77,7 @@ const writeBoolean: Write = (value, path) =>
   typeof value === 'boolean' ? String(value) : bug(path, 'is no boolean')
 
 const writeMoment: Write = (value, path) => {
-  const at = typeof value === 'string' ? Date.parse(value) : Number(value as Exclude<Moment, string>)
+  const at = typeof value === 'string' ? Date.parse(value) : Number(value)
   return Number.isFinite(at) ? `"${formatInstant(at)}"` : bug(path, 'is no instant')
 }
 

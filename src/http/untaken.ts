@@ -49,9 +49,7 @@ const platformLimits: UntakenLimits = {
 
 /** What the connection still has to send, as Node's own time-outs read it. */
 function leftOf({ response, bytes }: Answer): number {
-  const socket = response.socket as
-    | (Socket & { readonly _handle?: { readonly writeQueueSize: number } })
-    | null
+  const socket: (Socket & { readonly _handle?: { readonly writeQueueSize: number } }) | null = response.socket
   return Math.min(bytes, socket?._handle?.writeQueueSize ?? bytes)
 }
 

@@ -298,11 +298,11 @@ async function findNamed(
       const value = at(call.params, path) as T | undefined
       if (path !== undefined && value !== undefined) named.push({ field: path, tenancy: known(value) })
     }
-    find<number>(access.site, (id) =>
+    find<number | bigint>(access.site, (id) =>
       sites.find(({ kind, siteId }) => kind === 'whitelabel' && siteId === Number(id)),
     )
     find<string>(access.geoSite, (code) => sites.find((site) => site.kind === 'geo' && site.code === code))
-    find<number>(access.person, (id) => persons.get(Number(id)))
+    find<number | bigint>(access.person, (id) => persons.get(Number(id)))
     find<string>(access.userToken, (token) => holders.get(hashOf(call, token).toString('hex')))
     return named
   }

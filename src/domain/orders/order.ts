@@ -88,7 +88,7 @@ export function applyEvent(order: OrderState, event: OrderEvent, replacement?: O
   const cell: Cell = transitions[rowOf(order, replacement)][columns[columnOf(order, event)]]
   const unchanged = replacement ? { order, replacement } : { order }
   if (cell === '-') return { outcome: 'ignored', ...unchanged }
-  const [own = '', answer] = cell.split('/') as [string, Code?]
+  const [own, answer] = cell.split('/') as [string, Code?]
   const outcome = outcomes[own.slice(1) as Mark]
   if (outcome === 'ignored' || outcome === 'refused') return { outcome, ...unchanged }
 

@@ -108,7 +108,7 @@ async function settleOrphan(
   now: Instant,
 ): Promise<void> {
   const wasNeverLive = replaced?.status === '8' || (replaced?.status === '4' && dec(replaced.cumQty).isZero())
-  if (wasNeverLive && replaced?.replacesOrderId != null) {
+  if (wasNeverLive && replaced.replacesOrderId !== null) {
     await redirectReplacement(tx, row, { replaces: replaced.replacesOrderId })
     return
   }

@@ -86,7 +86,7 @@ async function refuseAbsent(
   ctx: Context,
   { Account: account, PersonId: personId }: ParamsOf<'DeleteApprovedAutotradeAccount'>,
 ): Promise<Refused> {
-  const own = { scope: rowsOfSite(ctx.caller), siteId: undefined, geoSite: undefined }
+  const own = { scope: rowsOfSite(ctx.caller) }
   const isTold =
     isPlatformAdmin(ctx.caller) || personId !== undefined || (await isNumberOfSites(ctx.sql, account, own))
   return refuse(isTold ? 'NotFound' : 'Forbidden', 'Account')

@@ -52,7 +52,7 @@ export async function loadAccountValues(
         if (row.instrumentId === null) return []
         return [holdingOf(row, row.instrumentId, rates.get(row.currency)?.get(row.instrumentCurrency) ?? one)]
       })
-      return [accountId, accountValue({ cash: dec(held[0]?.cash ?? 0), holdings })]
+      return [accountId, accountValue({ cash: dec(held[0].cash), holdings })]
     }),
   )
 }

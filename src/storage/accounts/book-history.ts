@@ -2,7 +2,6 @@
  * All that ever moved the cash and the positions of books, in the order in which it was booked: fills, executions and
  * those that were taken back, dividends, splits and entries of cash.
  */
-import type { SecurityType, Side } from '../../domain/codes.ts'
 import { type Decimal, dec } from '../../domain/decimal.ts'
 import type { BookedAdjustment, BookedFill } from '../../domain/positions/ledger-state.ts'
 import type { Instant } from '../../domain/time.ts'
@@ -60,8 +59,6 @@ export async function loadBookFills(
   return rows.map(({ ledger, ...row }) => ({
     ...row,
     ...(ledger !== null && { ledger }),
-    side: row.side as Side,
-    securityType: row.securityType as SecurityType,
     quantity: dec(row.quantity),
     price: dec(row.price),
     pointValue: dec(row.pointValue),

@@ -202,7 +202,7 @@ function chainsOf(rows: readonly VariantOrderRow[], symbolOf: (id: number) => st
   const roots = new Map<number, number>()
   for (const { id, replaces } of rows) roots.set(id, roots.get(replaces ?? 0) ?? id)
   return [...groupBy(rows, ({ id }) => roots.get(id)).values()].map((chain) => {
-    const { sourceId, instrumentId } = chain[0] as VariantOrderRow
+    const { sourceId, instrumentId } = chain[0]
     return orderOf(chain, sourceId === 0 ? null : sourceId, symbolOf(instrumentId))
   })
 }

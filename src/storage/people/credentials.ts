@@ -118,5 +118,5 @@ export async function countOtherwiseWrapped(sql: Sql, ring: KeyRing): Promise<nu
   const { count } = await sql.one<{ count: number }>`
     select (select count(*) from account_credential where key_id <> ${ring.current})
       + (select count(*) from webhook_secret where key_id <> ${ring.current}) as count`
-  return Number(count)
+  return count
 }
