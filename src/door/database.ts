@@ -2,20 +2,19 @@
  * The door's own database. The door empties whatever it works in, so it never works in the database it is
  * given: it makes one of its own name on the same server.
  */
-import { type Database, openDatabase } from '../storage/database/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../storage/database/database.ts'
 import { migrate } from '../storage/database/migrate.ts'
 import { identifier } from '../storage/database/sql.ts'
-
-interface DatabaseLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
 
 /** The name under which a test platform keeps its rows. */
 export const doorDatabase = 'lockstep_door'
 
 /** Opens the door's database on a server, made and migrated where that is needed. */
-export async function openDoorDatabase(serverUrl: string, name: string, log: DatabaseLog): Promise<Database> {
+export async function openDoorDatabase(
+  serverUrl: string,
+  name: string,
+  log: DatabaseOptions['log'],
+): Promise<Database> {
   if (!name.startsWith(doorDatabase)) throw new Error(`a test platform does not work in the database ${name}`)
   const small = { log, poolSize: 1, readers: 1 }
   const server = await openDatabase({ url: serverUrl, applicationName: 'lockstep door setup', ...small })

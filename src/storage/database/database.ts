@@ -17,7 +17,7 @@ import {
   translate,
   unconnected,
 } from './failure.ts'
-import { type Listener, makeListener, type Subscription } from './listener.ts'
+import { type DatabaseLog, type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendAlone } from './packet.ts'
 import { makeReader } from './reader.ts'
 import { checkSessions, sessionSetup, setUp, sharedSessions } from './session.ts'
@@ -31,11 +31,6 @@ const retryMs = 50
 const openPatienceMs = 30_000
 /** Added to the server's own statement limit before the connection counts as dead. */
 const answerGraceMs = 2_000
-
-interface DatabaseLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
 
 export interface DatabaseOptions {
   /** postgres://user:password@host:port/name, or with ?host=/folder for a unix socket. */

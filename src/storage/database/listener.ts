@@ -15,7 +15,8 @@ export interface Subscription {
   stop(): Promise<void>
 }
 
-interface ListenerLog {
+/** Hears of connections that break. */
+export interface DatabaseLog {
   warn(fields: object, message: string): void
 }
 
@@ -27,7 +28,7 @@ export interface ListenerSet {
 const backoffMs = { first: 100, largest: 2_000 }
 
 /** Connects with the first listener and stays connected until closed. `setup` is sent first. */
-export function makeListener(config: pg.ClientConfig, setup: string, log: ListenerLog): ListenerSet {
+export function makeListener(config: pg.ClientConfig, setup: string, log: DatabaseLog): ListenerSet {
   const set = new Listening(config, setup, log)
   return { listen: (channel, heard) => set.listen(channel, heard), close: () => set.close() }
 }
@@ -35,13 +36,13 @@ export function makeListener(config: pg.ClientConfig, setup: string, log: Listen
 class Listening {
   readonly #config: pg.ClientConfig
   readonly #setup: string
-  readonly #log: ListenerLog
+  readonly #log: DatabaseLog
   readonly #closing = new AbortController()
   readonly #listeners = new Map<string, Set<Listener>>()
   #client: pg.Client | undefined
   #running: Promise<void> | undefined
 
-  constructor(config: pg.ClientConfig, setup: string, log: ListenerLog) {
+  constructor(config: pg.ClientConfig, setup: string, log: DatabaseLog) {
     this.#config = config
     this.#setup = setup
     this.#log = log
