@@ -3,6 +3,7 @@
  * who acts is a setting of that transaction, or of all connections of a process. What is no change of such a row
  * (an order, a look at personal data) is entered here, by the same words.
  */
+import { asked } from './asked.ts'
 import type { Sql } from './sql.ts'
 import { instant } from './wire.ts'
 
@@ -74,5 +75,5 @@ export const listAuditEntries = (
   sql.rows<AuditEntry>`
     select id, chain, seq, occurred_at as "occurredAt", actor, who, key_id as "keyId", operation, object,
       request_id as "requestId", before, after
-    from audit_entry where ${wanted.object ?? null}::text is null or object = ${wanted.object ?? null}
+    from audit_entry where ${asked`object = ${wanted.object}::text`}
     order by id desc limit ${wanted.limit}::int`

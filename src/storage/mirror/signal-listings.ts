@@ -17,7 +17,7 @@ import { asked } from '../database/asked.ts'
 import { ended, live } from '../database/order-statuses.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
 import { byPlace, distinct } from '../database/places.ts'
-import { type Fragment, fragment, join, type Sql, uncounted } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql, uncounted } from '../database/sql.ts'
 import { type InstrumentColumns, instrumentColumns } from '../market/instruments.ts'
 import { orderNumber } from './account-orders.ts'
 
@@ -122,26 +122,20 @@ export async function listSignals(sql: Sql, ids: readonly number[]): Promise<Ord
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-export interface HistoricalSignalFilter {
-  strategyId?: number | bigint | undefined
-  signalId?: number | bigint | undefined
-  status?: OrdStatus | undefined
+interface PostedBetween {
   /** Posted in [from, until], epoch milliseconds. */
   from?: number | undefined
   until?: number | undefined
 }
 
-/** Only what is asked for, so that each combination gets a plan of its own. */
-function historical({ strategyId, signalId, status, from, until }: HistoricalSignalFilter): Fragment {
-  const parts = [
-    fragment`o.status in ${ended}`,
-    ...(strategyId === undefined ? [] : [fragment`o.strategy_id = ${strategyId}::bigint`]),
-    ...(signalId === undefined ? [] : [fragment`o.id = ${signalId}::bigint`]),
-    ...(status === undefined ? [] : [fragment`o.status = ${status}::text`]),
-    ...(from === undefined ? [] : [fragment`o.posted_at >= to_timestamp(${from}::float8 / 1000)`]),
-    ...(until === undefined ? [] : [fragment`o.posted_at <= to_timestamp(${until}::float8 / 1000)`]),
-  ]
-  return join(parts, ' and ')
+const postedBetween = ({ from, until }: PostedBetween): Fragment => fragment`
+  ${asked`o.posted_at >= to_timestamp(${from}::float8 / 1000)`}
+  and ${asked`o.posted_at <= to_timestamp(${until}::float8 / 1000)`}`
+
+export interface HistoricalSignalFilter extends PostedBetween {
+  strategyId?: number | bigint | undefined
+  signalId?: number | bigint | undefined
+  status?: OrdStatus | undefined
 }
 
 /** Ended signals that pass the filter, by id. A signal is new to this listing when it ends, whenever it was posted. */
@@ -149,7 +143,11 @@ export const pageSignals = (sql: Sql, filter: HistoricalSignalFilter, request: P
   page<SignalVersion>(sql, request, {
     select: signalVersion,
     from: signalTables,
-    where: historical(filter),
+    where: fragment`o.status in ${ended}
+      and ${asked`o.strategy_id = ${filter.strategyId}::bigint`}
+      and ${asked`o.id = ${filter.signalId}::bigint`}
+      and ${asked`o.status = ${filter.status}::text`}
+      and ${postedBetween(filter)}`,
     ...keyedById(fragment`o`),
   })
 
@@ -186,12 +184,10 @@ export const listActiveAccountOrders = (
       and ${asked`o.strategy_id = ${strategyId}::bigint`}
     order by o.id`
 
-export interface AccountOrderFilter {
+export interface AccountOrderFilter extends PostedBetween {
   accountIds: readonly number[]
   strategyId?: number | bigint | undefined
   status?: OrdStatus | undefined
-  from?: number | undefined
-  until?: number | undefined
 }
 
 /** Orders of accounts that pass the filter, by id. */
@@ -202,7 +198,6 @@ export const pageAccountOrders = (sql: Sql, filter: AccountOrderFilter, request:
     where: fragment`o.account_id = any(${filter.accountIds}::bigint[])
       and ${asked`o.strategy_id = ${filter.strategyId}::bigint`}
       and ${asked`${ownStatus} = ${filter.status}::text`}
-      and ${asked`o.posted_at >= to_timestamp(${filter.from}::float8 / 1000)`}
-      and ${asked`o.posted_at <= to_timestamp(${filter.until}::float8 / 1000)`}`,
+      and ${postedBetween(filter)}`,
     ...keyedById(fragment`o`),
   })

@@ -3,8 +3,9 @@
 import type { SecurityType } from '../../domain/codes.ts'
 import type { Actor } from '../../domain/people/access.ts'
 import type { Instant } from '../../domain/time.ts'
+import { asked } from '../database/asked.ts'
 import { keyedById, type PageRequest, page } from '../database/page.ts'
-import { type Fragment, fragment, join, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, type Sql } from '../database/sql.ts'
 import { visibleTo } from '../people/access.ts'
 import { enabledClasses, enabledColumns } from './enabled-classes.ts'
 import { autotrades, type StrategyHead } from './strategy-details.ts'
@@ -57,18 +58,13 @@ export interface StrategyFilter {
 /** The strategies that the viewer may see and that pass every part of the filter. */
 function matching(viewer: Actor, filter: StrategyFilter): Fragment {
   const { securityType, startedBefore, name, ownerPersonId, siteId, isTradeOwnSystem } = filter
-  const parts = [
-    visibleTo(viewer),
-    ...(securityType === undefined ? [] : [trades(securityType)]),
-    ...(startedBefore === undefined
-      ? []
-      : [fragment`strategy.started_at < to_timestamp(${startedBefore}::float8 / 1000)`]),
-    ...(name === undefined ? [] : [fragment`strategy.name ilike '%' || ${name}::text || '%' escape ''`]),
-    ...(ownerPersonId === undefined ? [] : [fragment`strategy.owner_person_id = ${ownerPersonId}::bigint`]),
-    ...(siteId === undefined ? [] : [fragment`strategy.site_id = ${siteId}::bigint`]),
-    ...(isTradeOwnSystem === undefined ? [] : [fragment`${ownSystem} = ${isTradeOwnSystem}::boolean`]),
-  ]
-  return join(parts, ' and ')
+  return fragment`${visibleTo(viewer)}
+    and ${securityType === undefined ? fragment`true` : trades(securityType)}
+    and ${asked`strategy.started_at < to_timestamp(${startedBefore}::float8 / 1000)`}
+    and ${asked`strategy.name ilike '%' || ${name}::text || '%' escape ''`}
+    and ${asked`strategy.owner_person_id = ${ownerPersonId}::bigint`}
+    and ${asked`strategy.site_id = ${siteId}::bigint`}
+    and ${asked`${ownSystem} = ${isTradeOwnSystem}::boolean`}`
 }
 
 /** Strategies that pass, in the order of their making. */
