@@ -76,7 +76,7 @@ export interface Approvals {
 export const createApprovals = (options: { db: Database; clock: Clock; secrets: Secrets }): Approvals => {
   const { db, clock, secrets } = options
   const find = async (token: string): Promise<ApprovalRow | undefined> => {
-    const id = approvalIdOf(secrets.cursor, token)
+    const id = approvalIdOf(secrets, token)
     const row = id === undefined ? undefined : await findApproval(db.read, id)
     return row && { ...row, status: approvalAt(row, clock.now()) }
   }
@@ -94,7 +94,7 @@ export const createApprovals = (options: { db: Database; clock: Clock; secrets: 
       return view(row)
     },
     answer: async (token, word, costs) => {
-      const id = approvalIdOf(secrets.cursor, token)
+      const id = approvalIdOf(secrets, token)
       if (id !== undefined) await db.transaction((tx) => answerRequest(tx, id, { word, costs }, clock.now()))
       const row = await find(token)
       return row && view(row)

@@ -8,7 +8,7 @@ import type { KeyRing } from '../storage/database/vault.ts'
 export interface Secrets {
   /** Keys the hashes of access keys: a stolen table opens nothing without it. At least 32 bytes. */
   readonly pepper: Buffer
-  /** Signs cursors. At least 32 bytes. */
+  /** Signs cursors, and the links of requests for approval. At least 32 bytes. */
   readonly cursor: Buffer
   /** Wraps the keys of what customers entrust: credentials for their brokers. */
   readonly keyRing: KeyRing
@@ -27,13 +27,13 @@ export const fingerprintOf = (secrets: Secrets, text: string): Buffer =>
   createHmac('sha256', secrets.pepper).update('request\0').update(text).digest()
 
 /** What an address must hold so that whoever has it may answer a request for approval. */
-export const approvalToken = (secret: string | Buffer, requestId: string): string =>
-  `${requestId}.${createHmac('sha256', secret).update('approval\0').update(requestId).digest('base64url')}`
+export const approvalToken = ({ cursor }: Secrets, requestId: string): string =>
+  `${requestId}.${createHmac('sha256', cursor).update('approval\0').update(requestId).digest('base64url')}`
 
 /** The request that a token is for; undefined when it is none of ours. */
-export function approvalIdOf(secret: string | Buffer, token: string): string | undefined {
+export function approvalIdOf(secrets: Secrets, token: string): string | undefined {
   const [requestId = ''] = token.split('.')
-  const expected = Buffer.from(approvalToken(secret, requestId))
+  const expected = Buffer.from(approvalToken(secrets, requestId))
   const given = Buffer.from(token)
   return given.length === expected.length && timingSafeEqual(given, expected) ? requestId : undefined
 }

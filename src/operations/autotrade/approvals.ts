@@ -68,7 +68,7 @@ export async function settleApproval(
 
 function shownApproval(ctx: Context, row: ApprovalRow) {
   const status = approvalAt(row, ctx.now)
-  const token = approvalToken(ctx.secrets.cursor, row.id)
+  const token = approvalToken(ctx.secrets, row.id)
   return {
     RequestId: row.id,
     Status: status,
