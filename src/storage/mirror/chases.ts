@@ -112,11 +112,5 @@ export async function lockDueChases(
 }
 
 /** The copies go on as they are. */
-export const settleChases = (
-  tx: Transaction,
-  keys: readonly Pick<CopyRow, 'accountId' | 'id'>[],
-): Promise<number> =>
-  tx.run`
-    update account_order o set chase_at = null
-    where (o.account_id, o.id) in (select * from unnest(${keys.map(({ accountId }) => accountId)}::bigint[],
-      ${keys.map(({ id }) => id)}::bigint[]))`
+export const settleChases = (tx: Transaction, keys: readonly OrderKey[]): Promise<number> =>
+  tx.run`update account_order o set chase_at = null where ${theseOrders(keys)}`

@@ -77,19 +77,17 @@ export async function insertExclusions(
 }
 
 /** Symbols are followed again when the strategy is flat in them or on the other side; answers whose. */
-export async function endExclusions(
+export const endExclusions = (
   tx: Transaction,
   signal: DueSignal,
   position: string,
   now: Instant,
-): Promise<number[]> {
-  const ended = await tx.rows<{ setupId: number }>`
+): Promise<number[]> =>
+  idsOf(tx.rows`
     update setup_exclusion x set ended_at = ${instant(now)}::timestamptz from setup
     where x.ended_at is null and setup.id = x.setup_id and setup.strategy_id = ${signal.strategyId}::bigint
       and x.instrument_id = ${signal.instrumentId}::bigint and x.sign <> sign(${position}::numeric)
-    returning x.setup_id as "setupId"`
-  return ended.map(({ setupId }) => setupId)
-}
+    returning setup.id`)
 
 /**
  * Locks the accounts whose exclusion of the signal's symbol ends with what the strategy now holds, while they hold the
