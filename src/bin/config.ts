@@ -69,8 +69,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: databaseOf(env.DATABASE_URL),
     demo: oneOf('DEMO', env.DEMO || '1', ['0', '1']) === '1',
     hosts: hostsOf(env),
-    trustedProxies: networksOf('TRUSTED_PROXIES', env.TRUSTED_PROXIES),
-    addressWindows: windowsOf('ADDRESS_LIMITS', env.ADDRESS_LIMITS),
+    trustedProxies: networksOf(env.TRUSTED_PROXIES),
+    addressWindows: windowsOf(env.ADDRESS_LIMITS),
     logLevel: oneOf('LOG_LEVEL', env.LOG_LEVEL || 'info', logLevels),
     production: env.NODE_ENV === 'production',
     publicUrl: publicUrlOf(env.PUBLIC_URL),
@@ -163,18 +163,18 @@ function databaseOf(text: string | undefined): string | undefined {
   return text
 }
 
-function networksOf(name: string, text: string | undefined): Networks | undefined {
+function networksOf(text: string | undefined): Networks | undefined {
   if (!text) return undefined
   const networks = readNetworks(text)
   if (!networks)
-    throw new ConfigError(`${name} must be addresses or networks such as 10.0.0.0/8, not ${text}`)
+    throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${text}`)
   return networks
 }
 
-function windowsOf(name: string, text: string | undefined): readonly Window[] | undefined {
+function windowsOf(text: string | undefined): readonly Window[] | undefined {
   if (!text) return undefined
   const windows = readWindows(text)
-  if (typeof windows === 'string') throw new ConfigError(`${name}: ${windows}`)
+  if (typeof windows === 'string') throw new ConfigError(`ADDRESS_LIMITS: ${windows}`)
   return windows
 }
 

@@ -47,28 +47,28 @@ const statementTimeoutMs = 30_000
 const again = minute
 
 /** Looks at every setup that is due; answers how many. */
-export const syncAccounts = (ctx: WorkContext, setupsInOne = setupsAtOnce): Promise<number> =>
+export const syncAccounts = (ctx: WorkContext): Promise<number> =>
   isolated(ctx, {
     name: 'AutoSync of a setup',
-    work: (setups) => syncThese(ctx, setups, setupsInOne),
+    work: (setups) => syncThese(ctx, setups),
     list: (setups, limit) => listDueSyncs(ctx.db.read, ctx.clock.now(), setups, limit),
   })
 
-async function syncThese(ctx: WorkContext, setups: Among, setupsInOne: number): Promise<number> {
+async function syncThese(ctx: WorkContext, setups: Among): Promise<number> {
   let looked = 0
   while (!ctx.ending?.aborted) {
-    const sync = (tx: Transaction) => syncNext(ctx, tx, setups, setupsInOne)
+    const sync = (tx: Transaction) => syncNext(ctx, tx, setups)
     const count = await ctx.db.transaction(sync, { statementTimeoutMs })
     looked += count
     // What others hold is not waited for: it stays due.
-    if (count < setupsInOne) break
+    if (count < setupsAtOnce) break
   }
   return looked
 }
 
-async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among, limit: number): Promise<number> {
+async function syncNext(ctx: WorkContext, tx: Transaction, setups: Among): Promise<number> {
   const now = ctx.clock.now()
-  const ids = await claimSyncs(tx, now, setups, limit)
+  const ids = await claimSyncs(tx, now, setups, setupsAtOnce)
   if (ids.length === 0) return 0
   const seen = syncCases(await loadSyncFacts(tx, ids), now)
   const disabled = seen.filter(({ setup }) => setup.isAutotradeDisabled)
@@ -257,5 +257,5 @@ export const syncStep: Step = {
   name: 'syncAccounts',
   due: isSyncDue,
   moments: [findNextSync],
-  run: (ctx) => syncAccounts(ctx),
+  run: syncAccounts,
 }

@@ -79,7 +79,7 @@ export function applyBatch(
   environment: string,
   reports: readonly ReportRow[],
   orders: readonly ReportedOrder[],
-  booked: Booked = { busted: [], standing: [] },
+  booked: Booked,
 ): Batch {
   const batch = new BatchState(orders, booked)
   for (const report of reports) {
