@@ -29,10 +29,8 @@ export const getAutotradeSyncStatusReport: Handler<'GetAutotradeSyncStatusReport
   )
   const lines = syncCases(facts, ctx.now).flatMap(({ setup, input, obstacles, instruments }) => {
     const row = wanted.find(({ id }) => id === setup.id)!
-    return planSync(input, obstacles).report.map((line) => ({
-      instrument: instruments.get(line.symbol)!,
-      ...{ row, line },
-    }))
+    const { report } = planSync(input, obstacles)
+    return report.map((line) => ({ row, line, instrument: instruments.get(line.symbol)! }))
   })
   return {
     results: lines.map(({ row, line, instrument }, place) => ({

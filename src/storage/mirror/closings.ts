@@ -78,10 +78,10 @@ export const withdrawExcessive = (
   tx: Transaction,
   setupIds: readonly number[],
   now: Instant,
-): Promise<number> =>
-  cancelOrders(tx, fragment`o.setup_id = any(${setupIds}::bigint[]) and ${isExcessive}`, {
-    ...{ at: now, info: 'no longer wanted' },
-  })
+): Promise<number> => {
+  const which = fragment`o.setup_id = any(${setupIds}::bigint[]) and ${isExcessive}`
+  return cancelOrders(tx, which, { at: now, info: 'no longer wanted' })
+}
 
 /** An open position without a working order in a stopped setup. */
 export interface ClosingRow {
