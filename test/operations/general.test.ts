@@ -51,6 +51,11 @@ test('GetAccessKey takes no parameters', async () => {
   expect([answer.status, ...faultsOf(answer)]).toEqual([400, '1130 Id'])
 })
 
+test('a key that was issued without a comment has none: what is absent is left out', async () => {
+  const [record] = resultsOf(await ask('GetAccessKey', {}))
+  expect(Object.keys(record ?? {})).not.toContain('Comment')
+})
+
 test('every key shows its own record', async () => {
   const ids = new Set<unknown>()
   for (const { key } of [owner, stranger])

@@ -24,7 +24,7 @@ export const getAccessKey: Handler<'GetAccessKey'> = async (ctx) => {
         Role: row.role,
         CreateDate: row.createdAt,
         DeleteDate: row.deletedAt ?? row.expiresAt,
-        Comment: row.comment,
+        Comment: row.comment === '' ? null : row.comment,
       },
     ],
   }
