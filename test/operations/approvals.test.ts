@@ -352,10 +352,11 @@ test('credentials are sealed, shown never, and asked for where the broker needs 
   const secret = { AccountUserName: 'jane', AccountPassword: 'correct horse' }
   await db.write.run`update broker set needs_credentials = true where name = 'Scripted'`
   expect(told(await start({}, 'Gen'))).toEqual([400, '1102 AccountUserName'])
-  expect(told(await start({}, 'WL'))).toEqual([400, '1102 AccountUserName'])
+  const blank = { AccountUserName: '', AccountPassword: ' ' }
+  expect(told(await start(blank, 'WL'))).toEqual([400, '1102 AccountUserName'])
   expect(told(await start({ AccountUserName: 'jane' }, 'Gen'))).toEqual([400, '1102 AccountPassword'])
   expect((await start(secret, 'Gen')).text).toBe('true')
-  expect((await start({}, 'Gen')).text).toBe('true')
+  for (const later of [{}, blank]) expect((await start(later, 'Gen')).text).toBe('true')
   await db.write.run`update broker set needs_credentials = false`
   const own = { PersonId: personId, Account: account }
   const settings = await town.ask('GetAutotradeSettings', own, { key: people.neighbour.key })

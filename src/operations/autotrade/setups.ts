@@ -13,7 +13,7 @@ import {
   stopSetup,
 } from '../../storage/mirror/setups.ts'
 import { lockStrategies, wakeWorkers } from '../../storage/orders/signals.ts'
-import { missingCredentials, saveCredentials } from '../../storage/people/credentials.ts'
+import { type Credentials, missingCredentials, saveCredentials } from '../../storage/people/credentials.ts'
 import { isRefused, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { paged } from '../paging.ts'
@@ -38,6 +38,12 @@ const choicesOf = (params: Start): SetupChoices => ({
   autoStopLossDollars: params.AutoStopLoss ?? 0,
 })
 
+/** Programs send empty text for what they do not have; kept, it would take the place of what signs in. */
+const credentialsOf = ({ AccountUserName: userName, AccountPassword: password }: Start): Credentials => ({
+  userName: userName?.trim() === '' ? undefined : userName,
+  password: password?.trim() === '' ? undefined : password,
+})
+
 /** On the white-label host the account's holder is asked first; elsewhere a start takes effect at once. */
 export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => {
   const account = await findAccount(ctx, params)
@@ -45,7 +51,7 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   const { DoNotJoinCurrentSystemPositions: leaves } = params
   const ready = await prepareStart(ctx.sql, ctx.caller, account, params.StrategyId, leaves !== undefined)
   if (isRefused(ready)) return ready
-  const credentials = { userName: params.AccountUserName, password: params.AccountPassword }
+  const credentials = credentialsOf(params)
   const missing = await missingCredentials(ctx.sql, account.id, credentials)
   if (missing) return refuse('MissingValue', missing === 'userName' ? 'AccountUserName' : 'AccountPassword')
   await saveCredentials(ctx.sql, ctx.secrets.keyRing, account.id, credentials, ctx.now)
