@@ -50,7 +50,7 @@ const isRequired = (presence: Field['presence'], view: SchemaView): boolean =>
 function memberSchema(name: string, field: Field, view: SchemaView): JsonSchema {
   if (field.ignored && view.side === 'request')
     return { description: 'May be echoed from an answer; not read.' }
-  const description = noteOf(name, field, view.side)
+  const description = noteOf(name, field, view)
   return {
     ...(description === undefined ? {} : { description }),
     ...schemaOf(field, view, field.presence === 'always'),

@@ -1,4 +1,4 @@
-import type { Field } from './schema.ts'
+import type { Dialect, Field } from './schema.ts'
 
 const ofEachGroup = (name: string, note: string): Record<string, string> =>
   Object.fromEntries(
@@ -143,14 +143,18 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   WinMonthsRatio: 'WinMonths of NumMonths, as a fraction.',
 }
 
-/** What a field means where it stands: two names mean more in one place than in another. */
-export function noteOf(
-  name: string,
-  { shape, presence }: Field,
-  side: 'request' | 'answer',
-): string | undefined {
+/** Whether a field is sent or answered, and in which dialect. */
+interface Place {
+  readonly side: 'request' | 'answer'
+  readonly dialect: Dialect
+}
+
+/** What a field means where it stands: some names mean more, or something else, in one place than in another. */
+export function noteOf(name: string, { shape, presence }: Field, { side, dialect }: Place): string | undefined {
   if (name === 'Limit' && shape.kind === 'integer') return 'Most results per call.'
   if (name === 'PersonId' && side === 'request' && presence !== 'always')
     return `${fieldNotes.PersonId} Absent: the caller, or whom a UserToken names; of a search, a withdrawal, a simulation or an export everybody.`
+  if (name === 'ParkedUntilDate' && side === 'request' && dialect === 'compat')
+    return fieldNotes.ParkedUntilDate?.replace('UTC', 'in New York time')
   return fieldNotes[name]
 }

@@ -53,22 +53,27 @@ const whoMayCall = (access: Access): string => {
   return `${accessWords[access.rule]}${permission === undefined ? '' : ` with the permission ${permission}`}`
 }
 
-function typeWords(shape: Shape): string {
+interface Place extends Audience {
+  readonly side: 'request' | 'answer'
+}
+
+function numberWords({ sign }: Extract<Shape, { kind: 'number' }>, { dialect }: Place): string {
+  if (sign === 'positive') return 'number above 0'
+  return sign === 'nonzero' && dialect === 'native' ? 'number, not 0' : 'number'
+}
+
+function typeWords(shape: Shape, place: Place): string {
   switch (shape.kind) {
     case 'integer':
       return `integer (${shape.bits} bits)${rangeWords(shape)}`
     case 'number':
-      return shape.sign === 'positive'
-        ? 'number above 0'
-        : shape.sign === 'nonzero'
-          ? 'number, not 0'
-          : 'number'
+      return numberWords(shape, place)
     case 'instant':
-      return 'ISO 8601 date or date-time'
+      return place.side === 'request' ? 'ISO 8601 date or date-time' : 'ISO 8601 date-time'
     case 'code':
       return shape.values.join(' | ')
     case 'array':
-      return `array of ${typeWords(shape.items.shape)}${countWords(shape)}`
+      return `array of ${typeWords(shape.items.shape, place)}${countWords(shape)}`
     case 'signal':
       throw new Error('a signal is shown as its version answers it')
     case 'boolean':
@@ -109,7 +114,7 @@ function flattened(
   to: Audience,
   version: Version,
   at: string,
-): readonly (readonly [string, Field])[] {
+): readonly (readonly [path: string, name: string, Field])[] {
   return Object.entries(members)
     .filter(([, field]) => isKnownTo(field, to) && !field.ignored)
     .flatMap(([name, known]) => {
@@ -119,7 +124,7 @@ function flattened(
       const inner = shape.kind === 'array' ? shape.items.shape : shape
       const mark = shape.kind === 'array' ? '[].' : '.'
       const nested = inner.kind === 'object' ? flattened(inner.members, to, version, path + mark) : []
-      return [[path, field] as const, ...nested]
+      return [[path, name, field] as const, ...nested]
     })
 }
 
@@ -138,12 +143,12 @@ const fieldColumns = {
   answer: ['Name', 'Type', 'Presence', 'Meaning'],
 } as const
 
-function fieldTable(members: Members, to: Audience, version: Version, side: 'request' | 'answer'): string {
-  const lines = flattened(members, to, version, '').map(([path, field]) => {
-    const name = path.split('.').at(-1) ?? path
+function fieldTable(members: Members, place: Place, version: Version): string {
+  const { side } = place
+  const lines = flattened(members, place, version, '').map(([path, name, field]) => {
     const presence =
       side === 'request' ? presenceWords(field) : field.presence === 'maybe' ? 'may be absent' : ''
-    const cells = [typeWords(field.shape), presence, noteOf(name, field, side) ?? '']
+    const cells = [typeWords(field.shape, place), presence, noteOf(name, field, place) ?? '']
     return `<tr><td><code>${escaped(path)}</code></td>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`
   })
   return lines.length === 0 ? '<p>None.</p>' : tableOf(fieldColumns[side], lines)
@@ -172,9 +177,10 @@ function errorWords(without: readonly number[]): string {
 
 function resultTable(route: Route, to: Audience): string {
   const { shape } = route.row.result
+  const place = { ...to, side: 'answer' } as const
   return shape.kind === 'object'
-    ? fieldTable(shape.members, to, route.version, 'answer')
-    : `<p>${escaped(typeWords(shape))}</p>`
+    ? fieldTable(shape.members, place, route.version)
+    : `<p>${escaped(typeWords(shape, place))}</p>`
 }
 
 /** One operation may have two routes on a host. */
@@ -182,12 +188,14 @@ const anchorOf = ({ operation, version }: Route): string => (version === 2 ? `${
 
 function sectionOf(route: Route, to: Audience, baseUrl: string): string {
   const { row, operation, method, path } = route
-  const notes = [row.notes, ...(row.needs ?? []).map(({ says }) => says)].filter((note) => note !== undefined)
+  const notes = [row.notes, ...(row.needs ?? []).map(({ says }) => says)]
+    .filter((note) => note !== undefined)
+    .map((note) => (to.dialect === 'compat' ? note.replaceAll('PlatformSymbol', 'C2Symbol') : note))
   return `<section id="${anchorOf(route)}"><h3>${operation}</h3>
 <p><code><span class="method">${method}</span> ${path}</code></p>
 <p>${escaped(row.says)}</p>${notes.map((note) => `<p>${escaped(note)}</p>`).join('')}
 <p>Who may call: ${escaped(whoMayCall(row.access))}.${row.paginated ? ' Paginated.' : ''}${row.conditional ? ' Takes If-Modified-Since: 304 says that nothing changed.' : ''}</p>
-<h4>Parameters (${takesBody(row) ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, to, route.version, 'request')}
+<h4>Parameters (${takesBody(row) ? 'JSON body' : 'query'})</h4>${fieldTable(row.params, { ...to, side: 'request' }, route.version)}
 <h4>${row.bare ? 'Answer: a bare boolean' : 'Results'}</h4>${row.bare ? '' : resultTable(route, to)}
 <h4>Errors</h4><p>${escaped(errorWords(row.without ?? []))}</p>
 <h4>Example</h4><pre>${escaped(curlOf(route, to, baseUrl))}</pre></section>`

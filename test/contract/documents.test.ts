@@ -220,6 +220,25 @@ describe('the reference alone is enough', () => {
   })
 })
 
+describe('the reference of a host in compat', () => {
+  const html = referencePage({ host: 'WL', dialect: 'compat' }, 'http://localhost:8080/wl')
+
+  test('names no member that such a host does not read, and explains those it has of its own', () => {
+    expect(html).not.toMatch(/Platform(Symbol|transmit)/)
+    expect(html).toContain('<td><code>C2Symbol</code></td><td>object</td><td></td><td>The instrument as the')
+  })
+
+  test('says what such a host makes of a moment without offset and of a quantity of zero', () => {
+    expect(html).toMatch(/Order\.ParkedUntilDate.{0,120}without offset in New York time\./)
+    expect(html).not.toContain('number, not 0')
+  })
+})
+
+test('an answer shows moments, never a date alone', () => {
+  const html = referencePage({ host: 'Gen', dialect: 'native' }, 'http://localhost:8080/gen')
+  expect(html).toContain('<td><code>PostedDate</code></td><td>ISO 8601 date-time</td>')
+})
+
 describe('the tables of words', () => {
   test('every code has a refusal, and every note a field', () => {
     const used = new Set(Object.values(refusals).map(({ code }) => String(code)))
