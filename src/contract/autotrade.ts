@@ -160,7 +160,8 @@ export const autotrade = {
   }),
   NewAutotradeOrder: post({
     says: 'Sends a closing limit or stop order in an account.',
-    notes: 'Without StrategyId the account must hold the symbol for one setup only.',
+    notes:
+      'Without StrategyId the account must hold the symbol for one setup only. An order for more than no other exit closes is cut to that; one that has nothing to close is answered like any other and has status 8: GetAutotradeHistoricalOrders shows why as RejectMessage.',
     hosts: hostNames,
     params: { Account: Str, PersonId: maybe(I64), Order: AccountOrderInput },
     needs: accountOrderNeeds,
