@@ -97,6 +97,19 @@ describe('every step is told', () => {
     expect(eventsOf(canceled)).toEqual(['F CANCEL_REQUEST 6 7', 'F CANCEL_ACK 4 7'])
   })
 
+  test('of a smaller exit that stays as it is, nothing', () => {
+    const entered = fillOrder(
+      submitOrder(flat, { ...buy, ...bracket }, context()).book,
+      'E',
+      fill(10),
+      context(),
+    )
+    const terms = { quantity: dec(3), type: '3', timeInForce: '1', limit: null, stop: dec(45) } as const
+    const { book } = replaceOrder(entered.book, 'E.stopLoss', { newId: 'S', ...terms }, context())
+    const closed = fillOrder(book, 'E.profitTarget', fill(6), context())
+    expect(eventsOf(closed)).toEqual(['E.profitTarget FILL 1 10'])
+  })
+
   test('a replacement that is not accepted, and the order beside it', () => {
     const { book } = fillOrder(
       submitOrder(flat, { ...buy, ...bracket }, context()).book,

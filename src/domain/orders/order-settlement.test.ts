@@ -43,6 +43,7 @@ const cases: Case[] = [
   ['it executed nothing', order('A', { ...unfilled, isShort: true }), [0, null], ['cancel']],
   ['a split was rounded there', order('1', { booked: dec(4.5), isRestated: true }), [5, 40], ['cancel']],
   ['a split was rounded down there', order('1', { booked: dec(4.5), isRestated: true }), [4, 40], ['cancel']],
+  ['more is missing than a split rounds', order('1', { isRestated: true }), [6, 50], ['total', 'cancel']],
   ['a fraction is missing', order('1', { booked: dec(4.5) }), [5, 50], ['total', 'cancel']],
 ]
 

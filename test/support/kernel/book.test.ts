@@ -135,6 +135,10 @@ const ocaGroup: Story[] = [
     fill E 100  | applied | 150 | E 2 100/100 O, Et 0 0/100 C E Eg, El 0 0/100 C E Eg
     replace Et U 130 | applied | 150 | Et 5 0/100 C E Eg, U 0 0/130 C E Eg
     fill U 100  | applied | 50  | El 4 0/100 C E Eg "other exit filled", U 1 100/130 C E Eg`],
+  ['also when it closes more than the entry filled', 50, `${entry.replace('| 0 |', '| 50 |')}
+    fill E 100  | applied | 150 | E 2 100/100 O, Et 0 0/100 C E Eg, El 0 0/100 C E Eg
+    replace Et U 130 | applied | 150 | Et 5 0/100 C E Eg, U 0 0/130 C E Eg
+    fill U 110  | applied | 40  | El 4 0/100 C E Eg "other exit filled", U 1 110/130 C E Eg`],
   ['a member that fills completely cancels the others unshrunk', 10, `${entry.replace('| 0 |', '| 10 |')}
     fill E 100  | applied | 110 | E 2 100/100 O, Et 0 0/100 C E Eg, El 0 0/100 C E Eg
     fill Et 100 | applied | 10  | Et 2 100/100 C E Eg, El 4 0/100 C E Eg "other exit filled"`],
