@@ -10,6 +10,7 @@ const ended = (added: number, taken: number): NearEffects => ({
   ...{ added: dec(added), taken: dec(taken), isListedAnew: false },
   splits: [],
 })
+const twoSplits = [...split([4, 1], false).splits, ...split([2, 1], false).splits]
 
 describe('what differs from the broker', () => {
   const cases: [string, number, number, NearEffects, boolean][] = [
@@ -30,6 +31,22 @@ describe('what differs from the broker', () => {
     ['is a reverse split that the broker does later', 10, 95, split([1, 10], true), true],
     ['is a reverse split of which nothing was left', 0, 7, split([1, 10], true), true],
     ['is more than a reverse split leaves', 0, 11, split([1, 10], true), false],
+    [
+      'is a reverse split of a short position that the broker does later',
+      -10,
+      -100,
+      split([1, 10], true),
+      true,
+    ],
+    ['is more than the reverse split of a short position', -10, -101, split([1, 10], true), false],
+    ['is the larger of two splits', 100, 300, { ...ended(0, 0), splits: twoSplits }, true],
+    [
+      'is the larger of two splits of a short position',
+      -100,
+      -300,
+      { ...ended(0, 0), splits: twoSplits },
+      true,
+    ],
     ['is an option under its new symbol', 0, 24, { ...ended(0, 0), isListedAnew: true }, true],
   ]
   test.each(cases)('%s', (_, total, difference, effects, expected) => {

@@ -212,6 +212,40 @@ test('what is told late was there when it was split, also where nothing else was
   expect([state?.cash, state?.positions]).toMatchObject([zero, [{ quantity: dec(3), avgPx: dec(5) }]])
 })
 
+describe('what a ledger has come to', () => {
+  // Signed quantity @ price, one after the other; what is held, since which of them, and what they moved in cash.
+  test.each([
+    ['a first fill opens', '5@10', '5 @ 10', 0, -50],
+    ['more of it does not', '5@10 5@12', '10 @ 11', 0, -110],
+    ['nor does a part of it sold', '5@10 -2@12', '3 @ 10', 0, -26],
+    ['what is sold goes below zero', '-5@10', '-5 @ 10', 0, 50],
+    ['more sold short does not open', '-5@10 -5@12', '-10 @ 11', 0, 110],
+    ['through zero it is another position', '5@10 -8@12', '-3 @ 12', 1, 46],
+    ['also back', '-5@10 8@12', '3 @ 12', 1, -46],
+    ['from flat it is another one', '5@10 -5@12 2@13', '2 @ 13', 2, -16],
+    ['from flat below zero too', '5@10 -5@12 -2@13', '-2 @ 13', 2, 36],
+    ['a flat one was opened at no time', '5@10 -5@12', '0 @ null', null, 10],
+    ['an average keeps twelve decimals', '1@10 2@11', '3 @ 10.666666666667', 0, -32],
+  ])('%s: %s', (_, story, position, openedAt, cash) => {
+    const fills = story.split(' ').map((told, at): BookedFill => {
+      const [signed = zero, price = zero] = told.split('@').map(dec)
+      const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one } as const
+      const unnamed = { name: null, takesBack: null, cashChange: zero }
+      return {
+        ...terms,
+        ...unnamed,
+        side: signed.isNegative() ? '2' : '1',
+        quantity: signed.abs(),
+        price,
+        at,
+      }
+    })
+    const held = heldAtLast({ fills, adjustments: [] })
+    expect(`${held.position.quantity} @ ${held.position.avgPx}`).toBe(position)
+    expect([held.openedAt, held.cash?.toNumber()]).toEqual([openedAt, cash])
+  })
+})
+
 test('an adjustment comes before what trades at its moment', () => {
   const fills = [{ at: 1 }, { at: 3 }, { at: 2 }, { at: 5 }]
   const adjustments = [{ at: 3, isFirst: true }, { at: 4 }, { at: 6 }]
