@@ -3,7 +3,7 @@
  * worthless. Every outcome closes the option; assignment never comes earlier, and no commission is charged.
  */
 import { oppositeOf, type PutOrCall, type Side } from '../codes.ts'
-import { type Decimal, dec, max, quantityPlaces, roundTo, zero } from '../decimal.ts'
+import { type Decimal, dec, quantityPlaces, roundTo, zero } from '../decimal.ts'
 import type { Settlement } from '../market/instrument.ts'
 import type { PositionFill } from './position.ts'
 
@@ -34,8 +34,7 @@ export function expireOption(held: ExpiringOption): OptionExpiry {
   const { quantity, strike, underlyingClose, settlement } = held
   if (quantity.isZero()) return { exercised: false, option: null, underlying: null }
   const isCall = held.putOrCall === '1'
-  const distance = isCall ? underlyingClose.minus(strike) : strike.minus(underlyingClose)
-  const intrinsic = max(zero, distance)
+  const intrinsic = isCall ? underlyingClose.minus(strike) : strike.minus(underlyingClose)
   const exercised = intrinsic.greaterThanOrEqualTo(exerciseFrom)
   const contracts = quantity.abs()
   const closing: Side = quantity.isNegative() ? '1' : '2'
