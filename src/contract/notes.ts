@@ -150,7 +150,11 @@ interface Place {
 }
 
 /** What a field means where it stands: some names mean more, or something else, in one place than in another. */
-export function noteOf(name: string, { shape, presence }: Field, { side, dialect }: Place): string | undefined {
+export function noteOf(
+  name: string,
+  { shape, presence }: Field,
+  { side, dialect }: Place,
+): string | undefined {
   if (name === 'Limit' && shape.kind === 'integer') return 'Most results per call.'
   if (name === 'PersonId' && side === 'request' && presence !== 'always')
     return `${fieldNotes.PersonId} Absent: the caller, or whom a UserToken names; of a search, a withdrawal, a simulation or an export everybody.`

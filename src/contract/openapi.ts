@@ -193,9 +193,7 @@ function queryParameters(members: Members, view: SchemaView) {
     .filter(([, field]) => isKnownTo(field, view))
     .map(([name, field]) => {
       const { description, ...schema } = schemaOf(field, view, field.presence === 'always')
-      const words = [noteOf(name, field, view), description]
-        .filter((word) => word !== undefined)
-        .join(' ')
+      const words = [noteOf(name, field, view), description].filter((word) => word !== undefined).join(' ')
       return {
         name,
         in: 'query',
