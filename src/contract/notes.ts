@@ -143,6 +143,13 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   WinMonthsRatio: 'WinMonths of NumMonths, as a fraction.',
 }
 
+/** What a request in compat means by names that mean something else there. */
+const compatNotes: Readonly<Record<string, string>> = {
+  ParkedUntilDate:
+    'The order is held until this instant; without offset in New York time. A past one holds nothing.',
+  Quantity: 'Signed: above 0 long, below 0 short; 0 is no position.',
+}
+
 /** Whether a field is sent or answered, and in which dialect. */
 interface Place {
   readonly side: 'request' | 'answer'
@@ -158,7 +165,6 @@ export function noteOf(
   if (name === 'Limit' && shape.kind === 'integer') return 'Most results per call.'
   if (name === 'PersonId' && side === 'request' && presence !== 'always')
     return `${fieldNotes.PersonId} Absent: the caller, or whom a UserToken names; of a search, a withdrawal, a simulation or an export everybody.`
-  if (name === 'ParkedUntilDate' && side === 'request' && dialect === 'compat')
-    return fieldNotes.ParkedUntilDate?.replace('UTC', 'in New York time')
-  return fieldNotes[name]
+  const asCompatReads = side === 'request' && dialect === 'compat' ? compatNotes[name] : undefined
+  return asCompatReads ?? fieldNotes[name]
 }

@@ -230,7 +230,7 @@ describe('the reference of a host in compat', () => {
 
   test('says what such a host makes of a moment without offset and of a quantity of zero', () => {
     expect(html).toMatch(/Order\.ParkedUntilDate.{0,120}without offset in New York time\./)
-    expect(html).not.toContain('number, not 0')
+    expect(html).toMatch(/Positions\[\]\.Quantity<\/code><\/td><td>number<\/td>.{0,80}0 is no position/)
   })
 })
 
