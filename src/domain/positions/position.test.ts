@@ -141,6 +141,9 @@ describe('taking a fill back', () => {
     ['an increase of a short', held(-3, 110), fill('1', 1, 130), -2, 100],
     ['through zero', held(1, 100), fill('2', 3, 90), -2, 90],
     ['never to a price of nothing', held(2, 10), fill('2', 1, 50), 1, 10],
+    ['at prices below one', held(3, 0.5), fill('2', 1, 0.9), 2, 0.3],
+    ['at prices below nothing', held(3, -36), fill('2', 1, -30), 2, -39],
+    ['nor from below nothing above it', held(2, -10), fill('2', 1, -50), 1, -10],
   ])('%s', (_, before, opposite, quantity, average) => {
     const { quantity: left, avgPx } = takeBack(before, opposite)
     expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])

@@ -94,7 +94,8 @@ export function takeBack(position: Position, fill: PositionFill): Position {
   if (!actsAgainst(fill.side, position.quantity)) return { ...position, quantity }
   const spent = position.avgPx.times(position.quantity.abs()).minus(fill.price.times(fill.quantity))
   const avgPx = spent.div(quantity.abs())
-  if (!avgPx.greaterThan(0)) return { ...position, quantity }
+  // Of another sign it is no price that was paid; of a future that trades below zero it may well be negative.
+  if (sign(avgPx) !== sign(position.avgPx)) return { ...position, quantity }
   return { quantity, avgPx, avgCost: position.avgCost.times(avgPx).div(position.avgPx) }
 }
 
