@@ -4,7 +4,7 @@
  */
 
 import { type Day, dayIn, type Instant, instantAt, newYork } from '../time.ts'
-import { isTradeDate, sessionOn, tradeDateAtOrAfter, tradeDateAtOrBefore } from './calendar.ts'
+import { sessionOn, tradeDateAtOrAfter, tradeDateAtOrBefore } from './calendar.ts'
 
 const calendar = 'US_EQUITY'
 const endMinute = 17 * 60
@@ -47,7 +47,7 @@ export function endedDays(from: Day, now: Instant, closesEarly: boolean): Day[] 
   const days: Day[] = []
   for (let day = tradeDateAtOrAfter(calendar, from); ; day = tradeDateAtOrAfter(calendar, day + 1)) {
     if ((closesEarly ? stocksCloseOf(day) : endOfDay(day)) > now) return days
-    if (isTradeDate(calendar, day)) days.push(day)
+    days.push(day)
   }
 }
 

@@ -40,7 +40,7 @@ export const isUuidKey = (text: string): boolean => uuidForm.test(text)
 
 /** What may be shown of a key after it was issued: where it starts and its last four characters. */
 export const maskKey = (key: string): string =>
-  `${key.slice(0, isUuidKey(key) ? 0 : key.indexOf('_', prefix.length + 1) + 1)}****${key.slice(-4)}`
+  `${key.slice(0, key.indexOf('_', prefix.length + 1) + 1)}****${key.slice(-4)}`
 
 /** Bytes as a number in base 62, padded to `length` digits. */
 function base62(bytes: Uint8Array, length: number): string {
