@@ -14,6 +14,11 @@ describe('access key', () => {
     expect(readKey(sample)).toEqual({ env: 'live', keyId: composeKey('live', bytes(7)).keyId })
   })
 
+  test('ends with the CRC-32 of the rest, so that keys once given out stay keys', () => {
+    const [keyId, secret] = ['0bPELAU4eqF', '1fJjkkpe9PiTw9KSulA8Ghct30vZz4HpdQ5c5b9cPF1']
+    expect(sample).toBe(`ls_live_${keyId}_${secret}_1yVk6M`)
+  })
+
   test('the largest bytes still fit', () => {
     expect(readKey(composeKey('test', bytes(255)).key)?.env).toBe('test')
   })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type Actor,
   actsForPerson,
+  isAdminOfSite,
   isSiteAdmin,
   readsPerson,
   type StrategyFacts,
@@ -53,13 +54,28 @@ describe('what belongs to a person', () => {
     ['the person', actor('user', 5, 20), true, true],
     ['somebody else', actor('user', 6, 20), false, false],
     ['admin of the site reads only', actor('whitelabel_admin', 9, 20), true, false],
+    [
+      'admin of the site who sees no members',
+      { ...actor('whitelabel_admin', 9, 20), permissions: [] },
+      false,
+      false,
+    ],
     ['admin of the region reads only', actor('geosite_admin', 9, 10), true, false],
+    ['admin of a regional site of its own members', actor('geosite_admin', 9, 20), true, false],
     ['admin of another site', actor('geosite_admin', 9, 12), false, false],
     ['the platform', actor('platform_admin', 9, 1), true, true],
   ]
   test.each(rows)('%s', (_name, who, reads, acts) => {
     expect(readsPerson(who, person)).toBe(reads)
     expect(actsForPerson(who, person)).toBe(acts)
+  })
+
+  test.each([
+    ['user', false],
+    ['whitelabel_admin', true],
+    ['geosite_admin', true],
+  ] as const)('a %s is the admin of a site: %s', (role, expected) => {
+    expect(isAdminOfSite(actor(role, 1, 20))).toBe(expected)
   })
 
   test('a plain user is never a site admin, whatever the site', () => {

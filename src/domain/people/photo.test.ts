@@ -36,6 +36,9 @@ const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]
 const jpeg = (size = [0, 1]) =>
   bytes([0xff, 0xd8], [0xff, 0xe0, 0, 4, 1, 2], frame(size, [0, 1]), scan, [5, 5], [0xff, 0xd9])
 
+/** As long as a frame, and as wide as one can be: not one, unless its marker says so. */
+const widestSegment = (marker: number) => [0xff, marker, 0, 11, 8, 0xff, 0xff, 0xff, 0xff, 1, 1, 0x11, 0]
+
 /** What many phones write behind a JPEG: a block, the list of blocks, the length of the list and a mark. */
 const trailer = (block = 'now', mark = 'SEFT') =>
   bytes(block, 'SEFH', [107, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 10, 3, 0, 0, 0, 3, 0, 0, 0], [24, 0, 0, 0], mark)
@@ -67,6 +70,16 @@ describe('photos', () => {
       'TooLarge',
     ],
     ['a JPEG too wide to show', jpeg([0xff, 0xff]), 'TooLarge'],
+    [
+      'a JPEG whose tables alone would be too wide',
+      bytes([0xff, 0xd8], ...[0xc4, 0xc8, 0xcc, 0xbf, 0xd0].map(widestSegment), [...jpeg().slice(2)]),
+      'image/jpeg',
+    ],
+    [
+      'a JPEG with such tables and no frame',
+      bytes([0xff, 0xd8], widestSegment(0xc4), scan, [0xff, 0xd9]),
+      'NoPhoto',
+    ],
     ['a JPEG without a frame', bytes([0xff, 0xd8], scan, [0xff, 0xd9]), 'NoPhoto'],
     [
       'a JPEG whose segment is shorter than itself',
@@ -92,6 +105,45 @@ describe('photos', () => {
     ['too many bytes', new Uint8Array(photoBytesMax + 1), 'TooLarge'],
   ])('%s', (_, photo, verdict) => {
     expect(judgePhoto(photo)).toBe(verdict)
+  })
+
+  const big = (value: number, length: number) =>
+    Array.from({ length }, (_, place) => Math.floor(value / 256 ** (length - 1 - place)) % 256)
+  const little = (value: number, length: number) => big(value, length).toReversed()
+  const sized: [string, (width: number, height: number) => Uint8Array, string][] = [
+    [
+      'image/png',
+      (width, height) =>
+        bytes(
+          signature,
+          ...header(big(width, 4), big(height, 4)),
+          ...chunk('IDAT', [1]),
+          ...chunk('IEND', []),
+        ),
+      'NoPhoto',
+    ],
+    [
+      'image/jpeg',
+      (width, height) => bytes([0xff, 0xd8], frame(big(width, 2), big(height, 2)), scan, [0xff, 0xd9]),
+      'NoPhoto',
+    ],
+    [
+      'image/webp',
+      (width, height) => webp('VP8X', [...zeros(4), ...little(width - 1, 3), ...little(height - 1, 3)]),
+      'TooLarge',
+    ],
+  ]
+  test.each(sized)('%s of twenty thousand pixels a side, and no more', (type, photo, ofNone) => {
+    expect(judgePhoto(photo(20_000, 20_000))).toBe(type)
+    expect([judgePhoto(photo(20_001, 1)), judgePhoto(photo(1, 20_001))]).toEqual(['TooLarge', 'TooLarge'])
+    // The extended form cannot say none: it counts from one.
+    expect([judgePhoto(photo(0, 1)), judgePhoto(photo(1, 0))]).toEqual([ofNone, ofNone])
+  })
+
+  test('a lossy WebP has two sides', () => {
+    const none = (width: number, height: number) =>
+      judgePhoto(webp('VP8 ', [0, 0, 0, 0x9d, 1, 0x2a, ...little(width, 2), ...little(height, 2)]))
+    expect([none(0, 3), none(3, 0), none(256, 256)]).toEqual(['NoPhoto', 'NoPhoto', 'image/webp'])
   })
 
   test('cut anywhere are none', () => {

@@ -45,6 +45,14 @@ test.each([
 test.each<[string, Parameters<typeof afterWebhookTry>[0], ReturnType<typeof afterWebhookTry>]>([
   ['any 2xx is success', { status: 204, attempts: 1, hasTakenSince: false }, 'delivered'],
   [
+    'what is still to be answered is not',
+    { status: 103, attempts: 1, hasTakenSince: false },
+    { nextTryAt: 5_000, disables: null },
+  ],
+  ['200 is', { status: 200, attempts: 1, hasTakenSince: false }, 'delivered'],
+  ['299 is', { status: 299, attempts: 1, hasTakenSince: false }, 'delivered'],
+  ['300 is not', { status: 300, attempts: 1, hasTakenSince: false }, { nextTryAt: 5_000, disables: null }],
+  [
     'a redirect is not',
     { status: 302, attempts: 1, hasTakenSince: false },
     { nextTryAt: 5_000, disables: null },
