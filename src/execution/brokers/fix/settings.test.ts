@@ -18,6 +18,10 @@ describe('the settings of a connection', () => {
       expect(readFixSettings({ ...least, tls: { ca } }).tls).toEqual({ ca })
   })
 
+  test('name the server that the certificate is of', () => {
+    expect(readFixSettings({ ...least, tls: { serverName: 'fix.us' } }).tls).toEqual({ serverName: 'fix.us' })
+  })
+
   test.each<[string, object, RegExp]>([
     ['no host', { host: undefined }, /^host must be/],
     ['a port that is none', { port: 70_000 }, /^port must be a whole number from 1 to 65535$/],
@@ -51,6 +55,11 @@ describe('the settings of a connection', () => {
   ])('the daily start %s', (_, now, expected) => {
     const settings = readFixSettings({ ...least, startsDaily: '17:00 America/New_York' })
     expect(dailyStart(settings, Date.parse(now))).toBe(Date.parse(expected))
+  })
+
+  test('the daily start is a minute of an hour', () => {
+    const settings = readFixSettings({ ...least, startsDaily: '17:30 America/New_York' })
+    expect(dailyStart(settings, Date.parse('2024-03-12T22:00:00Z'))).toBe(Date.parse('2024-03-12T21:30:00Z'))
   })
 
   test('without one there is none', () => {
