@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chunked } from './group.ts'
+import { chunked, oneOfEach } from './group.ts'
 
 test.each([
   ['nothing', [], 2, []],
@@ -26,4 +26,8 @@ test('a row is taken only when its part is wanted', () => {
   const parts = chunked(rows(), 3)
   expect(parts.next().value).toEqual([1, 2, 3])
   expect(taken).toBe(3)
+})
+
+test('of each key its last row, in the order of the first ones', () => {
+  expect(oneOfEach(['a1', 'b1', 'a2', 'c1'], ([key]) => key)).toEqual(['a2', 'b1', 'c1'])
 })

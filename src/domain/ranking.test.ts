@@ -39,10 +39,10 @@ describe('the score', () => {
 
   test('orders: the higher score, then the older, then the lower id', () => {
     const strategies = [
+      { ...proven, id: 3, startedAt: 4 },
       { ...proven, id: 1, startedAt: 5 },
       { ...proven, id: 2, startedAt: 4 },
       { ...proven, id: 4, startedAt: 9, sharpe: 2 },
-      { ...proven, id: 3, startedAt: 4 },
     ]
     expect(ranked(strategies, 10)).toEqual([4, 2, 3, 1])
     expect(ranked(strategies, 2)).toEqual([4, 2])
@@ -52,6 +52,7 @@ describe('the score', () => {
 test.each([
   ['no fall', '100000', '100000', 0, 100_000],
   ['a fall of a quarter is kept once more', '120000', '100000', 25, 150_000],
+  ['a fall of a half', '1000000', '1', 50, 1_500_000],
   ['rounded up', '100001', '50000', 0, 101_000],
   ['at least the start', '40000', '100000', 60, 100_000],
   ['a lost account', '-5000', '100000', 110, 100_000],

@@ -5,6 +5,7 @@ import { subscriptionCost } from './subscription-cost.ts'
 
 test.each([
   ['before it begins', -1, 0],
+  ['long before it begins', -40 * dayLength, 0],
   ['as it begins', 0, 99],
   ['on the last day of the first month', 30 * dayLength - 1, 99],
   ['as the second month begins', 30 * dayLength, 198],

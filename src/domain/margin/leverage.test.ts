@@ -16,6 +16,11 @@ describe('leverage of a moment', () => {
     ['stock', at(10_000, ...portfolio('+200 S40')), 0.8],
     ['long and short add up', at(10_000, ...portfolio('+200 S40 -100 B.S70')), 1.5],
     ['a future counts in full', at(100_000, future('@ESM6', -2, 13_000)), 5],
+    [
+      'a future at a price below nothing too',
+      at(100_000, { ...future('@CLM0', 2, 1), price: dec(-5000) }),
+      5,
+    ],
     ['forex by its base currency', at(11_000, forex('EURUSD', 10, 1.1)), 1],
     ['an option by its underlying', at(10_000, ...portfolio('-2 C110@2')), 2],
     ['in account currency', at(10_000, ...portfolio('+200 S40 +1 C90@12').map(halved)), 0.9],

@@ -33,6 +33,11 @@ test('worse is positive, the largest is counted without its sign, and late at th
   })
 })
 
+test('one tick beside the price, and late, is better or worse all the same', () => {
+  const found = [exception(1, 40, 'RTH'), exception(-1, 40, 'RTH')]
+  expect(figuresOf(found)).toMatchObject({ total: 2, favorable: 1, unfavorable: 1, maximumSlippageTicks: 1 })
+})
+
 test.each([
   [1, 1],
   [9, 9],

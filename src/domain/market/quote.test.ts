@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SecurityType } from '../codes.ts'
 import { dec } from '../decimal.ts'
 import {
+  hasBid,
   isFresh,
   isTradable,
   isValidQuote,
@@ -74,6 +75,14 @@ describe('marks', () => {
     const mark = markOf(quote(bid, ask), securityType, dec(quantity))
     expect(mark?.toNumber() ?? null).toBe(expected)
   })
+})
+
+test.each<[string, SecurityType, number, boolean]>([
+  ['a stock with a bid', 'CS', 10, true],
+  ['a stock without one', 'CS', 0, false],
+  ['an option that nobody bids for', 'OPT', 0, true],
+])('what a long position is worth is said of %s', (_name, securityType, bid, expected) => {
+  expect(hasBid(quote(bid, 10.02), securityType)).toBe(expected)
 })
 
 test.each<[string, string | null, number | null, number | null]>([

@@ -19,6 +19,7 @@ describe('auto stop loss', () => {
   test.each([
     ['long', { q: 50 }, 90, '2', 50],
     ['short', { q: -50 }, 110, '1', 50],
+    ['long at a price below one', { q: 100, avg: 2, dollars: 150 }, 0.5, '2', 100],
     ['a future', { q: 2, avg: 5000, dollars: 1000, pv: 50, tick: 0.25 }, 4990, '2', 2],
     [
       'rounded up to the tick for long',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blocks, skipCodes } from './skip.ts'
+import { blocks, isBlockCode, skipCodes } from './skip.ts'
 
 test('the codes stand in the order in which their numbers were given out', () => {
   expect(skipCodes).toEqual([
@@ -26,4 +26,14 @@ test('the codes stand in the order in which their numbers were given out', () =>
 test('a mass switch stops openings, never what protects or ends a position', () => {
   expect([blocks('MassSwitch', 'O'), blocks('MassSwitch', 'C')]).toEqual([true, false])
   expect([blocks('BrokerDisabled', 'O'), blocks('BrokerDisabled', 'C')]).toEqual([true, true])
+})
+
+test('a circumstance is told from a size', () => {
+  const circumstances = skipCodes.filter(isBlockCode)
+  expect([circumstances[0], circumstances.at(-1), circumstances.length]).toEqual([
+    'Excluded',
+    'MassSwitch',
+    7,
+  ])
+  expect(isBlockCode(null)).toBe(false)
 })

@@ -171,6 +171,7 @@ describe('bracket exits', () => {
       openClose: 'C',
       timeInForce: '1',
       parent: 'E',
+      depth: 1,
       held: true,
       workingSince: null,
     }
@@ -230,6 +231,8 @@ describe('parked orders', () => {
       { status: '0', workingSince: 9 },
     ])
     expect(releaseParked(released.book, 'E', context()).outcome).toBe('ignored')
+    const canceled = cancelOrder(book, 'E', context()).book
+    expect(releaseParked(canceled, 'E', context(9))).toMatchObject({ outcome: 'ignored', book: canceled })
   })
 
   test('meet the checks when they are sent and when they are released', () => {

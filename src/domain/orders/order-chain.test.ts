@@ -256,6 +256,22 @@ describe('whatever happens to a chain', () => {
     )
   })
 
+  test('a fill of a replaced order counts in the last of its chain in the units of today', () => {
+    const first = { ...newOrder(dec(100), false), id: 'X', status: '0', acknowledged: true } as const
+    const asked = applyToChain([first], 'X', {
+      event: 'REPLACE_REQUEST',
+      quantity: dec(200),
+      newId: 'Y',
+    }).chain
+    const { chain } = applyToChain(asked, 'X', { event: 'REPLACE_ACK' })
+    const inLast = { units: dec(2), price: dec('0.5') }
+    const fill = { event: 'FILL', quantity: dec(10), price: dec(60), inLast } as const
+    expect(applyToChain(chain, 'X', fill).chain).toMatchObject([
+      { filledQuantity: dec(10), filledValue: dec(600) },
+      { filledQuantity: dec(20), filledValue: dec(600) },
+    ])
+  })
+
   test('an order that is not in the chain is a mistake of the caller', () => {
     expect(() => applyToChain([], 'order 0', { event: 'ACK' })).toThrow(RangeError)
   })

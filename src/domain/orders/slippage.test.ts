@@ -14,6 +14,7 @@ describe('the price of a market or stop fill', () => {
     ['both add up', 5000, '1', '0.25', 1, 1, '5000.75'],
     ['a price off the tick is rounded once it slips', 10.003, '2', '0.01', 1, 0, '9.99'],
     ['without a tick nothing is rounded', 100.01, '1', null, 3, 5, '100.060005'],
+    ['nor with one of nothing', 100.01, '1', '0', 3, 5, '100.060005'],
     ['a negative price slips against the trader too', -37, '1', '0.01', 0, 100, '-36.63'],
   ])('%s', (_name, price, side, tick, slippageTicks, slippageBps, expected) => {
     const config = {

@@ -47,6 +47,8 @@ test('a mark is that of the day or of the last one before, in the units of the d
   const ratio = { new: dec(3), old: dec(2) }
   const splits = [
     { instrumentId: 1, day: 6, multiplies: true, ratio: { new: dec(2), old: dec(1) } },
+    // The mark of its own day is in its units.
+    { instrumentId: 1, day: 9, multiplies: true, ratio },
     { instrumentId: 2, day: 6, multiplies: false, ratio },
   ]
   const known = dayMarks('USD', marks, [], splits)
@@ -63,6 +65,8 @@ test('a mark is that of the day or of the last one before, in the units of the d
 
 test('a rate is the middle of its own pair, direct or inverse, that has a price', () => {
   const pairs = [
+    // Another account's.
+    { account: 'JPY', currency: 'EUR', instrumentId: 1, isInverse: false },
     { account: 'USD', currency: 'JPY', instrumentId: 1, isInverse: true },
     { account: 'USD', currency: 'EUR', instrumentId: 2, isInverse: false },
     { account: 'USD', currency: 'EUR', instrumentId: 3, isInverse: true },
