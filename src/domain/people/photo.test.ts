@@ -75,11 +75,11 @@ describe('photos', () => {
       bytes([0xff, 0xd8], ...[0xc4, 0xc8, 0xcc, 0xbf, 0xd0].map(widestSegment), [...jpeg().slice(2)]),
       'image/jpeg',
     ],
-    [
-      'a JPEG with such tables and no frame',
-      bytes([0xff, 0xd8], widestSegment(0xc4), scan, [0xff, 0xd9]),
+    ...[0xc4, 0xc8, 0xcc, 0xbf, 0xd0].map((marker): [string, Uint8Array, string] => [
+      `a JPEG with a segment ${marker} and no frame`,
+      bytes([0xff, 0xd8], widestSegment(marker), scan, [0xff, 0xd9]),
       'NoPhoto',
-    ],
+    ]),
     ['a JPEG without a frame', bytes([0xff, 0xd8], scan, [0xff, 0xd9]), 'NoPhoto'],
     [
       'a JPEG whose segment is shorter than itself',
