@@ -110,6 +110,9 @@ describe('from an instrument', () => {
   test('a future by its entered margin, without one by its full value', () => {
     expect(of({ symbol: 'ABC', securityType: 'FUT', initialMargin: dec(1000) })).toBe(1000)
     expect(of({ symbol: 'ABC', securityType: 'FUT', pointValue: dec(50) })).toBe(2 * 40 * 50 * 0.5)
+    // Below zero too: it may fall further.
+    const below = { price: dec(-40) }
+    expect(of({ symbol: 'ABC', securityType: 'FUT', pointValue: dec(50) }, below)).toBe(2 * 40 * 50 * 0.5)
   })
 
   test('a pair by its base currency at its own rate', () => {

@@ -73,6 +73,7 @@ const cases: readonly (readonly [string, Given, number, number, string | null])[
   ['closing needs no permission', { base: 10, held: 10, side: '2', open: 'C', q: 10, with: { enabled: false, long: false } }, 10, 10, null],
   ['a partial close keeps the size without permissions', { base: 10, held: 10, side: '2', open: 'C', q: 4, with: { closingOrdersOnly: true } }, 4, 4, null],
   ['less held than remains: nothing to sell', { base: 10, held: 3, side: '2', open: 'C', q: 5 }, 0, 0, null],
+  ['an overfilled close wants nothing', { base: 10, held: 10, side: '2', open: 'C', q: 5, executed: 7 }, 5, 0, null],
   ['a partly executed close', { base: 10, held: 10, side: '2', open: 'C', q: 10, executed: 4 }, 10, 6, null],
   ['an exit of an entry that both still work', { base: 0, side: '2', open: 'C', q: 4, entryExecuted: 2 }, 2, 2, null],
   ['one that its owner made smaller', { base: 4, held: 4, side: '2', open: 'C', q: 2, entryExecuted: 4, entryKept: 2 }, 2, 2, null],

@@ -15,7 +15,7 @@ test.each([
 })
 
 const fill = (execId: string, quantity: number, px: number, isInferred: boolean): StandingFill => ({
-  ...{ orderId: 1, execId, side: '1', at: 0, inLast: null, known: null },
+  ...{ orderId: 1, execId, side: '1', at: 0, inLast: undefined, known: null },
   ...{ quantity: dec(quantity), px: dec(px), isInferred },
 })
 
