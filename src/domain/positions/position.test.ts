@@ -144,9 +144,11 @@ describe('taking a fill back', () => {
     ['at prices below one', held(3, 0.5), fill('2', 1, 0.9), 2, 0.3],
     ['at prices below nothing', held(3, -36), fill('2', 1, -30), 2, -39],
     ['nor from below nothing above it', held(2, -10), fill('2', 1, -50), 1, -10],
+    ['of what cost nothing', held(2, 0), fill('2', 1, 0), 1, 0],
   ])('%s', (_, before, opposite, quantity, average) => {
-    const { quantity: left, avgPx } = takeBack(before, opposite)
+    const { quantity: left, avgPx, avgCost } = takeBack(before, opposite)
     expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])
+    expect(avgCost?.toNumber() ?? null).toEqual(average)
   })
 
   test('the cost of a unit follows its average, each at the rate of its day', () => {

@@ -94,8 +94,9 @@ export function takeBack(position: Position, fill: PositionFill): Position {
   if (!actsAgainst(fill.side, position.quantity)) return { ...position, quantity }
   const spent = position.avgPx.times(position.quantity.abs()).minus(fill.price.times(fill.quantity))
   const avgPx = spent.div(quantity.abs())
-  // Of another sign it is no price that was paid; of a future that trades below zero it may well be negative.
-  if (sign(avgPx) !== sign(position.avgPx)) return { ...position, quantity }
+  // Of another sign it is no price that was paid; of a future that trades below zero it may well be negative. The cost
+  // follows the average by their ratio, which zero has not.
+  if (avgPx.isZero() || sign(avgPx) !== sign(position.avgPx)) return { ...position, quantity }
   return { quantity, avgPx, avgCost: position.avgCost.times(avgPx).div(position.avgPx) }
 }
 
