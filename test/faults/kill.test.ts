@@ -142,15 +142,15 @@ type SentOrder = ClientOrderKey & { status: string; reason: string; executions: 
 
 /** Our orders and the broker's at one moment at which nothing was under way: AutoSync may correct at any time. */
 async function bothSides(): Promise<{ orders: SentOrder[]; known: { id: string }[] }> {
-  const options = { readOnly: true, isolation: 'repeatable read' } as const
   const seen = await db.transaction(async (tx) => {
+    await tx.run`set transaction isolation level repeatable read`
     const orders = await tx.rows<SentOrder>`
       select setup_id as "setupId", source, source_id as "sourceId", revision, status, coalesce(info, reject_text) as reason,
         (select count(*)::int from execution e where e.account_id = o.account_id and e.order_id = o.id) as executions
       from account_order o where attempts > 0`
     const known = await tx.rows<{ id: string }>`select client_order_id as id from paper_order`
     return { orders, known, left: await countLeft(tx) }
-  }, options)
+  })
   if (seen.left === 0) return seen
   await quiet()
   return bothSides()

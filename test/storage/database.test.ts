@@ -58,15 +58,13 @@ describe('a transaction', () => {
     const both = meeting(2)
     let runs = 0
     const move = (from: number, to: number) =>
-      db.transaction(
-        async (tx) => {
-          runs++
-          const { cash } = await tx.one<{ cash: string }>`select cash from account where id = ${from}`
-          await both()
-          await tx.run`update account set cash = cash + ${cash}::numeric / 2 where id = ${to}`
-        },
-        { isolation: 'serializable' },
-      )
+      db.transaction(async (tx) => {
+        runs++
+        await tx.run`set transaction isolation level serializable`
+        const { cash } = await tx.one<{ cash: string }>`select cash from account where id = ${from}`
+        await both()
+        await tx.run`update account set cash = cash + ${cash}::numeric / 2 where id = ${to}`
+      })
     await Promise.all([move(1, 2), move(2, 1)])
     // At least one of the two was; PostgreSQL may ask both.
     expect(runs).toBeGreaterThanOrEqual(3)

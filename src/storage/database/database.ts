@@ -22,7 +22,7 @@ import { sendAlone } from './packet.ts'
 import { makeReader } from './reader.ts'
 import { checkSessions, sessionSetup, setUp, sharedSessions } from './session.ts'
 import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
-import { type TransactionOptions, transactOnce } from './transaction.ts'
+import { type Acquire, type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
 
 const oldestVersion = 150_000
@@ -212,8 +212,6 @@ async function checkOut(pool: pg.Pool, waitMs: number, wasOpen: () => boolean): 
     await pause(retryMs)
   }
 }
-
-type Acquire = () => Promise<pg.PoolClient>
 
 /** Runs again what the database asks to be run again, after a short random wait. */
 async function repeated<T>(attempt: () => Promise<T>): Promise<T> {

@@ -8,7 +8,6 @@ import { Packet, sendPacket } from './packet.ts'
 import { makeSql, type Outcome, type Statement, type Transaction } from './sql.ts'
 
 export interface TransactionOptions {
-  readonly isolation?: 'read committed' | 'repeatable read' | 'serializable'
   readonly readOnly?: boolean
   /** Limit of one statement in milliseconds, instead of the database's own. */
   readonly statementTimeoutMs?: number
@@ -20,7 +19,7 @@ export interface StatementLimits {
   readonly graceMs: number
 }
 
-type Acquire = () => Promise<pg.PoolClient>
+export type Acquire = () => Promise<pg.PoolClient>
 
 /** Runs `work` between begin and commit. Throws what it throws, or why the database did not take it. */
 export async function transactOnce<T>(
@@ -50,11 +49,11 @@ const simple = (text: string): Statement => ({ name: '', text, values: [] })
 const fixed = (text: string): Statement => ({ name: text, text, values: [] })
 
 function beginning(
-  { isolation = 'read committed', readOnly = false }: TransactionOptions,
+  { readOnly = false }: TransactionOptions,
   timeoutMs: number,
   usualMs: number,
 ): Statement[] {
-  const begin = fixed(`begin isolation level ${isolation} ${readOnly ? 'read only' : 'read write'}`)
+  const begin = fixed(`begin isolation level read committed ${readOnly ? 'read only' : 'read write'}`)
   // Every connection has the usual limit already.
   if (timeoutMs === usualMs) return [begin]
   return [begin, simple(`set local statement_timeout = ${Math.ceil(timeoutMs)}`)]
