@@ -14,7 +14,6 @@ import {
   findOpenApproval,
   insertApproval,
 } from '../../storage/mirror/approvals.ts'
-import type { LiveSetup } from '../../storage/mirror/setups.ts'
 import { type Context, type Outcome, refuse } from '../context.ts'
 import type { Handler } from '../handler.ts'
 import { approvalToken } from '../secrets.ts'
@@ -53,9 +52,9 @@ export async function settleApproval(
   ctx: Context,
   { account, strategyId }: Asked,
   action: 'start' | 'stop',
-  setup?: LiveSetup,
+  stoppedSetup?: number,
 ): Promise<Record<string, string> | undefined> {
-  const isWritten = ctx.host === 'WL' && action === 'stop' && setup !== undefined
+  const isWritten = ctx.host === 'WL' && action === 'stop' && stoppedSetup !== undefined
   if (!isWritten && !(await findOpenApproval(ctx.sql, account.id, strategyId, ctx.now))) return undefined
   const id = randomUUID()
   await insertApproval(ctx.sql, {

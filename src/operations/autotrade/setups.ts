@@ -71,21 +71,16 @@ export const stopAutotrade: Handler<'StopAutotrade'> = async (ctx, params) => {
   if (isRefused(account)) return account
   await lockStrategies(ctx.sql, [params.StrategyId])
   await lockAccount(ctx.sql, account.id)
-  const setup = await lockLiveSetup(ctx.sql, account.id, params.StrategyId)
+  const setupId = await lockLiveSetup(ctx.sql, account.id, params.StrategyId)
   const unclosed = await lockUnclosedSetups(ctx.sql, account.id, params.StrategyId)
-  const stopped = setup ?? unclosed[0]
+  const stopped = setupId ?? unclosed[0]
   const headers = await settleApproval(ctx, { account, strategyId: params.StrategyId }, 'stop', stopped)
-  if (!stopped && !headers)
+  if (stopped === undefined && !headers)
     return refuse('NotFound', 'StrategyId', 'The account does not autotrade the strategy')
   const stop = { stoppedAt: ctx.now, positionsLeftOpen: params.LeavePositionsOpen }
-  if (unclosed.length > 0)
-    await stopAgain(
-      ctx.sql,
-      unclosed.map(({ id }) => id),
-      stop,
-    )
-  if (setup)
-    await stopSetup(ctx.sql, setup.id, {
+  if (unclosed.length > 0) await stopAgain(ctx.sql, unclosed, stop)
+  if (setupId !== undefined)
+    await stopSetup(ctx.sql, setupId, {
       leftVersion: await raiseMembership(ctx.sql, params.StrategyId),
       ...stop,
     })

@@ -12,7 +12,6 @@ import { instant } from '../../storage/database/wire.ts'
 import { excludeHeldSymbols } from '../../storage/mirror/exclusions.ts'
 import {
   insertSetup,
-  type LiveSetup,
   lockLiveSetup,
   raiseMembership,
   type SetupChoices,
@@ -28,7 +27,8 @@ import { beginFor, subscribe } from '../subscribe.ts'
 export interface ReadyStart {
   readonly account: AccountRow
   readonly strategy: LockedStrategy
-  readonly setup: LiveSetup | undefined
+  /** That runs already. */
+  readonly setupId: number | undefined
   /** A subscription for such an account runs, or waits for its payment: what follows it already costs nothing more. */
   readonly isSubscribed: boolean
 }
@@ -65,8 +65,8 @@ export async function prepareStart(
   const strategy = (await lockStrategies(sql, [strategyId])).get(Number(strategyId))
   if (!strategy) return refuse('NotFound', 'StrategyId')
   const [account = known] = await lockAndReadAccounts(sql, [known.id])
-  const setup = await lockLiveSetup(sql, account.id, strategy.id)
-  if (setup && chooses) {
+  const setupId = await lockLiveSetup(sql, account.id, strategy.id)
+  if (setupId !== undefined && chooses) {
     return refuse(
       'BadCombination',
       'DoNotJoinCurrentSystemPositions',
@@ -78,37 +78,36 @@ export async function prepareStart(
   // One that runs for paper accounts is not enough for a live one: the start makes it a paid one.
   const isSubscribed =
     present !== undefined && isCovered(present, kind) && joinedKind(present.kind, kind) === present.kind
-  const refused = setup && isSubscribed ? undefined : await refusedStrategy(sql, actor, strategy)
+  const refused =
+    setupId !== undefined && isSubscribed ? undefined : await refusedStrategy(sql, actor, strategy)
   if (refused) return refused
   if (!account.isBrokerEnabled)
     return refuse('StateConflict', 'Account', 'The broker of the account is disabled')
   if (account.isTradeLeader)
     return refuse('StateConflict', 'Account', 'The account feeds a strategy and is not mirrored into')
-  return { account, strategy, setup, isSubscribed }
+  return { account, strategy, setupId, isSubscribed }
 }
 
 /** Starts or changes the setup; Autotrade is on afterwards, under a subscription that runs. */
 export async function performStart(
   sql: Sql,
-  { account, strategy, setup, isSubscribed }: ReadyStart,
+  { account, strategy, setupId, isSubscribed }: ReadyStart,
   choices: SetupChoices,
   joinsPositions: boolean,
   now: number,
 ): Promise<Refused | undefined> {
   const at = instant(now)
-  if (!setup || !isSubscribed) {
+  if (setupId === undefined || !isSubscribed) {
     const kind = subscriptionKinds[account.kind]
     const wanted = { personId: account.personId, strategyId: strategy.id, kind, at: now }
     const subscribed = await subscribe(sql, wanted)
     if (isRefused(subscribed)) return subscribed
   }
-  if (setup) await updateSetup(sql, setup.id, choices, at)
+  if (setupId !== undefined) await updateSetup(sql, setupId, choices, at)
   else {
     const joinedVersion = await raiseMembership(sql, strategy.id)
-    const start = {
-      ...{ accountId: account.id, strategyId: strategy.id, joinedVersion, joinsPositions, startedAt: at },
-    }
-    const id = await insertSetup(sql, start, choices)
+    const joined = { joinedVersion, joinsPositions, startedAt: at }
+    const id = await insertSetup(sql, { accountId: account.id, strategyId: strategy.id, ...joined }, choices)
     const equity = (await loadAccountValues(sql, [account.id])).get(account.id)
     if (equity) await noteStartedEquity(sql, id, equity)
     if (!joinsPositions) await excludeHeldSymbols(sql, id, at)

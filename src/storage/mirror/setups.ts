@@ -4,7 +4,7 @@
  * notes the version it began under, and that fixes who follows it.
  */
 
-import { type Fragment, fragment, type Sql } from '../database/sql.ts'
+import { type Fragment, fragment, idsOf, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from './account-orders.ts'
 
@@ -24,34 +24,31 @@ export interface SetupChoices {
   autoStopLossDollars: number | bigint
 }
 
-export interface LiveSetup {
-  id: number
-  accountId: number
-}
-
-/** The live setup of a strategy in an account, locked; not against rows that name it, such as fees that are settled. */
-export const lockLiveSetup = (
+/** The id of the live setup of a strategy in an account, locked; not against rows that name it, such as fees that are settled. */
+export const lockLiveSetup = async (
   sql: Sql,
   accountId: number,
   strategyId: number | bigint,
-): Promise<LiveSetup | undefined> =>
-  sql.maybe<LiveSetup>`
-    select id, account_id as "accountId" from setup
-    where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
-    for no key update`
+): Promise<number | undefined> =>
+  (
+    await sql.maybe<{ id: number }>`
+      select id from setup
+      where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint and stopped_at is null
+      for no key update`
+  )?.id
 
-/** Stopped setups of a strategy in an account that hold what is still to be closed, locked. */
+/** The ids of stopped setups of a strategy in an account that hold what is still to be closed, locked. */
 export const lockUnclosedSetups = (
   sql: Sql,
   accountId: number,
   strategyId: number | bigint,
-): Promise<LiveSetup[]> =>
-  sql.rows<LiveSetup>`
-    select id, account_id as "accountId" from setup
+): Promise<number[]> =>
+  idsOf(sql.rows`
+    select id from setup
     where account_id = ${accountId}::bigint and strategy_id = ${strategyId}::bigint
       and stopped_at is not null and not positions_left_open and closed_at is null
       and exists (select from account_position p where p.setup_id = setup.id and p.quantity <> 0)
-    order by id for no key update`
+    order by id for no key update`)
 
 /** The live setups of an account, by id. */
 export const listLiveSetups = (sql: Sql, accountId: number): Promise<{ id: number; strategyId: number }[]> =>
