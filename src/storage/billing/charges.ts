@@ -56,7 +56,6 @@ export interface ClaimedCharge {
   readonly isAskedAgain: boolean
   /** Its subscription has ended: it is asked about, and made no more. A fee is owed after the end too. */
   readonly isOver: boolean
-  readonly personId: number
   readonly amount: bigint
   readonly currency: string
   /** Start of the paid period: with id and attempt it names the attempt across installations. */
@@ -100,7 +99,7 @@ export async function claimCharges(
     from due, subscription s left join payment_method m on m.person_id = s.person_id and m.provider = ${wanted.provider}
     where charge.id = due.id and s.id = charge.subscription_id
     returning charge.id, charge.attempts as attempt, due.is_asked_again as "isAskedAgain",
-      s.ended_at is not null and charge.purpose <> 'performance' as "isOver", s.person_id as "personId", charge.amount, charge.currency,
+      s.ended_at is not null and charge.purpose <> 'performance' as "isOver", charge.amount, charge.currency,
       charge.period_started_at as "periodStartedAt", charge.next_try_at as "dueAt",
       charge.payment_ref as "paymentRef", m.customer_ref as "customerRef", m.method_ref as "methodRef"`
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))

@@ -47,7 +47,6 @@ export interface DueSignal extends EntryColumns {
   readonly endedAt: Instant | null
   /** The signals that it replaced, one after the other. */
   readonly predecessors: readonly number[]
-  readonly doNotSyncToOpen: boolean
   readonly referencePx: string | null
   /** The followers are those who had joined and not left at this version. */
   readonly horizon: number
@@ -71,7 +70,7 @@ export const loadDueSignal = (
       s.limit_px as "limitPx", s.stop_px as "stopPx", s.status, s.cum_qty as "cumQty",
       coalesce(before.cum_qty, 0) as "filledBefore", s.ended_at as "endedAt",
       case when s.replaces_signal_id is null then '{}'
-        else ${chainOf(fragment`s.replaces_signal_id`)} end as predecessors, s.do_not_sync_to_open as "doNotSyncToOpen",
+        else ${chainOf(fragment`s.replaces_signal_id`)} end as predecessors,
       s.reference_px as "referencePx", coalesce(s.membership_horizon, strategy.membership_version) as horizon,
       s.mirrored_at as "mirroredAt", coalesce(s.mirror_after_setup_id, 0) as "afterSetupId",
       coalesce(p.quantity, 0) as position, s.oca_group_id as "ocaGroupId",
