@@ -49,7 +49,6 @@ export interface ServerOptions extends EdgeOptions {
 }
 
 export interface Server {
-  readonly app: FastifyInstance
   /** Resolves with the server's address once it accepts connections. */
   listen(port: number, host: string): Promise<string>
   /**
@@ -109,7 +108,6 @@ export function createServer(options: ServerOptions): Server {
   addEmailConfirmations(app, edge)
   options.extra?.(app)
   return {
-    app,
     listen: (port, host) => listen(app, port, host),
     close: (noticeMs = 0) => close(app, state, noticeMs),
   }
