@@ -68,18 +68,22 @@ const written = (raw: unknown): Decimal | undefined => {
   const number = dec(raw)
   return number.decimalPlaces() <= digits ? number : undefined
 }
-const above =
-  (least: number) =>
+const exactWhere =
+  (accepts: (number: Decimal) => boolean) =>
   (raw: unknown): Decimal | undefined => {
     const number = exact(raw)
-    return number?.greaterThanOrEqualTo(least) ? number : undefined
+    return number && accepts(number) ? number : undefined
   }
 
 const inDigits = `with at most ${digits} digits before and after the point`
 export const aNumber = value(`a number ${inDigits}`, exact)
-export const aSize = value(`a number of at least 0 ${inDigits}`, above(0))
-export const aPositive = value(`a number above 0 ${inDigits}`, (raw) =>
-  above(0)(raw)?.isZero() ? undefined : above(0)(raw),
+export const aSize = value(
+  `a number of at least 0 ${inDigits}`,
+  exactWhere((number) => number.greaterThanOrEqualTo(0)),
+)
+export const aPositive = value(
+  `a number above 0 ${inDigits}`,
+  exactWhere((number) => number.greaterThan(0)),
 )
 
 /** An instant as ISO text; without offset it is UTC. */

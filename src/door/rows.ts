@@ -1,7 +1,7 @@
 /** Statements that only a test platform needs: the product itself never changes these facts from outside. */
 
 import type { Side } from '../domain/codes.ts'
-import type { Sql } from '../storage/database/sql.ts'
+import { idsOf, type Sql } from '../storage/database/sql.ts'
 import type { NewBroker } from '../storage/operating/provision.ts'
 
 /** The scripted broker of live accounts, and the paper broker that every platform has. */
@@ -38,10 +38,8 @@ export const listInstruments = (
   sql.rows`select symbol, calendar from instrument where symbol = any(${spellings}::text[])`
 
 /** People by id. */
-export async function knownPersons(sql: Sql, ids: readonly number[]): Promise<Set<number>> {
-  const rows = await sql.rows<{ id: number }>`select id from person where id = any(${ids}::bigint[])`
-  return new Set(rows.map(({ id }) => id))
-}
+export const knownPersons = async (sql: Sql, ids: readonly number[]): Promise<Set<number>> =>
+  new Set(await idsOf(sql.rows`select id from person where id = any(${ids}::bigint[])`))
 
 /** Accounts of this number, the oldest first: brokers may give the same number twice. */
 export const listNumberedAccounts = (
