@@ -17,7 +17,6 @@ import { cancelOrders } from '../mirror/account-orders.ts'
 /** A contract that time has something to do with. Numbers are exact texts. */
 export interface EndingRow {
   readonly id: number
-  readonly symbol: string
   readonly securityType: SecurityType
   readonly calendar: CalendarName
   /** YYYY-MM-DD. */
@@ -62,7 +61,7 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
   await lockHolders(tx, [next.id])
   await lockHoldingAccounts(tx, next.id)
   return tx.maybe<EndingRow>`
-    select i.id, i.symbol, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
+    select i.id, i.security_type as "securityType", i.calendar, i.last_trading_day as "lastTradingDay",
       i.expiry, i.root, u.id as "underlyingId",
       case when u.last_trading_day < i.last_trading_day then u.last_trading_day end as "underlyingEnd", i.put_or_call as "putOrCall", i.strike, i.point_value as "pointValue",
       i.settlement, i.due_at as "dueAt", i.ended_at as "endedAt" ${endingTables}

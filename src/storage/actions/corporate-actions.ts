@@ -142,7 +142,6 @@ export interface DueAction {
   readonly symbol: string
   readonly currency: string
   readonly kind: 'dividend' | 'split'
-  readonly day: string
   readonly amount: string | null
   readonly newUnits: string | null
   readonly oldUnits: string | null
@@ -154,7 +153,7 @@ export interface DueAction {
 /** The earliest action that has taken effect, claimed; at one moment dividends come before splits. */
 export const claimAction = (tx: Transaction, now: Instant): Promise<DueAction | undefined> =>
   tx.maybe<DueAction>`
-    select a.id, a.instrument_id as "instrumentId", i.symbol, i.currency, a.kind, a.ex_date as day, a.amount,
+    select a.id, a.instrument_id as "instrumentId", i.symbol, i.currency, a.kind, a.amount,
       a.new_units as "newUnits", a.old_units as "oldUnits", a.takes_effect_at as at,
       a.imported_at >= a.takes_effect_at as "isLate"
     from corporate_action a join instrument i on i.id = a.instrument_id
