@@ -1,13 +1,14 @@
 /** Statements that only a test platform needs: the product itself never changes these facts from outside. */
 
 import type { Side } from '../domain/codes.ts'
+import { paperBroker } from '../operations/bootstrap.ts'
 import { idsOf, type Sql } from '../storage/database/sql.ts'
 import type { NewBroker } from '../storage/operating/provision.ts'
 
 /** The scripted broker of live accounts, and the paper broker that every platform has. */
 export const builtInBrokers: Readonly<Record<'live' | 'paper', NewBroker>> = {
   live: { name: 'Scripted', connectionName: 'Scripted', environment: 'live', adapter: 'scripted' },
-  paper: { name: 'Lockstep Paper', connectionName: 'Paper', environment: 'paper', adapter: 'paper' },
+  paper: paperBroker,
 }
 
 /** Sites by what a caller may call them: id as text, name, code or domain. */

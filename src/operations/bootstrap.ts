@@ -7,7 +7,14 @@ import { dayIn, newYork } from '../domain/time.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { insertInstruments } from '../storage/market/instruments.ts'
 import { loadQuotedInstruments } from '../storage/market/quotes.ts'
-import { ensureBroker } from '../storage/operating/provision.ts'
+import { ensureBroker, type NewBroker } from '../storage/operating/provision.ts'
+
+export const paperBroker: NewBroker = {
+  name: 'Lockstep Paper',
+  connectionName: 'Paper',
+  environment: 'paper',
+  adapter: 'paper',
+}
 
 /** Adds what is missing at the business time `now`; answers the id of the paper broker. */
 export async function bootstrap(sql: Sql, now: number): Promise<{ paperBrokerId: number }> {
@@ -17,11 +24,5 @@ export async function bootstrap(sql: Sql, now: number): Promise<{ paperBrokerId:
   const today = dayIn(now, newYork)
   const instruments = missing.map((symbol) => completeInstrument({ symbol, securityType: 'FOR' }, today))
   if (instruments.length > 0) await insertInstruments(sql, instruments)
-  const paperBrokerId = await ensureBroker(sql, {
-    name: 'Lockstep Paper',
-    connectionName: 'Paper',
-    environment: 'paper',
-    adapter: 'paper',
-  })
-  return { paperBrokerId }
+  return { paperBrokerId: await ensureBroker(sql, paperBroker) }
 }
