@@ -19,7 +19,7 @@ describe('crash points', () => {
     await buy()
     await mirror()
     const lease = (await claimLease(db.write, `send:${brokerId}`, 'dead', 60_000))!
-    expect((await claimSends(ctx, lease, brokerId, 10)).claimed).toHaveLength(1)
+    expect((await claimSends(ctx, lease, brokerId, 10, 0)).claimed).toHaveLength(1)
     await releaseLease(db.write, lease)
     const { broker, placed } = spy()
     expect(await sendOrders(ctx, 'paper', broker)).toBe(0)
@@ -37,7 +37,7 @@ describe('crash points', () => {
     await buy()
     await mirror()
     const lease = (await claimLease(db.write, `send:${brokerId}`, 'dead', 60_000))!
-    await claimSends(ctx, lease, brokerId, 10)
+    await claimSends(ctx, lease, brokerId, 10, 0)
     await releaseLease(db.write, lease)
     await world.drain()
     await sell()

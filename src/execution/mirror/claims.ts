@@ -37,13 +37,13 @@ export interface Claims {
   readonly claimedAt: number
 }
 
-/** Claims up to `limit` orders, of the accounts that come `after` one. */
+/** Claims up to `limit` orders, of the accounts that come `after` one; 0 begins with the first. */
 export const claimSends = (
   ctx: WorkContext,
   lease: Lease,
   brokerId: number,
   limit: number,
-  after = 0,
+  after: number,
 ): Promise<Claims> =>
   ctx.db.transaction(async (tx) => {
     const sends = lockNextSends(tx, brokerId, limit, after)
