@@ -15,6 +15,8 @@ const denied = 'denied'
 /** A program that asks again and again is told of once in this time by each process. */
 const anewMs = 3_600_000
 const rememberedMax = 10_000
+/** A list that was sent may name a thousand: so many are told and remembered of a call, or floods fill log and memory. */
+const namedMax = 20
 
 export interface DeniedCall {
   readonly operation: OperationName
@@ -28,7 +30,7 @@ export function createDenials(sql: Sql, clock: Clock): (call: DeniedCall) => Pro
   const entered = new LRUCache<string, number>({ max: rememberedMax })
   return async (call) => {
     const now = clock.now()
-    const named = idsIn('', call.params).join(' ')
+    const named = told(idsIn('', call.params))
     const what = `${call.caller.keyId} ${call.caller.personId} ${call.operation} ${named}`
     const last = entered.get(what)
     if (last !== undefined && now - last < anewMs) return
@@ -41,6 +43,11 @@ export function createDenials(sql: Sql, clock: Clock): (call: DeniedCall) => Pro
     }
   }
 }
+
+const told = (ids: readonly string[]): string =>
+  ids.length <= namedMax
+    ? ids.join(' ')
+    : `${ids.slice(0, namedMax).join(' ')} and ${ids.length - namedMax} more`
 
 /** The ids that were asked for, with their names; what else was sent may be secret or tell who somebody is. */
 function idsIn(name: string, value: unknown): string[] {

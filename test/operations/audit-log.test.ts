@@ -172,6 +172,15 @@ test('what was denied is entered by its ids, once an hour however often it is as
   expect(await entered()).toEqual([...once, `denied: PersonId=${PersonId}`].sort())
 })
 
+test('of many ids that were asked for in one call the first are entered, and how many more there were', async () => {
+  const before = await latest()
+  const StrategyIds = Array.from({ length: 1_000 }, (_, place) => 1_001 + place)
+  const answer = await town.ask('GetStrategyActiveOrders', { StrategyIds }, { key: people.neighbour.key })
+  expect(answer.status).toBe(403)
+  const named = StrategyIds.slice(0, 20).map((id, place) => `StrategyIds[${place}]=${id}`)
+  expect((await since(before)).map(({ after }) => after)).toEqual([`${named.join(' ')} and 980 more`])
+})
+
 test('orders of one moment are entered once for each key, each with what was asked and answered', async () => {
   const before = await latest()
   const asked = Array.from({ length: 20 }, (_, place) => ({ Order: { ...order, Limit: 40 + place } }))
