@@ -92,3 +92,32 @@ test('paused in the middle of its call: what others were told is not there does 
   expect(await accepted(setupIds)).toBe(0)
   expect(await readOrders(world, setupId)).toMatchObject([{ status: '4', cumQty: 0, pendingAction: null }])
 })
+
+test('begun at the last moment: what the paper broker writes has ended before another may ask for the order', async () => {
+  const { setupIds, buy } = await scene()
+  await buy()
+  await mirror()
+  const limits: number[] = []
+  const transaction: typeof db.transaction = (work, options) =>
+    db.transaction(async (tx) => {
+      const done = await work(tx)
+      const { limit } = await tx.one<{ limit: number }>`
+        select (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::float8 as limit`
+      limits.push(limit)
+      return done
+    }, options)
+  let between = 0
+  const { broker } = spy((calls) => ({
+    place: async (own, brokerId, tickets, until) => {
+      const { claimed } = await db.read.one<{ claimed: number }>`
+        select (extract(epoch from min(claimed_until) - clock_timestamp()) * 1000)::float8 as claimed
+        from account_order where claimed_until is not null`
+      between = claimed - (until - performance.now())
+      return calls.place({ ...own, db: { ...own.db, transaction } }, brokerId, tickets, until)
+    },
+  }))
+  await sendOrders(ctx, 'paper', broker)
+  expect(await accepted(setupIds)).toBe(1)
+  expect(limits).toHaveLength(1)
+  expect(limits[0]).toBeLessThan(between)
+})
