@@ -42,7 +42,11 @@ export function replyWith(outcome: Outcome<unknown>, compiled: CompiledRow): Rep
 /** The same for a read, whose list may be long: then it is waited for. */
 export function replyInTurns(outcome: Outcome<unknown>, compiled: CompiledRow): Reply | Promise<Reply> {
   const isLong = 'results' in outcome && outcome.results.length > rowsAtOnce
-  return isLong ? longReply(outcome, compiled) : replyWith(outcome, compiled)
+  if (!isLong) return replyWith(outcome, compiled)
+  const reply = longReply(outcome, compiled)
+  // Another of its batch may fail at once: then nobody waits for this one, and its failure would end the process.
+  reply.catch(() => undefined)
+  return reply
 }
 
 type LongOutcome = Extract<Outcome<unknown>, { results: unknown }>

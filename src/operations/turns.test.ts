@@ -41,3 +41,25 @@ test('a page is written at once', () => {
   const page = { results: [] }
   expect(replyInTurns(page, compiled)).toEqual(replyWith(page, compiled))
 })
+
+test('a long answer that nobody waits for any more may fail, and the process goes on', async () => {
+  const compiled = compileRow(rows.GetStrategyHistoricalOrders, 'Gen', 'native')
+  const text = {
+    ...compiled,
+    writeItems: (some: readonly unknown[]) => {
+      if (some.includes(rowsAtOnce)) throw new Error('cannot be written')
+      return some.map(String)
+    },
+  }
+  const unheard: unknown[] = []
+  const hear = (error: unknown): void => void unheard.push(error)
+  process.on('unhandledRejection', hear)
+  try {
+    const reply = replyInTurns({ results: numbers(3 * rowsAtOnce) }, text)
+    for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+    await expect(reply).rejects.toThrow('cannot be written')
+  } finally {
+    process.off('unhandledRejection', hear)
+  }
+  expect(unheard).toEqual([])
+})
