@@ -11,7 +11,7 @@ import {
   permissionBits,
   type SignalFacts,
 } from './mirror-columns.ts'
-import { explainRow, followerAt, planFollower, planSignal } from './mirror-plan.ts'
+import { explainRow, followerAt, isCrowdedOut, planFollower, planSignal } from './mirror-plan.ts'
 import { planWhole, wholeSignal } from './mirror-whole.ts'
 import { type BlockCode, skipCodes } from './skip.ts'
 
@@ -119,6 +119,19 @@ describe('outcome of one follower', () => {
     const row = { position: 7, block: codeNumber(code) }
     expect(outcome(buy, row)).toEqual([0, code])
     expect(outcome(sell, row)).toEqual([closed, closed === 0 ? code : null])
+  })
+
+  test.each<[string, Signal, Row, boolean]>([
+    ['older closing orders keep all of it', sell, { position: 7, closingLeaves: 7 }, true],
+    ['those of a short', { ...sell, side: '1', p: -10 }, { position: -7, closingLeaves: 7 }, true],
+    ['they leave a part', sell, { position: 7, closingLeaves: 5 }, false],
+    ['nothing is held', sell, {}, false],
+    ['the other side is held', sell, { position: -7, closingLeaves: 7 }, false],
+    ['a circumstance forbids it', sell, { position: 7, block: codeNumber('Excluded') }, false],
+    ['the size stays as it is', { ...sell, q: 1, p: 11 }, { scalingPercentage: 10, position: 1 }, false],
+  ])('left to AutoSync: %s', (_, given, row, isLeft) => {
+    const [signal, columns] = [signalOf(given), columnsOf([row])]
+    expect(isCrowdedOut(signal, columns, planSignal(signal, columns), 0)).toBe(isLeft)
   })
 
   test('the numbers behind a row', () => {

@@ -10,6 +10,9 @@ const free: SyncObstacles = {
 const es = new Set(['ES'])
 const refused = (closes: boolean) => ({ rejected: new Map([['ES', { text: 'no', closes }]]) })
 
+/** What was refused was to rest at a price. */
+const restsRefused = { rejected: new Map([['ES', { text: 'no', closes: true, rests: true }]]) }
+
 const toBe = (change: Partial<Change>): SyncObstacles['refused'] =>
   new Map([['a', { type: '2', quantity: dec(2), limit: dec(5), stop: null, ...change }]])
 
@@ -41,6 +44,8 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
   ['tries nothing again that was refused', { p: 2 }, refused(false), []],
   ['nor a close', { a: 2 }, refused(true), []],
   ['closes although an opening was refused', { a: 2 }, refused(false), ['close ES sell 2']],
+  ['closes at market although a resting exit was refused', { a: 2 }, restsRefused, ['close ES sell 2']],
+  ['tries that exit no more', exit, restsRefused, []],
   ['changes an order', moved, {}, ['replace a 2 @5']],
   ['changes none while one is canceled', moved, { ending: es }, []],
   ['turns a copy to market', behind, {}, ['market a 2']],
@@ -232,6 +237,7 @@ describe('a cycle', () => {
     [{ p: 2 }, { ...refused(true), unknown: es }, false],
     [{ a: 2 }, refused(false), false],
     [{ a: 2 }, refused(true), true],
+    [{ a: 2 }, restsRefused, false],
     [{ p: 2, a: -2 }, refused(true), true],
     [{ p: 2, isSyncEnabled: false }, refused(true), false],
   ] as [Given, Partial<SyncObstacles>, boolean][])(

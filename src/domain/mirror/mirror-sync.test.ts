@@ -87,6 +87,7 @@ const cases: readonly (readonly [string, Given, string[], unknown])[] = [
   ['an exit in grace for what is no longer held', { p: 0, a: 0, orders: [{ ...stopCopy, leaves: 5 }], finished: { 1: ['2', 5] } }, ['cancel a'], [true, null]],
   ['one of a reversal whose second half traded first goes to the other side', { p: -5, a: 0, orders: [{ ...stopCopy, leaves: 5 }], finished: { 1: ['2', 5] } }, [], [false, 'OrderPending']],
   ['nor does it with what still works to open it', { p: -5, a: 0, orders: [{ ...stopCopy, leaves: 5 }, { clientOrderId: 'b', signalId: 2, side: '2', leaves: 5, limit: 90 }], finished: { 1: ['2', 5], 2: ['2', 5] } }, ['cancel a'], [false, 'OrderPending']],
+  ['nor with what the copy of a working signal still opens there', { p: -5, a: 0, signals: [{ signalId: 2, side: '2', q: 10, f: 5, limit: 90 }], orders: [{ ...stopCopy, leaves: 5 }, { clientOrderId: 'b', signalId: 2, side: '2', leaves: 10, limit: 90 }], finished: { 1: ['2', 5] } }, ['cancel a'], [true, 'OrderPending']],
   ['an exit in grace of a symbol that is left alone', { p: 10, a: 4, orders: [{ ...stopCopy, leaves: 4 }], finished: { 1: ['2', 5] }, exclusions: new Map([['ES', 1]]) }, ['cancel a'], [true, 'Excluded']],
   ['an entry in grace takes nothing from an exit', { p: 15, a: 10, signals: [{ ...stopExit, signalId: 2, q: 15 }], orders: [{ leaves: 5, limit: 100 }, { ...stopCopy, clientOrderId: 'b', signalId: 2 }], finished: { 1: ['2', 5] } }, [], [false, 'OrderPending']],
 
