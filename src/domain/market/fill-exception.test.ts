@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type FillException, figuresOf, tradingHoursAt } from './fill-exception.ts'
+import { type FillException, figuresOf, fillTolerance, tradingHoursAt } from './fill-exception.ts'
 
 test.each([
   ['2024-03-12T13:29:59Z', 'ETH'],
@@ -10,6 +10,10 @@ test.each([
   ['2024-07-03T17:30:00Z', 'ETH'],
 ] as const)('%s is %s', (at, hours) => {
   expect(tradingHoursAt(Date.parse(at))).toBe(hours)
+})
+
+test('beyond two ticks or thirty seconds, as its contract says, a fill is an exception', () => {
+  expect(fillTolerance).toEqual({ ticks: 2, seconds: 30 })
 })
 
 const exception = (slippageTicks: number, delaySeconds: number, session: 'RTH' | 'ETH'): FillException => ({

@@ -230,6 +230,14 @@ describe('completed instruments', () => {
     })
   })
 
+  test('of a future without a table are quoted in dollars', () => {
+    expect(completeInstrument({ symbol: '@QQQM26', securityType: 'FUT' }, today)).toMatchObject({
+      currency: 'USD',
+      root: 'QQQ',
+      maturityMonthYear: '202606',
+    })
+  })
+
   test.each([
     ['nothing', {}, '11880', '10800'],
     ['the initial one', { initialMargin: dec(500) }, '500', '500'],

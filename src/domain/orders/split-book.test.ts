@@ -83,7 +83,9 @@ describe('the orders of a book at a split', () => {
   test('what came at the opening is in new units already', () => {
     const draft = { ...plain, id: 'N', side: '1', type: '2', limit: dec(50), quantity: dec(10) } as const
     const { book } = submitOrder(bracketed(100, 0), draft, opening)
-    expect(told(split(book, 2, 1, dec(0)).book).at(-1)).toBe('N: 0 0/10 @ 50')
+    const after = split(book, 2, 1, dec(0))
+    expect(told(after.book).at(-1)).toBe('N: 0 0/10 @ 50')
+    expect(after.events.map(({ orderId }) => orderId)).not.toContain('N')
   })
 
   test('what has replaced another since is too, but for what it took over', () => {
