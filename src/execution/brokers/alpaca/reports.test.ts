@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { reportsOfActivity, reportsOfOrder, reportsOfUpdate, standingOf } from './reports.ts'
-import { readActivity, readAll, readOrder, readPosition, readTradeUpdate } from './wire.ts'
+import { readAccount, readActivity, readAll, readOrder, readPosition, readTradeUpdate } from './wire.ts'
 
 const source = { brokerId: 3, accountId: 7, now: 1_000 }
 const said = {
@@ -138,8 +138,44 @@ describe('what cannot be read', () => {
     expect(readOrder(value)).toBeNull()
   })
 
+  const [good, account] = [
+    { symbol: 'AAPL', qty: '3', side: 'long' },
+    { account_number: 'A1', status: 'ACTIVE', currency: 'EUR', cash: '12.5' },
+  ]
+
+  test.each<[string, unknown]>([
+    ['nothing', null],
+    ['a list', [good]],
+    ['no symbol', { ...good, symbol: '' }],
+    ['no quantity', { ...good, qty: null }],
+    ['no side', { ...good, side: undefined }],
+    ['an unknown side', { ...good, side: 'flat' }],
+  ])('a position: %s', (_, value) => {
+    expect(readPosition(value)).toBeNull()
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a list', [account]],
+    ['no number', { ...account, account_number: 7 }],
+    ['no status', { ...account, status: '' }],
+    ['a currency that is none', { ...account, currency: 1 }],
+    ['cash that is none', { ...account, cash: 'NaN' }],
+  ])('an account: %s', (_, value) => {
+    expect(readAccount(value)).toBeNull()
+  })
+
+  test('an account that says no currency is one of dollars', () => {
+    const read = { number: 'A1', status: 'ACTIVE', isBlocked: false, currency: 'EUR', cash: '12.5' }
+    expect(readAccount(account)).toEqual(read)
+    expect(readAccount({ ...account, currency: null, trading_blocked: true })).toEqual({
+      ...read,
+      ...{ currency: 'USD', isBlocked: true },
+    })
+    expect(readAccount({ ...account, account_blocked: true })?.isBlocked).toBe(true)
+  })
+
   test('one malformed position spoils the list', () => {
-    const good = { symbol: 'AAPL', qty: '3', side: 'long' }
     expect(readAll([good], readPosition)).toEqual([{ symbol: 'AAPL', quantity: '3' }])
     expect(readAll([good, { ...good, qty: 'NaN' }], readPosition)).toBeNull()
     expect(readAll({ message: 'ok' }, readPosition)).toBeNull()
