@@ -14,6 +14,7 @@ import {
 import {
   type CalendarName,
   calendarNames,
+  computeSession,
   dayOrderExpiry,
   isOpen,
   nextOpen,
@@ -26,6 +27,7 @@ import {
   tradeDateAtOrBefore,
   validUntil,
 } from './calendar.ts'
+import { type CalendarTable, clock, days, tableDay, times } from './tables/calendar-table.ts'
 
 /** A New York wall clock, `2024-11-28 13:00`. */
 function ny(text: string): Instant {
@@ -113,6 +115,12 @@ describe('sessions', () => {
     ['FOREX', '2024-12-24 17:30', false],
     ['FOREX', '2024-12-25 17:05', true],
     ['FOREX', '2024-01-01 12:00', false],
+    // The evening before was open, the day was not.
+    ['CME_FX', '2001-09-10 23:59', true],
+    ['CME_FX', '2001-09-11 00:00', false],
+    // What starts at midnight falls away with its evening.
+    ['FOREX', '2005-12-26 12:00', false],
+    ['CME_FX', '2001-09-13 12:00', false],
     ['CONTINUOUS', '2024-12-25 03:00', true],
     ['CONTINUOUS', '2024-03-16 17:00', true],
   ])('%s at %s: open %s', (calendar, at, open) => {
@@ -127,6 +135,41 @@ describe('sessions', () => {
     expect(open('2024-03-12T21:00:00Z')).toBe(false)
     expect(open('2024-07-11T20:00:00Z')).toBe(false)
     expect(open('2024-05-01T10:00:00Z')).toBe(false)
+  })
+})
+
+/** A table of a market that trades from 18:00 of the evening before to 17:00, with exceptions of its own. */
+const nightly: CalendarTable = {
+  zone: newYork,
+  parts: [[clock('18:00') - 1440, clock('17:00')]],
+  weekends: false,
+  closed: new Set(),
+  earlyCloses: new Map(),
+  lateOpens: new Map(),
+  validUntil: tableDay('2024-12-31'),
+}
+
+describe('Tuesday 12 March by a table', () => {
+  const halt = { earlyCloses: times('10:00 2024-03-12'), lateOpens: times('12:00 2024-03-12') }
+  const haltAtNight = { earlyCloses: times('20:00 2024-03-11'), lateOpens: times('22:00 2024-03-11') }
+  const eveningOff = { earlyCloses: times('13:00 2024-03-11') }
+  test.each<[string, Partial<CalendarTable>, string[]]>([
+    ['as always', {}, ['11 18:00-12 17:00']],
+    ['the day closed', { closed: days('2024-03-12') }, ['11 18:00-12 00:00']],
+    ['the evening closed', { closed: days('2024-03-11') }, []],
+    ['an early close takes its evening, and the morning after it, along', eveningOff, []],
+    ['a halt is a pause', halt, ['11 18:00-12 10:00', '12 12:00-12 17:00']],
+    ['also in the evening', haltAtNight, ['11 18:00-11 20:00', '11 22:00-12 17:00']],
+    [
+      'after a halt it trades without its evening',
+      { ...halt, closed: days('2024-03-11') },
+      ['12 12:00-12 17:00'],
+    ],
+  ])('%s', (_, exceptions, expected) => {
+    const session = computeSession({ ...nightly, ...exceptions }, tableDay('2024-03-12'))
+    const parts = session?.parts ?? []
+    expect(parts.map((part) => part.map((at) => wall(at).slice(8)).join('-'))).toEqual(expected)
+    expect([session?.open, session?.close]).toEqual([parts[0]?.[0], parts.at(-1)?.[1]])
   })
 })
 
@@ -167,6 +210,7 @@ describe('dayOrderExpiry', () => {
     ['CME_GLOBEX', '2024-03-15 17:00', '2024-03-18 17:00'],
     ['CME_GLOBEX', '2024-11-27 20:00', '2024-11-28 13:00'],
     ['CME_GLOBEX', '2024-11-28 15:00', '2024-11-29 13:15'],
+    ['CME_FX', '2001-09-10 20:00', '2001-09-11 00:00'],
     ['CBOT_GRAINS', '2024-03-11 21:00', '2024-03-12 14:20'],
     ['CBOT_GRAINS', '2024-03-12 09:00', '2024-03-12 14:20'],
     ['FOREX', '2024-03-12 16:59', '2024-03-12 17:00'],

@@ -125,7 +125,8 @@ const latest = new Map<CalendarName, Session>()
 
 type Minutes = readonly [from: number, to: number]
 
-function computeSession(table: CalendarTable, tradeDate: Day): Session | undefined {
+/** The session of a trade date by a table, computed anew. */
+export function computeSession(table: CalendarTable, tradeDate: Day): Session | undefined {
   if (!table.weekends && weekdayOf(tradeDate) > 5) return undefined
   const parts = table.parts.flatMap((part) => partsOn(table, tradeDate, part))
   const [first] = parts

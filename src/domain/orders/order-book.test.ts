@@ -364,6 +364,16 @@ test('what has ended is forgotten, but not what live orders still refer to', () 
   expect(ids(fillOrder(book, 'T', fill(10), context()).book)).toEqual([])
 })
 
+test('an owner who takes the rest of a group away after one exit was lost gets none back', () => {
+  const entered = submitOrder(flat, { ...buy, ...bracket }, context()).book
+  let { book } = fillOrder(entered, 'E', fill(4), context())
+  book = expireOrder(book, 'E.profitTarget', context()).book
+  book = cancelOrder(book, 'E.stopLoss', context()).book
+  const bought = fillOrder(book, 'E', fill(2), context())
+  expect(bought.alerts).toEqual([])
+  expect(statuses(bought.book)).toEqual({ E: '1', 'E.profitTarget': 'C', 'E.stopLoss': '4' })
+})
+
 test('an entry at work keeps the exits that it has lost: what it still buys is protected at their prices', () => {
   const entered = submitOrder(flat, { ...buy, ...bracket }, context()).book
   let book = fillOrder(entered, 'E', fill(4), context()).book
