@@ -141,6 +141,22 @@ describe('laws', () => {
     )
   })
 
+  test.each<[string, string, number]>([
+    ['short legs of one expiry and strike', '+150 S -1 C105@2x100 -1 C105@2x150', 7500 + 2250],
+    ['the same the other way round', '+150 S -1 C105@2x150 -1 C105@2x100', 7500 + 2250],
+  ])('nor among equals: %s', (_, text, expected) => {
+    expect(used(text)).toBe(expected)
+  })
+
+  test('nor among long legs that differ in their price alone', () => {
+    const [short, cheap, dear] = portfolio('-1 C100@5 +1 C110@2 +1 C110@3')
+    const named = [short!, { ...cheap!, symbol: 'a' }, { ...dear!, symbol: 'b' }]
+    for (const positions of [named, named.toReversed()]) {
+      const pairs = matchOptions(positions).filter(({ kind }) => kind === 'pair')
+      expect(pairs).toMatchObject([{ long: { symbol: 'a' } }])
+    }
+  })
+
   test('the rate of the currency multiplies every line', () => {
     fc.assert(
       fc.property(portfolios.map(positionsOf), fc.integer({ min: 1, max: 300 }), (positions, hundredths) => {

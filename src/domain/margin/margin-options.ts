@@ -74,12 +74,9 @@ export function matchRequirement(match: OptionMatch): Decimal {
 
 const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
 
-/** Ends with size and symbol, so that the order in which positions are listed never matters. */
+/** Ends with the symbol, which no other has, so that the order in which positions are listed never matters. */
 const byExpiryAndStrike = (a: OptionHeld, b: OptionHeld): number =>
-  byText(a.expiry, b.expiry) ||
-  a.strike.comparedTo(b.strike) ||
-  a.pointValue.comparedTo(b.pointValue) ||
-  byText(a.symbol, b.symbol)
+  byText(a.expiry, b.expiry) || a.strike.comparedTo(b.strike) || byText(a.symbol, b.symbol)
 
 function matchShort(
   short: OptionHeld,
