@@ -137,7 +137,7 @@ class Ledgers {
     this.#steps.set(key, steps)
     if (before && 'side' in step && step.takesBack !== null && steps.delete(step.takesBack)) {
       this.#disturbed.add(key)
-      this.#entries.set(key, { ...before, position: kept(takeBack(before.position, step)), cash: null })
+      this.#entries.set(key, { ...before, position: kept(takeBack(before.position, step, step)), cash: null })
       return
     }
     steps.set(('side' in step && step.name) || step, step)

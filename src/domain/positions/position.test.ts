@@ -142,24 +142,49 @@ describe('taking a fill back', () => {
     ['through zero', held(1, 100), fill('2', 3, 90), -2, 90],
     ['never to a price of nothing', held(2, 10), fill('2', 1, 50), 1, 10],
     ['at prices below one', held(3, 0.5), fill('2', 1, 0.9), 2, 0.3],
-    ['at prices below nothing', held(3, -36), fill('2', 1, -30), 2, -39],
-    ['nor from below nothing above it', held(2, -10), fill('2', 1, -50), 1, -10],
-    ['of what cost nothing', held(2, 0), fill('2', 1, 0), 1, 0],
+    ['nor to nothing itself', held(2, 10), fill('2', 1, 20), 1, 10],
   ])('%s', (_, before, opposite, quantity, average) => {
-    const { quantity: left, avgPx, avgCost } = takeBack(before, opposite)
+    const { quantity: left, avgPx } = takeBack(before, opposite, stock)
     expect([left.toNumber(), avgPx?.toNumber() ?? null]).toEqual([quantity, average])
-    expect(avgCost?.toNumber() ?? null).toEqual(average)
+  })
+
+  // A future trades below nothing as well: what it was bought at before; then its average and the cost of one.
+  test.each<[string, number[], number]>([
+    ['below nothing', [-36, -42], -30],
+    ['from above nothing below it', [-10], 50],
+    ['from below nothing above it', [30], -50],
+    ['from nothing', [-10], 10],
+    ['to nothing', [0], 50],
+    ['at nothing all along', [0], 0],
+  ])('the last fill of a future, as if it had never been: %s', (_, prices, last) => {
+    for (const [side, opposite] of [
+      ['1', '2'],
+      ['2', '1'],
+    ] as const) {
+      const buy = (position: Position, price: number) =>
+        applyFill(position, fill(side, 1, price), future).position
+      const before = prices.reduce(buy, flat)
+      const { quantity, avgPx, avgCost } = takeBack(buy(before, last), fill(opposite, 1, last), future)
+      expect([quantity, avgPx, avgCost].map(String)).toEqual(
+        [before.quantity, before.avgPx, before.avgCost].map(String),
+      )
+    }
+  })
+
+  test('what is held again costs what its contract is worth', () => {
+    const foreign = { ...future, fx: dec('0.5') }
+    expect(takeBack(flat, fill('1', 2, 120), foreign).avgCost?.toNumber()).toBe(120 * 50 * 0.5)
   })
 
   test('the cost of a unit follows its average, each at the rate of its day', () => {
     const foreign = { ...held(3, 110), avgCost: dec(220) }
-    expect(takeBack(foreign, fill('2', 1, 130)).avgCost?.toNumber()).toBe(200)
-    expect(takeBack(foreign, fill('1', 2, 130)).avgCost?.toNumber()).toBe(220)
+    expect(takeBack(foreign, fill('2', 1, 130), stock).avgCost?.toNumber()).toBe(200)
+    expect(takeBack(foreign, fill('1', 2, 130), stock).avgCost?.toNumber()).toBe(220)
   })
 
   test('moves money at the rate of now', () => {
     const half = { ...future, fx: dec('0.5') }
-    const left = takeBack(held(1, 100), fill('1', 2, 120))
+    const left = takeBack(held(1, 100), fill('1', 2, 120), half)
     expect(cashTakenBack(held(1, 100), left, fill('1', 2, 120), half).toNumber()).toBe(
       -20 * 2 * future.pointValue.toNumber() * 0.5,
     )
@@ -183,7 +208,7 @@ describe('taking a fill back', () => {
           const [found] = undone === null ? [] : standing.splice(undone % standing.length, 1)
           if (found) {
             const opposite = { ...found, side: found.side === '1' ? '2' : '1' } as const
-            const left = takeBack(position, opposite)
+            const left = takeBack(position, opposite, future)
             cash = cash.plus(cashTakenBack(position, left, opposite, future))
             position = left
           }

@@ -84,20 +84,21 @@ export function applyFill(position: Position, fill: PositionFill, conversion: Co
  * The position without a fill that a venue has canceled, as far as the position alone tells; `fill` is the opposite of
  * it. Taking an increase back undoes its share of the average; taking a reduction back keeps the average.
  */
-export function takeBack(position: Position, fill: PositionFill): Position {
+export function takeBack(position: Position, fill: PositionFill, conversion: Conversion): Position {
+  const costOf = (price: Decimal): Decimal => price.times(conversion.pointValue).times(conversion.fx)
   const direction = directionOf(fill.side)
   const quantity = position.quantity.plus(fill.quantity.times(direction))
   if (quantity.isZero()) return flat
   if (position.avgPx === null || position.avgCost === null || sign(quantity) !== sign(position.quantity)) {
-    return { quantity, avgPx: fill.price, avgCost: fill.price }
+    return { quantity, avgPx: fill.price, avgCost: costOf(fill.price) }
   }
   if (!actsAgainst(fill.side, position.quantity)) return { ...position, quantity }
   const spent = position.avgPx.times(position.quantity.abs()).minus(fill.price.times(fill.quantity))
   const avgPx = spent.div(quantity.abs())
-  // Of another sign it is no price that was paid; of a future that trades below zero it may well be negative. The cost
-  // follows the average by their ratio, which zero has not.
-  if (avgPx.isZero() || sign(avgPx) !== sign(position.avgPx)) return { ...position, quantity }
-  return { quantity, avgPx, avgCost: position.avgCost.times(avgPx).div(position.avgPx) }
+  // Futures alone trade at nothing and below; of anything else it is no price that was paid.
+  if (conversion.securityType !== 'FUT' && !avgPx.greaterThan(0)) return { ...position, quantity }
+  const avgCost = position.avgPx.isZero() ? costOf(avgPx) : position.avgCost.times(avgPx).div(position.avgPx)
+  return { quantity, avgPx, avgCost }
 }
 
 /**

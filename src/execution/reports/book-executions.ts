@@ -141,7 +141,9 @@ function moved(position: Position, execution: BatchExecution, given: Circumstanc
   takenBack.add(key, { ...execution, ...told }, terms)
   if (!busts)
     return told ? late.apply(position, execution, { told, terms }) : applyFill(position, fill, terms)
-  const undone = told ? late.apply(position, execution, { told, terms }).position : takeBack(position, fill)
+  const undone = told
+    ? late.apply(position, execution, { told, terms }).position
+    : takeBack(position, fill, terms)
   const left = takenBack.heldIn(key, undone.quantity, late)
   const cash =
     left?.cash && paid

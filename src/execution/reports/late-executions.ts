@@ -266,7 +266,9 @@ export class LateExecutions {
     // An average is that of all units: a fraction that was paid for was one of them.
     const isPart = sign(paidOff) === sign(position.quantity)
     const whole = isPart ? { ...position, quantity: position.quantity.plus(paidOff) } : position
-    const change = busts ? { position: takeBack(whole, plain), opened: zero } : applyFill(whole, plain, terms)
+    const change = busts
+      ? { position: takeBack(whole, plain, terms), opened: zero }
+      : applyFill(whole, plain, terms)
     const avgPx = change.position.avgPx ?? plain.price
     return {
       position: { quantity, avgPx, avgCost: change.position.avgCost ?? avgPx },
