@@ -143,6 +143,28 @@ describe('what cannot be read', () => {
     { account_number: 'A1', status: 'ACTIVE', currency: 'EUR', cash: '12.5' },
   ]
 
+  const details = { execution_type: 'fill', order_id: 'o1', symbol: 'AAPL', side: 'sell', cum_qty: '2' }
+  const activity = { ref_id: 'e1', qty: '2', price: '49.5' }
+
+  test.each<[string, unknown]>([
+    ['nothing', null],
+    ['an unknown type', { ...activity, details: { ...details, execution_type: 'nap' } }],
+    ['no id', { ...activity, ref_id: '', details }],
+    ['no order', { ...activity, details: { ...details, order_id: 7 } }],
+    ['no symbol', { ...activity, details: { ...details, symbol: null } }],
+    ['an unknown side', { ...activity, details: { ...details, side: 'both' } }],
+    ['a quantity that is none', { ...activity, qty: '1e3', details }],
+    ['a price that is none', { ...activity, price: 'NaN', details }],
+    ['a total that is none', { ...activity, details: { ...details, cum_qty: 'x' } }],
+  ])('an execution of the history: %s', (_, value) => {
+    expect(readActivity(value)).toBeNull()
+  })
+
+  test('what was sold is told without a sign, and without a total where none is known', () => {
+    const sold = readActivity({ ...activity, qty: '-2', details: { ...details, cum_qty: undefined } })
+    expect(sold).toMatchObject({ type: 'fill', side: '2', quantity: '2', price: '49.5', cumQty: null })
+  })
+
   test.each<[string, unknown]>([
     ['nothing', null],
     ['a list', [good]],
