@@ -65,17 +65,19 @@ export function reachInGrace(state: SymbolState, side: Side): Decimal {
   return max(held, goal.minus(state.accountPosition).times(direction).minus(leavesToOpen(state, side)))
 }
 
-/** Unsigned leaves of a side that open, once the copies of live signals are what they should be. */
+/**
+ * Unsigned leaves of a side that open, once the copies of live signals are what they should be. What opens is never
+ * worked by hand: an owner changes exits alone.
+ */
 function leavesToOpen(state: SymbolState, side: Side): Decimal {
   const opens = ({ openClose, side: of }: Pick<SyncOrder, 'openClose' | 'side'>) =>
     openClose === 'O' && of === side
   const live = state.copies.filter(({ signal }) => opens(signal))
   const counted = new Set(live.flatMap(({ orders }) => orders))
   const others = state.orders.filter((order) => opens(order) && !counted.has(order))
-  return live.reduce((sum, copy) => {
-    if (isByHand(copy)) return sum.plus(leavesOf(copy.orders))
-    return workingOf(copy).length > 0 || mayPlace(copy) ? sum.plus(wantedLeaves(state, copy)) : sum
-  }, leavesOf(others))
+  return live
+    .filter((copy) => workingOf(copy).length > 0 || mayPlace(copy))
+    .reduce((sum, copy) => sum.plus(wantedLeaves(state, copy)), leavesOf(others))
 }
 
 /**
