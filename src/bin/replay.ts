@@ -115,4 +115,5 @@ const isOfTheFile = (error: unknown): error is Error =>
   error instanceof RangeError ||
   (error instanceof Error && 'code' in error && codesOfFiles.test(String(error.code)))
 
-const codesOfFiles = /^(CSV_|INVALID_OPENING_QUOTE$|ENOENT$|ENOTDIR$|EACCES$|EISDIR$)/
+const codesOfFiles =
+  /^(CSV_|INVALID_OPENING_QUOTE$|(ENOENT|ENOTDIR|ENAMETOOLONG|ELOOP|EACCES|EPERM|EISDIR|EIO)$)/

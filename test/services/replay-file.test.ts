@@ -67,6 +67,7 @@ test('a file that is not there is no replay in the audit log', async () => {
         select count(*)::int as count from audit_entry where object = ${`file ${file}`}::text`
     ).count
   await expect(replay('none.csv')).rejects.toThrow('none.csv: there is no such file or folder')
+  await expect(replay(`${'n'.repeat(300)}.csv`)).rejects.toThrow('its name is too long')
   expect(await noted('none.csv')).toBe(0)
   writeFileSync(join(folder, 'there.csv'), '')
   await replay('there.csv')

@@ -77,6 +77,7 @@ async function cancelUnarrived(sql: Sql, accountId: number, environment: string,
         o.position_effect, greatest(o.order_qty - o.carried_qty, 0), o.limit_px, o.stop_px, '4', false, ${instant(at)}::timestamptz
       from unnest(${sent.map(({ id }) => id)}::bigint[], ${names}::text[]) sent (id, name)
       join account_order o on o.account_id = ${accountId}::bigint and o.id = sent.id
+      order by o.id
       on conflict (account_id, client_order_id) do nothing
       returning broker_id, client_order_id, instrument_id
     )
