@@ -387,7 +387,7 @@ describe('a data folder', () => {
   test.each([
     [fs.accessSync, 'EROFS', 'its disk takes no writes'],
     [fs.accessSync, 'EACCES', 'this user may not write there'],
-    [fs.mkdirSync, 'EIO', 'EIO'],
+    [fs.mkdirSync, 'EXDEV', 'EXDEV'],
   ] as const)('where a call of the system answers otherwise: %#', (call, code, why) => {
     const dataDir = join(folder, 'fresh')
     vi.mocked<(path: fs.PathLike) => unknown>(call).mockImplementationOnce(() => {

@@ -173,7 +173,7 @@ describe('what is known of a person', () => {
   })
 })
 
-test('every look is entered in the audit log, a refused one is not', async () => {
+test('every look is entered in the audit log, a refused one as denied', async () => {
   const looks = () =>
     db.read.rows`select who, object, operation from audit_entry where operation like 'GetKYC%' order by id`
   const UserToken = await newToken()
@@ -184,6 +184,7 @@ test('every look is entered in the audit log, a refused one is not', async () =>
   await ask('GetKYCScore', { PersonId: personId }, 'westAdmin')
   const look = { who: String(people.westAdmin.personId), object: `person ${personId}` }
   expect((await looks()).slice(before)).toEqual([
+    { who: String(people.eastAdmin.personId), object: 'denied', operation: 'GetKYCInfo' },
     { ...look, operation: 'GetKYCInfo' },
     { ...look, operation: 'GetKYCScore' },
   ])
