@@ -3,12 +3,12 @@
  * stands in the rate limits. Large bodies travel compressed when the caller asks for it.
  */
 import type { ServerResponse } from 'node:http'
-import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Body, LongList } from '../contract/index.ts'
 import type { Verdict, Window } from '../operations/limits.ts'
 import type { Reply } from '../operations/reply.ts'
+import { inTurns, rowsAtOnce } from '../operations/turns.ts'
 import { codingOf } from './media.ts'
 import { createUntaken } from './untaken.ts'
 
@@ -51,7 +51,7 @@ export function sendBody(
   body: Body,
   acceptEncoding: string | undefined,
 ): Promise<void> | undefined {
-  if (typeof body !== 'string' && body.items.length > itemsAtOnce)
+  if (typeof body !== 'string' && body.items.length > rowsAtOnce)
     return bytesInTurns(body).then((whole) => sendWhole(response, status, headers, whole, acceptEncoding))
   const whole = typeof body === 'string' ? body : bytesOf(body)
   return sendWhole(response, status, headers, whole, acceptEncoding)
@@ -94,21 +94,15 @@ function bytesOf({ before, items, after }: LongList): Buffer {
   return bytes
 }
 
-/** Items of one turn of the event loop: an answer of twenty megabytes takes half a second. */
-const itemsAtOnce = 1_000
-
-/** The same for a list beyond any page. */
+/** The same for a list beyond any page: an answer of twenty megabytes takes half a second. */
 async function bytesInTurns({ before, items, after }: LongList): Promise<Buffer> {
-  const parts: Buffer[] = []
-  for (let from = 0; from < items.length; from += itemsAtOnce) {
-    const until = from + itemsAtOnce
-    const some = items.slice(from, until)
-    parts.push(
-      bytesOf({ before: from === 0 ? before : ',', items: some, after: until < items.length ? '' : after }),
-    )
-    await turn()
-  }
-  return Buffer.concat(parts)
+  let lead = before
+  const parts = await inTurns(items, (some) => {
+    const part = bytesOf({ before: lead, items: some, after: '' })
+    lead = ','
+    return [part]
+  })
+  return Buffer.concat([...parts, Buffer.from(after)])
 }
 
 function end(

@@ -73,7 +73,8 @@ test('what one address may ask for is as the environment says', () => {
 test.each([
   ['PAPER_LATENCY_MS', '10001', 'a whole number from 0 to 10000'],
   ['PAPER_LATENCY_MS', '0.5', 'a whole number from 0 to 10000'],
-  ['PAPER_SLIPPAGE_TICKS', 'NaN', 'a number from 0 to 1000 with at most 2 decimals'],
+  ['PAPER_SLIPPAGE_TICKS', '-1', 'a number from 0 to 1000 with at most 2 decimals'],
+  ['PAPER_SLIPPAGE_BPS', 'NaN', 'a number from 0 to 1000 with at most 2 decimals'],
   ['PAPER_SLIPPAGE_BPS', '0.125', 'a number from 0 to 1000 with at most 2 decimals'],
 ])('a paper broker that cannot be: %s %s', (name, text, amount) =>
   expect(() => readConfig({ [name]: text })).toThrow(`${name} must be ${amount}, not ${text}`),
@@ -181,10 +182,8 @@ describe('a file of an export', () => {
       const words = ['scripts/lockstep.mjs', 'export', 'GetBrokers']
       const { status, stderr } = spawnSync(process.execPath, words, { stdio: ['ignore', full, 'pipe'] })
       fs.closeSync(full)
-      expect([status, String(stderr)]).toEqual([
-        1,
-        'lockstep: standard output cannot be written: its disk is full\n',
-      ])
+      const says = 'lockstep: standard output cannot be written: its disk is full\n'
+      expect([status, String(stderr)]).toEqual([1, says])
     },
     patience,
   )
