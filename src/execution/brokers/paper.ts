@@ -141,10 +141,10 @@ function requests(script: Script, latencyMs: number): Requests {
           (await replacePaperOrders(tx, brokerId, asked, replaced)).sort(byPlace).map(answerToOrder),
         )
       }),
-    cancel: (ctx, brokerId, orders, until) =>
+    cancel: (ctx, _brokerId, orders, until) =>
       over(orders.length, () =>
         inTime(ctx, orders, until, async (tx) =>
-          (await cancelPaperOrders(tx, brokerId, orders, ctx.clock.now())).sort(byPlace).map(answerToCancel),
+          (await cancelPaperOrders(tx, orders, ctx.clock.now())).sort(byPlace).map(answerToCancel),
         ),
       ),
     find: async (ctx, _brokerId, orders) => {

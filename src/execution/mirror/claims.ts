@@ -18,6 +18,7 @@ import {
   requestReplaces,
   type SendRow,
 } from '../../storage/mirror/sending.ts'
+import { stoppedInfo } from '../../storage/mirror/setups.ts'
 import { guardLease, type Lease } from '../../storage/work/leases.ts'
 import type { WorkContext } from '../context.ts'
 import { confirmByOf, needsConfirmation } from './order-confirmations.ts'
@@ -89,7 +90,7 @@ function refusalOf(row: SendRow): string | undefined {
   if (row.positionEffect === 'C') return undefined
   // What already works may go on, at another price too.
   if (row.noOpening && row.pendingAction === 'new') return 'no opening orders'
-  return row.isStopped || row.fence !== row.setupFence ? 'autotrade stopped' : undefined
+  return row.isStopped || row.fence !== row.setupFence ? stoppedInfo : undefined
 }
 
 /** Ends orders that no broker has; one that may have arrived is canceled instead. */

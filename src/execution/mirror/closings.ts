@@ -9,13 +9,13 @@ import { chainStart, insertAccountOrders, type NewAccountOrder } from '../../sto
 import {
   type ClosingRow,
   claimClosingSetups,
-  closingInfo,
   isClosingDue,
   listClosingSetups,
   loadClosings,
   settleClosings,
   withdrawExcessive,
 } from '../../storage/mirror/closings.ts'
+import { stoppedInfo } from '../../storage/mirror/setups.ts'
 import type { Among } from '../../storage/work/among.ts'
 import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
@@ -64,7 +64,7 @@ function closingOrder(row: ClosingRow, now: Instant): NewAccountOrder {
     endedAt: null,
     chaseAt: null,
     pendingAction: 'new',
-    info: closingInfo,
+    info: stoppedInfo,
     reason: null,
     strategyQty: zero,
     limitValue: null,

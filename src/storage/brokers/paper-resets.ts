@@ -13,7 +13,7 @@ import { fragment, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from '../mirror/account-orders.ts'
 import { touchAccounts } from '../work/record-changes.ts'
-import { endPaperOrders, nextKey } from './paper.ts'
+import { endPaperOrders, toldCanceled } from './paper.ts'
 import { bustPaperExecution } from './paper-reports.ts'
 
 /** Resets an account that no money is in; `environment` is the code in this platform's client order ids. */
@@ -79,12 +79,8 @@ async function cancelUnarrived(sql: Sql, accountId: number, environment: string,
       join account_order o on o.account_id = ${accountId}::bigint and o.id = sent.id
       order by o.id
       on conflict (account_id, client_order_id) do nothing
-      returning broker_id, client_order_id, instrument_id
-    )
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select known.broker_id, ${nextKey}, ${accountId}::bigint, client_order_id, 'cancel', i.symbol,
-      ${instant(at)}::timestamptz
-    from known join instrument i on i.id = known.instrument_id`
+      returning broker_id, account_id, client_order_id, instrument_id
+    ) ${toldCanceled(fragment`known`, at)}`
 }
 
 /**
@@ -104,9 +100,7 @@ async function cancelUnbooked(sql: Sql, accountId: number, at: Instant): Promise
     order by r.id`
   for (const { execId } of unbooked) await bustPaperExecution(sql, execId, at)
   await sql.run`
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select o.broker_id, ${nextKey}, o.account_id, o.client_order_id, 'cancel', i.symbol, ${instant(at)}::timestamptz
-    from paper_order o join instrument i on i.id = o.instrument_id
+    ${toldCanceled(fragment`paper_order`, at)}
     where o.account_id = ${accountId}::bigint
       and o.client_order_id = any(${unbooked.flatMap(({ completes }) => completes ?? [])}::text[])`
 }

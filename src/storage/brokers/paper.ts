@@ -72,7 +72,13 @@ export const workingPaper = (which: Fragment): Fragment => fragment`any(array(
   select o.id from paper_order o where o.status in ('0', '1') and ${which} order by o.account_id, o.id for update))`
 
 /** An answer's key: the broker numbers what it says. */
-export const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
+const nextKey = fragment`'A' || nextval('paper_report_id_seq')`
+
+/** Tells that orders of the book were canceled; `canceled` names rows or a table with the columns of `paper_order`. */
+export const toldCanceled = (canceled: Fragment, at: Instant): Fragment => fragment`
+  insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
+  select o.broker_id, ${nextKey}, o.account_id, o.client_order_id, 'cancel', i.symbol, ${instant(at)}::timestamptz
+  from ${canceled} o join instrument i on i.id = o.instrument_id`
 
 /** Takes new orders; one whose id is known stays what it is. */
 export const insertPaperOrders = async (
@@ -169,7 +175,6 @@ async function withTaken(
 /** Cancels working orders; the answer is the status before, null where there is no such order. */
 export const cancelPaperOrders = (
   sql: Sql,
-  brokerId: number,
   names: readonly { readonly accountId: number; readonly clientOrderId: string }[],
   at: Instant,
 ): Promise<PaperAnswer[]> =>
@@ -181,12 +186,8 @@ export const cancelPaperOrders = (
     ), canceled as (
       update paper_order o set status = '4', needs_match = false
       where o.id = ${workingPaper(fragment`(o.account_id, o.client_order_id) in (select account_id, client_order_id from asked)`)}
-      returning o.account_id, o.client_order_id, o.instrument_id
-    ), told as (
-      insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-      select ${brokerId}::int, ${nextKey}, account_id, client_order_id, 'cancel', i.symbol, ${instant(at)}::timestamptz
-      from canceled join instrument i on i.id = canceled.instrument_id
-    )
+      returning o.broker_id, o.account_id, o.client_order_id, o.instrument_id
+    ), told as (${toldCanceled(fragment`canceled`, at)})
     select asked.place, case when canceled.account_id is null then known.status else '4' end as status,
       null::text as text
     from asked left join canceled using (account_id, client_order_id)
@@ -198,12 +199,8 @@ export const endPaperOrders = (sql: Sql, accountId: number, at: Instant): Promis
     with ended as (
       update paper_order o set status = '4', needs_match = false
       where o.id = ${workingPaper(fragment`o.account_id = ${accountId}::bigint`)}
-      returning o.broker_id, o.client_order_id, o.instrument_id
-    )
-    insert into paper_report (broker_id, report_key, account_id, client_order_id, kind, symbol, occurred_at)
-    select ended.broker_id, ${nextKey}, ${accountId}::bigint, client_order_id, 'cancel', i.symbol,
-      ${instant(at)}::timestamptz
-    from ended join instrument i on i.id = ended.instrument_id`
+      returning o.broker_id, o.account_id, o.client_order_id, o.instrument_id
+    ) ${toldCanceled(fragment`ended`, at)}`
 
 /** How an order of the book stands; `place` counts the names that were asked for. */
 export interface PaperStanding {

@@ -6,6 +6,7 @@ import { type Fragment, fragment, idsOf, type Sql, type Transaction } from '../d
 import { instant } from '../database/wire.ts'
 import { type Among, isAmong } from '../work/among.ts'
 import { cancelOrders } from './account-orders.ts'
+import { stoppedInfo } from './setups.ts'
 
 /** Setups that were stopped and may still hold what is to be closed. */
 const isStopped = fragment`stopped_at is not null and not positions_left_open and closed_at is null`
@@ -32,15 +33,12 @@ const isClosable = fragment`p.quantity <> 0 and not a.is_autotrade_disabled
     where o.source_id = p.instrument_id and o.setup_id = setup.id and o.source = 'X'
     order by o.revision desc limit 1), true)`
 
-/** Says of an order that it closes what a stopped setup holds. A refused cancel takes that away. */
-export const closingInfo = 'autotrade stopped'
-
 /**
  * A closing order (o) at work that would close more than is held by now: an execution of before it was taken back, or is
  * told only since. What it has not found at its broker, it would open the other way. Not one that its broker has refused
  * to cancel: it would be asked the same over and over, as long as it says no.
  */
-const isExcessive = fragment`o.source = 'X' and o.status in ${live} and o.status <> '6' and o.info = ${closingInfo}
+const isExcessive = fragment`o.source = 'X' and o.status in ${live} and o.status <> '6' and o.info = ${stoppedInfo}
   and o.order_qty - o.cum_qty > coalesce((
     select case o.side when '2' then p.quantity else -p.quantity end from account_position p
     where p.setup_id = o.setup_id and p.instrument_id = o.instrument_id), 0)`

@@ -51,7 +51,7 @@ export const entryKey = (setupId: number, signalId: number): string => `${setupI
  * What a setup's copies of an entry have executed, in the units of today; null where it has none. Chain and setup are
  * columns or values. Copies show what those before them executed.
  */
-export const executedOf = (entryChain: Fragment, setupId: Fragment): Fragment => fragment`(
+export const copiesExecuted = (entryChain: Fragment, setupId: Fragment): Fragment => fragment`(
   select max(${executedToday}) as executed from account_order o ${sinceEnd}
   where o.source_id = any(${entryChain}) and o.source = 'S' and o.setup_id = ${setupId})`
 
@@ -62,7 +62,7 @@ export async function loadEntryFills(
 ): Promise<ReadonlyMap<string, Decimal>> {
   const rows = await tx.rows<EntryCopy & { readonly filled: string | null }>`
     select setup_id as "setupId", signal_id as "signalId",
-      ${executedOf(chainOf(fragment`named.signal_id`), fragment`named.setup_id`)} as filled
+      ${copiesExecuted(chainOf(fragment`named.signal_id`), fragment`named.setup_id`)} as filled
     from unnest(${entries.map(({ setupId }) => setupId)}::bigint[],
       ${entries.map(({ signalId }) => signalId)}::bigint[]) named (setup_id, signal_id)`
   return new Map(

@@ -23,7 +23,7 @@ import { live } from '../database/order-statuses.ts'
 import { type Fragment, fragment, idsOf, type Transaction } from '../database/sql.ts'
 import { lapsedSubscribers } from '../people/subscriptions.ts'
 import { type CopyRow, lockLastCopies } from './account-orders.ts'
-import { chainOf, type EntryColumns, entryColumns, executedOf } from './entry-fills.ts'
+import { chainOf, copiesExecuted, type EntryColumns, entryColumns } from './entry-fills.ts'
 import { isMirrorDue } from './mirror-due.ts'
 
 /** A signal whose copies must be planned or must follow it. */
@@ -197,7 +197,7 @@ const closingLeavesOf = (signal: DueSignal): Fragment =>
 const entryExecutedOf = ({ entryChain }: DueSignal): Fragment =>
   entryChain.length === 0
     ? fragment`(select null::numeric as executed)`
-    : executedOf(fragment`${entryChain}::bigint[]`, fragment`member.id`)
+    : copiesExecuted(fragment`${entryChain}::bigint[]`, fragment`member.id`)
 
 const { enabled, long, short, closingOrdersOnly } = permissionBits
 const permissions: Fragment = fragment`

@@ -8,6 +8,12 @@ import { type Fragment, fragment, idsOf, type Sql } from '../database/sql.ts'
 import { instant } from '../database/wire.ts'
 import { cancelOrders } from './account-orders.ts'
 
+/**
+ * Says of an order that its setup was stopped: it was ended for that, or it closes what is held. A refused cancel takes
+ * that away.
+ */
+export const stoppedInfo = 'autotrade stopped'
+
 /** Per class: may it trade, which way, and how much. Absent caps are null. */
 export interface SetupChoices {
   scalingPercentage: number
@@ -147,7 +153,7 @@ export async function stopSetup(
     where id = ${setupId}::bigint`
   await cancelOrders(sql, fragment`o.setup_id = ${setupId}::bigint`, {
     at: stop.stoppedAt,
-    info: 'autotrade stopped',
+    info: stoppedInfo,
   })
 }
 
@@ -163,6 +169,6 @@ export async function stopAgain(
   if (stop.positionsLeftOpen)
     await cancelOrders(sql, fragment`o.setup_id = any(${setupIds}::bigint[])`, {
       at: stop.stoppedAt,
-      info: 'autotrade stopped',
+      info: stoppedInfo,
     })
 }
