@@ -269,9 +269,11 @@ export class LateExecutions {
     const change = busts
       ? { position: takeBack(whole, plain, terms), opened: zero }
       : applyFill(whole, plain, terms)
-    const avgPx = change.position.avgPx ?? plain.price
+    // What is left where nothing should be was bought by this.
+    const { avgPx, avgCost } =
+      change.position.avgPx === null ? applyFill(flat, plain, terms).position : change.position
     return {
-      position: { quantity, avgPx, avgCost: change.position.avgCost ?? avgPx },
+      position: { quantity, avgPx, avgCost },
       opened: min(change.opened, quantity.abs()),
       cash,
     }
