@@ -1,5 +1,5 @@
 /** The General group: the caller's key, people, subscriptions, sites, KYC. */
-import { atLeastOne, neededWhen } from './needs.ts'
+import { atLeastOne, byHost, neededWhen } from './needs.ts'
 import {
   AccessKey,
   AddPersonResponse,
@@ -29,6 +29,10 @@ import {
 
 const bothKinds = ['geo', 'whitelabel'] as const
 const kycAdmin = { rule: 'siteAdmin', kinds: bothKinds, userToken: 'UserToken', permission: 'kyc' } as const
+/** A host asks for what the admins of its own sites have to give. */
+const kycPersonNamed = byHost(atLeastOne('UserToken', 'PersonId'), {
+  WL: atLeastOne('PersonId', 'UserToken'),
+})
 const reader = { rule: 'personReader', person: 'PersonId' } as const
 
 const ActiveOnly = withDefault(Bool, true)
@@ -172,7 +176,7 @@ export const general = {
     notes: 'GeoSites name the person by UserToken, WhiteLabel sites by PersonId.',
     hosts: ['Geo', 'WL'],
     params: { UserToken: optional(Str), PersonId: optional(I64) },
-    needs: [atLeastOne('UserToken', 'PersonId')],
+    needs: [kycPersonNamed],
     result: KYCScore,
     access: { ...kycAdmin, person: 'PersonId' },
   }),

@@ -4,6 +4,7 @@
  */
 import { type Faults, fault, isRefusedAt } from './faults.ts'
 import type { Given, Need } from './row.ts'
+import type { HostName } from './schema.ts'
 
 const isGiven = ({ params }: Given, name: string, faults: Faults): boolean =>
   params[name] !== undefined || isRefusedAt(faults, name)
@@ -19,6 +20,12 @@ export function atLeastOne(...names: readonly [string, ...string[]]): Need {
     },
   }
 }
+
+/** One rule everywhere, which some hosts check in their own way. */
+export const byHost = (everywhere: Need, own: Readonly<Partial<Record<HostName, Need>>>): Need => ({
+  says: everywhere.says,
+  check: (given, faults) => (own[given.host] ?? everywhere).check(given, faults),
+})
 
 /** `name` is mandatory while `when` holds: 1102. */
 export function neededWhen(name: string, words: string, when: (params: Given['params']) => boolean): Need {

@@ -209,7 +209,7 @@ export function compileReader(row: Row, to: Audience): (raw: unknown) => Input {
     const params = read(raw as Query, faults)
     if (params !== undefined) {
       checkCursor(params, faults)
-      checkNeeds(row, to.dialect, params, faults)
+      checkNeeds(row, to, params, faults)
     }
     return params === undefined || faults.length > 0 ? { faults } : { params }
   }
@@ -224,7 +224,7 @@ function checkCursor({ Cursor }: Params, faults: Faults): void {
 }
 
 /** Combination rules see what was read; a refused value counts as given. */
-function checkNeeds(row: Row, dialect: Dialect, params: Params, faults: Faults): void {
-  const given = { dialect, params }
+function checkNeeds(row: Row, to: Audience, params: Params, faults: Faults): void {
+  const given = { ...to, params }
   for (const need of row.needs ?? []) need.check(given, faults)
 }

@@ -5,8 +5,8 @@
 import type { PartnerKind, Permission } from '../domain/people/access.ts'
 import type { Faults } from './faults.ts'
 import {
+  type Audience,
   Bool,
-  type Dialect,
   type Field,
   type HostName,
   i32,
@@ -61,8 +61,7 @@ export type Access =
   | { rule: 'approvalViewer' }
 
 /** What a combination rule may look at: the values read so far. */
-export interface Given {
-  readonly dialect: Dialect
+export interface Given extends Audience {
   readonly params: { readonly [name: string]: unknown }
 }
 

@@ -211,6 +211,12 @@ describe('the reference alone is enough', () => {
     expect(sectionOf('GetAutotradeSettings')).toContain('Takes If-Modified-Since')
   })
 
+  test('to name a person to KYC as the sites of the host do', () => {
+    expect(sectionOf('GetKYCScore')).toContain('/GetKYCScore?UserToken=')
+    const wl = referencePage({ host: 'WL', dialect: 'native' }, 'http://localhost:8080/wl')
+    expect(wl).toContain('/GetKYCScore?PersonId=')
+  })
+
   test('to read figures in their unit', () => {
     const figures = ['Return', 'MaxDrawdown', 'Alpha', 'AvgTradeDuration', 'WinMonthsRatio', 'ReturnVsSP500']
     for (const name of figures)

@@ -78,7 +78,7 @@ describe('where a person stands', () => {
     const score = (params: object, citizen: CitizenName) => ask('GetKYCScore', params, citizen).then(told)
     expect(await score({ PersonId: personId }, 'northAdmin')).toEqual([400, '1102 UserToken'])
     expect(await score({ UserToken }, 'westAdmin')).toEqual([400, '1102 PersonId'])
-    expect(await score({}, 'operator')).toEqual([400, '1128 UserToken'])
+    expect(await score({}, 'operator')).toEqual([400, '1128 PersonId'])
     expect(await score({ UserToken, PersonId: people.owner.personId }, 'operator')).toEqual([
       400,
       '1128 PersonId',
