@@ -28,6 +28,13 @@ describe('the compat dialect', () => {
     })
   })
 
+  test('takes blank text, a blank code and a blank date in a body as absent', () => {
+    const blanks = { OpenClose: '', ParkedUntilDate: ' ' }
+    expect(read('NewStrategyOrder', { order: { ...compat.order, ...blanks } }, 'compat')).toEqual({
+      Order: { ...limit, Limit: 2 },
+    })
+  })
+
   test('lets both symbols name the instrument', () => {
     const ExchangeSymbol = { Symbol: 'AAPL', Currency: 'USD', SecurityType: 'CS' }
     expect(read('NewStrategyOrder', { order: { ...compat.order, ExchangeSymbol } }, 'compat')).toMatchObject({

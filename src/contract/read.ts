@@ -78,11 +78,19 @@ function readMembers(
   return found
 }
 
-/** Missing for a mandatory member: also null and blank text. Null where the documents allow it, or in compat. */
-function isAbsent(raw: unknown, { isMandatory, isText, field }: Member, dialect: Dialect): boolean {
+/** Missing: null where the documents allow it, or in compat, and text that says nothing, as in a query. */
+function isAbsent(raw: unknown, member: Member, dialect: Dialect): boolean {
+  const { isMandatory, isText, field } = member
   if (raw === null) return isMandatory || field.nullable === true || dialect === 'compat'
   if (raw === undefined) return true
-  return isMandatory && isText && typeof raw === 'string' && raw.trim() === ''
+  return typeof raw === 'string' && isText && isEmptyInBody(raw, member, dialect)
+}
+
+/** As in a query, but for text that has a form: of an empty photo something was meant. */
+function isEmptyInBody(raw: string, member: Member, dialect: Dialect): boolean {
+  const { isMandatory, field } = member
+  const hasForm = field.shape.kind === 'text' && field.shape.pattern !== undefined
+  return (isMandatory || dialect === 'compat' || !hasForm) && isEmptyText([raw], member, dialect)
 }
 
 function objectFromJson(members: Members, to: Audience): Read {
@@ -156,11 +164,7 @@ function fromQuery(field: Field, to: Audience, isMandatory: boolean): Read {
 }
 
 /** Empty means absent where nothing else can be meant: mandatory parameters, text, and everything in compat. */
-function isEmptyInQuery(
-  values: readonly string[],
-  { isMandatory, field }: Member,
-  dialect: Dialect,
-): boolean {
+function isEmptyText(values: readonly string[], { isMandatory, field }: Member, dialect: Dialect): boolean {
   if (values.some((value) => value.trim() !== '')) return false
   return (
     isMandatory ||
@@ -173,9 +177,7 @@ function queryReader(members: Members, to: Audience): (query: Query, faults: Fau
   const own = known(members, to, fromQuery)
   const valuesOf = (query: Query, name: string): unknown => {
     const values = query.get(name) ?? []
-    return isEmptyInQuery(values, own.get(spelled(name, to.dialect)) as Member, to.dialect)
-      ? undefined
-      : values
+    return isEmptyText(values, own.get(spelled(name, to.dialect)) as Member, to.dialect) ? undefined : values
   }
   return (sent, faults) => {
     const query = to.dialect === 'native' ? sent : folded(sent)

@@ -109,6 +109,14 @@ describe('what is known of a person', () => {
     ])
   })
 
+  test('says nothing of what was sent empty', async () => {
+    const UserToken = await newToken()
+    const blanks = { PhotoId1Title: '', PhotoId2Title: '' }
+    expect(told(await ask('AddKYCInfo', { ...info, ...blanks, UserToken }, 'westAdmin'))).toEqual([200])
+    const [shown] = resultsOf<object>(await ask('GetKYCInfo', { UserToken }, 'westAdmin'))
+    expect(Object.keys(shown ?? {}).filter((name) => name.startsWith('PhotoId'))).toEqual([])
+  })
+
   test('is not readable in any table, and goes with its key when it is replaced', async () => {
     const UserToken = await newToken()
     await ask('AddKYCInfo', { ...info, PhotoId1: png, UserToken }, 'westAdmin')
