@@ -28,6 +28,27 @@ describe('the compat dialect', () => {
     })
   })
 
+  test('takes 0 for an id or a price left out, as programs send it whose numbers are never empty', () => {
+    const zeros = { CancelReplaceSignalId: 0, ParentSignalId: '0', Stop: '0.00' }
+    expect(read('NewStrategyOrder', { order: { ...compat.order, ...zeros } }, 'compat')).toEqual({
+      Order: { ...limit, Limit: 2 },
+    })
+    expect(read('ReplaceStrategyOrder', { order: { ...compat.order, ...zeros } }, 'compat')).toEqual([
+      '1102 Order.CancelReplaceSignalId',
+    ])
+    expect(read('NewStrategyOrder', { order: { ...compat.order, Limit: 0 } }, 'compat')).toEqual([
+      '1102 Order.Limit',
+    ])
+  })
+
+  test('takes a strike of 0 for none', () => {
+    const ExchangeSymbol = { Symbol: 'AAPL', Currency: 'USD', SecurityType: 'CS' }
+    const body = {
+      order: { ...compat.order, C2Symbol: null, ExchangeSymbol: { ...ExchangeSymbol, StrikePrice: 0 } },
+    }
+    expect(read('NewStrategyOrder', body, 'compat')).not.toHaveProperty('Order.ExchangeSymbol.StrikePrice')
+  })
+
   test('takes blank text, a blank code and a blank date in a body as absent', () => {
     const blanks = { OpenClose: '', ParkedUntilDate: ' ' }
     expect(read('NewStrategyOrder', { order: { ...compat.order, ...blanks } }, 'compat')).toEqual({

@@ -83,8 +83,11 @@ function isAbsent(raw: unknown, member: Member, dialect: Dialect): boolean {
   const { isMandatory, isText, field } = member
   if (raw === null) return isMandatory || field.nullable === true || dialect === 'compat'
   if (raw === undefined) return true
+  if (field.zeroIsNone && dialect === 'compat' && isZero(raw)) return true
   return typeof raw === 'string' && isText && isEmptyInBody(raw, member, dialect)
 }
+
+const isZero = (raw: unknown): boolean => raw === 0 || (typeof raw === 'string' && /^0(?:\.0+)?$/.test(raw))
 
 /** As in a query, but for text that has a form: of an empty photo something was meant. */
 function isEmptyInBody(raw: string, member: Member, dialect: Dialect): boolean {

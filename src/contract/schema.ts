@@ -61,6 +61,8 @@ export interface Field<
   readonly hosts?: readonly HostName[]
   /** Shown to the person (and entitled admins) only; the handler leaves it out for others. */
   readonly personal?: boolean
+  /** In compat 0 means absent: programs whose numbers are never empty send it for what they leave out. */
+  readonly zeroIsNone?: boolean
   /** Write-only: in no log, answer or export. */
   readonly secret?: boolean
   /** Accepted from callers who echo an answer, and not read. */
@@ -240,6 +242,9 @@ export const echoed = <R, W, S, G>(field: Field<R, W, S, G>): Field<never, W, S,
 })
 /** The member's other name in the compat dialect. */
 export const inCompat = <F extends Field>(compatName: string, field: F): F => ({ ...field, compatName })
+
+/** A member that is never 0: in the compat dialect 0 means that it is absent. */
+export const zeroIsNone = <F extends Field>(field: F): F => ({ ...field, zeroIsNone: true })
 
 /** A member that the compat dialect alone knows. */
 export const onlyInCompat = <F extends Field>(field: F): F => ({ ...field, compatOnly: true })

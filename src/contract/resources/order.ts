@@ -18,6 +18,7 @@ import {
   Price,
   Quantity,
   Str,
+  zeroIsNone,
 } from '../schema.ts'
 import { ExchangeSymbol, ExchangeSymbolInput, PlatformSymbol, PlatformSymbolInput } from './symbol.ts'
 
@@ -70,14 +71,14 @@ export const symbolInputs = {
 
 const orderInput = {
   OrderQuantity: PositiveNum,
-  Limit: maybe(PositiveNum),
-  Stop: maybe(PositiveNum),
+  Limit: zeroIsNone(maybe(PositiveNum)),
+  Stop: zeroIsNone(maybe(PositiveNum)),
   TIF,
   ProfitTarget: maybe(PositiveNum),
   StopLoss: maybe(PositiveNum),
   DoNotCreateOCAGroup: maybe(Bool),
-  CancelReplaceSignalId: maybe(I64),
-  ParentSignalId: maybe(I64),
+  CancelReplaceSignalId: zeroIsNone(maybe(I64)),
+  ParentSignalId: zeroIsNone(maybe(I64)),
   ParkedUntilDate: maybe(LocalDt),
   DoNotSyncToOpen: maybe(Bool),
   ...symbolInputs,

@@ -19,6 +19,7 @@ import {
   Price,
   Str,
   withDefault,
+  zeroIsNone,
 } from '../schema.ts'
 
 const SymbolType = code('stock', 'option', 'future', 'forex')
@@ -64,7 +65,7 @@ export const ExchangeSymbolInput = object({
   SecurityType,
   MaturityMonthYear: maybe(OpenCode),
   PutOrCall: maybe(code('0', '1')),
-  StrikePrice: maybe(PositiveNum),
+  StrikePrice: zeroIsNone(maybe(PositiveNum)),
   PriceMultiplier: withDefault(PositiveNum, 1),
 })
 
