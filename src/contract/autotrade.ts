@@ -38,6 +38,7 @@ import {
   PositiveNum,
   Str,
   secret,
+  text,
   withDefault,
 } from './schema.ts'
 
@@ -93,7 +94,8 @@ export const autotrade = {
     says: 'Switches Autotrade or AutoSync of an account on or off.',
     hosts: hostNames,
     params: {
-      Account: maybe(Str),
+      /** Without one all are meant, so an empty one is refused. */
+      Account: maybe(text(256, /\S/)),
       PersonId: maybe(I64),
       BrokerId: maybe(I32),
       IsAutotradeEnabled: maybe(Bool),

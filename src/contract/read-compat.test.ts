@@ -49,11 +49,18 @@ describe('the compat dialect', () => {
     expect(read('NewStrategyOrder', body, 'compat')).not.toHaveProperty('Order.ExchangeSymbol.StrikePrice')
   })
 
-  test('takes blank text, a blank code and a blank date in a body as absent', () => {
-    const blanks = { OpenClose: '', ParkedUntilDate: ' ' }
-    expect(read('NewStrategyOrder', { order: { ...compat.order, ...blanks } }, 'compat')).toEqual({
+  test('takes blank text and a blank code in a body as absent, but neither a date nor an account to change', () => {
+    const orderOf = (members: object) => ({ order: { ...compat.order, ...members } })
+    expect(read('NewStrategyOrder', orderOf({ OpenClose: ' ' }), 'compat')).toEqual({
       Order: { ...limit, Limit: 2 },
     })
+    expect(read('NewStrategyOrder', orderOf({ ParkedUntilDate: '' }), 'compat')).toEqual([
+      '1130 Order.ParkedUntilDate',
+    ])
+    for (const dialect of ['native', 'compat'] as const)
+      expect(read('SetAutotradeSettings', { Account: '', IsAutotradeEnabled: false }, dialect)).toEqual([
+        '1130 Account',
+      ])
   })
 
   test('lets both symbols name the instrument', () => {

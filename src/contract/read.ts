@@ -89,11 +89,11 @@ function isAbsent(raw: unknown, member: Member, dialect: Dialect): boolean {
 
 const isZero = (raw: unknown): boolean => raw === 0 || (typeof raw === 'string' && /^0(?:\.0+)?$/.test(raw))
 
-/** As in a query, but for text that has a form: of an empty photo something was meant. */
+/** As in a query, but for dates and for text that has a form: something was meant that could not be said. */
 function isEmptyInBody(raw: string, member: Member, dialect: Dialect): boolean {
-  const { isMandatory, field } = member
-  const hasForm = field.shape.kind === 'text' && field.shape.pattern !== undefined
-  return (isMandatory || dialect === 'compat' || !hasForm) && isEmptyText([raw], member, dialect)
+  const { shape } = member.field
+  const hasForm = shape.kind === 'instant' || (shape.kind === 'text' && shape.pattern !== undefined)
+  return (member.isMandatory || !hasForm) && isEmptyText([raw], member, dialect)
 }
 
 function objectFromJson(members: Members, to: Audience): Read {
