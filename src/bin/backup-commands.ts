@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
+import { noteContents } from '../postgres/contents.ts'
 import { type Copying, leadBackup } from '../storage/operating/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { addressName, checkPlatform, reachServer, serverName, serverOf } from './database.ts'
@@ -89,4 +90,5 @@ async function copyPlatform(server: Copying, from: string, to: string): Promise<
   await server.begin()
   await copyServerFolder(serverOf(from), serverOf(to))
   await copyLog(serverOf(from), serverOf(to), await server.end())
+  await noteContents(serverOf(to))
 }

@@ -2,6 +2,7 @@
 import { constants, type Dirent, existsSync, type Stats } from 'node:fs'
 import { chmod, chown, copyFile, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { contentsName } from './contents.ts'
 
 /** What the server makes anew at each start; the log is copied by `copyLog`. */
 const emptied = new Set(
@@ -14,7 +15,7 @@ const emptied = new Set(
 const control = join('cluster', 'global', 'pg_control')
 /** What belongs to the process that runs, and the file that is copied last. */
 const left = new Set([
-  ...['run', 'program', 'server.log', 'server.log.1', control],
+  ...['run', 'program', 'server.log', 'server.log.1', contentsName, control],
   ...['postmaster.pid', 'postmaster.opts'].map((name) => join('cluster', name)),
 ])
 const logName = /^[0-9A-F]{24}$/

@@ -17,6 +17,7 @@ import {
   readStatus,
   superuser,
 } from './cluster.ts'
+import { checkContents } from './contents.ts'
 import { logTail, makeRunFolder, prepareFolder } from './folder.ts'
 import { chooseIdentity, giveTo, spawnAs } from './identity.ts'
 import { FolderInUse, type Lock, takeLock } from './lock.ts'
@@ -62,13 +63,15 @@ interface Options {
 }
 
 /**
- * Starts the server of `dataDir`, making the folder at the first start. Throws when another supervisor drives
- * the folder, when no allowed user can run the server, or when it does not become ready (with its last words).
+ * Starts the server of `dataDir`, making the folder at the first start. Throws when another supervisor drives the
+ * folder, when it is a copy that is not whole, when no allowed user can run the server, or when it does not become
+ * ready (with its last words).
  */
 export async function startPostgres(options: Options): Promise<Postgres> {
   const folder = prepareFolder(options.dataDir)
   const lock = await takeFreed(folder.run, options)
   try {
+    await checkContents(options.dataDir)
     const identity = chooseIdentity(folder)
     const binaries = await findBinaries(folder, identity)
     const installation = await prepareCluster(folder, identity, binaries)

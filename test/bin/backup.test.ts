@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -9,8 +10,10 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -157,6 +160,59 @@ test('a copy that is cut short is none, and the next one is made all the same', 
   expect((await backUp(place('cut')).ended).status).toBe(0)
   expect(readdirSync(scratch).filter((name) => name.includes('unfinished'))).toEqual([])
   expect(existsSync(join(place('cut'), 'postgres', 'cluster', 'backup_label'))).toBe(true)
+})
+
+describe('a copy that comes to its place by half is refused', { timeout: 120_000 }, () => {
+  const copy = place('carried')
+  const server = join(copy, 'postgres')
+  const table = (): string => join('cluster', 'base', tables(copy)[0] ?? '')
+  const left = () => readFileSync(join(server, 'contents'), 'utf8').trim().split('\n')
+  beforeAll(async () => {
+    expect((await backUp(copy).ended).status).toBe(0)
+  })
+  test.each([
+    [
+      'with a file that is cut off',
+      table,
+      () => truncateSync(join(server, table()), 100),
+      'cut off or of another copy',
+    ],
+    [
+      'without a file',
+      () => 'cluster/PG_VERSION',
+      () => rmSync(join(server, 'cluster/PG_VERSION')),
+      'missing',
+    ],
+    [
+      'without an empty folder',
+      () => 'cluster/pg_notify',
+      () => rmdirSync(join(server, 'cluster/pg_notify')),
+      'missing',
+    ],
+    [
+      'with a list that is cut off',
+      () => 'contents',
+      () => writeFileSync(join(server, 'contents'), `${left().slice(0, -1).join('\n')}\n`),
+      'cut off',
+    ],
+  ])('%s', async (_, what, spoil, how) => {
+    const whole = place('carried.whole')
+    cpSync(copy, whole, { recursive: true, preserveTimestamps: true })
+    const named = what()
+    spoil()
+    await expect(serve(copy)).rejects.toThrow(
+      `the copy in ${server} did not come here whole: ${named} is ${how}`,
+    )
+    // Nothing ran on it: what was missing can still be brought.
+    rmSync(copy, { recursive: true })
+    renameSync(whole, copy)
+  })
+  test('and none that its own server has changed since', async () => {
+    const before = tables(copy)
+    for (const _ of ['the first start', 'the next']) await (await serve(copy)).stop()
+    expect(existsSync(join(server, 'contents'))).toBe(false)
+    expect(tables(copy).length).toBeGreaterThanOrEqual(before.length)
+  })
 })
 
 test('one copy at a time, and whole whoever else asks for it', { timeout: 120_000 }, async () => {

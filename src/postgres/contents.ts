@@ -1,0 +1,60 @@
+/**
+ * What the folder of a copied server holds, so that a copy which reached its place by half is told before its server
+ * runs on it: the server itself starts on a table that is cut off, and goes on without the rows.
+ */
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+/** In the folder of a copy whose server never ran. */
+export const contentsName = 'contents'
+
+/** Notes every file with its size, and every folder. What is in the pages and the log is known by their checksums. */
+export async function noteContents(root: string): Promise<void> {
+  const lines: string[] = []
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    lines.push(`${await sizeOf(path)} ${relative(root, path)}`)
+  }
+  const text = [lines.length, ...lines, ''].join('\n')
+  await writeFile(join(root, contentsName), text, { mode: 0o600, flush: true })
+}
+
+/** Throws where something that was noted is missing or has another size. Otherwise the server may change it from now on. */
+export async function checkContents(root: string): Promise<void> {
+  const noted = await readIfThere(join(root, contentsName))
+  if (noted === undefined) return
+  const [count, ...lines] = noted.split('\n').slice(0, -1)
+  const faults = Number(count) === lines.length ? [] : [`${contentsName} is cut off`]
+  for (const line of lines) {
+    const path = line.slice(line.indexOf(' ') + 1)
+    const size = await sizeOf(join(root, path))
+    if (line !== `${size} ${path}`)
+      faults.push(size === undefined ? `${path} is missing` : `${path} is cut off or of another copy`)
+  }
+  const [first, ...others] = faults
+  if (first !== undefined)
+    throw new Error(
+      `the copy in ${root} did not come here whole: ${first}${others.length > 0 ? `, and ${others.length} more` : ''}`,
+    )
+  await rm(join(root, contentsName))
+}
+
+/** Of a folder 0; undefined: there is nothing. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    const found = await stat(path)
+    return found.isDirectory() ? 0 : found.size
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
