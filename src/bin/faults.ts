@@ -13,10 +13,16 @@ export function faultOf(error: unknown): unknown {
 
 function words(error: Error): string | undefined {
   if (error instanceof DatabaseUnavailable)
-    return `the database cannot be used: ${failureWords(error.cause) ?? error.message}`
+    return hasGone(error.cause)
+      ? `the database went away at work: ${failureWords(error.cause)}; its disk may be full, the log of the server says why`
+      : `the database cannot be used: ${failureWords(error.cause) ?? error.message}`
   if (isTurnedAway(error)) return `the database turns us away: ${error.message}`
   if (isForbidden(error)) return `the database does not let us: ${error.message}`
   // Ours and the system's are plain errors, written for people; those of a fault in the program have a class.
   const isOurs = error instanceof ConfigError || error instanceof FolderInUse
   return isOurs || error.constructor === Error ? error.message : undefined
 }
+
+/** Whether a connection broke that was there. A server that ends by itself says nothing over it. */
+const hasGone = (cause: unknown): boolean =>
+  cause instanceof Error && /\b(EPIPE|ECONNRESET)\b|^Connection terminated unexpectedly$/.test(cause.message)

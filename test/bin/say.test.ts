@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { ConfigError } from '../../src/bin/config.ts'
 import { faultOf } from '../../src/bin/faults.ts'
 import { say } from '../../src/bin/tool.ts'
+import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
 
 function printed(output: { json?: boolean }, facts: object, text: string | string[]): string {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
@@ -31,3 +32,11 @@ test('as JSON it is whole', () => {
   expect(text).not.toMatch(/\p{Cc}/u)
   expect(JSON.parse(text)).toEqual({ name })
 })
+
+test.each(['write EPIPE', 'read ECONNRESET', 'Connection terminated unexpectedly'])(
+  'a database that is gone with a %s is told by where the reason is',
+  (said) =>
+    expect(faultOf(new DatabaseUnavailable('lost', { cause: new Error(said) }))).toBe(
+      `lockstep: the database went away at work: ${said}; its disk may be full, the log of the server says why`,
+    ),
+)
