@@ -113,6 +113,17 @@ test('a trade through zero is a close and an opening order', async () => {
   expect(await positions()).toEqual([])
 })
 
+test('a position that it leaves is marked with the quote that stands, in its trade as in the account value', async () => {
+  const listed = async (name: 'GetStrategyDetails' | 'GetStrategyHistoricalClosedTrades') =>
+    resultsOf<Record<string, unknown>>(await town.ask(name, { StrategyId: fed }, { key: leader.key }))
+  await town.door('/quotes', [{ symbol: 'AAPL', bid: 99, ask: 99.1 }])
+  await trade('buy', 10, 100)
+  expect(await listed('GetStrategyDetails')).toMatchObject([{ Equity: -10 }])
+  await trade('sell', 10, 101)
+  const [finished] = await listed('GetStrategyHistoricalClosedTrades')
+  expect(finished).toMatchObject({ ProfitLoss: 10, MaxDrawdown: -10, MaxDrawdown_WorstPrice: 99 })
+})
+
 test('a trade that is taken back is taken back in the strategy', async () => {
   const { execId } = await trade('buy', 10, 100)
   expect(await positions()).toMatchObject([{ Quantity: 10 }])

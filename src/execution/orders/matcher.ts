@@ -15,7 +15,6 @@ import {
   loadQuotedInstruments,
   lockLastQuotes,
   type QuotedInstrument,
-  type QuoteRow,
   saveQuotes,
   voidQuotes,
 } from '../../storage/market/quotes.ts'
@@ -54,7 +53,7 @@ import {
   quoteRange,
   touchesSession,
 } from './moments.ts'
-import type { TradeStep } from './trades.ts'
+import { stepsUnder, type TradeStep } from './trades.ts'
 
 /** Signals that one transaction holds against the last quotes. */
 const arrivalsAtOnce = 1_000
@@ -154,7 +153,7 @@ const matchThese = (ctx: WorkContext, strategies: Among): Promise<number> =>
       return quote && instrument ? fillOnArrival(book, instrument, quote) : book
     })
     const filled = await withAccounts(ctx, tx, served)
-    const steps = filled.map((book) => arrivalSteps(book, quotes.get(book.instrumentId)))
+    const steps = filled.map((book) => stepsUnder(book, quotes.get(book.instrumentId)))
     const moved = (await saveBooks(ctx, tx, filled, steps)) + (await settleArrivals(tx, keys))
     // No new quote will have them looked at. What a call sells is an arrival of its own, so it comes last.
     return moved + (await callTraded(ctx, tx, filled))
@@ -236,12 +235,6 @@ async function matchReached<Item>(
   await markTrades(tx, marks, traded, bookCurrency, strategies)
   const moved = await saveBooks(ctx, tx, filled, steps)
   return moved + (await callFlattened(ctx, tx, filled))
-}
-
-/** After its fills a position is marked with the quote that filled it. */
-function arrivalSteps({ fills }: SignalBook, quote: QuoteRow | undefined): TradeStep[] {
-  const last = fills.at(-1)
-  return quote && last ? [...fills, { bid: quote.bid, ask: quote.ask, at: last.at }] : [...fills]
 }
 
 /** Lets the others who trade on the market have the batch. */

@@ -48,6 +48,13 @@ interface Chapter {
 }
 
 const isFill = (step: TradeStep): step is BookedFill => 'execId' in step
+
+/** The fills of a book under the quote that stands meanwhile: what they leave is marked with it. */
+export function stepsUnder({ fills }: SignalBook, quote: Omit<PriceMark, 'at'> | undefined): TradeStep[] {
+  const last = fills.at(-1)
+  return quote && last ? [...fills, { bid: quote.bid, ask: quote.ask, at: last.at }] : [...fills]
+}
+
 const keyOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
   `${strategyId} ${instrumentId}`
 

@@ -7,7 +7,7 @@ import { oneOfEach } from '../../domain/group.ts'
 import { hasExpired } from '../../domain/market/expiration.ts'
 import { settleAgain } from '../../storage/actions/contract-ends.ts'
 import type { Transaction } from '../../storage/database/sql.ts'
-import { loadQuotedInstruments, type QuotedInstrument } from '../../storage/market/quotes.ts'
+import { loadQuotedInstruments, lockLastQuotes, type QuotedInstrument } from '../../storage/market/quotes.ts'
 import {
   isTransmissionDue,
   listFedStrategies,
@@ -21,6 +21,7 @@ import type { Step, WorkContext } from '../context.ts'
 import { isolated } from '../isolation.ts'
 import { loadWholeBooks, saveBooks } from './books.ts'
 import { type InternalBook, tradeInternally } from './internal-orders.ts'
+import { stepsUnder } from './trades.ts'
 
 const strategiesAtOnce = 50
 const tradesAtOnce = 500
@@ -40,10 +41,14 @@ export const transmitStep: Step = {
 async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promise<number> {
   const strategies = await listFedStrategies(tx, among, strategiesAtOnce)
   if (strategies.length === 0) return 0
+  // Quotes are locked before strategies, as by whoever else books under them.
+  const traded = instrumentsOf(await listTransmissions(tx, strategies, tradesAtOnce))
+  const quotes = await lockLastQuotes(tx, traded)
   await lockStrategies(tx, strategies)
-  const trades = await listTransmissions(tx, strategies, tradesAtOnce)
+  const due = await listTransmissions(tx, strategies, tradesAtOnce)
+  // What has come meanwhile of something else waits for the next turn.
+  const trades = due.filter(({ instrumentId }) => traded.includes(instrumentId))
   const now = ctx.clock.now()
-  const traded = [...new Set(trades.map(({ instrumentId }) => instrumentId))]
   const listed = await loadQuotedInstruments(tx, [], traded)
   const instruments = new Map(listed.map((row) => [row.id, row]))
   const books = await loadTraded(ctx, tx, trades, instruments)
@@ -62,13 +67,19 @@ async function transmit(ctx: WorkContext, tx: Transaction, among: Among): Promis
     const isTransmitted = !hasExpired(instrument, now)
     books.set(nameOf(trade), tradeInternally(book, { isTransmitted, ...order }))
   }
-  await saveBooks(ctx, tx, [...books.values()])
+  const booked = [...books.values()]
+  const steps = booked.map((book) => stepsUnder(book, quotes.get(book.instrumentId)))
+  await saveBooks(ctx, tx, booked, steps)
   // What is told of a contract that has ended is settled with it, as it is in the account.
   await settleAgain(tx, traded, now)
   const done = trades.map(({ id }) => id)
   await saveTransmitted(tx, done, ids, now)
   return trades.length
 }
+
+const instrumentsOf = (trades: readonly TransmissionRow[]): number[] => [
+  ...new Set(trades.map(({ instrumentId }) => instrumentId)),
+]
 
 const nameOf = ({ strategyId, instrumentId }: { strategyId: number; instrumentId: number }): string =>
   `${strategyId} ${instrumentId}`
