@@ -65,6 +65,20 @@ test('what ends without a quote was held on its last day', async () => {
   expect(await details()).toMatchObject([{ AvgLeverage: 0.055, MaxLeverage: 0.055 }])
 })
 
+test('what is delivered is marked with the price of its underlying at the end', async () => {
+  const { trade, details, stockTrades } = await begin()
+  await trade('AAPL2415O50', '2', 1)
+  await quote('AAPL', 45)
+  await end()
+  expect(await details()).toMatchObject([{ Equity: -500 }])
+  await door('/clock', { now: '2024-03-18T14:00:00Z' })
+  await quote('AAPL', 49)
+  await trade('AAPL', '2', 100)
+  expect(await stockTrades()).toMatchObject([
+    { ProfitLoss: -100, MaxDrawdown: -500, MaxDrawdown_WorstPrice: 45, MaxDrawdown_StrategyEquity: 99_600 },
+  ])
+})
+
 test('what ends or is delivered costs nothing under any plan', async () => {
   const { trade, equityUnder, tradesUnder } = await begin()
   await trade('AAPL2415C50', '1', 1)

@@ -24,6 +24,7 @@ import {
   type EndingRow,
   expireAccountOrders,
   findSettlementValue,
+  hasOtherEnds,
   postponeEnd,
   settleAgain,
 } from '../../storage/actions/contract-ends.ts'
@@ -31,8 +32,10 @@ import type { Transaction } from '../../storage/database/sql.ts'
 import { loadQuotedInstruments } from '../../storage/market/quotes.ts'
 import { markFollowers } from '../../storage/mirror/sync-due.ts'
 import { loadModelAccounts } from '../../storage/orders/model-accounts.ts'
-import { causedBy, hasEnded, worked } from '../../storage/orders/order-books.ts'
+import { bookCurrency, causedBy, hasEnded, worked } from '../../storage/orders/order-books.ts'
 import { newSignalIds } from '../../storage/orders/signals.ts'
+import { markTrades } from '../../storage/strategies/trade-marks.ts'
+import { everybody } from '../../storage/work/among.ts'
 import { ratesOf, type WorkContext } from '../context.ts'
 import { settleLedgers } from './account-ends.ts'
 import { bookContext, type SignalBook } from './booking.ts'
@@ -97,6 +100,7 @@ async function finish(ctx: WorkContext, tx: Transaction, contract: EndingRow, en
   await seeLeverage(tx, bookedDay(at), await loadModelAccounts(tx, held, ratesOf(ctx)))
   const deliveries = await settleBooks(ctx, tx, contract, ended, { last, at })
   await deliver(ctx, tx, contract, deliveries, at)
+  if (contract.endedAt === null) await markDelivered(tx, contract, at)
   await settleLedgers(tx, contract, {
     ...{ at, now },
     endingOf: (quantity, avgPx) => endingOf(contract, quantity, avgPx, last),
@@ -232,6 +236,17 @@ async function deliver(
     return trade ? tradeInternally(book, trade) : book
   })
   await saveBooks(ctx, tx, delivered)
+}
+
+/**
+ * Marks what was delivered with the last price of the underlying, at which accounts count it until somebody quotes it
+ * again. Once everything that ends at this moment is delivered: what one option takes another may give.
+ */
+async function markDelivered(tx: Transaction, contract: EndingRow, at: Instant): Promise<void> {
+  const { id, underlyingId } = contract
+  if (underlyingId === null || (await hasOtherEnds(tx, { id, underlyingId, at }))) return
+  const mark = (await lockMarks(tx, [underlyingId])).get(underlyingId)
+  if (mark) await markTrades(tx, [{ ...mark, instrumentId: underlyingId, at }], [], bookCurrency, everybody)
 }
 
 /**

@@ -68,6 +68,19 @@ export async function claimEnding(tx: Transaction, now: Instant): Promise<Ending
     where i.id = ${next.id}::bigint and i.due_at <= ${instant(now)}::timestamptz for update of i`
 }
 
+/** Whether another option on the underlying has ended by this moment and is still to be settled. */
+export const hasOtherEnds = async (
+  tx: Transaction,
+  { id, underlyingId, at }: { id: number; underlyingId: number; at: Instant },
+): Promise<boolean> =>
+  (
+    await tx.one<{ has: boolean }>`
+      select exists (
+        select ${endingTables}
+        where u.id = ${underlyingId}::bigint and i.id <> ${id}::bigint and i.due_at <= ${instant(at)}::timestamptz
+      ) as has`
+  ).has
+
 const endingTables = fragment`
   from instrument i left join instrument u on i.security_type = 'OPT' and u.symbol = i.underlying`
 
