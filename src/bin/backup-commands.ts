@@ -70,7 +70,7 @@ async function backUp(config: Config, target: string): Promise<void> {
       try {
         await mkdir(dirname(target), { recursive: true })
         await copyPlatform(copying, config.dataDir, unfinished)
-        await markCopy(unfinished)
+        await noteContents(serverOf(unfinished), [await markCopy(unfinished)])
         await putInPlace(unfinished, target)
       } finally {
         await clear()
@@ -90,5 +90,4 @@ async function copyPlatform(server: Copying, from: string, to: string): Promise<
   await server.begin()
   await copyServerFolder(serverOf(from), serverOf(to))
   await copyLog(serverOf(from), serverOf(to), await server.end())
-  await noteContents(serverOf(to))
 }

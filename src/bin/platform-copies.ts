@@ -11,9 +11,12 @@ import type { Config } from './config.ts'
 /** In the data folder of a copy that nobody has started yet. */
 const markOf = (dataDir: string): string => join(dataDir, 'copied')
 
-/** Marks a data folder as a copy. */
-export const markCopy = (dataDir: string): Promise<void> =>
-  writeFile(markOf(dataDir), `${new Date().toISOString()}\n`, { mode: 0o600, flush: true })
+/** Marks a data folder as a copy; the answer is the path of the mark, without which it would give numbers again. */
+export async function markCopy(dataDir: string): Promise<string> {
+  const mark = markOf(dataDir)
+  await writeFile(mark, `${new Date().toISOString()}\n`, { mode: 0o600, flush: true })
+  return mark
+}
 
 /** Before anything is written to a copy that is started for the first time. Repeated after a crash it does no harm. */
 export async function beginCopy({ databaseUrl, dataDir }: Config, db: Database, log: Logger): Promise<void> {

@@ -2,7 +2,7 @@
 import { constants, type Dirent, existsSync, type Stats } from 'node:fs'
 import { chmod, chown, copyFile, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { contentsName } from './contents.ts'
+import { contentsName, labelOfListed } from './contents.ts'
 
 /** What the server makes anew at each start; the log is copied by `copyLog`. */
 const emptied = new Set(
@@ -43,7 +43,7 @@ export async function copyLog(
   )
   for (const name of names) await copyWithOwner(join(source, name), join(target, name))
   const path = join(to, 'cluster', 'backup_label')
-  await writeFile(path, label, { mode: 0o600, flush: true })
+  await writeFile(path, labelOfListed(label), { mode: 0o600, flush: true })
   await give(path, await stat(join(from, 'cluster')))
   await Promise.all([target, join(to, 'cluster')].map(flush))
 }

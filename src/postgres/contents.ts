@@ -8,13 +8,22 @@ import { join, relative } from 'node:path'
 /** In the folder of a copy whose server never ran. */
 export const contentsName = 'contents'
 
-/** Notes every file with its size, and every folder. What is in the pages and the log is known by their checksums. */
-export async function noteContents(root: string): Promise<void> {
+/** Ends the name of the copy in its label as long as nobody has compared it; both are of one length. */
+const [listed, compared] = [', listed', ', whole.'] as const
+const labelOf = (root: string): string => join(root, 'cluster', 'backup_label')
+
+/** The label of a copy that has a list, so that one which came without its list is told from one that never had any. */
+export const labelOfListed = (label: string): string => label.replace(/^LABEL: .*$/m, `$&${listed}`)
+
+/**
+ * Notes every file with its size, and every folder, and what belongs to the copy beside them. What is in the pages and
+ * the log is known by their checksums.
+ */
+export async function noteContents(root: string, beside: readonly string[]): Promise<void> {
   const lines: string[] = []
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name)
+  const within = await readdir(root, { recursive: true, withFileTypes: true })
+  for (const path of [...within.map(({ parentPath, name }) => join(parentPath, name)), ...beside])
     lines.push(`${await sizeOf(path)} ${relative(root, path)}`)
-  }
   const text = [lines.length, ...lines, ''].join('\n')
   await writeFile(join(root, contentsName), text, { mode: 0o600, flush: true })
 }
@@ -22,7 +31,11 @@ export async function noteContents(root: string): Promise<void> {
 /** Throws where something that was noted is missing or has another size. Otherwise the server may change it from now on. */
 export async function checkContents(root: string): Promise<void> {
   const noted = await readIfThere(join(root, contentsName))
-  if (noted === undefined) return
+  const label = await readIfThere(labelOf(root))
+  if (noted === undefined) {
+    if (label?.includes(listed)) throw notWhole(root, [`${contentsName} is missing`])
+    return
+  }
   const [count, ...lines] = noted.split('\n').slice(0, -1)
   const faults = Number(count) === lines.length ? [] : [`${contentsName} is cut off`]
   for (const line of lines) {
@@ -31,12 +44,16 @@ export async function checkContents(root: string): Promise<void> {
     if (line !== `${size} ${path}`)
       faults.push(size === undefined ? `${path} is missing` : `${path} is cut off or of another copy`)
   }
-  const [first, ...others] = faults
-  if (first !== undefined)
-    throw new Error(
-      `the copy in ${root} did not come here whole: ${first}${others.length > 0 ? `, and ${others.length} more` : ''}`,
-    )
+  if (faults.length > 0) throw notWhole(root, faults)
+  // First the label, in its place: whoever starts after a crash between the two compares once more.
+  if (label?.includes(listed))
+    await writeFile(labelOf(root), label.replace(listed, compared), { flag: 'r+', flush: true })
   await rm(join(root, contentsName))
+}
+
+function notWhole(root: string, [first, ...others]: readonly string[]): Error {
+  const more = others.length > 0 ? `, and ${others.length} more` : ''
+  return new Error(`the copy in ${root} did not come here whole: ${first}${more}`)
 }
 
 /** Of a folder 0; undefined: there is nothing. */

@@ -23,6 +23,7 @@ import { readConfig } from '../../src/bin/config.ts'
 import { openMigrated, provideServer, type Server } from '../../src/bin/database.ts'
 import { openLog } from '../../src/bin/log.ts'
 import { beginCopy } from '../../src/bin/platform-copies.ts'
+import { checkContents } from '../../src/postgres/contents.ts'
 import { type Database, openDatabase } from '../../src/storage/database/database.ts'
 import { silentLog } from '../support/database-server.ts'
 
@@ -195,6 +196,13 @@ describe('a copy that comes to its place by half is refused', { timeout: 120_000
       () => writeFileSync(join(server, 'contents'), `${left().slice(0, -1).join('\n')}\n`),
       'cut off',
     ],
+    ['without its list', () => 'contents', () => rmSync(join(server, 'contents')), 'missing'],
+    [
+      'without the mark of a copy, so that it would give numbers again',
+      () => '../copied',
+      () => rmSync(join(copy, 'copied')),
+      'missing',
+    ],
   ])('%s', async (_, what, spoil, how) => {
     const whole = place('carried.whole')
     cpSync(copy, whole, { recursive: true, preserveTimestamps: true })
@@ -206,6 +214,17 @@ describe('a copy that comes to its place by half is refused', { timeout: 120_000
     // Nothing ran on it: what was missing can still be brought.
     rmSync(copy, { recursive: true })
     renameSync(whole, copy)
+  })
+  test('but not one that was compared before its server came up', async () => {
+    const begun = place('carried.begun')
+    cpSync(copy, begun, { recursive: true, preserveTimestamps: true })
+    // The crash came between the label and the list, then behind both.
+    const list = readFileSync(join(begun, 'postgres', 'contents'))
+    await checkContents(join(begun, 'postgres'))
+    writeFileSync(join(begun, 'postgres', 'contents'), list)
+    await checkContents(join(begun, 'postgres'))
+    await checkContents(join(begun, 'postgres'))
+    expect(existsSync(join(begun, 'postgres', 'contents'))).toBe(false)
   })
   test('and none that its own server has changed since', async () => {
     const before = tables(copy)
