@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -23,7 +24,7 @@ import { readConfig } from '../../src/bin/config.ts'
 import { openMigrated, provideServer, type Server } from '../../src/bin/database.ts'
 import { openLog } from '../../src/bin/log.ts'
 import { beginCopy } from '../../src/bin/platform-copies.ts'
-import { checkContents } from '../../src/postgres/contents.ts'
+import { checkContents, noteContents } from '../../src/postgres/contents.ts'
 import { type Database, openDatabase } from '../../src/storage/database/database.ts'
 import { silentLog } from '../support/database-server.ts'
 
@@ -226,6 +227,17 @@ describe('a copy that comes to its place by half is refused', { timeout: 120_000
     await checkContents(join(begun, 'postgres'))
     expect(existsSync(join(begun, 'postgres', 'contents'))).toBe(false)
   })
+  test.runIf(process.getuid?.() === 0)(
+    'by whoever owns the platform, though root has copied it',
+    async () => {
+      const owned = place('carried.owned')
+      mkdirSync(owned)
+      chownSync(owned, 65_534, 65_534)
+      await noteContents(owned, [])
+      const { uid, gid } = lstatSync(join(owned, 'contents'))
+      expect([uid, gid]).toEqual([65_534, 65_534])
+    },
+  )
   test('and none that its own server has changed since', async () => {
     const before = tables(copy)
     for (const _ of ['the first start', 'the next']) await (await serve(copy)).stop()
