@@ -1,8 +1,9 @@
 /** Copies of the data folder of a server that is at work, made so that they are whole or not there at all. */
-import { constants, type Dirent, existsSync, type Stats } from 'node:fs'
-import { chmod, chown, copyFile, mkdir, open, readdir, rename, stat, writeFile } from 'node:fs/promises'
+import { constants, type Dirent, existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, open, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { contentsName, labelOfListed } from './contents.ts'
+import { give, writeFor } from './owners.ts'
 
 /** What the server makes anew at each start; the log is copied by `copyLog`. */
 const emptied = new Set(
@@ -43,8 +44,7 @@ export async function copyLog(
   )
   for (const name of names) await copyWithOwner(join(source, name), join(target, name))
   const path = join(to, 'cluster', 'backup_label')
-  await writeFile(path, labelOfListed(label), { mode: 0o600, flush: true })
-  await give(path, await stat(join(from, 'cluster')))
+  await writeFor(join(from, 'cluster'), path, labelOfListed(label))
   await Promise.all([target, join(to, 'cluster')].map(flush))
 }
 
@@ -55,7 +55,6 @@ export async function putInPlace(finished: string, path: string): Promise<void> 
 }
 
 type Choice = 'copy' | 'empty' | 'leave'
-type Owner = Pick<Stats, 'uid' | 'gid'>
 
 /** Open at a time: most of the time goes into waiting for the disk, and systems allow a process some hundreds. */
 const filesAtOnce = 32
@@ -106,11 +105,6 @@ async function copyWithOwner(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL)
   await give(to, owner)
   await flush(to)
-}
-
-/** The server reads its files only when they are its user's. */
-async function give(path: string, { uid, gid }: Owner): Promise<void> {
-  if (uid !== process.getuid?.()) await chown(path, uid, gid)
 }
 
 async function flush(path: string): Promise<void> {

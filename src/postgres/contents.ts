@@ -2,8 +2,9 @@
  * What the folder of a copied server holds, so that a copy which reached its place by half is told before its server
  * runs on it: the server itself starts on a table that is cut off, and goes on without the rows.
  */
-import { chown, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { writeFor } from './owners.ts'
 
 /** In the folder of a copy whose server never ran. */
 export const contentsName = 'contents'
@@ -25,11 +26,8 @@ export async function noteContents(root: string, beside: readonly string[]): Pro
   for (const path of [...within.map(({ parentPath, name }) => join(parentPath, name)), ...beside])
     lines.push(`${await sizeOf(path)} ${relative(root, path)}`)
   const text = [lines.length, ...lines, ''].join('\n')
-  const list = join(root, contentsName)
-  await writeFile(list, text, { mode: 0o600, flush: true })
   // Root may copy the platform of another user, who starts it.
-  const { uid, gid } = await stat(root)
-  if (uid !== process.getuid?.()) await chown(list, uid, gid)
+  await writeFor(root, join(root, contentsName), text)
 }
 
 /** Throws where something that was noted is missing or has another size. Otherwise the server may change it from now on. */
