@@ -24,3 +24,7 @@ export function fileWords(error: unknown, own: Readonly<Record<string, string>> 
 /** Whether the system said it, of something outside of this program. */
 export const isOfSystem = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && /^E[A-Z0-9]+$/.test(String(error.code))
+
+/** Whether it said so of a file or a folder. */
+export const isOfFile = (error: unknown): error is NodeJS.ErrnoException =>
+  isOfSystem(error) && (error.code ?? '') in said

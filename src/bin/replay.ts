@@ -14,7 +14,7 @@ import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
-import { fileWords } from './file-words.ts'
+import { fileWords, isOfFile } from './file-words.ts'
 import { safeLine } from './tool.ts'
 import { workerId } from './worker.ts'
 
@@ -113,7 +113,7 @@ async function digestOf(open: () => ReadStream): Promise<string> {
 /** A row that says nothing, text that is no CSV, a file that is not there: trying again does not mend it. */
 const isOfTheFile = (error: unknown): error is Error =>
   error instanceof RangeError ||
-  (error instanceof Error && 'code' in error && codesOfFiles.test(String(error.code)))
+  isOfFile(error) ||
+  (error instanceof Error && 'code' in error && codesOfCsv.test(String(error.code)))
 
-const codesOfFiles =
-  /^(CSV_|INVALID_OPENING_QUOTE$|(ENOENT|ENOTDIR|ENAMETOOLONG|ELOOP|EACCES|EPERM|EISDIR|EIO)$)/
+const codesOfCsv = /^(CSV_|INVALID_OPENING_QUOTE$)/
