@@ -1,6 +1,6 @@
 /** A copy of the whole platform while it is at work, which can be started in its place. */
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { copyFolder, copyLog, copyServerFolder, putInPlace } from '../postgres/backup.ts'
@@ -8,6 +8,7 @@ import { noteContents } from '../postgres/contents.ts'
 import { type Copying, leadBackup } from '../storage/operating/backup.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { addressName, checkPlatform, reachServer, serverName, serverOf } from './database.ts'
+import { makeFolder } from './folder.ts'
 import { openLog } from './log.ts'
 import { goOnFromCopy, markCopy } from './platform-copies.ts'
 import { type Output, say, tool, withPlatform } from './tool.ts'
@@ -68,7 +69,7 @@ async function backUp(config: Config, target: string): Promise<void> {
     await leadBackup(server.url, async (copying) => {
       await clear()
       try {
-        await mkdir(dirname(target), { recursive: true })
+        makeFolder(dirname(target))
         await copyPlatform(copying, config.dataDir, unfinished)
         await noteContents(serverOf(unfinished), [await markCopy(unfinished)])
         await putInPlace(unfinished, target)

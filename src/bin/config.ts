@@ -2,7 +2,7 @@
  * The configuration, read once from the environment and passed down; nothing below reads the environment.
  * A value that cannot be used ends the start with its name and what was expected.
  */
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Dialect, HostName } from '../contract/index.ts'
 import { type Decimal, dec } from '../domain/decimal.ts'
@@ -11,6 +11,7 @@ import { type Networks, readNetworks } from '../http/address.ts'
 import type { Hosts } from '../http/routes.ts'
 import { readWindows, type Window } from '../operations/limits.ts'
 import { fileWords } from './file-words.ts'
+import { makeFolder } from './folder.ts'
 
 export interface Config {
   port: number
@@ -116,7 +117,7 @@ function metricsOf(port: string | undefined, host: string | undefined): Config['
  */
 export function makeDataDir({ dataDir }: Config): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+    makeFolder(dataDir)
     accessSync(dataDir, constants.W_OK)
   } catch (error) {
     throw unusable(dataDir, error)
@@ -129,12 +130,9 @@ export function unusable(dataDir: string, error: unknown): ConfigError {
   return new ConfigError(`the data folder ${dataDir} cannot be used: ${why}; choose another by DATA_DIR`)
 }
 
-/**
- * Where a whole path is made, the system tells of a disk that takes no writes that something is missing on it; and of a
- * link to where nothing is, such as a disk that is not mounted, the same.
- */
+/** The system says the same of a link to where nothing is, such as a disk that is not mounted, and below /proc. */
 const ofDataFolder = {
-  ENOENT: 'it is a link that leads nowhere, or is missing on a disk that takes no writes',
+  ENOENT: 'it is a link that leads nowhere, or in a place that takes no folders',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
 }

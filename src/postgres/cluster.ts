@@ -81,7 +81,7 @@ function must(what: string, outcome: Outcome): void {
 /** Asserts that pages carry checksums. Works only while the server is down. */
 export async function assertChecksums({ identity, binaries, folder }: Installation): Promise<void> {
   const outcome = await runAs(identity, [binaries.postgres, '-C', 'data_checksums', '-D', folder.cluster])
-  must('reading data_checksums', outcome)
+  must(`asking the server about its folder ${folder.cluster}`, outcome)
   if (outcome.output.trim() !== 'on') throw new Error(`${folder.cluster} was made without data checksums`)
 }
 

@@ -371,12 +371,13 @@ describe('a data folder', () => {
   writeFileSync(file, '')
   const link = join(folder, 'a-link')
   symlinkSync(join(folder, 'not-mounted', 'data'), link)
-  const leadsNowhere = 'it is a link that leads nowhere, or is missing on a disk that takes no writes'
+  const leadsNowhere = 'it is a link that leads nowhere, or in a place that takes no folders'
 
   test.each([
     ['in the place of which there is a file', file, 'it is a file'],
     ['that is a link to a disk that is not mounted', link, leadsNowhere],
     ['below a file', join(file, 'deeper'), 'a part of its path is a file'],
+    ['among what is no files', '/proc/no/folder', leadsNowhere],
   ])('%s', (_, dataDir, why) => {
     expect(() => loadSecrets(readConfig({ DATA_DIR: dataDir }))).toThrow(
       new ConfigError(`the data folder ${dataDir} cannot be used: ${why}; choose another by DATA_DIR`),

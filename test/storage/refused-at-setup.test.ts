@@ -72,3 +72,15 @@ test('a listener whose connection does not hear a channel makes another', async 
   ])
   await db.close()
 })
+
+test('a database that does not answer at first is waited for, which is said once', async () => {
+  const warn = vi.fn()
+  // More than are met in the second that a connection is asked for.
+  let cuts = 25
+  way.bend = (text) => (warn.mock.calls.length === 0 || cuts-- > 0 ? undefined : text)
+  const db = await opened(warn)
+  expect(warn.mock.calls).toEqual([
+    [{ error: expect.any(String) }, 'the database does not answer yet and is waited for'],
+  ])
+  await db.close()
+})

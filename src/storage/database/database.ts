@@ -79,8 +79,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const opened = { before: false }
   const database = connect(options, () => opened.before)
   try {
-    await checkServer(database)
-    await patiently(() => checkSessions(database))
+    await checkServer(database, options.log)
+    await patiently(options.log, () => checkSessions(database))
     opened.before = true
   } catch (error) {
     await database.close()
@@ -149,8 +149,9 @@ function makePool(client: pg.ClientConfig, setup: string, max: number, log: Data
   return pool
 }
 
-async function checkServer({ read }: Database): Promise<void> {
+async function checkServer({ read }: Database, log: DatabaseLog): Promise<void> {
   const settings = await patiently(
+    log,
     () => read.rows<{ name: string; setting: string }>`
       select name, setting from (
         select name, setting from pg_settings
@@ -189,13 +190,15 @@ function serverFault(name: string, setting: string): string | undefined {
   }
 }
 
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+/** Asks until there is an answer; that somebody waits for one is said once. */
+async function patiently<T>(log: DatabaseLog, ask: () => Promise<T>): Promise<T> {
   const until = performance.now() + openPatienceMs
-  for (;;) {
+  for (let isTold = false; ; isTold = true) {
     try {
       return await ask()
     } catch (error) {
       if (!(error instanceof DatabaseUnavailable) || performance.now() > until) throw error
+      if (!isTold) log.warn({ error: error.message }, 'the database does not answer yet and is waited for')
     }
   }
 }
