@@ -39,9 +39,7 @@ export function addOperatorCommands(program: Command): void {
   addAccountCommands(group('accounts', 'which accounts may be used, and how'))
   addApprovalCommands(group('approvals', 'what brokers have enabled'))
   addBrokerCommands(group('brokers', 'what brokers ask for'))
-  addOrderCommands(
-    group('orders', 'orders that wait for a word: their account holder’s, or the operator’s own'),
-  )
+  addOrderCommands(group('orders', 'why accounts got orders or none, and orders that wait for a word'))
   addWebhookCommands(group('webhooks', 'who is told when approvals end'))
   addKeyCommands(group('keys', 'issue and revoke access keys'))
   addSecretCommands(program)

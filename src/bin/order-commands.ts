@@ -15,9 +15,10 @@ import { noteCommand } from './acting.ts'
 import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
+import { addReasonCommand } from './order-reasons.ts'
 import { type Output, readId, say, tool, utcOf, withPlatform } from './tool.ts'
 
-/** Adds orders waiting, confirm, decline, differing and settle. */
+/** Adds orders waiting, confirm, decline, differing, settle and why. */
 export function addOrderCommands(orders: Command): void {
   tool(orders, 'waiting', 'what account holders are to confirm').action((output: Output) =>
     withPlatform(async (db) => {
@@ -37,6 +38,7 @@ export function addOrderCommands(orders: Command): void {
     .option('--executed <quantity>', 'what it executed in all, under its own id, in the units of today')
     .option('--average <price>', 'at what average price, where that is more than is booked')
     .action(settle)
+  addReasonCommand(orders)
 }
 
 const lineOf = (order: WaitingOrder): string =>
