@@ -1,8 +1,12 @@
 /** Sites are told how requests for approval have ended: signed, once per id, for three days, never elsewhere. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { dayLength } from '../../src/domain/time.ts'
 import type { WorkContext } from '../../src/execution/context.ts'
 import { webhookSweepStep } from '../../src/execution/webhooks.ts'
@@ -122,6 +126,25 @@ test('a request that has ended is told of, with ids and the status alone', async
   const shown = await listed()
   expect(shown).toHaveLength(2)
   expect(shown[0]).toMatchObject({ url: `${base}/${account}`, siteId: town.sites.west, status: 200 })
+})
+
+test('the program of the document tells what is ours from what is not, also after a new secret', async () => {
+  const [, program = ''] = /```js\n(.*?)```/s.exec(await readFile('docs/reference/webhooks.md', 'utf8')) ?? []
+  const folder = await mkdtemp(join(tmpdir(), 'webhooks-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'ours.mjs'), program)
+  const { isOurs } = (await import(pathToFileURL(join(folder, 'ours.mjs')).href)) as {
+    isOurs: (secret: string, headers: Record<string, string>, body: string) => boolean
+  }
+  const newer = await db.transaction((tx) => rotateWebhook(tx, secrets.keyRing, webhook.webhookId, now))
+  await start()
+  await stop()
+  const [{ headers, body } = { headers: {}, body: '' }] = taken
+  expect(body).toContain('"type":"approval.')
+  for (const secret of [webhook.secret, newer ?? '']) expect(isOurs(secret, headers, body)).toBe(true)
+  expect(isOurs(webhook.secret, headers, body.replace('approval', 'refusal'))).toBe(false)
+  expect(isOurs(webhook.secret, { ...headers, 'webhook-timestamp': '1' }, body)).toBe(false)
+  expect(isOurs('whsec_c29tZWJvZHk=', headers, body)).toBe(false)
 })
 
 test('other sites are told nothing', async () => {
