@@ -70,8 +70,26 @@ describe('an open request', () => {
     ],
     ['a stop', { autoStopLossDollars: 1500 }, 'Stop loss: at a loss of 1,500 dollars in one position'],
     ['a late start', { joinsPositions: false }, 'Positions the strategy holds now: are not joined'],
+    [
+      'what is traded at once',
+      { joinsPositions: true },
+      'Positions the strategy holds now: are joined at once, at the market',
+    ],
   ])('tells of %s', (_, changes, line) => {
     expect(choosing(changes)).toContain(line)
+  })
+
+  test('promises no position where nothing may be opened', () => {
+    const lines = choosing({ stocksEnabled: false, joinsPositions: true })
+    expect(lines.filter((line) => line.startsWith('Positions'))).toEqual([])
+  })
+
+  test('tells who follows already that other settings end', () => {
+    expect(approvalPage({ ...open, isFollowing: true })).toContain(
+      'asks you to change how the orders of a strategy are copied into your account. What is set now ends with a yes',
+    )
+    expect(approvalPage(open)).toContain('asks you to let the orders of a strategy be copied')
+    expect(approvalPage(open)).not.toContain('What is set now')
   })
 
   test.each<[string, Partial<ApprovalView>, string]>([

@@ -72,7 +72,7 @@ export function approvalPage(view: ApprovalView, isAnswered = false): string {
   return page(
     `Approve ${strategyName}?`,
     `${isAnswered ? '<p role="alert">What it costs has changed meanwhile. Please read it once more.</p>' : ''}
-<p>${named(firstName)}, ${named(siteName)} asks you to let the orders of a strategy be copied into your account.
+<p>${named(firstName)}, ${named(siteName)} asks you to ${wishOf(view)}
 ${consequenceOf(view)}</p>
 ${list}
 <form method="post">
@@ -115,6 +115,12 @@ const opensNothing = ({ choices }: ApprovalView): boolean =>
 const allOff =
   'Stocks, options, futures and forex are all switched off: no position is opened in the account until one of them is switched on.'
 
+/** What is asked for: a customer who follows already has settings, which a yes ends. */
+const wishOf = ({ isFollowing }: ApprovalView): string =>
+  isFollowing
+    ? 'change how the orders of a strategy are copied into your account. What is set now ends with a yes, and AutoSync, where it is on, fits what is held to what is said here.'
+    : 'let the orders of a strategy be copied into your account.'
+
 /** What follows a yes. */
 const consequenceOf = (view: ApprovalView): string =>
   opensNothing(view)
@@ -151,8 +157,16 @@ function factsOf(view: ApprovalView): [string, string][] {
   if (choices.optionsEnabled) facts.push(['Short options', choices.optionsShort ? 'yes' : 'no'])
   const loss = choices.autoStopLossDollars
   if (loss > 0) facts.push(['Stop loss', `at a loss of ${loss.toLocaleString('en')} dollars in one position`])
-  if (choices.joinsPositions === false) facts.push(['Positions the strategy holds now', 'are not joined'])
+  const joining = joiningOf(view)
+  if (joining !== undefined) facts.push(['Positions the strategy holds now', joining])
   return facts
+}
+
+/** What a yes does about what is open already: joining trades before the strategy does anything. */
+function joiningOf(view: ApprovalView): string | undefined {
+  const { joinsPositions } = view.choices
+  if (joinsPositions === null || (joinsPositions && opensNothing(view))) return undefined
+  return joinsPositions ? 'are joined at once, at the market' : 'are not joined'
 }
 
 /** What a yes costs; nothing where it is paid for, or free. */
