@@ -79,7 +79,8 @@ export const fieldNotes: Readonly<Record<string, string>> = {
   MaxForex: 'Most units in a position; one unit is 1000 of the base currency.',
   MaxFutures: 'Most contracts in a position. Absent: no limit.',
   MaxOptions: 'Most contracts in a position. Absent: no limit.',
-  MaxStocksDollars: 'Most dollars in a position. Absent: no limit.',
+  MaxStocksDollars:
+    'Most dollars in a position; of a stock in another currency, as many of that one. Absent: no limit.',
   MinForex: 'Fewest units in a position; a smaller one is raised to it.',
   MinFutures: 'Fewest contracts in a position; a smaller one is raised to it.',
   MinOptions: 'Fewest contracts in a position; a smaller one is raised to it.',
