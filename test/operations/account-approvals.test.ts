@@ -63,6 +63,25 @@ describe('approvals of accounts', () => {
     await geo('DeleteApprovedBrokerTransmitAccount', { Account: 'U101' })
   })
 
+  test('one that stands keeps who gave it, as it keeps when; one that is given anew has both anew', async () => {
+    const later = { ...approval, Account: 'U102' }
+    const given = async () => {
+      const [holder] = resultsOf<{ ApprovedAccounts: object[] }>(await as('holder', 'GetProfile', {}))
+      return holder?.ApprovedAccounts
+    }
+    const moment = (AddedDate: string, who: CitizenName) => [
+      { ...{ Account: 'U102', AddedDate }, AddedByPersonId: people[who].personId },
+    ]
+    await geo('ApprovedAutotradeAccount', later)
+    await town.door('/clock', { now: '2024-03-12T14:00:10Z' })
+    await geo('ApprovedAutotradeAccount', later, 'operator')
+    expect(await given()).toMatchObject(moment('2024-03-12T14:00:00Z', 'northAdmin'))
+    await geo('DeleteApprovedAutotradeAccount', { Account: 'U102' })
+    await geo('ApprovedAutotradeAccount', later, 'operator')
+    expect(await given()).toMatchObject(moment('2024-03-12T14:00:10Z', 'operator'))
+    await geo('DeleteApprovedAutotradeAccount', { Account: 'U102' })
+  })
+
   /** Passes of AutoSync, of which the settings tell too. */
   const forgotten = join(
     syncGroups.map((group) => fragment`${identifier(`last_sync_${group}`)} = null`),

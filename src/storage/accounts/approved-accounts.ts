@@ -48,6 +48,10 @@ const stamped = (numbers: Fragment, changedAt: string): Fragment => fragment`
   update account a set settings_changed_at = ${changedAt}::timestamptz from ${numbers} named
   where a.broker_id = named.broker_id and a.account = named.account`
 
+/** That it is approved already for the same person: who has done it, and when, go together and stay. */
+const stands = fragment`
+  (approved_account.deleted_at is null and approved_account.person_id = excluded.person_id)`
+
 /**
  * Approves an account; one that is approved already keeps its row. Nothing where somebody else's approval of the number
  * stands, unless it is void: `isHolder` says that the number is that of the person's own account.
@@ -64,9 +68,9 @@ export const approveAccount = (
         ${approval.account}, ${approval.isCfd}::boolean, ${approval.addedBy}::bigint, ${approval.addedAt}::timestamptz)
       on conflict (connection_type, broker_id, account) do update
         set person_id = excluded.person_id, is_cfd = excluded.is_cfd, deleted_at = null,
-          added_by_person_id = excluded.added_by_person_id,
-          added_at = case when approved_account.deleted_at is null then approved_account.added_at
-            else excluded.added_at end
+          added_by_person_id = case when ${stands} then approved_account.added_by_person_id
+            else excluded.added_by_person_id end,
+          added_at = case when ${stands} then approved_account.added_at else excluded.added_at end
         where approved_account.deleted_at is not null or approved_account.person_id = excluded.person_id
           or ${isHolder}::boolean
       returning *
