@@ -20,6 +20,7 @@ import type { Sql } from '../storage/database/sql.ts'
 import {
   type ApprovalChoices,
   type ApprovalRow,
+  endWaiting,
   findApproval,
   lockApproval,
   saveAgreedCosts,
@@ -237,6 +238,7 @@ export const settleAtBroker = (
     if (row?.status !== 'PendingBroker') return false
     if (!word.isEnabled) {
       await move(tx, row, 'fail', now, word.reason)
+      await endWaiting(tx, row.accountId, now)
       return true
     }
     await saveBrokerAuthorization(tx, row.accountId, 'Authorized', now)

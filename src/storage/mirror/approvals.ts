@@ -130,11 +130,13 @@ export async function insertApproval(sql: Sql, request: NewApproval): Promise<vo
     values (${id}::uuid, ${accountId}::bigint, ${strategyId}::bigint, ${request.action}, 'Completed',
       ${JSON.stringify(request.choices)}::jsonb, ${createdAt}::timestamptz,
       ${instant(request.expiresAt)}::timestamptz, ${createdAt}::timestamptz)`
-  if (old !== undefined)
+  if (old !== undefined) {
     await sql.run`
       update approval_request set status = 'Superseded', superseded_by = ${id}::uuid,
         ended_at = ${createdAt}::timestamptz
       where id = ${old}::uuid`
+    await endWaiting(sql, accountId, request.createdAt)
+  }
   if (request.status === 'PendingCustomer')
     await sql.run`
       update approval_request set status = 'PendingCustomer', ended_at = null where id = ${id}::uuid`
@@ -167,12 +169,20 @@ export async function saveAgreedCosts(sql: Sql, id: string, costs: string): Prom
 export async function saveBrokerAuthorization(
   sql: Sql,
   accountId: number,
-  status: 'Pending' | 'Authorized' | 'Revoked',
+  status: 'Pending' | 'Authorized',
   changedAt: Instant,
 ): Promise<void> {
   await sql.run`
     update account set broker_authorization = ${status}, settings_changed_at = ${instant(changedAt)}::timestamptz
     where id = ${accountId}::bigint`
+}
+
+/** An account of which the broker is asked nothing any more waits for nothing: it is as it was before the question. */
+export async function endWaiting(sql: Sql, accountId: number, endedAt: Instant): Promise<void> {
+  await sql.run`
+    update account set broker_authorization = 'NotRequired', settings_changed_at = ${instant(endedAt)}::timestamptz
+    where id = ${accountId}::bigint and broker_authorization = 'Pending' and not exists (
+      select from approval_request r where r.account_id = account.id and r.status = 'PendingBroker')`
 }
 
 /** True when a customer's time is over. */
