@@ -147,7 +147,7 @@ async function naive(stage: Stage, setupIds: readonly number[]): Promise<Method>
   const facts: SignalFacts = {
     assetClass: 'CS',
     side: '1',
-    openClose: 'O',
+    positionEffect: 'O',
     quantity: dec(10),
     filled: dec(0),
     filledBefore: dec(0),

@@ -1,7 +1,7 @@
 interface OrderMore {
   readonly limit?: string
   readonly replaces?: number
-  readonly openClose?: 'O' | 'C'
+  readonly positionEffect?: 'O' | 'C'
 }
 
 /** One strategy in one stock, one follower: what most tests of the account side begin with. */
@@ -26,7 +26,7 @@ export const makeScene =
         instrumentId,
         side,
         quantity,
-        openClose: side === '1' ? 'O' : 'C',
+        positionEffect: side === '1' ? 'O' : 'C',
         goodTillCanceled: true,
         ...more,
       })

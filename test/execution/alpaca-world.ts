@@ -123,7 +123,7 @@ export async function makeAlpacaScene(world: AlpacaWorld) {
     more: { limit?: string; stop?: string; replaces?: number } = {},
   ) =>
     place(world, {
-      ...{ strategyId, instrumentId, side, quantity, openClose: side === '1' ? 'O' : 'C' },
+      ...{ strategyId, instrumentId, side, quantity, positionEffect: side === '1' ? 'O' : 'C' },
       ...{ goodTillCanceled: true, ...more },
     })
   const theirs = (): BookOrder[] => [...book.orders.values()]

@@ -60,7 +60,7 @@ test('books add up and closing orders only reduce', async () => {
             ...step,
             strategyId,
             instrumentId,
-            openClose: isAgainst ? 'C' : 'O',
+            positionEffect: isAgainst ? 'C' : 'O',
             ...(step.kind !== 'market' && { [step.kind]: step.price }),
           })
         }

@@ -29,9 +29,9 @@ async function setting(wish: InstrumentWish = {}, settings = {}) {
   const { symbol, id: instrumentId } = await addInstrument(db, wish)
   const own = { strategyId, instrumentId }
   /** Trades a market order at a price. */
-  const trade = async (side: '1' | '2', quantity: string, px: string, openClose: 'O' | 'C' = 'O') => {
+  const trade = async (side: '1' | '2', quantity: string, px: string, positionEffect: 'O' | 'C' = 'O') => {
     await publishQuotes(world.ctx, [quote(symbol, px, px)])
-    await place(world, { ...own, side, quantity, openClose })
+    await place(world, { ...own, side, quantity, positionEffect })
     await matchArrivals(world.ctx)
   }
   const book = () => readBook(world, strategyId, instrumentId)
@@ -115,7 +115,7 @@ describe('orders and the position they meet', () => {
   test('a closing order is cut to the position and takes the others with it', async () => {
     const { world, ctx, own, symbol, trade, book } = await setting()
     await trade('1', '100', '10')
-    const exit = { ...own, side: '2', openClose: 'C' } as const
+    const exit = { ...own, side: '2', positionEffect: 'C' } as const
     const first = await place(world, { ...exit, limit: '12', quantity: '70' })
     const second = await place(world, { ...exit, limit: '12', quantity: '70' })
     const stop = await place(world, { ...exit, stop: '8', quantity: '100' })
@@ -141,7 +141,7 @@ describe('orders and the position they meet', () => {
   test('of an exit pair inside one bar the stop wins', async () => {
     const { world, ctx, own, symbol, trade, book } = await setting()
     await trade('1', '100', '10')
-    const exit = { ...own, side: '2', openClose: 'C' } as const
+    const exit = { ...own, side: '2', positionEffect: 'C' } as const
     const target = await place(world, { ...exit, limit: '12' })
     const stop = await place(world, { ...exit, stop: '8' })
     await publishBars(ctx, [bar(symbol, ['10', '13', '7', '10'], opening, opening + 60_000)])
@@ -154,7 +154,7 @@ describe('orders and the position they meet', () => {
     const { world, ctx, own, symbol, trade, book } = await setting()
     await trade('1', '100', '10')
     const opens = await place(world, { ...own, side: '2', limit: '11', quantity: '40' })
-    const closes = await place(world, { ...own, side: '2', limit: '11', openClose: 'C' })
+    const closes = await place(world, { ...own, side: '2', limit: '11', positionEffect: 'C' })
     await publishQuotes(ctx, [quote(symbol, '11', '11')])
     expect((await readSignal(world, closes)).status).toBe('2')
     expect((await readSignal(world, opens)).status).toBe('2')

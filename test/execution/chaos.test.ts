@@ -194,7 +194,7 @@ async function orderOf(
     instrumentId,
     side: buys ? '1' : '2',
     quantity: String(closes ? Math.min(quantity, Math.abs(held)) : quantity),
-    openClose: closes ? 'C' : 'O',
+    positionEffect: closes ? 'C' : 'O',
     goodTillCanceled: true,
     ...(offset !== null && { limit: String(bid + offset) }),
   })

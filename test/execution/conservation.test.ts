@@ -72,7 +72,7 @@ async function run(followers: readonly FollowerKind[], steps: readonly number[])
       instrumentId,
       side,
       quantity: String(quantity),
-      openClose: closes ? 'C' : 'O',
+      positionEffect: closes ? 'C' : 'O',
     })
     await world.drain()
     position += Math.sign(move) * quantity

@@ -43,7 +43,7 @@ async function buy(
   quantity: string,
   side: '1' | '2' = '1',
 ) {
-  await place(world, { strategyId, instrumentId, side, quantity, openClose: side === '1' ? 'O' : 'C' })
+  await place(world, { strategyId, instrumentId, side, quantity, positionEffect: side === '1' ? 'O' : 'C' })
   await matchArrivals(world.ctx)
 }
 
@@ -151,7 +151,7 @@ test('what a quote or a new order closes was held on its day', async () => {
   await buy(world, strategyId, id, '500')
   // In the evening, to be filled by the first quote of the next day.
   world.clock.time = close + 1
-  await place(world, { strategyId, instrumentId: id, side: '2', quantity: '500', openClose: 'C' })
+  await place(world, { strategyId, instrumentId: id, side: '2', quantity: '500', positionEffect: 'C' })
   await nextQuote(1, '110')
   await nextQuote(2, '100')
   await buy(world, strategyId, id, '500')

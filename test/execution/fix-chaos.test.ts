@@ -121,7 +121,7 @@ async function live(life: readonly Action[]): Promise<void> {
     const size = String(closes ? Math.min(quantity, Math.abs(held)) : quantity)
     return place(worker, {
       ...{ strategyId, instrumentId, side: buys ? '1' : '2', quantity: size, goodTillCanceled: true },
-      openClose: closes ? 'C' : 'O',
+      positionEffect: closes ? 'C' : 'O',
       ...(offset !== null && { limit: String(price + offset) }),
       ...(replaces !== undefined && { replaces }),
     })

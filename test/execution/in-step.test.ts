@@ -63,7 +63,13 @@ async function trade({ strategyId, instrumentId, signals, bid }: Life, pick: num
   const wanted = 1 + (pick % 9)
   const limit = pick % 3 === 0 ? {} : { limit: String(bid + (pick % 7) - 3) }
   const id = await place(world, {
-    ...{ strategyId, instrumentId, side: direction > 0 ? '1' : '2', openClose: closes ? 'C' : 'O', ...limit },
+    ...{
+      strategyId,
+      instrumentId,
+      side: direction > 0 ? '1' : '2',
+      positionEffect: closes ? 'C' : 'O',
+      ...limit,
+    },
     ...{ quantity: String(closes ? Math.min(wanted, Math.abs(held)) : wanted), goodTillCanceled: true },
   })
   signals.push(id)
@@ -75,11 +81,11 @@ const move: Act = async (life, pick) => {
   const live = await db.transaction(async (tx) => {
     const row = await tx.maybe<{
       side: '1' | '2'
-      openClose: 'O' | 'C'
+      positionEffect: 'O' | 'C'
       quantity: string
       limit: string | null
     }>`
-      select s.side, s.position_effect as "openClose", s.order_qty as quantity, s.limit_px as limit
+      select s.side, s.position_effect as "positionEffect", s.order_qty as quantity, s.limit_px as limit
       from signal s join strategy t on t.id = s.strategy_id
       where s.id = ${id} and s.status = '0' and s.limit_px is not null for no key update of t`
     if (row) await endSignal(tx, id, '5', instant(world.clock.time))
@@ -87,10 +93,10 @@ const move: Act = async (life, pick) => {
   })
   if (!live) return
   const { strategyId, instrumentId, signals, bid } = life
-  const { side, openClose, quantity } = live
+  const { side, positionEffect, quantity } = live
   signals.push(
     await place(world, {
-      ...{ strategyId, instrumentId, side, openClose, quantity, replaces: id, goodTillCanceled: true },
+      ...{ strategyId, instrumentId, side, positionEffect, quantity, replaces: id, goodTillCanceled: true },
       limit: String(bid + (pick % 7) - 3),
     }),
   )

@@ -20,7 +20,7 @@ async function scene() {
   const buy = (quantity: string, limit?: string) =>
     place(world, { strategyId, instrumentId, side: '1', quantity, ...(limit && { limit }) })
   const sell = (quantity: string, limit: string) =>
-    place(world, { strategyId, instrumentId, side: '2', quantity, openClose: 'C', limit })
+    place(world, { strategyId, instrumentId, side: '2', quantity, positionEffect: 'C', limit })
   const held = () => readHeld(world, setupId, instrumentId)
   return { setupId, buy, sell, held, quote, orders: () => readOrders(world, setupId) }
 }

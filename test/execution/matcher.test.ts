@@ -248,7 +248,7 @@ describe('quotes', () => {
     await publishQuotes(ctx, [quote(symbol, '0', '12.20', opening + 2)])
     expect((await value()).toNumber()).toBe(100_200)
     world.clock.time = opening + 3
-    const id = await place(world, { ...own, side: '2', openClose: 'C' })
+    const id = await place(world, { ...own, side: '2', positionEffect: 'C' })
     await drain()
     expect((await readSignal(world, id)).status).toBe('0')
     await publishQuotes(ctx, [

@@ -46,7 +46,7 @@ test('a replaced exit never closes more than is held', async () => {
   const order = { strategyId, instrumentId, quantity: '10' } as const
   await place(world, { ...order, side: '1' })
   await world.drain()
-  const exit = { ...order, side: '2', openClose: 'C' } as const
+  const exit = { ...order, side: '2', positionEffect: 'C' } as const
   const first = await place(world, { ...exit, limit: '110' })
   await world.drain()
   const booked = await executes('2', 110)

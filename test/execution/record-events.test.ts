@@ -53,8 +53,12 @@ async function makeBooks() {
           where account_id = ${accountId} order by day`
   return {
     ...{ strategyId, accountId, setupId, symbol, rows, held: made.held },
-    trade: async (side: '1' | '2', quantity: string, openClose: 'O' | 'C' = side === '1' ? 'O' : 'C') => {
-      await order(side, quantity, { openClose })
+    trade: async (
+      side: '1' | '2',
+      quantity: string,
+      positionEffect: 'O' | 'C' = side === '1' ? 'O' : 'C',
+    ) => {
+      await order(side, quantity, { positionEffect })
       await world.drain()
     },
     quote: (price: string) => world.quote(symbol, price, price),

@@ -37,7 +37,7 @@ async function scene() {
     await world.drain()
     return id
   }
-  const sell = (wish: Wish) => order({ side: '2', openClose: 'C', ...wish })
+  const sell = (wish: Wish) => order({ side: '2', positionEffect: 'C', ...wish })
   /** The strategy's owner gives an order another price. */
   const move = async (id: number, limit: string, wish: Wish = {}): Promise<number> => {
     await endSignal(db.write, id, '5', new Date(clock.time).toISOString())
@@ -127,7 +127,7 @@ describe('a change that a broker refuses', () => {
     const exit = await sell({ limit: '110' })
     if (who === 'the strategy') {
       stubborn.refuses = 'replace'
-      await move(exit, '100', { side: '2', openClose: 'C' })
+      await move(exit, '100', { side: '2', positionEffect: 'C' })
     } else {
       await world.quote(symbol, '110', '110')
       stubborn.refuses = 'replace'
@@ -166,7 +166,7 @@ describe('a change that a broker refuses', () => {
     test('leaves it its grace when that fills', async () => {
       const made = await scene()
       await made.order({ quantity: '4' })
-      await refuseIn(made, { side: '2', openClose: 'C', limit: '110' }, '105')
+      await refuseIn(made, { side: '2', positionEffect: 'C', limit: '110' }, '105')
       await world.quote(made.symbol, '105', '105')
       expect(await readHeld(world, made.setupId, made.instrumentId)).toBe(4)
       clock.time += minute

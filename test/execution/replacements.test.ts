@@ -49,9 +49,9 @@ describe('a replacement that waits while the order it replaces ends', () => {
       await place(world, { strategyId, instrumentId, side: '1', quantity: '4' })
       await world.drain()
     }
-    const openClose = side === '1' ? 'O' : 'C'
+    const positionEffect = side === '1' ? 'O' : 'C'
     const order = (price: string, replaces?: number) => {
-      const wish = { strategyId, instrumentId, side, openClose, quantity: '4', limit: price } as const
+      const wish = { strategyId, instrumentId, side, positionEffect, quantity: '4', limit: price } as const
       return place(world, { ...wish, ...(replaces !== undefined && { replaces }) })
     }
     let signal = await order(limit)

@@ -19,7 +19,7 @@ export function makeSenderWorld(db: Database) {
     const buy = (quantity = '4', limit?: string) =>
       place(world, { strategyId, instrumentId, side: '1', quantity, ...(limit && { limit }) })
     const sell = (quantity = '4') =>
-      place(world, { strategyId, instrumentId, side: '2', quantity, openClose: 'C' })
+      place(world, { strategyId, instrumentId, side: '2', quantity, positionEffect: 'C' })
     return { brokerId, strategyId, instrumentId, symbol, setupIds, setupId: setupIds[0] ?? 0, buy, sell }
   }
 

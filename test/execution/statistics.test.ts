@@ -19,7 +19,7 @@ test('a trade that ends while figures are computed is in the next ones', async (
   await publishQuotes(ctx, [quote(symbol, '100', '100')])
   await place(world, { ...order, side: '1' })
   await matchArrivals(ctx)
-  await place(world, { ...order, side: '2', openClose: 'C' })
+  await place(world, { ...order, side: '2', positionEffect: 'C' })
   const letGo = await holdTable(db, 'strategy_statistics')
   const computing = updateStatistics(ctx)
   await untilWaiting(db.read)

@@ -63,8 +63,8 @@ async function setting(wish: InstrumentWish = {}, settings = {}) {
   const see = async (bid: string, ask: string, at = world.clock.time) => {
     await publishQuotes(world.ctx, [quote(symbol, bid, ask, at)])
   }
-  const trade = async (side: '1' | '2', quantity: string, openClose: 'O' | 'C' = 'O') => {
-    const id = await place(world, { strategyId, instrumentId, side, quantity, openClose })
+  const trade = async (side: '1' | '2', quantity: string, positionEffect: 'O' | 'C' = 'O') => {
+    const id = await place(world, { strategyId, instrumentId, side, quantity, positionEffect })
     await matchArrivals(world.ctx)
     return id
   }
@@ -82,9 +82,9 @@ test('what an average cannot keep is no difference, however much a unit is worth
     ['1', '8', 'C', '1.10859'],
     ['1', '55', 'C', '1.10863'],
   ] as const
-  for (const [side, quantity, openClose, price] of steps) {
+  for (const [side, quantity, positionEffect, price] of steps) {
     await see(price, price)
-    await trade(side, quantity, openClose)
+    await trade(side, quantity, positionEffect)
     later(1)
   }
   expect(await trades()).toMatchObject([{ opened: 63, closed: 63, profitLoss: -9830 }])
@@ -130,8 +130,8 @@ describe('from flat to flat', () => {
 
   test('a quote that comes late fills at its own time; the trade spans all its fills', async () => {
     const { world, strategyId, instrumentId, see, trade, later, trades } = await setting()
-    const limit = async (side: '1' | '2', price: string, openClose: 'O' | 'C') => {
-      await place(world, { strategyId, instrumentId, side, quantity: '40', openClose, limit: price })
+    const limit = async (side: '1' | '2', price: string, positionEffect: 'O' | 'C') => {
+      await place(world, { strategyId, instrumentId, side, quantity: '40', positionEffect, limit: price })
       await matchArrivals(world.ctx)
     }
     await see('10', '10')
@@ -234,7 +234,14 @@ describe('quotes', () => {
     const { see, trade, trades, world, symbol, strategyId, instrumentId } = await setting()
     await see('10', '10')
     await trade('1', '10')
-    await place(world, { strategyId, instrumentId, side: '2', quantity: '10', stop: '9', openClose: 'C' })
+    await place(world, {
+      strategyId,
+      instrumentId,
+      side: '2',
+      quantity: '10',
+      stop: '9',
+      positionEffect: 'C',
+    })
     await matchArrivals(world.ctx)
     const prices = ['9.50', '8.75', '5']
     await publishQuotes(

@@ -83,7 +83,7 @@ export interface OrderWish {
   quantity?: string
   limit?: string
   stop?: string
-  openClose?: 'O' | 'C'
+  positionEffect?: 'O' | 'C'
   goodTillCanceled?: boolean
   replaces?: number
 }
@@ -103,7 +103,7 @@ export async function place({ ctx }: World, wish: OrderWish): Promise<number> {
         limit_px, stop_px, status, posted_at, working_at, expires_at, needs_match, mirror_due, replaces_signal_id,
         cum_qty, avg_px, membership_horizon)
       values (${wish.strategyId}, ${wish.instrumentId}, ${wish.side}, ${ordType}, ${wish.goodTillCanceled ? '1' : '0'},
-        ${wish.openClose ?? 'O'}, ${wish.quantity ?? '100'}, ${wish.limit}, ${wish.stop}, '0', ${instant(now)},
+        ${wish.positionEffect ?? 'O'}, ${wish.quantity ?? '100'}, ${wish.limit}, ${wish.stop}, '0', ${instant(now)},
         ${instant(now)}, ${instant(expiry)}, true, true, ${wish.replaces}, 0, null,
         (select membership_version from strategy))
       returning id)

@@ -77,9 +77,9 @@ describe('published accounts', () => {
 })
 
 describe('acceptance', () => {
-  const accepts = (value: string, openClose: 'O' | 'C' = 'O', commission = '10') =>
+  const accepts = (value: string, positionEffect: 'O' | 'C' = 'O', commission = '10') =>
     isAffordable({
-      openClose,
+      positionEffect,
       modelAccountValue: dec(value),
       positionsAfter: portfolio('+1000 S40'),
       commission: dec(commission),

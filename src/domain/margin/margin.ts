@@ -23,12 +23,12 @@ export function marginUsed(positions: readonly MarginPosition[]): Decimal {
  * reference price, plus commission, fits the account value. Closing orders are never refused for margin.
  */
 export const isAffordable = (order: {
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   readonly modelAccountValue: Decimal
   readonly positionsAfter: readonly MarginPosition[]
   readonly commission: Decimal
 }): boolean =>
-  order.openClose === 'C' ||
+  order.positionEffect === 'C' ||
   marginUsed(order.positionsAfter).plus(order.commission).lessThanOrEqualTo(order.modelAccountValue)
 
 /** What a position binds whatever else is held; options are matched first and bind nothing here. */

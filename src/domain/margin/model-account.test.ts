@@ -65,7 +65,7 @@ function held(
 }
 const account = (cash: number, ...holdings: Holding[]) => ({ cash: dec(cash), holdings, rates: null })
 const buys = (quantity: number, price: number | null, more: Partial<Intent> = {}): Intent => ({
-  ...{ instrumentId: 1, side: '1', openClose: 'O', quantity: dec(quantity), commission: zero },
+  ...{ instrumentId: 1, side: '1', positionEffect: 'O', quantity: dec(quantity), commission: zero },
   price: price === null ? null : dec(price),
   ...more,
 })
@@ -124,7 +124,7 @@ describe('an order is borne', () => {
     ['without a price of its own at the ask', flat, buys(201, null), false],
     ['a sale at the bid', flat, buys(222, null, { side: '2' }), true],
     ['without any price always', account(1, held(instrument('A'), 0)), buys(1e6, null), true],
-    ['when it closes always', flat, buys(1e6, 10, { openClose: 'C' }), true],
+    ['when it closes always', flat, buys(1e6, 10, { positionEffect: 'C' }), true],
     ['as much again', account(0, held(instrument('A'), 100, { avg: 10, bid: 10 })), buys(100, 10), true],
     ['beside what is held of others', beside, buys(100, 10), true],
     ['and no more', beside, buys(101, 10), false],
@@ -166,7 +166,7 @@ describe('an order is borne', () => {
 
 test('an order is asked for its commission when it wants to start', () => {
   const order = (quantity: number) =>
-    newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+    newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', positionEffect: 'O', acceptedAt: 0 })
   const free = account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 }))
   const charged = { ...free, rates: commissionPlans[0] }
   expect(openingRejection(free, 1, 0)(order(200), zero)).toBeNull()
@@ -180,7 +180,7 @@ test.each([
   ['its stop', { type: '3', limit: null, stop: dec(12) }, 166],
 ] as const)('an order is held against the account at %s', (_, terms, most) => {
   const free = openingRejection(account(1000, held(instrument('A'), 0, { bid: 9, ask: 10 })), 1, 0)
-  const own = { id: '1', side: '1', openClose: 'O', acceptedAt: 0, ...terms } as const
+  const own = { id: '1', side: '1', positionEffect: 'O', acceptedAt: 0, ...terms } as const
   expect(free(newBookOrder(dec(most), own), zero)).toBeNull()
   expect(free(newBookOrder(dec(most + 1), own), zero)).toBe('insufficient buying power')
 })
@@ -197,13 +197,19 @@ test.each<[string, ModelAccount, number, string | null]>([
   ['worth as much as there is room for', account(1e12, held(es, 0, { bid: 2000 })), 1e6, null],
   ['worth more', account(1e12, held(es, 0, { bid: 2000 })), 1e6 + 1, 'position too large'],
 ])('room for a position: %s', (_, given, quantity, expected) => {
-  const order = newBookOrder(dec(quantity), { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const order = newBookOrder(dec(quantity), {
+    id: '1',
+    side: '1',
+    type: '1',
+    positionEffect: 'O',
+    acceptedAt: 0,
+  })
   const { quantity: position = zero } = given.holdings[0] ?? {}
   expect(openingRejection(given, 1, 0)(order, position)).toBe(expected)
 })
 
 test('room for a short position is as large', () => {
-  const order = newBookOrder(one, { id: '1', side: '2', type: '1', openClose: 'O', acceptedAt: 0 })
+  const order = newBookOrder(one, { id: '1', side: '2', type: '1', positionEffect: 'O', acceptedAt: 0 })
   const sells = (given: ModelAccount, held: number) => openingRejection(given, 1, 0)(order, dec(-held))
   const cheap = account(1e12, held(instrument('A'), 0, { bid: 0.01 }))
   expect([sells(cheap, 1e10 - 1), sells(cheap, 1e10)]).toEqual([null, 'position too large'])
@@ -212,7 +218,7 @@ test('room for a short position is as large', () => {
 })
 
 test('nothing is opened in a contract from its cut-off on', () => {
-  const order = newBookOrder(one, { id: '1', side: '1', type: '1', openClose: 'O', acceptedAt: 0 })
+  const order = newBookOrder(one, { id: '1', side: '1', type: '1', positionEffect: 'O', acceptedAt: 0 })
   const expiring = account(1e6, { ...held(es, 0, { bid: 9, ask: 10 }), cutoffAt: 100 })
   expect(openingRejection(expiring, 1, 99)(order, zero)).toBeNull()
   expect(openingRejection(expiring, 1, 100)(order, zero)).toBe('contract expiring')

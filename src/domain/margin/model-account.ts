@@ -45,7 +45,7 @@ export interface ModelAccount {
 export interface Intent {
   readonly instrumentId: number
   readonly side: Side
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   /** Unsigned. */
   readonly quantity: Decimal
   /** Null: what the market asks of its side now. */
@@ -130,9 +130,9 @@ interface Prospect {
 
 /** Nothing for a closing order, and for an instrument that the account was not loaded with. */
 function prospectOf({ holdings }: ModelAccount, intent: Intent, position?: Decimal): Prospect | undefined {
-  const { instrumentId, side, openClose } = intent
+  const { instrumentId, side, positionEffect } = intent
   const holding = holdings.find((candidate) => candidate.instrumentId === instrumentId)
-  if (!holding || openClose === 'C') return undefined
+  if (!holding || positionEffect === 'C') return undefined
   const held = position ?? holding.quantity
   const quantity = side === '1' ? held.plus(intent.quantity) : held.minus(intent.quantity)
   return { holding, held, quantity, price: intent.price ?? marketPriceOf(holding, side) }
@@ -149,8 +149,13 @@ function isBorne(
   const avgPx = averageAfter(holding, held, intent.quantity, price)
   const grown = marginPosition({ ...holding, quantity, avgPx }, price)
   const positionsAfter = [...marginPositions({ holdings: others }), grown]
-  const { openClose, commission } = intent
-  return isAffordable({ openClose, modelAccountValue: marginableValue(account), positionsAfter, commission })
+  const { positionEffect, commission } = intent
+  return isAffordable({
+    positionEffect,
+    modelAccountValue: marginableValue(account),
+    positionsAfter,
+    commission,
+  })
 }
 
 /** What was paid per unit once `added` are added at the price. */
@@ -197,11 +202,11 @@ export const contractExpiring = 'contract expiring'
 /** What the account says to an opening order that wants to start at `at`: nothing, or why it may not. */
 export const openingRejection =
   (account: ModelAccount | undefined, instrumentId: number, at: Instant): BookContext['rejection'] =>
-  ({ side, openClose, orderQuantity, limit, stop }, position) => {
+  ({ side, positionEffect, orderQuantity, limit, stop }, position) => {
     if (account === undefined) return null
     const held = account.holdings.find((holding) => holding.instrumentId === instrumentId)
     if (held && held.cutoffAt !== null && held.cutoffAt <= at) return contractExpiring
-    const order = { instrumentId, side, openClose, quantity: orderQuantity, price: limit ?? stop }
+    const order = { instrumentId, side, positionEffect, quantity: orderQuantity, price: limit ?? stop }
     return openingRefusal(account, { commission: commissionOf(account, order), ...order }, position)
   }
 

@@ -11,7 +11,7 @@ import { type BlockCode, type SkipCode, skipCodes } from './skip.ts'
 export type SignalFacts = {
   assetClass: SecurityType
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
   quantity: Decimal
   /** The signal's filled quantity within `strategyPosition`, and when the copies are made (0 when at the same commit). */
   filled: Decimal

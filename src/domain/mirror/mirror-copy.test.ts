@@ -33,7 +33,7 @@ type Given = {
 function copyOf(given: Given) {
   const copy = copyQuantity({
     side: given.side,
-    openClose: given.open,
+    positionEffect: given.open,
     remaining: dec(given.q),
     executed: dec(given.executed ?? 0),
     strategyBase: dec(given.base),

@@ -39,7 +39,7 @@ export const accountBase = (position: Decimal, copies: readonly CopyProgress[]):
 /** One signal for one account. `sizing.held` is the account base. */
 export type CopyRequest = {
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
   /** Unsigned quantity of the signal that was still to trade when the copy was made. */
   remaining: Decimal
   /** What the copy has executed already, unsigned; 0 for a new one. */
@@ -101,7 +101,7 @@ function closing(request: CopyRequest): CopyQuantity {
 
 /** Quantity of the copy of one signal in one account. */
 export const copyQuantity = (request: CopyRequest): CopyQuantity =>
-  request.openClose === 'O' ? opening(request) : closing(request)
+  request.positionEffect === 'O' ? opening(request) : closing(request)
 
 /** A working closing copy; members of one OCA group protect the same quantity. */
 export type ClosingLeaves = { ocaGroup: string | null; leaves: Decimal }

@@ -52,7 +52,7 @@ const signalOf = ({
 }: Signal): SignalFacts => ({
   assetClass: cls,
   side,
-  openClose: open,
+  positionEffect: open,
   quantity: dec(q),
   filled: dec(filled),
   filledBefore: dec(filledBefore),

@@ -56,7 +56,7 @@ function sized(signal: SignalFacts, follower: Follower, strategyBase: Decimal, r
   const held = follower.position.minus(follower.executed)
   const { leaves, reason } = copyQuantity({
     side: signal.side,
-    openClose: signal.openClose,
+    positionEffect: signal.positionEffect,
     remaining,
     executed: zero,
     strategyBase,
@@ -64,7 +64,7 @@ function sized(signal: SignalFacts, follower: Follower, strategyBase: Decimal, r
     entryExecuted: follower.entryExecuted,
     entryKept: signal.entryKept,
   })
-  if (signal.openClose === 'O') {
+  if (signal.positionEffect === 'O') {
     return { quantity: leaves, code: reason ?? (leaves.isZero() ? 'NoIncrease' : null) } as const
   }
   const free = max(zero, follower.position.times(-direction).minus(follower.closingLeaves))
@@ -81,7 +81,7 @@ export function planFollower(signal: SignalFacts, follower: Follower): Decision 
   const strategyBase = signal.strategyPosition.minus(ahead).minus(follower.filledAhead)
   const remaining = max(zero, signal.quantity.minus(signal.filledBefore))
   const strategyQuantity = strategyBase.plus(remaining.times(direction))
-  const blocked = follower.block !== null && blocks(follower.block, signal.openClose)
+  const blocked = follower.block !== null && blocks(follower.block, signal.positionEffect)
   const { quantity, code } = blocked
     ? { quantity: zero, code: follower.block }
     : sized(signal, follower, strategyBase, remaining)

@@ -39,16 +39,16 @@ export type CopyActions = {
 }
 
 /** An order that will trade without a signal of its own: it counts as if it had. */
-export type InFlight = Pick<SyncOrder, 'side' | 'openClose' | 'leaves'>
+export type InFlight = Pick<SyncOrder, 'side' | 'positionEffect' | 'leaves'>
 
 export type Settled = { cancel: string[]; toMarket: CopyActions['toMarket']; inFlight: InFlight[] }
 
 /** How much of a copy left behind still brings the account to the strategy's position. */
 function chased(state: SymbolState, order: SyncOrder, position: Decimal): Decimal {
   const direction = directionOf(order.side)
-  const goal = (order.openClose === 'O' ? target : size)(state.strategyPosition, state.sizing)
+  const goal = (order.positionEffect === 'O' ? target : size)(state.strategyPosition, state.sizing)
   const missing = max(zero, goal.quantity.minus(position).times(direction))
-  const most = order.openClose === 'O' ? missing : min(missing, max(zero, position.times(-direction)))
+  const most = order.positionEffect === 'O' ? missing : min(missing, max(zero, position.times(-direction)))
   return min(order.leaves, most)
 }
 
@@ -70,8 +70,8 @@ export function reachInGrace(state: SymbolState, side: Side): Decimal {
  * worked by hand: an owner changes exits alone.
  */
 function leavesToOpen(state: SymbolState, side: Side): Decimal {
-  const opens = ({ openClose, side: of }: Pick<SyncOrder, 'openClose' | 'side'>) =>
-    openClose === 'O' && of === side
+  const opens = ({ positionEffect, side: of }: Pick<SyncOrder, 'positionEffect' | 'side'>) =>
+    positionEffect === 'O' && of === side
   const live = state.copies.filter(({ signal }) => opens(signal))
   const counted = new Set(live.flatMap(({ orders }) => orders))
   const others = state.orders.filter((order) => opens(order) && !counted.has(order))
@@ -90,7 +90,7 @@ function settleStrays(state: SymbolState, input: SyncInput): Settled {
   for (const order of state.strays) {
     const signal = input.finished.get(`${order.signalId}`)
     const isInGrace = signal?.status === '2' && signal.ageSeconds < input.driftGraceSeconds
-    const hasWork = order.openClose === 'O' || !reachInGrace(state, order.side).isZero()
+    const hasWork = order.positionEffect === 'O' || !reachInGrace(state, order.side).isZero()
     if (isInGrace && hasWork && !state.excluded) {
       settled.inFlight.push(order)
       continue
@@ -151,7 +151,7 @@ function quantityAlone(state: SymbolState, copy: LiveCopy): CopyQuantity {
   const entry = signal.entry === null ? undefined : state.copyOf.get(`${signal.entry}`)
   return copyQuantity({
     side: signal.side,
-    openClose: signal.openClose,
+    positionEffect: signal.positionEffect,
     remaining: remainingOf(copy),
     executed,
     strategyBase: state.strategyBase,
@@ -186,8 +186,8 @@ function executedAhead(state: SymbolState, { signal, filledBefore, executed }: L
  * of their signals; null where none has.
  */
 export function leavesInGroup(state: SymbolState, copy: LiveCopy): Decimal | null {
-  const { ocaGroup, openClose } = copy.signal
-  if (ocaGroup === null || openClose === 'O') return null
+  const { ocaGroup, positionEffect } = copy.signal
+  if (ocaGroup === null || positionEffect === 'O') return null
   const ahead = state.copies
     .filter((other) => other !== copy && other.signal.ocaGroup === ocaGroup)
     .reduce((sum, other) => sum.plus(executedAhead(state, other)), zero)
@@ -205,7 +205,7 @@ function wantedLeaves(state: SymbolState, copy: LiveCopy): Decimal {
 
 /** What has no working copy now: none ever, or one that ended. Only closing is attempted a second time. */
 const mayPlace = ({ signal, orders }: LiveCopy): boolean =>
-  signal.openClose === 'C' || (orders.length === 0 && !signal.doNotSyncToOpen)
+  signal.positionEffect === 'C' || (orders.length === 0 && !signal.doNotSyncToOpen)
 
 /** Live copies that may need an order, in the order of their age, those still to be placed last. */
 function byAge(state: SymbolState): LiveCopy[] {
@@ -253,7 +253,7 @@ export type Followed = CopyActions & {
 /** The live signals' copies, their closing orders within `room` (unsigned). */
 export function followSignals(state: SymbolState, room: Decimal): Followed {
   const copies = byAge(state)
-  const closing = copies.filter(({ signal }) => signal.openClose === 'C')
+  const closing = copies.filter(({ signal }) => signal.positionEffect === 'C')
   const wanted = closing.map((copy) => ({
     ocaGroup: copy.signal.ocaGroup,
     leaves: wantedLeaves(state, copy),
@@ -266,8 +266,8 @@ export function followSignals(state: SymbolState, room: Decimal): Followed {
   for (const copy of copies) {
     const leaves = leftOf(copy)
     follow(state, copy, leaves, followed)
-    const { openClose, type } = copy.signal
-    if (openClose === 'C' && type === '1' && leaves.greaterThan(0)) followed.closesAtMarket = true
+    const { positionEffect, type } = copy.signal
+    if (positionEffect === 'C' && type === '1' && leaves.greaterThan(0)) followed.closesAtMarket = true
   }
   return followed
 }

@@ -11,7 +11,7 @@ const quantity = fc.integer({ min: -12, max: 12 })
 const signals = fc.record({
   signalId: fc.constantFrom(1, 2, 3),
   side: fc.constantFrom<Side>('1', '2'),
-  openClose: fc.constantFrom<PositionEffect>('O', 'C'),
+  positionEffect: fc.constantFrom<PositionEffect>('O', 'C'),
   type: fc.constantFrom<OrdType>('1', '2'),
   q: fc.integer({ min: 1, max: 12 }),
   f: fc.integer({ min: 0, max: 12 }),
@@ -21,7 +21,7 @@ const signals = fc.record({
 const orders = fc.record({
   signalId: fc.constantFrom(1, 2, 3, 4, 5, null),
   side: fc.constantFrom<Side>('1', '2'),
-  openClose: fc.constantFrom<PositionEffect>('O', 'C'),
+  positionEffect: fc.constantFrom<PositionEffect>('O', 'C'),
   leaves: fc.integer({ min: 0, max: 12 }),
   e: fc.integer({ min: 0, max: 6 }),
   limit: fc.constantFrom(99, 100),
@@ -39,15 +39,15 @@ const states = fc.record({
 type State = typeof states extends fc.Arbitrary<infer T> ? T : never
 
 function stateOf({ percent, long, maximum, ...given }: State): SyncInput {
-  const live = new Map<number, { side: Side; openClose: PositionEffect }>(
+  const live = new Map<number, { side: Side; positionEffect: PositionEffect }>(
     given.signals.map((read) => [read.signalId, read]),
   )
   const followed = given.orders.map((read, index) => {
-    const { side, openClose } = (read.signalId === null ? undefined : live.get(read.signalId)) ?? read
+    const { side, positionEffect } = (read.signalId === null ? undefined : live.get(read.signalId)) ?? read
     return {
       ...read,
       side,
-      openClose,
+      positionEffect,
       clientOrderId: `o${index}`,
       type: read.signalId === null ? '1' : '2',
     } as const
@@ -64,8 +64,10 @@ function stateOf({ percent, long, maximum, ...given }: State): SyncInput {
 /** A close in its grace that would open what the copy of another signal, still to be placed, opens. */
 const closesBesideAnOpening: State = {
   ...{ p: -1, a: 0, percent: 100, long: false, maximum: null },
-  signals: [{ signalId: 1, side: '2', openClose: 'O', type: '1', q: 1, f: 0, limit: 100, ocaGroup: null }],
-  orders: [{ signalId: 5, side: '2', openClose: 'C', leaves: 1, e: 0, limit: 99 }],
+  signals: [
+    { signalId: 1, side: '2', positionEffect: 'O', type: '1', q: 1, f: 0, limit: 100, ocaGroup: null },
+  ],
+  orders: [{ signalId: 5, side: '2', positionEffect: 'C', leaves: 1, e: 0, limit: 99 }],
 }
 
 let placed = 0
@@ -93,13 +95,26 @@ function taken(input: SyncInput, { actions }: SyncPlan): SyncInput {
     orders: [
       ...changed,
       ...place.map(
-        ({ signal: { signalId, side, openClose, type, filled, limit, stop }, quantity: leaves }) => {
+        ({ signal: { signalId, side, positionEffect, type, filled, limit, stop }, quantity: leaves }) => {
           const shown = type === '1' ? null : limit
-          return fresh({ signalId, side, openClose, type, leaves, filledBefore: filled, limit: shown, stop })
+          return fresh({
+            signalId,
+            side,
+            positionEffect,
+            type,
+            leaves,
+            filledBefore: filled,
+            limit: shown,
+            stop,
+          })
         },
       ),
-      ...close.map(({ side, quantity: leaves }) => fresh({ signalId: null, side, openClose: 'C', leaves })),
-      ...opens.map(({ side, quantity: leaves }) => fresh({ signalId: null, side, openClose: 'O', leaves })),
+      ...close.map(({ side, quantity: leaves }) =>
+        fresh({ signalId: null, side, positionEffect: 'C', leaves }),
+      ),
+      ...opens.map(({ side, quantity: leaves }) =>
+        fresh({ signalId: null, side, positionEffect: 'O', leaves }),
+      ),
     ],
   }
 }
@@ -145,7 +160,9 @@ describe('laws of AutoSync', () => {
       fc.property(states, (given) => {
         const input = stateOf({ ...given, orders: [] })
         const held = input.accountPositions.get('ES')!
-        const reached = taken(input, autoSync(input)).orders.filter(({ openClose }) => openClose === 'C')
+        const reached = taken(input, autoSync(input)).orders.filter(
+          ({ positionEffect }) => positionEffect === 'C',
+        )
         const group = reached.filter(({ signalId }) =>
           given.signals.some((one) => one.signalId === signalId && one.ocaGroup),
         )
@@ -166,7 +183,8 @@ describe('laws of AutoSync', () => {
         const held = input.accountPositions.get('ES')!
         const live = new Set(given.signals.map(({ signalId }) => signalId as number | string | null))
         const closing = taken(input, autoSync(input)).orders.filter(
-          ({ signalId, openClose, leaves }) => live.has(signalId) && openClose === 'C' && !leaves.isZero(),
+          ({ signalId, positionEffect, leaves }) =>
+            live.has(signalId) && positionEffect === 'C' && !leaves.isZero(),
         )
         for (const { side } of closing) expect(actsAgainst(side, held)).toBe(true)
       }),

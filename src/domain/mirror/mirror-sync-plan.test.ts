@@ -17,14 +17,14 @@ const toBe = (change: Partial<Change>): SyncObstacles['refused'] =>
   new Map([['a', { type: '2', quantity: dec(2), limit: dec(5), stop: null, ...change }]])
 
 const moved: Given = { signals: [{ q: 2, limit: 5 }], orders: [{ leaves: 2, limit: 4 }] }
-const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', openClose: 'C' }] }
+const exit: Given = { p: 2, a: 2, signals: [{ q: 2, stop: 5, side: '2', positionEffect: 'C' }] }
 const behind: Given = { p: 2, orders: [{ leaves: 2, limit: 4 }], finished: { 1: ['2', 30] } }
 const overshot: Given = { p: 2, a: -1, exclusions: new Map([['ES', 1]]) }
 
 /** An exit of six, and beside it another one of six. */
-const sixes = { q: 6, side: '2', openClose: 'C' } as const
-const stopOrder = { leaves: 6, side: '2', openClose: 'C', type: '3', stop: 9 } as const
-const limitOrder = { leaves: 6, side: '2', openClose: 'C', type: '2', limit: 20 } as const
+const sixes = { q: 6, side: '2', positionEffect: 'C' } as const
+const stopOrder = { leaves: 6, side: '2', positionEffect: 'C', type: '3', stop: 9 } as const
+const limitOrder = { leaves: 6, side: '2', positionEffect: 'C', type: '2', limit: 20 } as const
 const both = [stopOrder, { ...limitOrder, clientOrderId: 'b', signalId: 2 }]
 const two = (ocaGroup: string | null) => [
   { ...sixes, stop: 9, ocaGroup },
@@ -186,7 +186,7 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
       p: 2,
       a: -1,
       exclusions: new Map([['ES', 1]]),
-      orders: [{ signalId: null, openClose: 'C', side: '1', leaves: 1 }],
+      orders: [{ signalId: null, positionEffect: 'C', side: '1', leaves: 1 }],
     },
     {},
     [],
@@ -197,7 +197,9 @@ const cases: [string, Given, Partial<SyncObstacles>, string[]][] = [
       p: 2,
       a: -1,
       exclusions: new Map([['ES', 1]]),
-      orders: [{ signalId: null, openClose: 'C', side: '1', type: '3', stop: 9, leaves: 1, care: 'guard' }],
+      orders: [
+        { signalId: null, positionEffect: 'C', side: '1', type: '3', stop: 9, leaves: 1, care: 'guard' },
+      ],
     },
     {},
     ['close ES buy 1'],

@@ -97,7 +97,7 @@ function oversized(
     const held = input.accountPositions.get(symbol) ?? zero
     const isExit = (order: SyncOrder): boolean =>
       order.symbol === symbol &&
-      order.openClose === 'C' &&
+      order.positionEffect === 'C' &&
       order.leaves.greaterThan(0) &&
       actsAgainst(order.side, held) &&
       !actions.cancel.includes(order.clientOrderId)
@@ -150,7 +150,7 @@ export function planSync(input: SyncInput, obstacles: SyncObstacles): PlannedSyn
       toMarket: actions.toMarket.filter((change) => mayChange({ ...atMarket, ...change })),
       replace: [...actions.replace, ...cuts.replace].filter(mayChange),
       place: actions.place.filter(({ signal }) =>
-        signal.openClose === 'C' ? mayProtect(signal) : mayOpen(signal),
+        signal.positionEffect === 'C' ? mayProtect(signal) : mayOpen(signal),
       ),
       close: [...actions.close, ...overshoots(input, clearedExclusions)].filter(mayClose),
       open: actions.open.filter(mayOpen),

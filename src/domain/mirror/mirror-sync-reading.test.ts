@@ -11,19 +11,19 @@ const copyAt = (limit: number, changed: number) => ({ leaves: 1, limit: limit + 
 /** So many orders with their copies, each at a price of its own; `touched` counts the looks at what copies copy. */
 function working(
   count: number,
-  openClose: 'O' | 'C',
+  positionEffect: 'O' | 'C',
   changed = 0,
 ): { input: SyncInput; touched: () => number } {
-  const side = openClose === 'O' ? '1' : '2'
-  const held = openClose === 'O' ? 0 : count
+  const side = positionEffect === 'O' ? '1' : '2'
+  const held = positionEffect === 'O' ? 0 : count
   const ids = Array.from({ length: count }, (_, place) => place + 1)
   const { orders, ...rest } = inputOf({
     ...{ p: held, a: held, ref: 100 },
-    signals: ids.map((signalId) => ({ signalId, openClose, side, ...at(signalId) })),
+    signals: ids.map((signalId) => ({ signalId, positionEffect, side, ...at(signalId) })),
     orders: ids.map((id) => ({
       clientOrderId: `c${id}`,
       signalId: id,
-      openClose,
+      positionEffect,
       side,
       ...copyAt(id, changed),
     })),
@@ -40,9 +40,9 @@ function working(
   return { input: { ...rest, orders: watched }, touched: () => looks }
 }
 
-for (const openClose of ['O', 'C'] as const) {
-  test(`each copy is looked at a few times, however many there are (${openClose})`, () => {
-    const { input, touched } = working(200, openClose, 1)
+for (const positionEffect of ['O', 'C'] as const) {
+  test(`each copy is looked at a few times, however many there are (${positionEffect})`, () => {
+    const { input, touched } = working(200, positionEffect, 1)
     const { actions } = autoSync(input)
     expect(actions.replace).toHaveLength(200)
     expect(touched()).toBeLessThan(200 * 10)

@@ -23,7 +23,7 @@ export type SyncSignal = {
   signalId: SignalKey
   symbol: string
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
   type: OrdType
   quantity: Decimal
   filled: Decimal
@@ -50,7 +50,7 @@ export type SyncOrder = {
   signalId: SignalKey | null
   symbol: string
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
   type: OrdType
   leaves: Decimal
   executed: Decimal

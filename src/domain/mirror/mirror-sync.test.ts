@@ -16,9 +16,9 @@ const run = (given: Given) => {
 }
 
 const limitEntry: Signal = { q: 10, limit: 100 }
-const stopExit: Signal = { q: 10, stop: 90, side: '2', openClose: 'C' }
-const stopCopy: Order = { leaves: 10, stop: 90, side: '2', openClose: 'C' }
-const sold = { side: '2', openClose: 'C' } as const
+const stopExit: Signal = { q: 10, stop: 90, side: '2', positionEffect: 'C' }
+const stopCopy: Order = { leaves: 10, stop: 90, side: '2', positionEffect: 'C' }
+const sold = { side: '2', positionEffect: 'C' } as const
 
 // biome-ignore format: one case per line
 const cases: readonly (readonly [string, Given, string[], unknown])[] = [

@@ -47,7 +47,8 @@ function syncSymbol(state: SymbolState, input: SyncInput): { actions: SyncAction
   const demanded = correctionOf(state, effective, available)
   const reserved = state.excluded ? zero : demanded.close
   const followed = followSignals(state, available.minus(reserved))
-  const isClosing = followed.closesAtMarket || settled.inFlight.some(({ openClose }) => openClose === 'C')
+  const isClosing =
+    followed.closesAtMarket || settled.inFlight.some(({ positionEffect }) => positionEffect === 'C')
   const correction = permitted(demanded, state, isClosing)
   const cancel = [...settled.cancel, ...followed.cancel]
   const corrects = cancel.length === 0 && !state.excluded

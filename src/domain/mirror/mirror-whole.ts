@@ -61,9 +61,9 @@ const isWhole = (value: number): boolean => Number.isInteger(value) && Math.abs(
 
 const isWholeOrNone = (value: number): boolean => Number.isNaN(value) || isWhole(value)
 
-function stopsSignal(number: number, { openClose }: SignalFacts): boolean {
+function stopsSignal(number: number, { positionEffect }: SignalFacts): boolean {
   const block = blockOf(number)
-  return block !== null && blocks(block, openClose)
+  return block !== null && blocks(block, positionEffect)
 }
 
 /** The smallest power of ten that makes all of them whole. */
@@ -81,7 +81,7 @@ export function wholeSignal(signal: SignalFacts): WholeSignal | null {
   const whole: WholeSignal = {
     stock: signal.assetClass === 'CS',
     forex: signal.assetClass === 'FOR',
-    opens: signal.openClose === 'O',
+    opens: signal.positionEffect === 'O',
     direction,
     unit,
     position: position.times(unit).toNumber(),

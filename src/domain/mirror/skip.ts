@@ -34,5 +34,5 @@ export const isBlockCode = (code: SkipCode | null): boolean => blockCodes.some((
 const openingOnly: readonly BlockCode[] = ['SubscriptionEnded', 'UnknownOutcomePending', 'MassSwitch']
 
 /** Whether the circumstance keeps a signal with this position effect from the account. */
-export const blocks = (code: BlockCode, openClose: PositionEffect): boolean =>
-  openClose === 'O' || !openingOnly.includes(code)
+export const blocks = (code: BlockCode, positionEffect: PositionEffect): boolean =>
+  positionEffect === 'O' || !openingOnly.includes(code)

@@ -25,7 +25,7 @@ export interface FillResult extends BookResult {
 
 /** What may be traded of an order now: of a closing order at most the position. */
 const tradable = (book: Pick<OrderBook, 'position'>, order: BookOrder, quantity: Decimal): Decimal =>
-  order.openClose === 'C' ? reducible(book.position, order.side, quantity) : quantity
+  order.positionEffect === 'C' ? reducible(book.position, order.side, quantity) : quantity
 
 /**
  * Books a fill of `quantity` units at `price`. An opening order that would act against the position ends
@@ -41,7 +41,7 @@ export function fillOrder(
   const quantity = order ? tradable(book, order, fill.quantity) : zero
   if (!order || quantity.lessThanOrEqualTo(zero)) return { quantity: zero, ...unchanged(book) }
   const change = openChange(book, context)
-  if (order.openClose === 'O' && actsAgainst(order.side, book.position)) {
+  if (order.positionEffect === 'O' && actsAgainst(order.side, book.position)) {
     if (!isLive(order.status)) return { quantity: zero, ...unchanged(book) }
     withdraw(change, id, 'position changed')
     return { quantity: zero, ...settle(change, 'applied') }
@@ -50,7 +50,7 @@ export function fillOrder(
   const carrier = order.status === '5' ? lastOfChain([...book.orders.values()], order) : order
   const outcome = applyTo(change, id, { event: 'FILL', quantity, price: fill.price })
   change.position = change.position.plus(quantity.times(directionOf(order.side)))
-  if (order.openClose === 'O') protect(change, carrier.id, quantity, !isLive(carrier.status))
+  if (order.positionEffect === 'O') protect(change, carrier.id, quantity, !isLive(carrier.status))
   else reduce(change, carrier.id, quantity)
   return { quantity, ...settle(change, outcome) }
 }
@@ -64,8 +64,8 @@ function reduce(change: BookChange, id: string, quantity: Decimal): void {
 }
 
 function cleanUp(change: BookChange): void {
-  for (const { id, status, openClose } of [...change.orders.values()]) {
-    if (status === '1' || (status === '0' && openClose === 'C')) withdraw(change, id, 'position closed')
+  for (const { id, status, positionEffect } of [...change.orders.values()]) {
+    if (status === '1' || (status === '0' && positionEffect === 'C')) withdraw(change, id, 'position closed')
   }
 }
 
@@ -81,7 +81,7 @@ export function workingOrder(book: OrderBook, id: string): WorkingOrder | undefi
     id: order.id,
     side: order.side,
     type: order.type,
-    openClose: order.openClose,
+    positionEffect: order.positionEffect,
     leaves: tradable(book, order, leavesQuantity(order)),
     limit: order.limit,
     stop: order.stop,

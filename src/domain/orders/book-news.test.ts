@@ -7,7 +7,14 @@ import { type BookContext, type BookOrder, newBookOrder, type OrderBook } from '
 
 const context: BookContext = { at: 1, newId: (kind, id) => `${kind} ${id}`, rejection: () => null }
 const working: BookOrder = {
-  ...newBookOrder(dec(10), { id: 'a', side: '1', type: '2', openClose: 'O', acceptedAt: 0, limit: dec(5) }),
+  ...newBookOrder(dec(10), {
+    id: 'a',
+    side: '1',
+    type: '2',
+    positionEffect: 'O',
+    acceptedAt: 0,
+    limit: dec(5),
+  }),
   status: '0',
   held: false,
   acknowledged: true,

@@ -119,8 +119,8 @@ export function requestReplacement(
   if (!order || info === null) return replaceOrder(book, id, replacement, context)
   const change = openChange(book, context)
   const { newId, quantity, ...terms } = replacement
-  const { side, openClose, parent, depth } = order
-  const own = { id: newId, replaces: id, acceptedAt: context.at, side, openClose, parent, depth }
+  const { side, positionEffect, parent, depth } = order
+  const own = { id: newId, replaces: id, acceptedAt: context.at, side, positionEffect, parent, depth }
   addOrder(change, newBookOrder(quantity, { ...own, ...terms }))
   applyTo(change, newId, { event: 'REJECT' }, { info })
   return settle(change, 'rejected')
@@ -134,7 +134,7 @@ function entryRejection(
   context: BookContext,
 ): string | null {
   const leaves = quantity.minus(order.filledQuantity)
-  if (order.openClose === 'C' || order.waitsForParent || leaves.lessThanOrEqualTo(zero)) return null
+  if (order.positionEffect === 'C' || order.waitsForParent || leaves.lessThanOrEqualTo(zero)) return null
   return context.rejection({ ...order, orderQuantity: leaves, limit, stop }, position)
 }
 

@@ -30,7 +30,7 @@ export interface BookDraft extends Bracket {
   readonly limit: Decimal | null
   readonly stop: Decimal | null
   /** Null: the position, or the parent, decides. */
-  readonly openClose: PositionEffect | null
+  readonly positionEffect: PositionEffect | null
   /** An id in this book, or an order of the strategy in another symbol. */
   readonly parent: string | Parent | null
   readonly isParked: boolean
@@ -41,7 +41,7 @@ export interface BookDraft extends Bracket {
 }
 
 interface Placement {
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   readonly quantity: Decimal
   readonly parent: Parent | null
 }
@@ -51,15 +51,16 @@ export function submitOrder(book: OrderBook, draft: BookDraft, context: BookCont
   const parent = typeof draft.parent === 'string' ? (book.orders.get(draft.parent) ?? null) : draft.parent
   if (draft.parent !== null && parent === null) return refused(book, 'unknownParent')
   const decision = parent
-    ? { openClose: draft.openClose ?? effectOfChild(parent, draft.side) }
-    : decideOpenClose(draft.openClose ?? undefined, draft.side, draft.quantity, book.position)
+    ? { positionEffect: draft.positionEffect ?? effectOfChild(parent, draft.side) }
+    : decideOpenClose(draft.positionEffect ?? undefined, draft.side, draft.quantity, book.position)
   // Only an order sent with a word about it can be rejected for it.
-  const openClose = 'openClose' in decision ? decision.openClose : (draft.openClose ?? 'O')
-  const refusal = refusalOf(book, draft, parent, openClose)
+  const positionEffect =
+    'positionEffect' in decision ? decision.positionEffect : (draft.positionEffect ?? 'O')
+  const refusal = refusalOf(book, draft, parent, positionEffect)
   if (refusal) return refused(book, refusal)
   const change = openChange(book, context)
   if ('reversal' in decision) reverse(change, draft, decision.reversal)
-  else place(change, draft, { openClose, quantity: draft.quantity, parent })
+  else place(change, draft, { positionEffect, quantity: draft.quantity, parent })
   return settle(change, orderIn(change, draft.id).status === '8' ? 'rejected' : 'applied')
 }
 
@@ -67,14 +68,14 @@ function refusalOf(
   book: OrderBook,
   draft: BookDraft,
   parent: Parent | null,
-  openClose: PositionEffect,
+  positionEffect: PositionEffect,
 ): BookRefusal | null {
   if (book.orders.has(draft.id)) return 'duplicateId'
   if (draft.quantity.lessThanOrEqualTo(zero)) return 'quantityNotPositive'
   const byParent = parent && refusedParent(parent)
   if (byParent) return byParent
   if (draft.profitTarget === null && draft.stopLoss === null) return null
-  if (openClose === 'C') return 'exitsOfClosingOrder'
+  if (positionEffect === 'C') return 'exitsOfClosingOrder'
   const misplaced = misplacedExit(draft.side, draft, referenceOf(draft))
   return misplaced && (misplaced === 'profitTarget' ? 'profitTargetOnWrongSide' : 'stopLossOnWrongSide')
 }
@@ -89,12 +90,12 @@ function reverse(
   quantities: { readonly close: Decimal; readonly open: Decimal },
 ): void {
   const plain = { ...draft, profitTarget: null, stopLoss: null }
-  place(change, plain, { openClose: 'C', quantity: quantities.close, parent: null })
+  place(change, plain, { positionEffect: 'C', quantity: quantities.close, parent: null })
   const second = { ...draft, id: change.context.newId('reversal', draft.id), isParked: false }
-  place(change, second, { openClose: 'O', quantity: quantities.open, parent: orderIn(change, draft.id) })
+  place(change, second, { positionEffect: 'O', quantity: quantities.open, parent: orderIn(change, draft.id) })
 }
 
-function place(change: BookChange, draft: BookDraft, { openClose, quantity, parent }: Placement): void {
+function place(change: BookChange, draft: BookDraft, { positionEffect, quantity, parent }: Placement): void {
   const { id, side, type, timeInForce, limit, stop, isParked } = draft
   const acceptedAt = change.context.at
   const waitsForParent = parent !== null && isLive(parent.status)
@@ -107,7 +108,7 @@ function place(change: BookChange, draft: BookDraft, { openClose, quantity, pare
     timeInForce,
     limit,
     stop,
-    openClose,
+    positionEffect,
     isParked,
     acceptedAt,
     ocaGroup: draft.ocaGroup ?? null,

@@ -52,7 +52,7 @@ function createExits(
   const isGroup = profitTarget !== null && stopLoss !== null && !doNotCreateOcaGroup
   const shared = {
     side: oppositeOf(entry.side),
-    openClose: 'C',
+    positionEffect: 'C',
     acceptedAt: at,
     parent: entry.id,
     depth: entry.depth + 1,

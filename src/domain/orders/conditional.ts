@@ -16,7 +16,7 @@ import { relativesOf } from './order-relatives.ts'
 const ancestorsMax = 10
 
 /** A parent as far as its children depend on it; it may belong to another symbol of the strategy. */
-export type Parent = Pick<BookOrder, 'id' | 'side' | 'openClose' | 'status' | 'depth' | 'filledQuantity'>
+export type Parent = Pick<BookOrder, 'id' | 'side' | 'positionEffect' | 'status' | 'depth' | 'filledQuantity'>
 
 /** Why an order cannot depend on this parent; null when it can. */
 export function refusedParent(parent: Parent): BookRefusal | null {
@@ -26,17 +26,17 @@ export function refusedParent(parent: Parent): BookRefusal | null {
 
 /** What a child is that was sent without a word: it closes what its parent opens, otherwise it opens. */
 export const effectOfChild = (parent: Parent, side: Side): PositionEffect =>
-  parent.openClose === 'O' && parent.side !== side ? 'C' : 'O'
+  parent.positionEffect === 'O' && parent.side !== side ? 'C' : 'O'
 
 /** Why an order may not start to work against the position as it is; null when it may. */
 export function rejectionOf(change: BookChange, order: BookOrder): string | null {
-  const { openClose, side, orderQuantity } = order
+  const { positionEffect, side, orderQuantity } = order
   // A child is cut to the position instead.
-  const isCut = order.parent !== null && openClose === 'C'
+  const isCut = order.parent !== null && positionEffect === 'C'
   const quantity = isCut ? reducible(change.position, side, orderQuantity) : orderQuantity
-  const decision = decideOpenClose(openClose, side, quantity, change.position)
+  const decision = decideOpenClose(positionEffect, side, quantity, change.position)
   if ('rejected' in decision) return decision.rejected
-  return openClose === 'O' ? change.context.rejection(order, change.position) : null
+  return positionEffect === 'O' ? change.context.rejection(order, change.position) : null
 }
 
 /** A held order starts to work, or is rejected. */
@@ -47,7 +47,7 @@ export function start(change: BookChange, id: string): void {
     applyTo(change, id, { event: 'REJECT' }, { info })
     return
   }
-  if (order.openClose === 'C')
+  if (order.positionEffect === 'C')
     restate(change, id, reducible(change.position, order.side, order.orderQuantity))
   amend(change, id, { workingSince: change.context.at })
   applyTo(change, id, { event: 'ACK' })
@@ -58,7 +58,7 @@ export function followParentEnd(change: BookChange, parent: Parent, isComplete: 
   for (const child of relativesOf(change.orders, parent.id)) {
     if (child.parent !== parent.id || !child.waitsForParent || !child.held) continue
     if (isComplete) release(change, child, child.orderQuantity)
-    else if (child.openClose === 'C' && parent.filledQuantity.greaterThan(zero)) {
+    else if (child.positionEffect === 'C' && parent.filledQuantity.greaterThan(zero)) {
       release(change, child, min(child.orderQuantity, parent.filledQuantity))
     } else withdraw(change, child.id, 'parent ended')
   }

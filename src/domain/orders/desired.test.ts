@@ -17,13 +17,13 @@ const positionsOf = (text: string): [string, Decimal][] =>
 
 /** `x A sell 50 C`, `y A buy 10 O with x`, `z A buy 5 O desired`. */
 function orderOf(text: string): Order {
-  const [signalId = '', symbol = '', side, leaves = '', openClose, ...rest] = text.trim().split(' ')
+  const [signalId = '', symbol = '', side, leaves = '', positionEffect, ...rest] = text.trim().split(' ')
   return {
     signalId,
     symbol,
     side: side === 'buy' ? '1' : '2',
     leaves: dec(leaves),
-    openClose: openClose === 'C' ? 'C' : 'O',
+    positionEffect: positionEffect === 'C' ? 'C' : 'O',
     diesWith: rest[0] === 'with' ? (rest[1] ?? null) : null,
     fromDesired: rest.includes('desired'),
   }
@@ -38,8 +38,8 @@ const requestOf = (current: string, working: string, desired: string): DesiredRe
 
 function told(plan: DesiredPlan<string>): string {
   const orders = plan.newOrders.map(
-    ({ symbol, side, quantity, openClose, conditional }) =>
-      `${conditional ? 'then ' : ''}${side === '1' ? 'buy' : 'sell'} ${quantity} ${symbol} ${openClose}`,
+    ({ symbol, side, quantity, positionEffect, conditional }) =>
+      `${conditional ? 'then ' : ''}${side === '1' ? 'buy' : 'sell'} ${quantity} ${symbol} ${positionEffect}`,
   )
   const cuts = plan.reduced.map(({ signalId, leaves }) => `cut ${signalId} to ${leaves}`)
   return [...orders, ...plan.canceled.map((id) => `cancel ${id}`), ...cuts].join(', ')
@@ -248,11 +248,11 @@ function carryOut(world: World, plan: DesiredPlan<string>, call: number): World 
       leaves: plan.reduced.find(({ signalId }) => signalId === order.signalId)?.leaves ?? order.leaves,
     }))
   const placed = plan.newOrders.map(
-    ({ symbol, side, openClose, quantity }, index): Order => ({
+    ({ symbol, side, positionEffect, quantity }, index): Order => ({
       signalId: `${call}.${index}`,
       symbol,
       side,
-      openClose,
+      positionEffect,
       leaves: quantity,
       diesWith: null,
       fromDesired: true,
@@ -266,7 +266,7 @@ function fillWaiting(world: World, most: number): World {
   let left = dec(most)
   let { held } = world
   const inTurn = [...world.working].sort((a, b) =>
-    a.openClose === b.openClose ? 0 : a.openClose === 'C' ? -1 : 1,
+    a.positionEffect === b.positionEffect ? 0 : a.positionEffect === 'C' ? -1 : 1,
   )
   const leaves = new Map<string, Decimal>()
   for (const order of inTurn.filter(({ fromDesired }) => fromDesired)) {
@@ -333,9 +333,9 @@ describe('laws', () => {
     fc.assert(
       fc.property(quantity, calls, (start, steps) => {
         walk(start, steps, ({ held }, wanted, plan) => {
-          for (const { openClose, side, quantity: size, conditional } of plan.newOrders) {
+          for (const { positionEffect, side, quantity: size, conditional } of plan.newOrders) {
             const position = conditional ? zero : held
-            expect(decideOpenClose(openClose, side, size, position)).toEqual({ openClose })
+            expect(decideOpenClose(positionEffect, side, size, position)).toEqual({ positionEffect })
           }
           const traded = plan.newOrders.reduce((sum, order) => sum.plus(order.quantity), zero)
           expect(traded.lessThanOrEqualTo(held.minus(wanted).abs())).toBe(true)

@@ -19,7 +19,7 @@ export interface WorkingOrder<Id> {
   readonly signalId: Id
   readonly symbol: string
   readonly side: Side
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   readonly leaves: Decimal
   /** The order whose cancellation ends this one: its parent while that has not traded; null for none. */
   readonly diesWith: Id | null
@@ -31,7 +31,7 @@ export interface WorkingOrder<Id> {
 export interface DesiredOrder {
   readonly symbol: string
   readonly side: Side
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   /** Unsigned. */
   readonly quantity: Decimal
   /** Held until the order before it, which closes the other side of the same symbol, is complete. */
@@ -119,10 +119,10 @@ const leadsOn = <Id>(
 function ordersBetween(symbol: string, from: Decimal, to: Decimal): DesiredOrder[] {
   if (from.equals(to)) return []
   const side: Side = to.greaterThan(from) ? '1' : '2'
-  const order = (openClose: PositionEffect, quantity: Decimal, conditional = false): DesiredOrder => ({
+  const order = (positionEffect: PositionEffect, quantity: Decimal, conditional = false): DesiredOrder => ({
     symbol,
     side,
-    openClose,
+    positionEffect,
     quantity,
     conditional,
   })
@@ -143,9 +143,9 @@ function adjusted<Id>(
   if (to.isZero() || sign(from) !== sign(to)) return { canceled: idsOf(orders), reduced: [] }
   if (from.equals(to)) return { canceled: [], reduced: [] }
   return {
-    canceled: idsOf(orders.filter(({ openClose }) => openClose === 'O')),
+    canceled: idsOf(orders.filter(({ positionEffect }) => positionEffect === 'O')),
     reduced: orders
-      .filter(({ openClose, leaves }) => openClose === 'C' && leaves.greaterThan(to.abs()))
+      .filter(({ positionEffect, leaves }) => positionEffect === 'C' && leaves.greaterThan(to.abs()))
       .map(({ signalId }) => ({ signalId, leaves: to.abs() })),
   }
 }

@@ -49,8 +49,8 @@ export function fillAgainstBar<Book>(book: Book, port: FillPort<Book>, bar: Bar,
   // Whoever sent an order after the bar began may have seen a part of it.
   const takesPart = (order: WorkingOrder): boolean => order.acceptedAt <= bar.start && !late.has(order.id)
   fillAtOpen(run, takesPart)
-  const closing = idsWhere(run, (order) => takesPart(order) && order.openClose === 'C')
-  const opening = idsWhere(run, (order) => takesPart(order) && order.openClose === 'O')
+  const closing = idsWhere(run, (order) => takesPart(order) && order.positionEffect === 'C')
+  const opening = idsWhere(run, (order) => takesPart(order) && order.positionEffect === 'O')
   fillInside(run, closing)
   const entered = fillInside(run, opening)
   fillInside(

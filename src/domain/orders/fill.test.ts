@@ -22,7 +22,7 @@ const order = fc
   .record({
     side,
     type: fc.constantFrom<OrdType>('1', '2', '3'),
-    openClose: fc.constantFrom<PositionEffect>('O', 'C'),
+    positionEffect: fc.constantFrom<PositionEffect>('O', 'C'),
     leaves: quantity,
     limit: price,
     stop: price,
@@ -43,7 +43,7 @@ const family = fc.array(order, { minLength: 1, maxLength: 8 }).map((drafts): Boo
       id: String(index),
       side: isExit ? (entry.side === '1' ? '2' : '1') : draft.side,
       workingSince: isExit ? null : draft.workingSince,
-      openClose: isExit ? 'C' : index === 0 ? 'O' : draft.openClose,
+      positionEffect: isExit ? 'C' : index === 0 ? 'O' : draft.positionEffect,
       exit: isExit ? (draft.type === '3' ? 'stopLoss' : 'profitTarget') : null,
       parent: isExit ? '0' : null,
       ocaGroup: isExit ? group : null,
@@ -79,7 +79,7 @@ function checkBook(before: SimulatedBook, after: SimulatedBook): void {
     const filled = orders.find(({ id }) => id === fill.orderId)!
     const next = held.plus(fill.quantity.times(directionOf(filled.side)))
     expect(fill.quantity.greaterThan(0)).toBe(true)
-    if (filled.openClose === 'C') expect(next.abs().plus(fill.quantity).equals(held.abs())).toBe(true)
+    if (filled.positionEffect === 'C') expect(next.abs().plus(fill.quantity).equals(held.abs())).toBe(true)
     else expect(next.abs().equals(held.abs().plus(fill.quantity))).toBe(true)
     if (filled.type === '2') {
       expect(
@@ -146,7 +146,7 @@ describe('any run of quotes', () => {
         const market = orders.map((each) => ({
           ...each,
           type: '1' as const,
-          openClose: 'O' as const,
+          positionEffect: 'O' as const,
           side: '1' as const,
         }))
         const { book } = fillAgainstQuote(bookOf(market, held.abs()), simulatedPort, last, configWith(null), [

@@ -14,7 +14,7 @@ export interface WorkingOrder {
   readonly id: string
   readonly side: Side
   readonly type: OrdType
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   /** What it may trade at this moment; for a closing order at most the position it closes. */
   readonly leaves: Decimal
   readonly limit: Decimal | null
@@ -80,7 +80,7 @@ export const isMarket = (order: WorkingOrder): boolean => order.type === '1' || 
 
 const rankOf = (order: WorkingOrder): number => {
   const kind = isMarket(order) ? 'market' : order.type === '3' ? 'stop' : 'limit'
-  return order.openClose === 'C'
+  return order.positionEffect === 'C'
     ? { stop: 0, limit: 1, market: 2 }[kind]
     : { market: 3, stop: 4, limit: 5 }[kind]
 }

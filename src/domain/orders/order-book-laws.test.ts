@@ -22,7 +22,7 @@ const command = fc.record({
   pick: fc.nat(30),
   side: fc.constantFrom<Side>('1', '2'),
   quantity: fc.integer({ min: 1, max: 20 }),
-  openClose: fc.constantFrom(null, null, 'O' as const, 'C' as const),
+  positionEffect: fc.constantFrom(null, null, 'O' as const, 'C' as const),
   hasParent: fc.boolean(),
   target: fc.boolean(),
   loss: fc.boolean(),
@@ -51,7 +51,7 @@ function submit(book: OrderBook, command: Command, index: number): BookResult {
     quantity: dec(command.quantity),
     limit: null,
     stop: null,
-    openClose: command.openClose,
+    positionEffect: command.positionEffect,
     parent: command.hasParent ? (at(book, command.pick)?.id ?? null) : null,
     isParked: false,
     mid: null,
@@ -120,7 +120,7 @@ function checkFamilies(book: OrderBook): void {
       if (order.exit) expect(parent?.filledQuantity.isZero()).toBe(true)
     }
     if (book.position.isZero() && (order.status === '0' || order.status === '1')) {
-      expect([order.openClose, order.status], `${order.id} at work when flat`).toEqual(['O', '0'])
+      expect([order.positionEffect, order.status], `${order.id} at work when flat`).toEqual(['O', '0'])
     }
   }
 }
@@ -141,7 +141,7 @@ describe('any history', () => {
             return
           }
           expect(book.position.equals(before.plus(traded.times(directionOf(order.side))))).toBe(true)
-          const change = order.openClose === 'C' ? traded.negated() : traded
+          const change = order.positionEffect === 'C' ? traded.negated() : traded
           expect(book.position.abs().equals(before.abs().plus(change))).toBe(true)
         })
         const own = ordersOf(book).map(({ replaces, filledQuantity, side }) => {
@@ -234,7 +234,7 @@ describe('entries with exits that nobody touches', () => {
       pick,
       side: '1',
       quantity,
-      openClose: 'O',
+      positionEffect: 'O',
       hasParent: false,
       target,
       loss: true,

@@ -27,7 +27,7 @@ const buy: BookDraft = {
   quantity: dec(10),
   limit: null,
   stop: null,
-  openClose: null,
+  positionEffect: null,
   parent: null,
   isParked: false,
   mid: null,
@@ -136,7 +136,7 @@ describe('every step is told', () => {
 
   test('a replacement of what waits for its parent is checked when it starts', () => {
     const parent = submitOrder(flat, { ...buy, id: 'P' }, context()).book
-    const { book } = submitOrder(parent, { ...buy, parent: 'P', openClose: 'O' }, context())
+    const { book } = submitOrder(parent, { ...buy, parent: 'P', positionEffect: 'O' }, context())
     const terms = { newId: 'F', type: '1', timeInForce: '0', limit: null, stop: null } as const
     const never = context(5, () => 'too much')
     const asked = requestReplacement(book, 'E', { ...terms, quantity: dec(12) }, never)
@@ -168,7 +168,7 @@ describe('bracket exits', () => {
     const { book } = submitOrder(flat, { ...buy, ...bracket }, context(3))
     const common = {
       side: '2',
-      openClose: 'C',
+      positionEffect: 'C',
       timeInForce: '1',
       parent: 'E',
       depth: 1,
@@ -237,7 +237,7 @@ describe('parked orders', () => {
 
   test('meet the checks when they are sent and when they are released', () => {
     const short = { ...emptyBook(dec(-5)) }
-    expect(submitOrder(short, { ...parked, openClose: 'O' }, context()).outcome).toBe('rejected')
+    expect(submitOrder(short, { ...parked, positionEffect: 'O' }, context()).outcome).toBe('rejected')
     const { book } = submitOrder(flat, parked, context())
     const released = releaseParked({ ...book, position: dec(-5) }, 'E', context())
     expect([released.outcome, statuses(released.book)]).toEqual([
@@ -246,7 +246,7 @@ describe('parked orders', () => {
     ])
     const closing = submitOrder(
       short,
-      { ...buy, openClose: 'C', quantity: dec(5), isParked: true },
+      { ...buy, positionEffect: 'C', quantity: dec(5), isParked: true },
       context(),
     )
     const smaller = releaseParked({ ...closing.book, position: dec(-4) }, 'E', context())
@@ -303,12 +303,19 @@ describe('margin', () => {
 })
 
 describe('a parent in another symbol', () => {
-  const parent = { id: 'P', side: '1', openClose: 'O', status: '0', depth: 9, filledQuantity: zero } as const
+  const parent = {
+    id: 'P',
+    side: '1',
+    positionEffect: 'O',
+    status: '0',
+    depth: 9,
+    filledQuantity: zero,
+  } as const
   const ended = (part: object) => [{ parent: { ...parent, ...part }, isComplete: false }]
   const { book } = submitOrder(flat, { ...buy, parent }, context())
 
   test('holds the child until it is filled', () => {
-    expect(book.orders.get('E')).toMatchObject({ status: 'A', parent: 'P', depth: 10, openClose: 'O' })
+    expect(book.orders.get('E')).toMatchObject({ status: 'A', parent: 'P', depth: 10, positionEffect: 'O' })
     expect(statuses(followParents(book, [{ parent, isComplete: true }], context()).book)).toEqual({ E: '0' })
   })
 

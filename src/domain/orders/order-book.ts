@@ -17,7 +17,7 @@ export interface BookOrder extends ChainOrder<string> {
   readonly side: Side
   readonly type: OrdType
   readonly timeInForce: TimeInForce
-  readonly openClose: PositionEffect
+  readonly positionEffect: PositionEffect
   readonly limit: Decimal | null
   readonly stop: Decimal | null
   /** The order that this one depends on: the entry of an exit, otherwise what must fill first. */
@@ -112,7 +112,7 @@ export interface BookContext {
 }
 
 /** The members in which a new order differs from a plain one. */
-export type BookOrderFields = Pick<BookOrder, 'id' | 'side' | 'type' | 'openClose' | 'acceptedAt'> &
+export type BookOrderFields = Pick<BookOrder, 'id' | 'side' | 'type' | 'positionEffect' | 'acceptedAt'> &
   Partial<Omit<BookOrder, keyof OrderState>>
 
 /**
@@ -125,7 +125,7 @@ export const newBookOrder = (orderQuantity: Decimal, fields: BookOrderFields): B
   side: fields.side,
   type: fields.type,
   timeInForce: fields.timeInForce ?? '1',
-  openClose: fields.openClose,
+  positionEffect: fields.positionEffect,
   limit: fields.limit ?? null,
   stop: fields.stop ?? null,
   parent: fields.parent ?? null,

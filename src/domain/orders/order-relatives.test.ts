@@ -18,7 +18,15 @@ test('finds what a search through all orders finds, in books of any size and aft
     fc.property(fc.array(order, { minLength: 1, maxLength: 300, size: 'max' }), (made) => {
       let orders: ReadonlyMap<string, BookOrder> = new Map()
       for (const { id, parent, ocaGroup, replaces } of made) {
-        const fields = { id, side: '1', type: '1', openClose: 'O', acceptedAt: 0, parent, ocaGroup } as const
+        const fields = {
+          id,
+          side: '1',
+          type: '1',
+          positionEffect: 'O',
+          acceptedAt: 0,
+          parent,
+          ocaGroup,
+        } as const
         const one = newBookOrder(dec(1), { ...fields, ...(replaces !== null && { replaces }) })
         orders = withEntry(orders, id, one)
       }

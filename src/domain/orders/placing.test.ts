@@ -3,13 +3,13 @@ import { dec } from '../decimal.ts'
 import { currentPriceOf, immutableDifference, offTick } from './placing.ts'
 
 describe('what a replacement may not change', () => {
-  const replaced = { instrumentId: 7, side: '1', openClose: 'O' } as const
+  const replaced = { instrumentId: 7, side: '1', positionEffect: 'O' } as const
   test.each([
     ['nothing differs', {}, 7, undefined],
     ['another symbol', {}, 8, 'Symbol'],
     ['the other side', { side: '2' }, 7, 'Side'],
-    ['the other effect', { openClose: 'C' }, 7, 'OpenClose'],
-    ['the same effect, said again', { openClose: 'O' }, 7, undefined],
+    ['the other effect', { positionEffect: 'C' }, 7, 'OpenClose'],
+    ['the same effect, said again', { positionEffect: 'O' }, 7, undefined],
   ] as const)('%s', (_name, over, instrumentId, difference) => {
     expect(immutableDifference(replaced, { side: '1', ...over }, instrumentId)).toBe(difference)
   })

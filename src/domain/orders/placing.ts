@@ -26,18 +26,19 @@ const isOnTick = (price: Decimal, tick: Decimal): boolean => price.mod(tick).isZ
 interface ReplacedOrder {
   instrumentId: number
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
 }
 
 /** The member in which a replacement differs from the order it replaces where it must not. */
 export function immutableDifference(
   replaced: ReplacedOrder,
-  draft: { side: Side; openClose?: PositionEffect | undefined },
+  draft: { side: Side; positionEffect?: PositionEffect | undefined },
   instrumentId: number,
 ): 'Symbol' | 'Side' | 'OpenClose' | undefined {
   if (replaced.instrumentId !== instrumentId) return 'Symbol'
   if (replaced.side !== draft.side) return 'Side'
-  if (draft.openClose !== undefined && draft.openClose !== replaced.openClose) return 'OpenClose'
+  if (draft.positionEffect !== undefined && draft.positionEffect !== replaced.positionEffect)
+    return 'OpenClose'
   return undefined
 }
 

@@ -13,7 +13,7 @@ const before: BookContext = { at: 1, newId: (kind, id) => `${id} ${kind}`, rejec
 const opening: BookContext = { ...before, at: 2 }
 const plain: Omit<BookDraft, 'id' | 'side' | 'type' | 'quantity'> = {
   timeInForce: '1',
-  ...{ openClose: null, limit: null, stop: null, parent: null, isParked: false, mid: null },
+  ...{ positionEffect: null, limit: null, stop: null, parent: null, isParked: false, mid: null },
   ...{ profitTarget: null, stopLoss: null, doNotCreateOcaGroup: false },
 }
 

@@ -5,8 +5,8 @@ import { directionOf, type PositionEffect, type Side } from '../codes.ts'
 import { dec } from '../decimal.ts'
 import { actsAgainst, decideOpenClose, type OpenCloseDecision } from './open-close.ts'
 
-const opens: OpenCloseDecision = { openClose: 'O' }
-const closes: OpenCloseDecision = { openClose: 'C' }
+const opens: OpenCloseDecision = { positionEffect: 'O' }
+const closes: OpenCloseDecision = { positionEffect: 'C' }
 const reversal = (close: number, open: number): OpenCloseDecision => ({
   reversal: { close: dec(close), open: dec(open) },
 })
@@ -56,9 +56,9 @@ describe('open or close', () => {
           expect(decision.reversal.close.plus(decision.reversal.open)).toEqual(size)
           expect(after.isNegative()).toBe(!held.isNegative())
         } else {
-          const change = decision.openClose === 'C' ? size.negated() : size
+          const change = decision.positionEffect === 'C' ? size.negated() : size
           expect(after.abs()).toEqual(held.abs().plus(change))
-          expect(effect ?? decision.openClose).toBe(decision.openClose)
+          expect(effect ?? decision.positionEffect).toBe(decision.positionEffect)
         }
       }),
     )

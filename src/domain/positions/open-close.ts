@@ -12,7 +12,7 @@ export type OpenCloseRejection =
   | 'quantity exceeds the position'
 
 export type OpenCloseDecision =
-  | { readonly openClose: PositionEffect }
+  | { readonly positionEffect: PositionEffect }
   /** Unsigned quantities: the whole position first, then the remainder on the other side. */
   | { readonly reversal: { readonly close: Decimal; readonly open: Decimal } }
   | { readonly rejected: OpenCloseRejection }
@@ -22,9 +22,9 @@ export const actsAgainst = (side: Side, position: Decimal): boolean => sign(posi
 
 /** True for a closing order that would not bring the signed `position` nearer to zero: it could only open. */
 export const closesNothing = (
-  { side, openClose }: { readonly side: Side; readonly openClose: PositionEffect },
+  { side, positionEffect }: { readonly side: Side; readonly positionEffect: PositionEffect },
   position: Decimal,
-): boolean => openClose === 'C' && !actsAgainst(side, position)
+): boolean => positionEffect === 'C' && !actsAgainst(side, position)
 
 /**
  * Decides for an order of the unsigned `quantity` against the signed `position`. `sent` is what the owner asked
@@ -38,10 +38,11 @@ export function decideOpenClose(
 ): OpenCloseDecision {
   const against = actsAgainst(side, position)
   const held = position.abs()
-  if (sent === 'O') return against ? { rejected: 'close the opposite position first' } : { openClose: 'O' }
+  if (sent === 'O')
+    return against ? { rejected: 'close the opposite position first' } : { positionEffect: 'O' }
   if (sent === 'C' && !against) return { rejected: 'no position to close' }
-  if (!against) return { openClose: 'O' }
-  if (quantity.lessThanOrEqualTo(held)) return { openClose: 'C' }
+  if (!against) return { positionEffect: 'O' }
+  if (quantity.lessThanOrEqualTo(held)) return { positionEffect: 'C' }
   if (sent === 'C') return { rejected: 'quantity exceeds the position' }
   return { reversal: { close: held, open: quantity.minus(held) } }
 }

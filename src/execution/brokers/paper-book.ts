@@ -64,7 +64,7 @@ function workingOrder(id: string, order: PaperOrder): WorkingOrder {
     id,
     side: row.side,
     type: row.ordType,
-    openClose: row.positionEffect,
+    positionEffect: row.positionEffect,
     leaves: leavesOf(order),
     limit: decOrNull(row.limitPx),
     stop: decOrNull(row.stopPx),

@@ -65,7 +65,7 @@ function standing(one: SyncCase, replacements: readonly Replacement[], now: Inst
     const signal = copied(one, order)
     const row = one.orders.get(clientOrderId)
     const isAtWork = care === 'follow' && leaves.greaterThan(zero) && row?.status !== '6'
-    if (signal?.openClose !== 'C' || !isAtWork) return []
+    if (signal?.positionEffect !== 'C' || !isAtWork) return []
     const change = changes.get(clientOrderId)
     const { type, limit, stop } = change ?? order
     const changed = (quantity: Decimal): Replacement => ({ clientOrderId, type, quantity, limit, stop })

@@ -116,7 +116,7 @@ function decide(
   const held = follower.position.minus(follower.executed).minus(executed.times(direction))
   const { leaves, reason } = copyQuantity({
     side: facts.side,
-    openClose: facts.openClose,
+    positionEffect: facts.positionEffect,
     remaining,
     executed,
     strategyBase,
@@ -144,12 +144,12 @@ function withinLimits(
   const { block } = follower
   const working = isLive(copy.status) || copy.status === '5' ? dec(copy.orderQty).minus(copy.cumQty) : zero
   if (isStopped) return { leaves: zero, block: 'SubscriptionEnded' }
-  if (block !== null && blocks(block, facts.openClose)) {
+  if (block !== null && blocks(block, facts.positionEffect)) {
     const mayStay = block === 'MassSwitch' || block === 'UnknownOutcomePending'
     return { leaves: mayStay ? min(leaves, max(zero, working)) : zero, block }
   }
   // A copy that ended stays ended; only closing is attempted a second time.
-  if (facts.openClose === 'O') return { leaves: working.isZero() ? zero : leaves, block: null }
+  if (facts.positionEffect === 'O') return { leaves: working.isZero() ? zero : leaves, block: null }
   const along = follower.position.times(-directionOf(facts.side))
   return { leaves: min(leaves, max(zero, along.minus(follower.closingLeaves))), block: null }
 }

@@ -89,7 +89,7 @@ function factsOf(signal: DueSignal): SignalFacts {
   return {
     assetClass: signal.securityType,
     side: signal.side,
-    openClose: signal.positionEffect,
+    positionEffect: signal.positionEffect,
     quantity: dec(signal.orderQty),
     filled: dec(signal.cumQty),
     filledBefore: dec(signal.filledBefore),

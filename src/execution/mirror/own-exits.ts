@@ -30,8 +30,8 @@ interface OwnExit {
 }
 
 /** Whether the signal of a closing copy has filled, and the copy works on for its grace. */
-const isInGrace = ({ openClose }: SyncOrder, { chaseAt }: SyncOrderRow): boolean =>
-  openClose === 'C' && chaseAt !== null
+const isInGrace = ({ positionEffect }: SyncOrder, { chaseAt }: SyncOrderRow): boolean =>
+  positionEffect === 'C' && chaseAt !== null
 
 /**
  * What is held without what AutoSync closes of it at market, as soon as the broker has that order: it may wait there for
@@ -134,7 +134,7 @@ export async function endIdleExits(tx: Transaction, cases: readonly SyncCase[], 
       ({ instrumentId, side, positionEffect, status }) =>
         isLive(status) &&
         status !== '6' &&
-        closesNothing({ side, openClose: positionEffect }, dec(held.get(instrumentId)?.quantity ?? 0)),
+        closesNothing({ side, positionEffect: positionEffect }, dec(held.get(instrumentId)?.quantity ?? 0)),
     ),
   )
   if (idle.length > 0)

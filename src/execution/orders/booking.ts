@@ -181,7 +181,7 @@ function chargeOf(
 const intentOf = (book: SignalBook, order: BookOrder, fill: SimulatedFill): Intent => ({
   instrumentId: book.instrumentId,
   side: order.side,
-  openClose: order.openClose,
+  positionEffect: order.positionEffect,
   quantity: fill.quantity,
   price: fill.price,
   commission: chargeOf(book, order, fill).commission,

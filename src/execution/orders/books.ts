@@ -87,7 +87,7 @@ const foreignRates = (
   )
 
 const opensSomething = ({ book }: StoredBook): boolean =>
-  [...book.orders.values()].some((order) => order.openClose === 'O' && !hasEnded(order))
+  [...book.orders.values()].some((order) => order.positionEffect === 'O' && !hasEnded(order))
 
 /**
  * Lets a moment of the market act on books one after the other: what one of a strategy's books has traded

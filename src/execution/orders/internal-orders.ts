@@ -35,7 +35,7 @@ export type InternalBook = SignalBook & Pick<SavedBook, 'wishes'>
 
 const wish: SignalWish = { ...noWish, isInternal: true }
 
-type MarketOrder = Pick<BookDraft, 'id' | 'side' | 'quantity' | 'openClose'> &
+type MarketOrder = Pick<BookDraft, 'id' | 'side' | 'quantity' | 'positionEffect'> &
   Partial<Pick<BookDraft, 'timeInForce'>>
 
 /** A market order with nothing around it; good till it is done unless it says otherwise. */
@@ -55,7 +55,7 @@ export const marketOrder = (own: MarketOrder): BookDraft => ({
 
 /** The order that closes a position at the market. */
 export const marketClose = (id: string, position: Decimal): BookDraft =>
-  marketOrder({ id, side: position.isNegative() ? '1' : '2', quantity: position.abs(), openClose: 'C' })
+  marketOrder({ id, side: position.isNegative() ? '1' : '2', quantity: position.abs(), positionEffect: 'C' })
 
 /** Places a market order in the book and fills it; one that carries the position through zero becomes two. */
 export function tradeInternally(book: InternalBook, trade: InternalTrade): InternalBook {
@@ -66,7 +66,7 @@ export function tradeInternally(book: InternalBook, trade: InternalTrade): Inter
     ...plain,
     newId: (kind, orderId) => (kind === 'reversal' ? other : plain.newId(kind, orderId)),
   }
-  const draft = marketOrder({ id, side, quantity, openClose: null })
+  const draft = marketOrder({ id, side, quantity, positionEffect: null })
   const placed = worked(book, submitOrder(book.book, draft, context), at, causedBy({ ...told, info }))
   const isFree = trade.isTransmitted !== true
   const free = { ...placed, account: null, terms: { ...book.terms, ...(isFree && { rates: null }) } }

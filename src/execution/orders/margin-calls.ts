@@ -147,7 +147,7 @@ function closing(
 ): SavedBook {
   const id = `${info} of ${key.strategyId} in ${key.instrumentId}`
   const empty = unworked(key, emptyBook(held))
-  const draft = marketOrder({ id, side, quantity, timeInForce: '0', openClose: 'C' })
+  const draft = marketOrder({ id, side, quantity, timeInForce: '0', positionEffect: 'C' })
   const result = submitOrder(empty.book, draft, bookContext(now))
   const orders = new Map([...result.book.orders].map(([name, order]) => [name, { ...order, info }]))
   const cause = causedBy({ modelAccountValue: value, buyingPower: power, info })

@@ -94,8 +94,9 @@ function actsOf(one: VariantCase, { actions }: PlannedSync): Act[] {
       ...{ one, symbol: symbolOf(one, row.instrumentId) },
     }
   }
-  const corrected = (openClose: 'O' | 'C', symbol: string, side: Side, quantity: Decimal): Act => ({
-    apply: (book, id, context) => submitOrder(book, marketOrder({ id, side, quantity, openClose }), context),
+  const corrected = (positionEffect: 'O' | 'C', symbol: string, side: Side, quantity: Decimal): Act => ({
+    apply: (book, id, context) =>
+      submitOrder(book, marketOrder({ id, side, quantity, positionEffect }), context),
     makes: { copiedSignalId: null, filledBefore: '0' },
     ...{ one, symbol },
   })
@@ -143,7 +144,7 @@ type Placement = PlannedSync['actions']['place'][number]
 
 /** Nothing is opened on the other side of what is still held: its close comes first. */
 const fits = ({ input }: VariantCase, { signal }: Placement): boolean =>
-  signal.openClose === 'C' ||
+  signal.positionEffect === 'C' ||
   sign(input.accountPositions.get(signal.symbol) ?? zero) * sign(signed(dec(1), signal.side)) >= 0
 
 /**
@@ -160,13 +161,13 @@ function groupOf({ variant, orders, signals }: VariantCase, { ocaGroup }: Placem
 
 /** A copy as the signal is: its type and prices, its time in force, and its group. */
 function placed(one: VariantCase, { signal, quantity }: Placement): Act {
-  const { symbol, side, openClose, type, limit, stop, filled } = signal
+  const { symbol, side, positionEffect, type, limit, stop, filled } = signal
   const copiedSignalId = Number(signal.signalId)
   const timeInForce = one.signals.get(copiedSignalId)?.timeInForce ?? '1'
   const ocaGroup = groupOf(one, signal)
   return {
     apply: (book, id, context) => {
-      const plain = marketOrder({ id, side, quantity, openClose })
+      const plain = marketOrder({ id, side, quantity, positionEffect })
       return submitOrder(book, { ...plain, type, limit, stop, timeInForce, ocaGroup }, context)
     },
     makes: { copiedSignalId, filledBefore: filled.toFixed() },

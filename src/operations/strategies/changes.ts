@@ -182,8 +182,7 @@ function refusedChange(
   row: PlacingRow,
 ): Refused | undefined {
   const draft = draftOf(order)
-  const fixed = { openClose: signal.positionEffect, ...signal }
-  const difference = immutableDifference(fixed, draft, row.instrumentId)
+  const difference = immutableDifference(signal, draft, row.instrumentId)
   if (difference) return refuse('InvalidParameter', `Order.${difference}`, unchangeable)
   const { ParentSignalId: parent, ParkedUntilDate: parked } = order
   if (parent !== undefined && String(parent) !== String(signal.parentSignalId))

@@ -63,7 +63,7 @@ export const setDesiredPositions: Handler<'SetDesiredPositions'> = async (ctx, {
   }
   await cut(ctx, strategy, plan, live)
   const opening = plan.newOrders
-    .filter(({ openClose }) => openClose === 'O')
+    .filter(({ positionEffect }) => positionEffect === 'O')
     .map(({ symbol }) => ({ strategyId: strategy.id, instrumentId: Number(symbol) }))
   const account = (await loadModelAccounts(ctx.sql, opening, chargedRates(ctx.charging))).get(strategy.id)
   const placed = await placePlan(ctx, strategy, plan, { rows, account })
@@ -130,9 +130,9 @@ function refusalOf(
   { newOrders }: DesiredPlan<number>,
   rows: ReadonlyMap<string, PlacingRow>,
 ): Refused | undefined {
-  const isOver = ({ symbol, openClose }: DesiredOrder): boolean => {
+  const isOver = ({ symbol, positionEffect }: DesiredOrder): boolean => {
     const row = rows.get(symbol)
-    return !row || hasExpired(row, ctx.now) || (openClose === 'O' && !tradesAt(row, ctx.now))
+    return !row || hasExpired(row, ctx.now) || (positionEffect === 'O' && !tradesAt(row, ctx.now))
   }
   return newOrders.some(isOver) ? refuse('InvalidSymbol', 'Symbol') : undefined
 }
@@ -201,12 +201,12 @@ function closeOf(placed: PlacedCall | undefined): Parent {
 function place(
   ctx: Context,
   strategy: LockedStrategy,
-  { side, openClose, quantity }: DesiredOrder,
+  { side, positionEffect, quantity }: DesiredOrder,
   row: PlacingRow,
   { account, parent }: { readonly account: ModelAccount | undefined; readonly parent: Parent | null },
 ): PlacedCall {
   const draft: OrderDraft = {
-    ...{ side, openClose, quantity, ordType: '1', timeInForce: '1', doNotSyncToOpen: false },
+    ...{ side, positionEffect, quantity, ordType: '1', timeInForce: '1', doNotSyncToOpen: false },
   }
   const family = { parent, parkedUntil: null, doNotCreateOcaGroup: false }
   const placed = placeDraft(ctx, strategy, row, draft, { account, family, fromDesired: true })

@@ -20,7 +20,7 @@ export interface OrderDraft extends OrderPrices {
   side: Side
   ordType: OrdType
   timeInForce: TimeInForce
-  openClose: PositionEffect | undefined
+  positionEffect: PositionEffect | undefined
   quantity: Decimal
   doNotSyncToOpen: boolean
 }
@@ -37,7 +37,7 @@ export const draftOf = (order: OrderInput): OrderDraft => ({
   side: order.Side,
   ordType: order.OrderType,
   timeInForce: order.TIF,
-  openClose: order.OpenClose,
+  positionEffect: order.OpenClose,
   quantity: dec(order.OrderQuantity),
   // A price of another order type than the one sent is not part of the order.
   limitPx: order.OrderType === '2' ? priceOf(order.Limit) : undefined,
@@ -85,5 +85,5 @@ const misplaced = (exit: 'ProfitTarget' | 'StopLoss', side: Side): Refused =>
   refuse('BadCombination', `Order.${exit}`, exitWords(exit, side))
 
 /** Only an opening order that rests can be missing in an account later; elsewhere the wish means nothing. */
-export const staysUnsynced = (draft: OrderDraft, openClose: PositionEffect): boolean =>
-  draft.doNotSyncToOpen && openClose === 'O' && draft.ordType !== '1'
+export const staysUnsynced = (draft: OrderDraft, positionEffect: PositionEffect): boolean =>
+  draft.doNotSyncToOpen && positionEffect === 'O' && draft.ordType !== '1'

@@ -97,7 +97,7 @@ const bookDraft = (
   quantity: draft.quantity,
   limit: draft.limitPx ?? null,
   stop: draft.stopPx ?? null,
-  openClose: draft.openClose ?? null,
+  positionEffect: draft.positionEffect ?? null,
   profitTarget: draft.profitTarget ?? null,
   stopLoss: draft.stopLoss ?? null,
   doNotCreateOcaGroup,
@@ -126,7 +126,7 @@ function wishOf(
   const isEntry = orders.some(({ exit, parent }) => exit !== null && parent === made.id)
   const shows = isEntry || orders.length === 1
   return {
-    doNotSyncToOpen: made.exit === null && made.status !== '8' && staysUnsynced(draft, made.openClose),
+    doNotSyncToOpen: made.exit === null && made.status !== '8' && staysUnsynced(draft, made.positionEffect),
     parkedUntil: made.isParked ? instant(parkedUntil) : null,
     profitTarget: shows ? (draft.profitTarget?.toFixed() ?? null) : null,
     stopLoss: shows ? (draft.stopLoss?.toFixed() ?? null) : null,

@@ -18,7 +18,7 @@ const info = 'the strategy is disabled'
 export async function withdrawOpenings(tx: Transaction, strategyId: number, now: Instant): Promise<number> {
   await lockStrategies(tx, [strategyId])
   const live = await loadLiveOrders(tx, strategyId)
-  const opening = live.filter(({ openClose }) => openClose === 'O')
+  const opening = live.filter(({ positionEffect }) => positionEffect === 'O')
   if (opening.length === 0) return 0
   const symbols = [...new Set(opening.map(({ instrumentId }) => instrumentId))]
   const stored = await loadOrderBooks(

@@ -33,7 +33,7 @@ export interface LiveOrderRow {
   signalId: number
   instrumentId: number
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
   leaves: string
   fromDesired: boolean
   /** The order whose cancellation ends this one; null for none. */
@@ -46,7 +46,7 @@ export interface LiveOrderRow {
  */
 export const loadLiveOrders = (sql: Sql, strategyId: number): Promise<LiveOrderRow[]> =>
   sql.rows<LiveOrderRow>`
-    select s.id as "signalId", s.instrument_id as "instrumentId", s.side, s.position_effect as "openClose",
+    select s.id as "signalId", s.instrument_id as "instrumentId", s.side, s.position_effect as "positionEffect",
       s.order_qty - s.cum_qty as leaves, s.from_desired as "fromDesired", parent.id as "diesWith"
     from signal s left join signal parent on parent.id = s.parent_signal_id and s.is_held
       and parent.status in ${live} and (parent.cum_qty = 0 or s.position_effect = 'O')

@@ -252,7 +252,7 @@ const orderOf = (row: BookRow): BookOrder => ({
   side: row.side,
   type: row.ordType,
   timeInForce: row.timeInForce,
-  openClose: row.positionEffect,
+  positionEffect: row.positionEffect,
   limit: decOrNull(row.limitPx),
   stop: decOrNull(row.stopPx),
   parent: name(row.parent),

@@ -167,7 +167,7 @@ function newSignal(told: ToldBook, order: BookOrder): NewSignal {
     side: order.side,
     ordType: order.type,
     timeInForce: order.timeInForce,
-    positionEffect: order.openClose,
+    positionEffect: order.positionEffect,
     orderQty: order.orderQuantity.toFixed(),
     limitPx: order.limit?.toFixed() ?? null,
     stopPx: order.stop?.toFixed() ?? null,

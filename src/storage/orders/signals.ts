@@ -247,7 +247,7 @@ export interface ParentRow {
   id: number
   strategyId: number
   side: Side
-  openClose: PositionEffect
+  positionEffect: PositionEffect
   status: OrdStatus
   depth: number
   cumQty: string
@@ -260,7 +260,7 @@ export async function loadParents(
 ): Promise<Map<string, ParentRow>> {
   if (ids.length === 0) return new Map()
   const rows = await sql.rows<ParentRow>`
-    select id, strategy_id as "strategyId", side, position_effect as "openClose", status, depth, cum_qty as "cumQty"
+    select id, strategy_id as "strategyId", side, position_effect as "positionEffect", status, depth, cum_qty as "cumQty"
     from signal where id = any(${ids}::bigint[])`
   return new Map(rows.map((row) => [String(row.id), row]))
 }

@@ -33,7 +33,7 @@ function desiredPositions({
       signalId: order.signalId,
       symbol: order.symbol,
       side: sideOf(order.side ?? '1'),
-      openClose: openCloseOf(order.openClose) ?? 'O',
+      positionEffect: openCloseOf(order.openClose) ?? 'O',
       leaves: dec(order.leaves ?? 0),
       diesWith: order.diesWith ?? null,
       fromDesired: order.fromDesired ?? false,
@@ -43,7 +43,11 @@ function desiredPositions({
   })
   if (typeof plan === 'string') return { error: 400, refusal: plan }
   return {
-    newOrders: plan.newOrders.map(({ quantity, ...order }) => ({ ...order, qty: print(quantity) })),
+    newOrders: plan.newOrders.map(({ quantity, positionEffect, ...order }) => ({
+      ...order,
+      openClose: positionEffect,
+      qty: print(quantity),
+    })),
     canceledSignals: plan.canceled,
     reducedSignals: plan.reduced.map(({ signalId, leaves }) => ({ signalId, leaves: print(leaves) })),
   }

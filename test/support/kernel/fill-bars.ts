@@ -95,18 +95,18 @@ function bookOrderOf(
   const { leaves, triggered: isTriggered, exitOf, ...working } = workingOrderOf(order)
   const parent = parentOf(order, orders)
   const isExit = parent !== undefined && order.bracket === true
-  const openClose = openCloseOf(order.openClose) ?? derived(order, parent, isExit, position)
+  const positionEffect = openCloseOf(order.openClose) ?? derived(order, parent, isExit, position)
   const held = newBookOrder(leaves, {
     ...working,
     isTriggered,
-    openClose: openClose ?? 'O',
+    positionEffect: positionEffect ?? 'O',
     parent: parent ? String(order.parent) : null,
     exit: isExit ? (working.type === '3' ? 'stopLoss' : 'profitTarget') : null,
     waitsForParent: parent !== undefined && !isExit,
     ocaGroup: order.oca === null || order.oca === undefined ? null : String(order.oca),
   })
   const atWork = { status: '0', held: false, acknowledged: true } as const
-  return { order: parent ? held : { ...held, ...atWork }, nets: openClose === null }
+  return { order: parent ? held : { ...held, ...atWork }, nets: positionEffect === null }
 }
 
 /** Open or close of an order sent without it; null where it may do both. */
@@ -120,5 +120,5 @@ function derived(
   if (parent) return parent.openClose !== 'C' && String(parent.side) !== String(order.side) ? 'C' : 'O'
   const { side, leaves } = workingOrderOf(order)
   const decision = decideOpenClose(undefined, side, leaves, position)
-  return 'openClose' in decision && decision.openClose === 'C' ? 'C' : null
+  return 'positionEffect' in decision && decision.positionEffect === 'C' ? 'C' : null
 }

@@ -71,7 +71,7 @@ export const workingOrderOf = (order: OrderInput): WorkingOrder => ({
   id: String(order.id),
   side: sideOf(order.side),
   type: checkedType(order),
-  openClose: openCloseOf(order.openClose) ?? 'O',
+  positionEffect: openCloseOf(order.openClose) ?? 'O',
   leaves: dec(order.qty),
   limit: optional(order.limit),
   stop: optional(order.stop),

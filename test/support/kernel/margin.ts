@@ -73,7 +73,7 @@ const marginAccept = (input: {
   commission?: Maybe
 }) => ({
   accepted: isAffordable({
-    openClose: openCloseOf(input.openClose) ?? 'O',
+    positionEffect: openCloseOf(input.openClose) ?? 'O',
     modelAccountValue: dec(input.modelAccountValue),
     positionsAfter: input.positionsAfter.map(positionOf),
     commission: dec(input.commission ?? 0),

@@ -47,7 +47,7 @@ function orderQuantityOp(input: {
   }
   const copy = copyQuantity({
     side,
-    openClose: effectOf(input.openClose),
+    positionEffect: effectOf(input.openClose),
     remaining: dec(input.signedQuantity).abs().minus(progress.filledBefore),
     executed: progress.executed,
     strategyBase: strategyBase(dec(input.strategyPosition), [progress]),
