@@ -126,3 +126,18 @@ test('a clock that was not set back leaves leases as they are', async () => {
   expect(await worker.drain()).toBe(0)
   expect(await remaining('steady')).toBeGreaterThan(20)
 })
+
+test('orders fill at what is quoted now, not at the last quote of the clock that ran ahead', async () => {
+  const { order, symbol } = await makeScene(world, brokerId)()
+  await world.quote(symbol, '99', '100')
+  await db.write.run`update quote set quoted_at = quoted_at + interval '1 hour'`
+  await claimLease(db.write, 'ahead', 'another', hour)
+  await worker.drain()
+  await world.quote(symbol, '49', '50')
+  await order('1', '10')
+  await worker.drain()
+  const { px } = await db.read.one<{ px: number }>`
+    select f.px::float8 as px from fill f join signal s on s.id = f.signal_id
+      join instrument i on i.id = s.instrument_id where i.symbol = ${symbol}`
+  expect(px).toBe(50)
+})

@@ -184,6 +184,33 @@ describe('the feed', () => {
     expect(published).toEqual(run(plan, walks, firstStep + 1, 10).quotes)
   })
 
+  test('goes on when the clock is set back', async () => {
+    const { db } = await testDatabase()
+    const { ctx, clock } = makeWorld(db)
+    const { symbol } = await addInstrument(db, { calendar: 'CONTINUOUS' })
+    await publishQuotes(ctx, [quote(symbol, '99.90', '100.10')])
+    await setSwitch(db.write, simulationSwitch, planOf([walk(instrument(symbol))]), opening)
+    const hour = 3_600_000
+    const published: number[] = []
+    const ending = new AbortController()
+    const wait = async (milliseconds: number) => {
+      expect(milliseconds).toBeLessThanOrEqual(stepMs)
+      clock.time += milliseconds
+    }
+    const sink = {
+      quotes: async (quotes: readonly MarketQuote[]) => {
+        published.push(...quotes.map(({ at }) => at))
+        if (published.length === 2) clock.time -= hour
+        if (published.length === 4) ending.abort()
+      },
+      bars: async () => {},
+    }
+    await simulatedFeed(db, clock, wait).run(sink, ending.signal)
+    const start = (firstStep + 1) * stepMs
+    const second = start + stepMs
+    expect(published).toEqual([start, second, second + stepMs - hour, second + 2 * stepMs - hour])
+  })
+
   test('ends at once where nothing is to be simulated', async () => {
     const { db } = await testDatabase()
     const { clock } = makeWorld(db)

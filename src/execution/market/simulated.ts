@@ -99,7 +99,9 @@ export function simulatedFeed(db: Database, clock: WorkContext['clock'], wait: t
       let last = stepAt(plan, clock.now())
       while (!signal.aborted) {
         const step = stepAt(plan, clock.now())
-        if (step <= last) {
+        // After the clock was set back the market goes on from there: until then it would stand still.
+        last = Math.min(last, step)
+        if (step === last) {
           await wait(Math.max(1, (last + 1) * plan.stepMs - clock.now()), signal)
           continue
         }

@@ -30,6 +30,10 @@ export async function cutToLongest(tx: Transaction, now: Instant, waits: Waits):
   const chaseAt = fragment`${instant(now + waits.chaseMs)}::timestamptz`
   const askAt = fragment`${instant(now + waits.reconciliationMs)}::timestamptz`
   const moved = await Promise.all([
+    // No later one would count until its time is reached, and orders would fill at this one meanwhile.
+    tx.run`update quote set quoted_at = ${at}
+      from (select instrument_id as id from quote where quoted_at > ${at} order by 1 for no key update) ahead
+      where quote.instrument_id = ahead.id`,
     tx.run`update lease set expires_at = clock_timestamp()
         + case when name like 'reconcile:%' then ${askingLeaseMs}::int else ${usualLeaseMs}::int end
           * interval '1 millisecond'
