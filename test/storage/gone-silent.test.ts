@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/storage/database/database.ts'
 import { DatabaseUnavailable } from '../../src/storage/database/failure.ts'
+import { makeListener } from '../../src/storage/database/listener.ts'
 import { testDatabase } from '../support/database.ts'
 import { silentLog } from '../support/database-server.ts'
 import { wayBetween } from '../support/way-between.ts'
@@ -42,4 +43,25 @@ test('a connection that goes silent before it was set up holds up nobody for lon
   for (const answer of await ask()) expect(answer).toMatchObject({ status: 'fulfilled', value: { one: 1 } })
   while (heard.length === 0) await delay(20)
   await db.close()
+})
+
+test('a listener whose connection has gone silent makes another one, and looks', async () => {
+  const ways: { isSilent: boolean }[] = []
+  const { url: direct } = await wayBetween(url, (near, far) => {
+    const own = { isSilent: false }
+    ways.push(own)
+    near.on('data', (data) => own.isSilent || far.write(data)).on('end', () => near.end())
+    far.on('data', (data) => own.isSilent || near.write(data))
+  })
+  const config = { connectionString: direct, connectionTimeoutMillis: 5_000 }
+  const heartbeat = { everyMs: 20, patienceMs: 200 }
+  const listener = makeListener(config, 'select 1', silentLog, heartbeat)
+  const heard: unknown[] = []
+  await listener.listen('work', (payload) => heard.push(payload))
+  while (heard.length === 0) await delay(20)
+  for (const own of ways) own.isSilent = true
+  while (heard.length === 1) await delay(20)
+  expect(heard).toEqual([undefined, undefined])
+  for (const own of ways) own.isSilent = true
+  await listener.close()
 })
