@@ -65,3 +65,17 @@ test('a listener whose connection has gone silent makes another one, and looks',
   for (const own of ways) own.isSilent = true
   await listener.close()
 })
+
+test('whoever ends does not wait for a server that has gone silent', async () => {
+  const way = { isSilent: false }
+  const { url: direct, cut } = await wayBetween(url, (near, far) => {
+    near.on('data', (data) => way.isSilent || far.write(data))
+    far.on('data', (data) => way.isSilent || near.write(data))
+  })
+  const options = { applicationName: 'tests', log: silentLog, statementTimeoutMs: 100 }
+  const db = await openDatabase({ url: direct, ...options })
+  await db.write.one`select 1 as one`
+  way.isSilent = true
+  await db.close()
+  cut()
+})

@@ -67,7 +67,7 @@ export interface Database {
   relaxed(): Database
   /** Connections of the pool: all, those in use, and how many callers wait for one. */
   connections(): { total: number; inUse: number; waiting: number }
-  /** Waits for what is under way, then closes every connection. */
+  /** Waits for what is under way, then closes every connection; not for a server that has gone silent. */
   close(): Promise<void>
 }
 
@@ -117,10 +117,27 @@ function connect(
       inUse: pool.totalCount - pool.idleCount,
       waiting: pool.waitingCount,
     }),
-    close: async () => {
-      await Promise.all([reader.close(), listener.close(), pool.end()])
+    close: () => {
+      const closing = Promise.all([reader.close(), listener.close(), pool.end()])
+      return closed(closing, answerMs, () => pool.totalCount > 0)
     },
   }
+}
+
+/** What is under way is waited for, and not a server that does not take its leave: whoever is gone never does. */
+async function closed(
+  closing: Promise<unknown>,
+  patienceMs: number,
+  isUnderWay: () => boolean,
+): Promise<void> {
+  const isClosed = closing.then(() => true)
+  const noLonger = new AbortController()
+  isClosed.then(
+    () => noLonger.abort(),
+    () => noLonger.abort(),
+  )
+  const isTooLate = () => pause(patienceMs, false, { signal: noLonger.signal }).catch(() => isClosed)
+  while (!(await Promise.race([isClosed, isTooLate()]))) if (!isUnderWay()) return
 }
 
 function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number): pg.ClientConfig {
