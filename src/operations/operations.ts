@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Charging } from '../domain/positions/tables/commission-plans.ts'
 import type { Database } from '../storage/database/database.ts'
+import { makeLooks } from '../storage/database/looks.ts'
 import { confirmEmail, isGoodLink } from '../storage/people/email-confirmations.ts'
 import { listSwitches, switchChannel } from '../storage/work/switches.ts'
 import { type Approvals, createApprovals } from './approvals.ts'
@@ -84,16 +85,22 @@ async function watchMaintenance(
   db: Database,
   log: OperationsOptions['log'],
 ): Promise<{ isOn(): boolean; stop(): Promise<void> }> {
-  let isOn = (await listSwitches(db.read)).get('maintenance') === true
-  const { stop } = await db.listen(switchChannel, () => {
-    listSwitches(db.read).then(
-      (switches) => {
-        isOn = switches.get('maintenance') === true
-      },
-      (error: unknown) => log.warn({ error: String(error) }, 'the switches could not be read'),
-    )
-  })
-  return { isOn: () => isOn, stop }
+  let isOn = false
+  const look = async (): Promise<void> => {
+    isOn = (await listSwitches(db.read)).get('maintenance') === true
+  }
+  await look()
+  const looks = makeLooks(look, (error) =>
+    log.warn({ error: String(error) }, 'the switches could not be read'),
+  )
+  const subscription = await db.listen(switchChannel, looks.ask)
+  return {
+    isOn: () => isOn,
+    stop: () => {
+      looks.stop()
+      return subscription.stop()
+    },
+  }
 }
 
 /** A standby that has come in the database's place answers, and takes nothing. */

@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from './database.ts'
 import { isRepeatable } from './failure.ts'
+import { makeLooks } from './looks.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 const lockKey = 7_204_118_155
@@ -115,7 +116,7 @@ const newerThanUs = (name: string): Error =>
 
 /**
  * Calls back once, with why, when a newer program has brought the schema forward: rows may then mean what this one does
- * not know. Look-ups that fail are told to the log, and made again with the next connection.
+ * not know. Looks that fail are told to the log, and made again.
  */
 export async function whenOutgrown(
   database: Pick<Database, 'read' | 'listen'>,
@@ -132,9 +133,10 @@ export async function whenOutgrown(
     isTold = true
     outgrown(newerThanUs(unknown.name))
   }
-  await database.listen(schemaChannel, () => {
-    look().catch((error: unknown) => log.warn({ error: String(error) }, 'the schema could not be looked at'))
-  })
+  const { ask } = makeLooks(look, (error) =>
+    log.warn({ error: String(error) }, 'the schema could not be looked at'),
+  )
+  await database.listen(schemaChannel, ask)
 }
 
 /** What was applied, each under the number that its file has now. */
