@@ -225,7 +225,7 @@ export function referencePage(to: Audience, baseUrl: string, document?: string):
 Answers are <code>{"Results":[…],"Pagination":{…},"ResponseStatus":{"ErrorCode":"200"}}</code>; absent members are left out.
 Moments are in UTC.${document === undefined ? '' : ` For programs: <a href="${escaped(document)}">the same as an OpenAPI document</a>.`}</p>
 <p>A POST, PUT or DELETE may carry <code>Idempotency-Key: &lt;UUID&gt;</code>: sent again within 24 hours with the same key and body it has one effect
-and the same answer. <code>X-Limit-Remaining</code> says how many calls are left; one too many is answered 429 and may be sent again after <code>Retry-After</code> seconds.</p>
+and the same answer, which then carries <code>Idempotent-Replayed: true</code>. <code>X-Limit-Remaining</code> says how many calls are left; one too many is answered 429 and may be sent again after <code>Retry-After</code> seconds.</p>
 <h2>Operations</h2>
 ${routes.map((route) => sectionOf(route, to, baseUrl)).join('\n')}
 <section id="errors"><h2>Errors</h2>${errorTable()}</section></main></body></html>
