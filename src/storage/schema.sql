@@ -209,6 +209,7 @@ create table account_order (
 );
 CREATE INDEX account_order_chase ON public.account_order USING btree (chase_at) WHERE (chase_at IS NOT NULL);
 CREATE INDEX account_order_live ON public.account_order USING btree (setup_id, instrument_id) WHERE ((status)::text = ANY (ARRAY['A'::text, '0'::text, '1'::text, '6'::text, 'E'::text]));
+CREATE INDEX account_order_own_number ON public.account_order USING btree (own_number) WHERE (own_number IS NOT NULL);
 CREATE INDEX account_order_pending ON public.account_order USING btree (broker_id, account_id, id) WHERE (pending_action IS NOT NULL);
 CREATE INDEX account_order_rejected ON public.account_order USING btree (setup_id, instrument_id, id) WHERE ((status)::text = '8'::text);
 CREATE INDEX account_order_replaces ON public.account_order USING btree (account_id, replaces_order_id) WHERE (replaces_order_id IS NOT NULL);
