@@ -8,6 +8,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../storage/database/database.ts'
 import { addWindowUse, type WindowState } from '../storage/work/rate-windows.ts'
+import { sayingSeldom } from './seldom.ts'
 
 /** At most `limit` calls within `seconds` of the first. */
 export interface Window {
@@ -85,8 +86,6 @@ const aheadShare = 1 / 20
 /** A statement that takes longer is not waited for. */
 const patienceMs = 250
 const rowsPerStatementMax = 1000
-/** A full disk fails every addition: it is said at once, and then how often since. */
-const saidEveryMs = 60_000
 
 interface Counter {
   readonly seconds: number
@@ -112,6 +111,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
 class SharedLimiter implements Limiter {
   readonly #options: LimiterOptions
   readonly #now: () => number
+  readonly #say: (error: unknown) => void
   readonly #subjects = new LRUCache<string, Subject>({ max: subjectsMax })
   readonly #dirty = new Set<Subject>()
   #newcomers: Subject[] = []
@@ -120,12 +120,12 @@ class SharedLimiter implements Limiter {
   #flushing: Promise<void> = Promise.resolve()
   #nextFlush: Promise<void> | undefined
   #isAway = false
-  #failures = 0
-  #silentUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: LimiterOptions) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
+    // A full disk fails every addition.
+    this.#say = sayingSeldom(options.log, 'rate limits are not shared at the moment', this.#now)
   }
 
   take(name: string, windows: readonly Window[]): Verdict | Promise<Verdict> {
@@ -271,16 +271,6 @@ class SharedLimiter implements Limiter {
         this.#say(error)
       }
     }
-  }
-
-  #say(error: unknown): void {
-    this.#failures++
-    const now = this.#now()
-    if (now < this.#silentUntil) return
-    const said = { error: String(error), failures: this.#failures }
-    this.#options.log.warn(said, 'rate limits are not shared at the moment')
-    this.#failures = 0
-    this.#silentUntil = now + saidEveryMs
   }
 }
 

@@ -29,6 +29,7 @@ import type { Handler, HandlerTable, OwnedFacts, PreparedHandler } from './handl
 import { asReplayed, remember, takeTurns } from './remember.ts'
 import { type Reply, replyInTurns, replyTo, replyWith } from './reply.ts'
 import { fingerprintOf, type Secrets } from './secrets.ts'
+import { sayingSeldom } from './seldom.ts'
 
 /** One call as the edge understood it: authenticated, well-formed, in range. */
 interface Call {
@@ -55,6 +56,8 @@ export interface RunnerOptions {
   /** Code of this platform in its client order ids. */
   readonly environment: string
   readonly charging?: Charging
+  /** Hears why calls could not be carried out for now; absent: whoever called is told. */
+  readonly log?: { warn(fields: object, message: string): void }
   /** Raised as calls wait; absent: nobody looks. */
   readonly load?: Load
 }
@@ -97,10 +100,13 @@ const writeLimits: BatchLimits = {
   isHasty: true,
 }
 
+/** A transaction that others got in the way of five times did nothing, and may do it later. */
+const isOfTheDatabase = (error: unknown): boolean =>
+  error instanceof DatabaseUnavailable || isRepeatable(error)
+
 /** The reply to a failure that passes by itself; nothing for one that nobody expected. */
 export function passingReply(error: unknown): Reply | undefined {
-  // A transaction that others got in the way of five times did nothing, and may do it later.
-  if (error instanceof DatabaseUnavailable || isRepeatable(error)) return replyTo(refuse('Disconnected'))
+  if (isOfTheDatabase(error)) return replyTo(refuse('Disconnected'))
   return error instanceof Overloaded ? replyTo(refuse('Overloaded')) : undefined
 }
 
@@ -110,12 +116,15 @@ export function createRunner(given: RunnerOptions): Run {
   const ways = new Map<OperationName, Run>()
   for (const name of Object.keys(rows) as OperationName[]) ways.set(name, wayOf(name, options))
   const enterDenied = createDenials(options.db.write, options.clock)
+  const { log = { warn: () => undefined } } = options
+  const sayAway = sayingSeldom(log, 'calls are answered 503, as the database did not do what they asked')
   return async (call) => {
     try {
       const reply = await (ways.get(call.operation) as Run)(call)
       if (reply.status === 403) await enterDenied(call)
       return reply
     } catch (error) {
+      if (isOfTheDatabase(error)) sayAway(error)
       const reply = passingReply(error)
       if (reply) return reply
       throw error

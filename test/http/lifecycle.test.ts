@@ -48,6 +48,22 @@ test('a database that goes away after a write is a passing fault, anything else 
   expect([failed.status, failed.text.includes('secret detail')]).toEqual([500, false])
 })
 
+test('why the database did not do what calls asked is told to the log, once for all of them', async () => {
+  const edge = await startEdge({
+    handlers: {
+      Hello: async () => {
+        throw new DatabaseUnavailable('could not extend file "base/1/2": No space left on device')
+      },
+    },
+  })
+  const key = await withKey(edge)
+  for (let time = 0; time < 3; time++) expect((await edge.call(hello, { key, body: '{}' })).status).toBe(503)
+  const said = edge.lines.filter((line) => line.includes('No space left on device'))
+  expect(said.map((line) => JSON.parse(line))).toMatchObject([
+    { failures: 1, message: 'calls are answered 503, as the database did not do what they asked' },
+  ])
+})
+
 test('a transaction that the database asks to run again too often is a passing fault, which nobody remembers', async () => {
   let isContended = true
   const edge = await startEdge({
