@@ -18,16 +18,27 @@ export interface HeadKeeper {
   save(heads: readonly ChainHead[]): void
 }
 
-/** The step; without a keeper entries are chained and their ends stay in the database alone. */
-export const sealingStep = (keeper?: HeadKeeper): Step => ({
-  name: 'audit log',
-  due: areEntriesUnsealed,
-  run: async (ctx) => {
-    const sealed = await sealEntries(ctx.db)
-    if (sealed > 0 && keeper) await keepHeads(ctx, keeper)
-    return sealed
-  },
-})
+/**
+ * The step; without a keeper entries are chained and their ends stay in the database alone. Ends that could not be kept,
+ * as on a full disk, are kept as soon as they can be: the next entry may be hours away, and until then nobody could tell
+ * that the last ones were cut off.
+ */
+export function sealingStep(keeper?: HeadKeeper): Step {
+  let isBehind = false
+  return {
+    name: 'audit log',
+    due: () => isBehind || areEntriesUnsealed(),
+    run: async (ctx) => {
+      const sealed = await sealEntries(ctx.db)
+      if (keeper && (sealed > 0 || isBehind)) {
+        isBehind = true
+        await keepHeads(ctx, keeper)
+        isBehind = false
+      }
+      return sealed
+    },
+  }
+}
 
 async function keepHeads({ db, log, tally }: WorkContext, keeper: HeadKeeper): Promise<void> {
   const lost = await lostHeads(db.read, keeper.load())
