@@ -29,12 +29,12 @@ export function sealingStep(keeper?: HeadKeeper): Step {
     name: 'audit log',
     due: () => isBehind || areEntriesUnsealed(),
     run: async (ctx) => {
+      const wasBehind = isBehind
+      // A commit may have happened though its answer was lost.
+      isBehind = keeper !== undefined
       const sealed = await sealEntries(ctx.db)
-      if (keeper && (sealed > 0 || isBehind)) {
-        isBehind = true
-        await keepHeads(ctx, keeper)
-        isBehind = false
-      }
+      if (keeper && (sealed > 0 || wasBehind)) await keepHeads(ctx, keeper)
+      isBehind = false
       return sealed
     },
   }
