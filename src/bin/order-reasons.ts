@@ -35,8 +35,11 @@ const explain = (id: string, { account, ...output }: Wish): Promise<void> =>
     const signal = await findDecidedSignal(db.read, signalId)
     const decisions = signal
       ? await listSignalDecisions(db.read, signalId, among)
-      : await listOwnDecisions(db.read, signalId)
-    if (!signal && decisions.length === 0) throw new ConfigError(`nothing is listed under the number ${id}`)
+      : await listOwnDecisions(db.read, signalId, among)
+    if (!signal && decisions.length === 0) {
+      const whose = among === null ? '' : ` for account ${among}`
+      throw new ConfigError(`nothing is listed under the number ${id}${whose}`)
+    }
     const facts = decisions.map(({ decidedAt, order, ...decision }) => ({
       ...decision,
       decidedUtc: utcOf(decidedAt),

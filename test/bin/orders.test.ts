@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { markSetups } from '../../src/storage/mirror/sync-due.ts'
 import { makeScene } from '../execution/account-scene.ts'
 import { makeAccountWorld } from '../execution/account-world.ts'
+import { endSignal } from '../execution/world.ts'
 import { commandLine } from '../support/command-line.ts'
 import { testDatabase } from '../support/database.ts'
 import { addBroker, addFollowers } from '../support/followers.ts'
@@ -110,6 +111,15 @@ describe('why an account got an order', () => {
     expect((await told(String(signal))).slice(1)).toEqual(['Not all of its followers are decided on yet.'])
   })
 
+  test('what ended before it worked is not said to be undecided for ever', async () => {
+    const { order } = await makeScene(world, await addBroker(db))()
+    const signal = await order('1', '10', { limit: '50' })
+    await db.write.run`update signal set working_at = null where id = ${signal}`
+    await endSignal(db.write, signal, '8', '2024-03-12T14:00:00Z')
+    await world.drain()
+    expect((await told(String(signal))).slice(1)).toEqual(['Nobody followed it.'])
+  })
+
   test('an order that AutoSync added is told of by its own number', async () => {
     const { order, orders, symbol, accountId, setupId } = await makeScene(world, await addBroker(db))()
     await world.quote(symbol, '99', '100')
@@ -124,6 +134,11 @@ describe('why an account got an order', () => {
     expect(await told(String(number))).toEqual([
       expect.stringMatching(`sell 8 ${symbol} as LSD-.*, status 2, 8 filled at 99 \\(AutoSync\\), Reducing;`),
     ])
+    expect(await run('orders', 'why', String(number), '--account', 'X-1')).toEqual({
+      status: 1,
+      output: '',
+      errors: `lockstep: nothing is listed under the number ${number} for account X-1`,
+    })
     expect(await run('orders', 'why', '999999')).toEqual({
       status: 1,
       output: '',

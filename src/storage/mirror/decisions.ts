@@ -24,7 +24,7 @@ export interface DecidedSignal {
   readonly requestId: string | null
   /** Why it ended as it did, where there is more to say than its status. */
   readonly note: string | null
-  /** Whether every follower has its decision; until then some of them may be missing. */
+  /** Whether every follower has its decision; until then some may be missing. What ended before it worked needs none. */
   readonly isDecided: boolean
 }
 
@@ -66,7 +66,8 @@ export const findDecidedSignal = async (sql: Sql, id: number): Promise<DecidedSi
       trim_scale(s.limit_px) as limit, trim_scale(s.stop_px) as stop, s.status, trim_scale(s.cum_qty) as filled,
       trim_scale(s.avg_px) as "averagePrice", s.posted_at as "postedAt", s.request_id as "requestId",
       coalesce(s.reject_text, s.info) as note,
-      s.mirrored_at is not null and not s.mirror_due as "isDecided"
+      (s.mirrored_at is not null or s.ended_at is not null and s.working_at is null) and not s.mirror_due
+        as "isDecided"
     from signal s join instrument i on i.id = s.instrument_id where s.id = ${id}::bigint`
   return found
 }
@@ -109,11 +110,14 @@ export const listSignalDecisions = (
     account,
   )
 
-/** Of what is listed under a number that is no signal's: AutoSync, a stop loss, the end of a setup, a manual exit. */
-export const listOwnDecisions = (sql: Sql, number: number): Promise<Decision[]> =>
+/**
+ * Of what is listed under a number that is no signal's: AutoSync, a stop loss, the end of a setup, a manual exit. Of one
+ * account where it is named.
+ */
+export const listOwnDecisions = (sql: Sql, number: number, account: string | null): Promise<Decision[]> =>
   listDecisions(
     sql,
     orderedOf(fragment`o.own_number = ${number}::bigint
       or (o.source_id = ${number}::bigint and o.source = 'M')`),
-    null,
+    account,
   )
