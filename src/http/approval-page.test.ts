@@ -33,6 +33,7 @@ const open: ApprovalView = {
   feePercent: 0,
   laterFeePercent: 0,
   isFollowing: false,
+  isSyncEnabled: true,
   hasLapsed: false,
 }
 const done: ApprovalView = { ...open, status: 'Completed', isFollowing: true }
@@ -73,10 +74,16 @@ describe('an open request', () => {
     [
       'what is traded at once',
       { joinsPositions: true },
-      'Positions the strategy holds now: are joined at once, at the market',
+      'Positions the strategy holds now: are joined at the market, at once or when it opens',
     ],
   ])('tells of %s', (_, changes, line) => {
     expect(choosing(changes)).toContain(line)
+  })
+
+  test('says what nothing is joined without', () => {
+    expect(factsOf({ isSyncEnabled: false, choices: { ...choices, joinsPositions: true } })).toContain(
+      'Positions the strategy holds now: are joined at the market when AutoSync of the account is switched on',
+    )
   })
 
   test('promises no position where nothing may be opened', () => {

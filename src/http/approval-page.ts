@@ -166,7 +166,10 @@ function factsOf(view: ApprovalView): [string, string][] {
 function joiningOf(view: ApprovalView): string | undefined {
   const { joinsPositions } = view.choices
   if (joinsPositions === null || (joinsPositions && opensNothing(view))) return undefined
-  return joinsPositions ? 'are joined at once, at the market' : 'are not joined'
+  if (!joinsPositions) return 'are not joined'
+  return view.isSyncEnabled
+    ? 'are joined at the market, at once or when it opens'
+    : 'are joined at the market when AutoSync of the account is switched on'
 }
 
 /** What a yes costs; nothing where it is paid for, or free. */

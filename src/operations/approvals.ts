@@ -55,6 +55,8 @@ export interface ApprovalView {
   readonly laterFeePercent: number
   /** The account follows the strategy now, since this request or another start. */
   readonly isFollowing: boolean
+  /** AutoSync, which joins what the strategy holds already, is on in the account. */
+  readonly isSyncEnabled: boolean
   /** Nothing is opened, as the subscription waits for its payment, or runs no more. */
   readonly hasLapsed: boolean
 }

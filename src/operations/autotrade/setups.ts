@@ -58,7 +58,9 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   const choices = choicesOf(params)
   const joinsPositions = leaves !== true
   const asked = { account, strategyId: ready.strategy.id }
-  if (ctx.host === 'WL') return askCustomer(ctx, asked, { joinsPositions, ...choices })
+  // Whoever follows already has joined or not, which other settings do not change.
+  const joins = ready.setupId === undefined ? joinsPositions : null
+  if (ctx.host === 'WL') return askCustomer(ctx, asked, { joinsPositions: joins, ...choices })
   const refused = await performStart(ctx.sql, ready, choices, joinsPositions, ctx.now)
   if (refused) return refused
   await settleApproval(ctx, asked, 'start')

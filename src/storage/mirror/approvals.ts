@@ -47,6 +47,8 @@ export interface ApprovalRow {
   readonly awaitsBroker: boolean
   /** The account follows the strategy already. */
   readonly isFollowing: boolean
+  /** Whether AutoSync of the account is on, which joins what the strategy holds. */
+  readonly isSyncEnabled: boolean
   /** No subscription runs under which anything would be opened. */
   readonly hasLapsed: boolean
 }
@@ -64,7 +66,7 @@ const columns: Fragment = fragment`
     as "laterFeePercent",
   b.needs_authorization and a.broker_authorization <> 'Authorized' as "awaitsBroker",
   exists (select from setup where setup.account_id = a.id and setup.strategy_id = strategy.id
-    and setup.stopped_at is null) as "isFollowing",
+    and setup.stopped_at is null) as "isFollowing", a.is_sync_enabled as "isSyncEnabled",
   (select ${lapseOfSetup} from (select r.strategy_id) t) as "hasLapsed"`
 
 const tables: Fragment = fragment`
