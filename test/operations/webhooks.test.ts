@@ -145,6 +145,7 @@ test('the program of the document tells what is ours from what is not, also afte
   expect(isOurs(webhook.secret, headers, body.replace('approval', 'refusal'))).toBe(false)
   expect(isOurs(webhook.secret, { ...headers, 'webhook-timestamp': '1' }, body)).toBe(false)
   expect(isOurs('whsec_c29tZWJvZHk=', headers, body)).toBe(false)
+  expect(isOurs(webhook.secret, {}, body)).toBe(false)
 })
 
 test('other sites are told nothing', async () => {
