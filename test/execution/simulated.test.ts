@@ -211,6 +211,27 @@ describe('the feed', () => {
     expect(published).toEqual([start, second, second + stepMs - hour, second + 2 * stepMs - hour])
   })
 
+  test('plays a step once under a clock that trembles where two meet', async () => {
+    const { db } = await testDatabase()
+    const { ctx, clock } = makeWorld(db)
+    const { symbol } = await addInstrument(db, { calendar: 'CONTINUOUS' })
+    await publishQuotes(ctx, [quote(symbol, '99.90', '100.10')])
+    await setSwitch(db.write, simulationSwitch, planOf([walk(instrument(symbol))]), opening)
+    const published: number[] = []
+    const ending = new AbortController()
+    const wait = async (milliseconds: number) => void (clock.time += milliseconds)
+    const sink = {
+      quotes: async (quotes: readonly MarketQuote[]) => {
+        published.push(...quotes.map(({ at }) => at))
+        clock.time -= 1
+        if (published.length === 3) ending.abort()
+      },
+      bars: async () => {},
+    }
+    await simulatedFeed(db, clock, wait).run(sink, ending.signal)
+    expect(published).toEqual([1, 2, 3].map((step) => (firstStep + step) * stepMs))
+  })
+
   test('ends at once where nothing is to be simulated', async () => {
     const { db } = await testDatabase()
     const { clock } = makeWorld(db)

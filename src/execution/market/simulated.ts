@@ -99,9 +99,10 @@ export function simulatedFeed(db: Database, clock: WorkContext['clock'], wait: t
       let last = stepAt(plan, clock.now())
       while (!signal.aborted) {
         const step = stepAt(plan, clock.now())
-        // After the clock was set back the market goes on from there: until then it would stand still.
-        last = Math.min(last, step)
-        if (step === last) {
+        // After the clock was set back the market goes on from there, or it would stand still. A clock that trembles where
+        // two steps meet was not set back: the later one would be played twice.
+        if (step < last - 1) last = step
+        if (step <= last) {
           await wait(Math.max(1, (last + 1) * plan.stepMs - clock.now()), signal)
           continue
         }
