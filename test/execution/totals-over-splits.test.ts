@@ -80,6 +80,17 @@ test.each([
   expect(await held()).toBe(110)
 })
 
+test('what an order was decided from is in the units of its size', async () => {
+  const { enter, at, accountId } = await partlyFilled()
+  await db.write.run`update account_order set held_qty = 6, reference_px = 50 where account_id = ${accountId}`
+  await enter('2', '1')
+  await at('2024-03-13T14:00:00Z')
+  const numbers = await db.read.rows`
+    select order_qty::float8 as size, strategy_qty::float8 as strategy, held_qty::float8 as held,
+      reference_px::float8 as price from account_order where account_id = ${accountId}`
+  expect(numbers).toEqual([{ size: 200, strategy: 200, held: 12, price: 25 }])
+})
+
 test('nor does that of a broker that does the split in the night before its day', async () => {
   const { enter, at, counts, orders, held } = await partlyFilled()
   await enter('1', '2')

@@ -12,8 +12,9 @@ import { cancelOrders } from '../mirror/account-orders.ts'
 import { type AccountSplit, divided, onTick, units } from './split-terms.ts'
 
 /**
- * Totals, executed quantities and prices in new units. One of which nothing whole is left is withdrawn, by its broker
- * where that has it; what it has executed, or may have executed before we are told, is in new units all the same.
+ * Totals, executed quantities, prices and what they were decided from in new units. One of which nothing whole is left is
+ * withdrawn, by its broker where that has it; what it has executed, or may have executed before we are told, is in new
+ * units all the same.
  */
 export async function splitAccountOrders(tx: Transaction, split: AccountSplit): Promise<void> {
   if (split.isLate) await showExecuted(tx, split)
@@ -38,7 +39,9 @@ export async function splitAccountOrders(tx: Transaction, split: AccountSplit): 
         then ${units(split, 'o.signal_filled_before')} else o.signal_filled_before end,
       limit_px = ${older(onTick(split, 'o.limit_px'), fragment`o.limit_px`)},
       stop_px = ${older(onTick(split, 'o.stop_px'), fragment`o.stop_px`)},
-      reference_px = ${older(divided(split, 'o.reference_px'), fragment`o.reference_px`)}
+      reference_px = ${older(divided(split, 'o.reference_px'), fragment`o.reference_px`)},
+      strategy_qty = ${older(units(split, 'o.strategy_qty'), fragment`o.strategy_qty`)},
+      held_qty = ${older(units(split, 'o.held_qty'), fragment`o.held_qty`)}
     from ${concerned} n
     where o.account_id = n.account_id and o.id = n.id and (n.left_qty > 0 or o.cum_qty > 0 or o.attempts > 0)`
 }
