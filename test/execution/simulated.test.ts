@@ -219,7 +219,9 @@ describe('the feed', () => {
     await setSwitch(db.write, simulationSwitch, planOf([walk(instrument(symbol))]), opening)
     const published: number[] = []
     const ending = new AbortController()
-    const wait = async (milliseconds: number) => void (clock.time += milliseconds)
+    const wait = async (milliseconds: number) => {
+      clock.time += milliseconds
+    }
     const sink = {
       quotes: async (quotes: readonly MarketQuote[]) => {
         published.push(...quotes.map(({ at }) => at))

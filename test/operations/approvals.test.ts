@@ -100,20 +100,6 @@ test('a start is a request until its customer agrees', async () => {
   expect((await shown(id)).Status).toBe('Completed')
 })
 
-test('the page promises no joining to who follows already, nor while AutoSync is off', async () => {
-  const open = async (request: Shown) => (await fetch(request.ApprovalUrl ?? '')).text()
-  const sync = (isOn: boolean) =>
-    town.platform.db.write.run`update account set is_sync_enabled = ${isOn}::boolean where account = ${account}`
-  const first = await ask()
-  expect(await open(first)).toContain('are joined at the market, at once or when it opens')
-  await sync(false)
-  expect(await open(first)).toContain('are joined at the market when AutoSync of the account is switched on')
-  await answer(first, 'approve')
-  const page = await open(await ask())
-  expect(page).toContain('asks you to change how the orders')
-  expect(page).not.toContain('joined')
-})
-
 test('a declined request has failed', async () => {
   const request = await ask()
   expect(await answer(request, 'decline')).toContain('declined by the customer')
