@@ -20,7 +20,7 @@ import {
 import { type DatabaseLog, type Listener, makeListener, type Subscription } from './listener.ts'
 import { sendAlone } from './packet.ts'
 import { makeReader } from './reader.ts'
-import { checkSessions, sessionSetup, setUp, sharedSessions } from './session.ts'
+import { checkSessions, hangUp, sessionSetup, setUp, sharedSessions } from './session.ts'
 import { makeSql, type Outcome, type Sql, type Statement, type Transaction } from './sql.ts'
 import { type Acquire, type TransactionOptions, transactOnce } from './transaction.ts'
 import { types } from './wire.ts'
@@ -104,6 +104,8 @@ function connect(
   const limits = { usualMs: statementTimeoutMs, graceMs: answerGraceMs }
   const reader = makeReader({ client, setup, waitMs, wasOpen, answerMs, connections: options.readers ?? 2 })
   const pool = makePool(client, setup, options.poolSize ?? 10, log)
+  const pooled = new Set<pg.ClientBase>()
+  pool.on('connect', (made) => pooled.add(made) && made.once('end', () => pooled.delete(made)))
   const acquire = () => checkOut(pool, waitMs, wasOpen)
   const listener = makeListener(client, setup, log)
   return {
@@ -119,16 +121,25 @@ function connect(
     }),
     close: () => {
       const closing = Promise.all([reader.close(), listener.close(), pool.end()])
-      return closed(closing, answerMs, () => pool.totalCount > 0)
+      return closed(closing, answerMs, {
+        isUnderWay: () => pool.totalCount > 0,
+        hangUp: () => {
+          reader.hangUp()
+          for (const one of pooled) hangUp(one)
+        },
+      })
     },
   }
 }
 
-/** What is under way is waited for, and not a server that does not take its leave: whoever is gone never does. */
+/**
+ * What is under way is waited for, and not a server that does not take its leave: whoever is gone never does. What is open
+ * to it then would keep the process alive.
+ */
 async function closed(
   closing: Promise<unknown>,
   patienceMs: number,
-  isUnderWay: () => boolean,
+  rest: { isUnderWay(): boolean; hangUp(): void },
 ): Promise<void> {
   const isClosed = closing.then(() => true)
   const noLonger = new AbortController()
@@ -137,7 +148,7 @@ async function closed(
     () => noLonger.abort(),
   )
   const isTooLate = () => pause(patienceMs, false, { signal: noLonger.signal }).catch(() => isClosed)
-  while (!(await Promise.race([isClosed, isTooLate()]))) if (!isUnderWay()) return
+  while (!(await Promise.race([isClosed, isTooLate()]))) if (!rest.isUnderWay()) return rest.hangUp()
 }
 
 function clientConfig({ url, applicationName }: DatabaseOptions, waitMs: number): pg.ClientConfig {

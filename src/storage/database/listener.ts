@@ -7,7 +7,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { setUp } from './session.ts'
+import { hangUp, setUp } from './session.ts'
 
 /** Gets the payload, or nothing when anything may have been missed. Must not throw. */
 export type Listener = (payload: string | undefined) => void
@@ -165,8 +165,7 @@ class Listening {
 
 /** Says goodbye, and hangs up on one that does not let go in time. */
 function endWithin(client: pg.Client, patienceMs: number): void {
-  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
-  const tooLate = setTimeout(() => stream.destroy(), patienceMs)
+  const tooLate = setTimeout(() => hangUp(client), patienceMs)
   client.once('end', () => clearTimeout(tooLate))
   client.end().catch(() => undefined)
 }

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseUnavailable, isConnectionLoss, translate, unconnected } from './failure.ts'
 import { sendAlone } from './packet.ts'
-import { setUp } from './session.ts'
+import { hangUp, setUp } from './session.ts'
 import type { Execute, Outcome, Statement } from './sql.ts'
 
 const retryMs = 50
@@ -16,6 +16,8 @@ const retryMs = 50
 export interface Reader {
   readonly execute: Execute
   close(): Promise<void>
+  /** Ends what `close` still waits for. */
+  hangUp(): void
 }
 
 interface Settings {
@@ -44,7 +46,10 @@ export function makeReader(settings: Settings): Reader {
   const close = async () => {
     await Promise.all(lanes.map((lane) => lane.close()))
   }
-  return { execute, close }
+  const leave = (): void => {
+    for (const lane of lanes) lane.hangUp()
+  }
+  return { execute, close, hangUp: leave }
 }
 
 class Lane {
@@ -76,6 +81,10 @@ class Lane {
     this.#closed = true
     const client = await this.#client?.catch(() => undefined)
     await client?.end()
+  }
+
+  hangUp(): void {
+    if (this.#connected) hangUp(this.#connected)
   }
 
   #ready(): Promise<pg.Client> {

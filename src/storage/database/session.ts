@@ -56,6 +56,10 @@ export function sessionSetup(
   return ['begin isolation level read committed', ...sets, noNewerLimits, atHome, 'commit'].join('; ')
 }
 
+/** Ends a connection without its goodbye. */
+export const hangUp = (client: pg.ClientBase): void =>
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+
 /**
  * Tells a connection that was just made. One that has gone silent since counts as one that could not be made: it is cut
  * after the same time, and whoever waits for it hears of it. So is one that refused and then does not let go: whoever
@@ -66,8 +70,7 @@ export async function setUp(
   { connectionTimeoutMillis: patienceMs }: pg.ClientConfig,
   setup: string,
 ): Promise<void> {
-  const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection
-  const tooLate = setTimeout(() => stream.destroy(), patienceMs)
+  const tooLate = setTimeout(() => hangUp(client), patienceMs)
   try {
     await client.query(setup)
   } catch (error) {
