@@ -162,11 +162,15 @@ function factsOf(view: ApprovalView): [string, string][] {
   return facts
 }
 
-/** What a yes does about what is open already: joining trades before the strategy does anything. */
+/**
+ * What a yes does about what is open already: joining trades before the strategy does anything. Whoever follows already has
+ * joined or not, which other settings do not change.
+ */
 function joiningOf(view: ApprovalView): string | undefined {
   const { joinsPositions } = view.choices
-  if (joinsPositions === null || (joinsPositions && opensNothing(view))) return undefined
+  if (view.isFollowing || joinsPositions === null) return undefined
   if (!joinsPositions) return 'are not joined'
+  if (opensNothing(view)) return undefined
   return view.isSyncEnabled
     ? 'are joined at the market, at once or when it opens'
     : 'are joined at the market when AutoSync of the account is switched on'

@@ -58,9 +58,7 @@ export const startAutotrade: Handler<'StartAutotrade'> = async (ctx, params) => 
   const choices = choicesOf(params)
   const joinsPositions = leaves !== true
   const asked = { account, strategyId: ready.strategy.id }
-  // Whoever follows already has joined or not, which other settings do not change.
-  const joins = ready.setupId === undefined ? joinsPositions : null
-  if (ctx.host === 'WL') return askCustomer(ctx, asked, { joinsPositions: joins, ...choices })
+  if (ctx.host === 'WL') return askCustomer(ctx, asked, { joinsPositions, ...choices })
   const refused = await performStart(ctx.sql, ready, choices, joinsPositions, ctx.now)
   if (refused) return refused
   await settleApproval(ctx, asked, 'start')
