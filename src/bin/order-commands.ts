@@ -16,7 +16,7 @@ import { systemClock } from './clock.ts'
 import { ConfigError } from './config.ts'
 import { environments } from './environment.ts'
 import { addReasonCommand } from './order-reasons.ts'
-import { type Output, readId, say, tool, utcOf, withPlatform } from './tool.ts'
+import { deedOf, type Output, readId, say, tool, utcOf, withPlatform } from './tool.ts'
 
 /** Adds orders waiting, confirm, decline, differing, settle and why. */
 export function addOrderCommands(orders: Command): void {
@@ -44,7 +44,7 @@ export function addOrderCommands(orders: Command): void {
 const lineOf = (order: WaitingOrder): string =>
   [
     `${order.id}: account ${order.account} at broker ${order.brokerId}, strategy ${order.strategyId}:`,
-    `${order.side === '1' ? 'buy' : 'sell'} ${order.quantity} ${order.symbol}`,
+    `${deedOf(order.side)} ${order.quantity} ${order.symbol}`,
     ...(order.limitPx === null ? [] : [`limit ${order.limitPx}`]),
     ...(order.stopPx === null ? [] : [`stop ${order.stopPx}`]),
     `until ${utcOf(order.confirmBy)}`,
@@ -89,7 +89,7 @@ const factsOf = (order: DifferingOrder): object => {
 const differenceOf = (order: DifferingOrder): string => {
   const { gaps, status, cumQty } = readGapWords(order.told)
   return [
-    `${order.id}: account ${order.account} at broker ${order.brokerId}, ${order.side === '1' ? 'buy' : 'sell'}`,
+    `${order.id}: account ${order.account} at broker ${order.brokerId}, ${deedOf(order.side)}`,
     `${order.symbol}: here status ${order.status} and ${bookedOf(order)} executed, at the broker`,
     status === null ? 'unknown' : `status ${status} and ${cumQty}`,
     `(${gaps.join(', ')}) since ${utcOf(order.since)}`,

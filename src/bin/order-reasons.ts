@@ -1,5 +1,5 @@
 /** The operator's answer to whoever asks why an account got an order, or got none. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { clientOrderId } from '../domain/orders/client-order-id.ts'
 import {
   type DecidedOrder,
@@ -11,7 +11,7 @@ import {
 } from '../storage/mirror/decisions.ts'
 import { type Config, ConfigError } from './config.ts'
 import { environments } from './environment.ts'
-import { type Output, readId, readWords, say, tool, utcOf, withPlatform } from './tool.ts'
+import { deedOf, type Output, readId, readWords, say, tool, utcOf, withPlatform } from './tool.ts'
 
 interface Wish extends Output {
   account?: string
@@ -24,7 +24,7 @@ export function addReasonCommand(orders: Command): void {
     'why <signalId>',
     'who got an order from a signal and who got none, with the numbers behind it',
   )
-    .addOption(new Option('--account <number>', 'of this account alone'))
+    .option('--account <number>', 'of this account alone')
     .action(explain)
 }
 
@@ -65,7 +65,6 @@ const factsOf = ({ postedAt, ...signal }: DecidedSignal): object => ({
 })
 
 const types = { '1': 'at the market', '2': 'limit', '3': 'stop' }
-const deed = (side: '1' | '2'): string => (side === '1' ? 'buy' : 'sell')
 const outcome = (status: string, filled: string, price: string | null, note: string | null): string =>
   `status ${status}, ${filled} filled${price === null ? '' : ` at ${price}`}${note === null ? '' : ` (${note})`}`
 
@@ -73,7 +72,7 @@ const headOf = (signal: DecidedSignal): string =>
   [
     `Signal ${signal.id} of strategy ${signal.strategyId}, ${utcOf(signal.postedAt)}`,
     signal.requestId === null ? '' : `, request ${signal.requestId}`,
-    `: ${deed(signal.side)} ${signal.quantity} ${signal.symbol} ${types[signal.type]}`,
+    `: ${deedOf(signal.side)} ${signal.quantity} ${signal.symbol} ${types[signal.type]}`,
     ...[signal.limit, signal.stop].map((price) => (price === null ? '' : ` ${price}`)),
     `; ${outcome(signal.status, signal.filled, signal.averagePrice, signal.note)}`,
   ].join('')
@@ -82,7 +81,7 @@ const headOf = (signal: DecidedSignal): string =>
 function lineOf(config: Config, decision: Decision): string {
   const { order, limit, referencePrice, reason } = decision
   const what = order
-    ? `${deed(order.side)} ${order.quantity} ${order.symbol} as ${idOf(config, decision, order)}, ${outcome(order.status, order.filled, order.averagePrice, order.note)}${reason === null ? '' : `, ${reason}`}`
+    ? `${deedOf(order.side)} ${order.quantity} ${order.symbol} as ${idOf(config, decision, order)}, ${outcome(order.status, order.filled, order.averagePrice, order.note)}${reason === null ? '' : `, ${reason}`}`
     : `no order, ${reason}`
   const numbers = [
     `the strategy to hold ${decision.strategyQuantity}`,

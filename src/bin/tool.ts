@@ -1,5 +1,6 @@
 /** What the operator's tools share: the platform's database, wherever it is, and two ways to speak. */
 import type { Command } from 'commander'
+import type { Side } from '../domain/codes.ts'
 import type { Database } from '../storage/database/database.ts'
 import { violatedConstraint } from '../storage/database/failure.ts'
 import type { Sql } from '../storage/database/sql.ts'
@@ -48,6 +49,9 @@ export function tableOf(rows: readonly Readonly<Record<string, unknown>>[]): str
       .trimEnd(),
   )
 }
+
+/** A side as commands tell it. */
+export const deedOf = (side: Side): string => (side === '1' ? 'buy' : 'sell')
 
 /** A moment as commands tell it, null where there is none. */
 export function utcOf(at: number): string

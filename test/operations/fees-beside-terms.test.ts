@@ -1,40 +1,22 @@
 /** A fee and a term that were declined together and are paid one after the other. */
 import { expect, test } from 'vitest'
-import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { call, resultsOf } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
-import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
+import { feesOf } from './support/fee-scene.ts'
+import type { Citizen, Row } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db, url } = platform
-const { door, passTo, charges, audit } = moneyOf(platform)
-const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
-const send = async (path: string, { key }: Citizen, body: object): Promise<Row[]> => {
-  const answer = await call(url, path, { key, body })
-  expect(answer.status).toBe(200)
-  return typeof answer.json === 'boolean' ? [] : resultsOf<Row>(answer)
-}
+const { door, passTo, charges, audit, quote, ask, begin, buy } = feesOf(platform)
 
 /** A subscriber of a month, whose fee on what he gained and whose next term are both declined. */
 async function declineBoth(): Promise<Citizen> {
-  await door('/reset', { now: at(0) })
-  const [owner, customer] = (await door<Citizen[]>('/people', [
-    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
-    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org' },
-  ])) as [Citizen, Citizen]
+  const { owner, customer, strategyId } = await begin()
   const { personId } = customer
-  await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
-  await quote(100)
-  const started = { StrategyName: 'Trend', StartingCapital: 100_000 }
-  const [added] = await send('/gen/Strategies/AddStrategy', owner, started)
-  const StrategyId = Number(added?.StrategyId)
-  await door('/strategies', [{ strategyId: StrategyId, monthlyCost: 50 }])
-  await changeStrategy(db.write, { strategyId: StrategyId, performanceFee: 20, changedAt: Date.parse(at(0)) })
   await door('/accounts', [{ account: 'U1', personId, cash: 50_000 }])
-  await send('/gen/Autotrade/StartAutotrade', customer, { Account: 'U1', StrategyId, StocksEnabled: true })
-  const buy = { StrategyId, OrderType: '1', TIF: '1', Side: '1', OrderQuantity: 100 }
-  const PlatformSymbol = { FullSymbol: 'AAPL', SymbolType: 'stock' }
-  await send('/gen/Strategies/NewStrategyOrder', owner, { Order: { ...buy, PlatformSymbol } })
+  const wish = { Account: 'U1', StrategyId: strategyId, StocksEnabled: true }
+  await ask('/gen/Autotrade/StartAutotrade', customer, wish)
+  await buy(owner, strategyId)
   await quote(110)
   await door('/payment-methods', [{ personId, declines: 'card expired' }])
   await passTo(30)

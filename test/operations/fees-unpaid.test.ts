@@ -1,36 +1,19 @@
 /** A subscription that was never paid gives nothing, so nothing is taken of what is gained meanwhile. */
 import { expect, test } from 'vitest'
 import { savePaymentMethod } from '../../src/storage/billing/payment-methods.ts'
-import { changeStrategy } from '../../src/storage/operating/administration.ts'
 import { setSwitch } from '../../src/storage/work/switches.ts'
-import { call, resultsOf } from '../support/http.ts'
+import { call } from '../support/http.ts'
 import { testPlatform } from '../support/platform.ts'
-import { at, type Citizen, moneyOf, type Row } from './support/money.ts'
+import { feesOf } from './support/fee-scene.ts'
+import { at } from './support/money.ts'
 
 const platform = await testPlatform()
 const { db, url } = platform
-const { door, passTo, charges, audit } = moneyOf(platform)
-const quote = (price: number) => door('/quotes', [{ symbol: 'AAPL', bid: price, ask: price }])
-const ask = async (path: string, { key }: Citizen, body: object): Promise<Row[]> => {
-  const answer = await call(url, path, { key, body })
-  expect(answer.status).toBe(200)
-  return resultsOf<Row>(answer)
-}
+const { door, passTo, charges, audit, quote, begin, buy } = feesOf(platform)
 
 test('a term whose first payment never came owes no fee, and the next one none of its gains', async () => {
-  await door('/reset', { now: at(0) })
-  const [owner, customer] = (await door<Citizen[]>('/people', [
-    { firstName: 'Olga', lastName: 'O', email: 'olga@example.org' },
-    { firstName: 'Carl', lastName: 'C', email: 'carl@example.org' },
-  ])) as [Citizen, Citizen]
+  const { owner, customer, strategyId } = await begin()
   const { personId } = customer
-  await door('/instruments', [{ symbol: 'AAPL', securityType: 'CS' }])
-  await quote(100)
-  const started = { StrategyName: 'Trend', StartingCapital: 100_000 }
-  const [added] = await ask('/gen/Strategies/AddStrategy', owner, started)
-  const strategyId = Number(added?.StrategyId)
-  await door('/strategies', [{ strategyId, monthlyCost: 50 }])
-  await changeStrategy(db.write, { strategyId, performanceFee: 20, changedAt: Date.parse(at(0)) })
   for (const account of ['U1', 'U2']) await door('/accounts', [{ account, personId, cash: 50_000 }])
   const follow = async (Account: string) => {
     const body = { Account, StrategyId: strategyId, StocksEnabled: true }
@@ -43,12 +26,7 @@ test('a term whose first payment never came owes no fee, and the next one none o
   }
   await follow('U1')
   await follow('U2')
-  await ask('/gen/Strategies/NewStrategyOrder', owner, {
-    Order: {
-      ...{ StrategyId: strategyId, OrderType: '1', TIF: '1', Side: '1', OrderQuantity: 100 },
-      PlatformSymbol: { FullSymbol: 'AAPL', SymbolType: 'stock' },
-    },
-  })
+  await buy(owner, strategyId)
   await quote(100)
   await stop('U2')
   await passTo(31)

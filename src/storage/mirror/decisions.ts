@@ -60,8 +60,8 @@ export interface Decision {
 }
 
 /** A signal as its decisions are told with it. */
-export const findDecidedSignal = async (sql: Sql, id: number): Promise<DecidedSignal | undefined> => {
-  const [found] = await sql.rows<DecidedSignal>`
+export const findDecidedSignal = (sql: Sql, id: number): Promise<DecidedSignal | undefined> =>
+  sql.maybe<DecidedSignal>`
     select s.id, s.strategy_id as "strategyId", i.symbol, s.side, s.ord_type as type, trim_scale(s.order_qty) as quantity,
       trim_scale(s.limit_px) as limit, trim_scale(s.stop_px) as stop, s.status, trim_scale(s.cum_qty) as filled,
       trim_scale(s.avg_px) as "averagePrice", s.posted_at as "postedAt", s.request_id as "requestId",
@@ -69,8 +69,6 @@ export const findDecidedSignal = async (sql: Sql, id: number): Promise<DecidedSi
       (s.mirrored_at is not null or s.ended_at is not null and s.working_at is null) and not s.mirror_due
         as "isDecided"
     from signal s join instrument i on i.id = s.instrument_id where s.id = ${id}::bigint`
-  return found
-}
 
 const orderedOf = (which: Fragment): Fragment => fragment`
   select o.account_id, o.setup_id, o.reason, o.strategy_qty, o.scaling_percentage, o.limit_value, o.held_qty,
