@@ -21,10 +21,10 @@ export interface HeadKeeper {
 /**
  * The step; without a keeper entries are chained and their ends stay in the database alone. Ends that could not be kept,
  * as on a full disk, are kept as soon as they can be: the next entry may be hours away, and until then nobody could tell
- * that the last ones were cut off.
+ * that the last ones were cut off. So are those that a worker before this one chained and, killed at that moment, did not keep.
  */
 export function sealingStep(keeper?: HeadKeeper): Step {
-  let isBehind = false
+  let isBehind = keeper !== undefined
   return {
     name: 'audit log',
     due: () => isBehind || areEntriesUnsealed(),

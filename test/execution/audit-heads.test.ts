@@ -14,6 +14,23 @@ const log = { info: () => undefined, warn: () => undefined, error: () => undefin
 const contextOn = (database: Database) =>
   ({ db: database, log, tally: newTally() }) as Partial<WorkContext> as WorkContext
 
+test('ends that a killed worker chained and did not keep are kept by the next', async () => {
+  await setSwitch(db.write, 'noOpeningOrders', true, 0)
+  await sealingStep().run(contextOn(db))
+  let kept: readonly ChainHead[] = []
+  const next = sealingStep({
+    load: () => kept,
+    save: (heads) => {
+      kept = heads
+    },
+  })
+  expect(next.due(0)).toBe(true)
+  await next.run(contextOn(db))
+  expect(kept).not.toEqual([])
+  expect(kept).toEqual(await listChainHeads(db.read))
+  expect(next.due(0)).not.toBe(true)
+})
+
 test('ends that met a full disk are kept when there is room again, and not with the next entry', async () => {
   let isFull = true
   let kept: readonly ChainHead[] = []
