@@ -1,7 +1,8 @@
 /** The operator's tools for webhooks: where sites want to be told, what they were told, and telling them again. */
 import type { Command } from 'commander'
-import { type WebhookEvent, webhookEvents } from '../domain/people/webhook.ts'
-import { urlFault } from '../services/outbound.ts'
+import { isWebhookTaken, type WebhookEvent, webhookEvents } from '../domain/people/webhook.ts'
+import { tryWebhook } from '../execution/webhooks.ts'
+import { createOutbound, urlFault } from '../services/outbound.ts'
 import type { Transaction } from '../storage/database/sql.ts'
 import { findSiteByCode } from '../storage/people/sites.ts'
 import { type DeliveryRow, listDeliveries, resendDelivery } from '../storage/people/webhook-deliveries.ts'
@@ -20,7 +21,7 @@ import { ConfigError } from './config.ts'
 import { openSecrets } from './secrets.ts'
 import { type Output, readId, say, tableOf, tool, utcOf, withPlatform } from './tool.ts'
 
-/** Adds webhooks add, list, rotate, disable, enable, deliveries and resend. */
+/** Adds webhooks add, list, rotate, try, disable, enable, deliveries and resend. */
 export function addWebhookCommands(webhooks: Command): void {
   tool(webhooks, 'add <site> <url>', 'tell a site; the secret is shown once')
     .option('--events <list>', `of ${webhookEvents.join(',')}; all without it`, eventsOf)
@@ -50,6 +51,9 @@ export function addWebhookCommands(webhooks: Command): void {
       say(output, { webhookId: Number(id), secret }, secret)
     }),
   )
+  tool(webhooks, 'try <id>', 'send it a sample of an event, and say what it answers')
+    .option('--event <event>', `one of ${webhookEvents.join(', ')}`, eventOf, webhookEvents[0])
+    .action((id: string, options: Output & { event: WebhookEvent }) => sendSample(readId(id), options))
   addSwitches(webhooks)
   tool(webhooks, 'deliveries <id>', 'what it was told, the newest first').action(
     (id: string, output: Output) =>
@@ -129,10 +133,33 @@ async function add(code: string, url: string, options: Output & { events?: Webho
   })
 }
 
-function eventsOf(text: string): WebhookEvent[] {
-  return [...new Set(text.split(','))].map((wanted) => {
-    const found = webhookEvents.find((event) => event === wanted)
-    if (found === undefined) throw new ConfigError(`${wanted} is none of ${webhookEvents.join(', ')}`)
-    return found
-  })
+/** What is sent is real but for its ids: the receiver can prove its signature before anybody waits for it. */
+async function sendSample(id: number, { event, ...output }: Output & { event: WebhookEvent }): Promise<void> {
+  const outbound = createOutbound()
+  try {
+    await withPlatform(async (db, config) => {
+      const { keyRing } = await openSecrets(config, db)
+      const tried = await tryWebhook(db.read, { keyRing, outbound }, id, event, Date.now())
+      if (tried === undefined) throw new ConfigError(`there is no webhook ${id}`)
+      await noteCommand(db.write, `webhook_endpoint ${id}`)
+      const { status, failure } = tried
+      if (!isWebhookTaken(status)) process.exitCode = 1
+      const word = status === undefined ? `It did not answer: ${failure}.` : `It answered ${status}.`
+      say(
+        output,
+        tried,
+        `${tried.body}\n${word}${isWebhookTaken(status) ? '' : ' That counts as not taken.'}`,
+      )
+    })
+  } finally {
+    await outbound.close()
+  }
+}
+
+const eventsOf = (text: string): WebhookEvent[] => [...new Set(text.split(','))].map(eventOf)
+
+function eventOf(wanted: string): WebhookEvent {
+  const found = webhookEvents.find((event) => event === wanted)
+  if (found === undefined) throw new ConfigError(`${wanted} is none of ${webhookEvents.join(', ')}`)
+  return found
 }

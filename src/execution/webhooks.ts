@@ -3,11 +3,14 @@
  * once under one id, each try signed anew by the endpoint's living secrets. A slow receiver holds up nobody else:
  * the step does not wait for it longer than its patience.
  */
+import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import type { ApprovalStatus } from '../domain/people/approval.ts'
 import { afterWebhookTry, type WebhookEvent, webhookRest } from '../domain/people/webhook.ts'
+import type { Instant } from '../domain/time.ts'
 import { failureWords } from '../services/failure-words.ts'
 import type { Outbound } from '../services/outbound.ts'
+import type { Sql } from '../storage/database/sql.ts'
 import type { KeyRing } from '../storage/database/vault.ts'
 import {
   areDeliveriesOld,
@@ -23,8 +26,9 @@ import {
   saveFailed,
   sweepDeliveries,
   takeEndedApprovals,
+  type WebhookTry,
 } from '../storage/people/webhook-deliveries.ts'
-import { openWebhookSecrets } from '../storage/people/webhooks.ts'
+import { listWebhooks, openWebhookSecrets } from '../storage/people/webhooks.ts'
 import type { Step, WorkContext } from './context.ts'
 import { pause } from './leases.ts'
 
@@ -64,9 +68,11 @@ function announced({ id, status, siteId, personId, strategyId, endedAt }: EndedA
   const eventType = eventOf[status]
   if (eventType === undefined) throw new Error(`a request in ${status} has ended`)
   const data = { RequestId: id, PersonId: personId, StrategyId: strategyId, Status: status }
-  const body = JSON.stringify({ type: eventType, timestamp: new Date(endedAt).toISOString(), data })
-  return { requestId: id, siteId, eventType, body }
+  return { requestId: id, siteId, eventType, body: bodyOf(eventType, endedAt, data) }
 }
+
+const bodyOf = (type: WebhookEvent, at: Instant, data: object): string =>
+  JSON.stringify({ type, timestamp: new Date(at).toISOString(), data })
 
 /** Deliveries wait for their next try. */
 export const webhookStep = (options: WebhookOptions): Step => ({
@@ -99,8 +105,7 @@ export const webhookSweepStep: Step = {
 async function deliver(ctx: WorkContext, options: WebhookOptions, row: ClaimedDelivery): Promise<void> {
   const attemptedAt = ctx.clock.now()
   const secrets = await openWebhookSecrets(ctx.db.read, options.keyRing, row.endpointId)
-  const at = new Date(attemptedAt)
-  const signature = secrets.map((secret) => new Webhook(secret).sign(row.id, at, row.body)).join(' ')
+  const signature = signatureOf(secrets, row, attemptedAt)
   const { status, failure } = await send(options.outbound, row, attemptedAt, signature)
   const now = ctx.clock.now()
   const tried = { status, attempts: row.attempts + 1, hasTakenSince: row.hasTakenSince }
@@ -114,12 +119,21 @@ async function deliver(ctx: WorkContext, options: WebhookOptions, row: ClaimedDe
     ctx.log.warn({ endpoint: row.endpointId, reason: next.disables }, 'a webhook endpoint was disabled')
 }
 
+/** What goes out, under an id of its own. */
+type Message = Pick<ClaimedDelivery, 'id' | 'url' | 'body'>
+
+/** What one try came to: the status that was answered, or why there was none. */
+type Outcome = Pick<WebhookTry, 'status' | 'failure'>
+
+const signatureOf = (secrets: readonly string[], { id, body }: Message, at: Instant): string =>
+  secrets.map((secret) => new Webhook(secret).sign(id, new Date(at), body)).join(' ')
+
 async function send(
   outbound: Outbound,
-  { id, url, body }: ClaimedDelivery,
-  at: number,
+  { id, url, body }: Message,
+  at: Instant,
   signature: string,
-): Promise<{ status: number | undefined; failure: string | undefined }> {
+): Promise<Outcome> {
   const headers = {
     ...{ 'content-type': 'application/json', 'user-agent': 'Lockstep', 'webhook-id': id },
     ...{ 'webhook-timestamp': String(Math.floor(at / 1000)), 'webhook-signature': signature },
@@ -129,6 +143,29 @@ async function send(
   } catch (error) {
     return { status: undefined, failure: failureWords(error) ?? 'no answer' }
   }
+}
+
+/** Of no request, person or strategy: who asks for its status finds none. */
+const nobody = { RequestId: '00000000-0000-0000-0000-000000000000', PersonId: 0, StrategyId: 0 }
+
+/**
+ * Sends a sample of an event to an endpoint, enabled or not, as the real ones are sent; once, and nothing is kept of it.
+ * Undefined when there is no such endpoint.
+ */
+export async function tryWebhook(
+  sql: Sql,
+  { keyRing, outbound }: WebhookOptions,
+  endpointId: number,
+  event: WebhookEvent,
+  now: Instant,
+): Promise<(Outcome & Message) | undefined> {
+  const endpoint = (await listWebhooks(sql)).find((row) => row.id === endpointId)
+  if (endpoint === undefined) return undefined
+  const [Status] = Object.entries(eventOf).find(([, type]) => type === event) ?? []
+  const body = bodyOf(event, now, { ...nobody, Status })
+  const message = { id: randomUUID(), url: endpoint.url, body }
+  const secrets = await openWebhookSecrets(sql, keyRing, endpointId)
+  return { ...message, ...(await send(outbound, message, now, signatureOf(secrets, message, now))) }
 }
 
 /** Spreads tries of different deliveries, and those of one over its tries; the same again when repeated. */

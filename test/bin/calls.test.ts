@@ -29,9 +29,11 @@ beforeAll(async () => {
   ids.customer = await add('customer', '--site', 'west')
 })
 
+/** Who changed an object, in order. */
+const acts = (object: string) => db.read.rows`
+  select distinct on (id) actor, who from audit_entry where object = ${object} order by id`
+
 test('the audit log names the operator of a call, also where it is made in the name of somebody else', async () => {
-  const acts = (object: string) => db.read.rows`
-    select distinct on (id) actor, who from audit_entry where object = ${object} order by id`
   const body = JSON.stringify({ StrategyName: 'Trend', StartingCapital: 100_000 })
   const made = await run('call', 'AddStrategy', '--person', ids.owner, '--body', body)
   const [{ StrategyId }] = JSON.parse(made.output)
@@ -107,4 +109,15 @@ test('a site is told once at an address', async () => {
   })
   await told('webhooks', 'disable', String(other))
   await told('webhooks', 'enable', String(webhookId))
+  // No machine has a name that ends so (RFC 2606).
+  await db.write
+    .run`update webhook_endpoint set url = 'https://site.invalid/hook' where id = ${Number(webhookId)}`
+  const sample = await run('webhooks', 'try', String(webhookId), '--event', 'approval.failed')
+  expect(sample).toMatchObject({
+    status: 1,
+    output: expect.stringMatching(/"Failed".*\nIt did not answer: .*taken\.$/),
+  })
+  expect(await acts(`webhook_endpoint ${webhookId}`)).toContainEqual({ actor: 'operator', who: username })
+  const unknown = await run('webhooks', 'try', '0')
+  expect(unknown).toMatchObject({ status: 1, errors: 'lockstep: there is no webhook 0' })
 })

@@ -9,7 +9,8 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { dayLength } from '../../src/domain/time.ts'
 import type { WorkContext } from '../../src/execution/context.ts'
-import { webhookSweepStep } from '../../src/execution/webhooks.ts'
+import { tryWebhook, webhookSweepStep } from '../../src/execution/webhooks.ts'
+import { createOutbound } from '../../src/services/outbound.ts'
 import {
   claimDeliveries,
   insertDeliveries,
@@ -362,6 +363,28 @@ describe('a month later', () => {
     const sweep = () => db.transaction((tx) => sweepDeliveries(tx, now, 2))
     expect([await sweep(), await sweep(), await left()]).toEqual([2, 1, 0])
   })
+})
+
+test('a sample is signed like what is real, is of nobody, and leaves nothing behind', async () => {
+  const outbound = createOutbound({ permitsLocal: true })
+  onTestFinished(() => outbound.close())
+  const send = (id: number) =>
+    tryWebhook(db.read, { keyRing: secrets.keyRing, outbound }, id, 'approval.expired', now)
+  const { webhookId, secret } = webhook
+  expect(await send(webhookId)).toMatchObject({ status: 200, url: `${base}/${account}` })
+  await disableWebhook(db.write, webhookId, operatorsReason, now)
+  answers = 410
+  const tried = await send(webhookId)
+  expect(tried?.status).toBe(410)
+  expect(taken.map((one) => isSigned(one, secret))).toEqual([true, true])
+  expect(taken[1]).toMatchObject({ headers: { 'webhook-id': tried?.id }, body: tried?.body })
+  const RequestId = '00000000-0000-0000-0000-000000000000'
+  expect(JSON.parse(tried?.body ?? '')).toEqual({
+    ...{ type: 'approval.expired', timestamp: new Date(now).toISOString() },
+    data: { RequestId, PersonId: 0, StrategyId: 0, Status: 'Expired' },
+  })
+  expect([await listDeliveries(db.read, webhookId), await listed()]).toEqual([[], []])
+  expect(await send(0)).toBeUndefined()
 })
 
 test('nothing of it breaks the books', async () => {

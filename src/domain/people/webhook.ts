@@ -48,6 +48,10 @@ const rest = minute
 export const webhookRest = (failures: number, now: Instant): Instant | null =>
   failures >= failuresBeforeRest ? now + rest : null
 
+/** Whether a receiver has taken what it was told; undefined: it answered nothing. */
+export const isWebhookTaken = (status: number | undefined): boolean =>
+  status !== undefined && status >= 200 && status < 300
+
 /**
  * What one try ends in. Only a status from 200 to 299 is success, a redirect is none; 410 ends the endpoint, and so
  * does the last try when the endpoint has taken nothing since the event.
@@ -58,7 +62,7 @@ export function afterWebhookTry(
   chance: number,
 ): 'delivered' | { readonly nextTryAt: Instant | null; readonly disables: string | null } {
   const { status, attempts, hasTakenSince } = tried
-  if (status !== undefined && status >= 200 && status < 300) return 'delivered'
+  if (isWebhookTaken(status)) return 'delivered'
   const nextTryAt = nextWebhookTry(attempts, now, chance) ?? null
   if (status === 410) return { nextTryAt, disables: 'it answered 410' }
   const isOver = nextTryAt === null && !hasTakenSince
