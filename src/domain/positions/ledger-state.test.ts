@@ -131,6 +131,24 @@ describe('books of the past', () => {
     ])
   })
 
+  test('units of which nothing says what they cost keep the average that the bust has left them', () => {
+    const terms = { instrumentId: 1, securityType: 'CS', pointValue: one, fx: one, quantity: one } as const
+    const fill = (side: Side, at: number, name: string, takesBack: string | null = null): BookedFill => ({
+      ...{ ...terms, side, price: one, cashChange: side === '1' ? dec(-1) : one, at, name, takesBack },
+    })
+    const adjusted = (at: number, change: number, units: number, old: number): BookedAdjustment => ({
+      ...{ instrumentId: 1, at, quantityChange: dec(change), cashChange: zero, split: split(units, old) },
+    })
+    // A tenth of the first unit was paid out; the second became two, of which the bust takes one.
+    const fills = [fill('1', 1, 'first'), fill('1', 3, 'second'), fill('2', 5, 'bust', 'second')]
+    const adjustments = [adjusted(2, -1, 1, 10), adjusted(4, 1, 2, 1)]
+    const [state] = statesAt(zero, { fills, adjustments }, [6])
+    expect(state?.positions.map(({ quantity, avgPx }) => [quantity.toNumber(), avgPx.toNumber()])).toEqual([
+      [1, 0.5],
+    ])
+    expect(heldAtLast({ fills, adjustments }).position.avgPx).not.toBeNull()
+  })
+
   test('what is taken back was never there, whatever was traded since', () => {
     const stories = fc.array(
       fc.record({

@@ -204,6 +204,8 @@ function afterFill(entry: Entry | undefined, fill: BookedFill): Entry {
 }
 
 function afterAdjustment(entry: Entry, { quantityChange, split }: BookedAdjustment): Entry {
+  // Of nothing a split makes nothing, also where it found something that was taken back since: that has no average.
+  if (entry.position.quantity.isZero()) return entry
   const quantity = entry.position.quantity.plus(quantityChange)
   if (quantity.isZero()) return { ...entry, position: flat }
   if (!split) return entry
