@@ -37,7 +37,9 @@ function reasonOf(
   hasCancel: boolean,
 ) {
   if (state.excluded) return 'Excluded'
-  if (state.accountPosition.equals(state.expected)) return reasonInSync(state)
+  // What holds an opening back while a close works explains the row also where the position is still as expected.
+  const isHeldBack = input.isSyncEnabled && !hasCancel && correction.reason === 'OrderPending'
+  if (state.accountPosition.equals(state.expected)) return isHeldBack ? 'OrderPending' : reasonInSync(state)
   if (!input.isSyncEnabled) return 'SyncDisabled'
   return hasCancel ? 'OrderPending' : correction.reason
 }

@@ -52,6 +52,7 @@ const cases: readonly (readonly [string, Given, string[], unknown])[] = [
   ['a close in flight is deducted', { p: 2, a: 10, orders: [{ signalId: null, leaves: 5, ...sold }] }, ['close ES sell 3'], [false, 'Reducing']],
   ['a close with nothing left to close is canceled', { p: -2, syncToOpen: false, orders: [{ signalId: null, leaves: 1, ...sold }] }, ['cancel a'], [false, 'OrderPending']],
   ['no opening beside a close in flight', { p: -5, a: 5, orders: [{ signalId: null, leaves: 5, ...sold }] }, [], [false, 'OrderPending']],
+  ['nor beside one that leads away from what is held as it should be', { p: 10, a: 10, orders: [{ ...stopCopy, leaves: 1 }], finished: { 1: ['2', 5] } }, [], [true, 'OrderPending']],
   ['a missing permission is named before that', { p: -5, a: 5, settings: { short: false }, orders: [{ signalId: null, leaves: 5, ...sold }] }, [], [false, 'ShortNotAllowed']],
 
   ['a working entry on both sides', { p: 0, a: 0, signals: [limitEntry], orders: [{ leaves: 10, limit: 100 }] }, [], [true, null]],
